@@ -1,0 +1,95 @@
+// The words of a trace: what the recorder hands over, what the trace file holds and what every command reads.
+//
+// A trace is one run of one program: a header, the modules that were loaded, the frames and the call tree that the
+// program's stacks form, and the events in the order in which they happened. An object is one successful allocation;
+// objects are numbered from 0 in the order of their allocation, and a free refers to its object by that number, so no
+// address is kept. A realloc that succeeds is two events, a release and an acquisition of another object, both marked
+// `operation::realloc`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace acre::tool {
+
+/// Which function of the program's C or C++ library was called.
+enum class operation : std::uint8_t {
+    malloc,
+    calloc,
+    realloc,        // either half of a realloc or reallocarray
+    aligned_alloc,  // aligned_alloc, memalign, posix_memalign, valloc, pvalloc
+    new_single,     // operator new, every form
+    new_array,      // operator new[], every form
+    free,
+    delete_single,  // operator delete, every form
+    delete_array,   // operator delete[], every form
+};
+
+/// Number of a node of the call tree that stands for "no stack known".
+inline constexpr std::uint32_t no_stack = 0;
+
+/// One allocation or one free.
+struct event {
+    std::uint64_t time = 0;           // nanoseconds since the recording began
+    std::uint64_t object = 0;         // number of the object allocated or freed
+    std::uint64_t size = 0;           // bytes asked for; on a free, those of its object
+    std::uint32_t thread = 0;         // threads are numbered from 0 in order of their first event
+    std::uint32_t stack = no_stack;   // index into trace_tables::call_tree: the innermost frame
+    std::uint8_t alignment_log2 = 0;  // 0: the function's default (16 bytes); else log2 of the alignment asked for
+    operation op = operation::malloc;
+    bool allocates = true;  // false: a free
+};
+
+/// A file mapped into the program: the program itself or a shared library.
+struct module_info {
+    std::string path;
+    std::string build_id;         // lower-case hexadecimal; empty when the file has none
+    std::uint64_t load_bias = 0;  // address in the process minus address in the file
+};
+
+/// One function in the source at a frame; a frame with inlined calls has several, innermost first.
+struct source_location {
+    std::string function;    // demangled; empty when unknown
+    std::string file;        // empty when unknown
+    std::uint32_t line = 0;  // 0 when unknown
+};
+
+/// A return address, resolved after the run.
+struct frame_info {
+    std::uint32_t module = 0;         // index into trace_tables::modules, or no_module
+    std::uint64_t module_offset = 0;  // address of the call in the module's file (return address - 1 - load_bias)
+    std::vector<source_location> locations;  // innermost inlined call first; empty: nothing known
+
+    static constexpr std::uint32_t no_module = 0xffff'ffff;
+};
+
+/// A node of the call tree: a frame and the node of its caller. Node 0 is the root ("no stack"), and a parent's number
+/// is always smaller than its children's.
+struct call_node {
+    std::uint32_t parent = 0;
+    std::uint32_t frame = 0;  // index into trace_tables::frames; meaningless for node 0
+};
+
+/// Everything in a trace besides its events.
+struct trace_tables {
+    std::vector<module_info> modules;
+    std::vector<frame_info> frames;
+    std::vector<call_node> call_tree;  // never empty: node 0 is the root
+};
+
+/// How the recorded run came about and ended.
+struct trace_header {
+    std::vector<std::string> command;  // the program and its arguments
+    std::string date;                  // UTC, ISO 8601
+    std::string machine;               // processor and system, in words
+    std::int32_t exit_status = 0;      // as a shell says it: 128 + n when a signal n ended it
+    std::uint64_t duration = 0;        // nanoseconds from the first to the last moment recorded
+    std::uint64_t user_time = 0;       // microseconds of CPU time of the program, recording included
+    std::uint64_t system_time = 0;
+    std::uint64_t unmatched_frees = 0;  // frees of memory whose allocation was not seen; they are not events
+    bool stacks_at_free = true;
+    std::vector<std::string> notes;  // what a reader should know, a sentence each
+};
+
+}  // namespace acre::tool
