@@ -1,0 +1,672 @@
+// A growing arena: allocations of any size and type that die together. A pointer moves forward through blocks taken
+// from upstream; reset() takes everything back, running the destructors that are due, newest first.
+//
+// Use it for what a frame, a request, a level or a parse allocates. Use acre::object_pool where objects die one by one,
+// acre::scratch for a part of an arena's work, acre::inline_arena where the storage should lie in the object.
+//
+// Cost: allocate is 6 to 8 instructions for a constant size; create of a type with a destructor adds 16 bytes and two
+// stores; a full block costs one upstream call, blocks double from 4 KiB to 1 MiB, so calls are rare; reset is constant
+// time plus the destructors due plus one step a block.
+// An empty arena holds no memory. Sizes are rounded up to 8 bytes. Not thread-safe. Neither copied nor moved: pointers
+// to it stay good.
+//
+//     acre::arena level;
+//     Orc* orc = level.create<Orc>("URG");                     // destroyed at reset, newest first
+//     std::span<float> heights = level.allocate<float>(1024);  // uninitialised
+//     std::string_view name = level.copy("Ugluk");
+//     level.reset();
+//
+// Ideas: the pointer in the first two words and the separate slow path after upb and LLVM; oversize requests kept out of
+// growth after bumpalo's issue 152; the destructor record in front of the object measured against a separate node.
+#pragma once
+
+#include <acre/arenas/reset_policy.hpp>
+#include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <acre/core/size_literals.hpp>
+#include <acre/memory/heap.hpp>
+#include <algorithm>
+#include <cassert>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace acre {
+
+class scratch;
+
+/// How an arena grows.
+struct arena_options {
+    std::size_t first_block_bytes = 4_KiB;  // of the first block taken from upstream; at least 64
+    std::size_t max_block_bytes = 1_MiB;    // blocks double up to this; at least first_block_bytes
+    std::size_t limit_bytes = SIZE_MAX;     // never holds more than this from upstream
+};
+
+/// Allocations of any size and type that die together.
+class arena {
+    struct block {
+        block* previous;
+        std::size_t bytes;  // of the block, this header included
+        std::uintptr_t
+            filled;  // where the next allocation would have gone when the block stopped being the current one
+        std::uintptr_t start() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + sizeof(block); }
+        std::uintptr_t end() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + bytes; }
+    };
+
+    struct destructor_node {
+        void (*destroy)(destructor_node*) noexcept;
+        destructor_node* previous;
+    };
+
+public:
+    static constexpr const char* name = "acre::arena";
+    using options_type = arena_options;
+    /// Every size is rounded up to a multiple of this many bytes, so requests aligned to no more need no padding.
+    static constexpr std::size_t granule = 8;
+
+    /// A place in the arena to rewind to: block, position and destructors as one.
+    class mark_type {
+        friend class arena;
+        block* current = nullptr;
+        block* oversize = nullptr;
+        std::uintptr_t position = 0;
+        destructor_node* destructors = nullptr;
+    };
+
+    /// Takes no memory. Throws bad_option.
+    arena() noexcept = default;
+    explicit arena(resource_ref upstream) noexcept : upstream_(upstream) {}
+    explicit arena(const arena_options& options, resource_ref upstream = heap{})
+        : next_block_bytes_(options.first_block_bytes), options_(options), upstream_(upstream) {
+        require_option(options.first_block_bytes >= 64 && options.first_block_bytes <= max_request / 2, name,
+                       "first_block_bytes", options.first_block_bytes, "64 bytes or more");
+        require_option(
+            options.max_block_bytes >= options.first_block_bytes && options.max_block_bytes <= max_request / 2, name,
+            "max_block_bytes", options.max_block_bytes, "first_block_bytes or more");
+    }
+
+    arena(const arena&) = delete;
+    arena& operator=(const arena&) = delete;
+
+    /// Runs the destructors due and gives all blocks back. Scratches that still live are ended.
+    ~arena() { reset(acre::release); }
+
+    /// Uninitialised storage of `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory,
+    /// request_too_large, limit_exceeded or bad_alignment. Constant time but for a new block.
+    [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+        void* p;
+        if (bump(bytes, alignment, p)) [[likely]]
+            return p;
+        return grow(bytes, alignment);
+    }
+
+    /// As allocate, but null when it cannot.
+    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        void* p;
+        if (bump(bytes, alignment, p)) [[likely]]
+            return p;
+        return try_grow(bytes, alignment);
+    }
+
+    /// Gives the storage back if it is the last that was allocated, otherwise at the next reset; null is a no-op.
+    void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
+        if (p == nullptr) return;
+        poison(p, bytes);
+        if (is_last(p, bytes)) position_ = reinterpret_cast<std::uintptr_t>(p);
+    }
+
+    /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one while its block has room,
+    /// and for any when it shrinks. False, and nothing changed, when it cannot.
+    bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+        if (!is_last(p, old_bytes)) return new_bytes <= old_bytes;
+        const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(p);
+        if (new_bytes > end_ - start) return false;
+        position_ = start + rounded(new_bytes);
+        if (new_bytes < old_bytes) poison(static_cast<std::byte*>(p) + new_bytes, old_bytes - new_bytes);
+        unpoison(p, new_bytes);
+        return true;
+    }
+
+    /// Uninitialised storage for `count` objects of T, a type that needs no destructor. Throws as allocate.
+    template <class T>
+    std::span<T> allocate(std::size_t count) {
+        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use create_array");
+        const auto bytes = array_bytes(count, sizeof(T));
+        if (!bytes) [[unlikely]]
+            return raise_too_large<T>();
+        return span_of<T>(allocate(*bytes, alignof(T)), count);
+    }
+
+    /// As allocate<T>, but an empty span whose data() is null when it cannot.
+    template <class T>
+    std::span<T> try_allocate(std::size_t count) noexcept {
+        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use try_create_array");
+        const auto bytes = array_bytes(count, sizeof(T));
+        return bytes ? span_of<T>(try_allocate(*bytes, alignof(T)), count) : std::span<T>{};
+    }
+
+    /// A T constructed from `arguments`, destroyed at reset if it needs a destructor. Throws as allocate, and what the
+    /// constructor throws; then nothing is registered, and the storage is free again if nothing was allocated after it.
+    template <class T, class... Arguments>
+    T* create(Arguments&&... arguments) {
+        using layout = object_layout<T>;
+        return construct<T>(allocate(layout::bytes, layout::alignment), std::forward<Arguments>(arguments)...);
+    }
+
+    /// As create, but null when there is no memory. What the constructor throws is passed on.
+    template <class T, class... Arguments>
+    T* try_create(Arguments&&... arguments) {
+        using layout = object_layout<T>;
+        return construct<T>(try_allocate(layout::bytes, layout::alignment), std::forward<Arguments>(arguments)...);
+    }
+
+    /// `count` value-initialised objects of T; one destructor record for all. Throws as create.
+    template <class T>
+    std::span<T> create_array(std::size_t count) {
+        const auto bytes = array_layout<T>::bytes(count);
+        if (!bytes) [[unlikely]]
+            return raise_too_large<T>();
+        return construct_array<T>(allocate(*bytes, array_layout<T>::alignment), *bytes, count);
+    }
+
+    /// As create_array, but an empty span whose data() is null when there is no memory.
+    template <class T>
+    std::span<T> try_create_array(std::size_t count) {
+        const auto bytes = array_layout<T>::bytes(count);
+        if (!bytes) return {};
+        return construct_array<T>(try_allocate(*bytes, array_layout<T>::alignment), *bytes, count);
+    }
+
+    /// A copy of `text` in the arena, followed by a zero byte that is not part of the view.
+    std::string_view copy(std::string_view text) {
+        return copy_into(static_cast<char*>(allocate(text.size() + 1, 1)), text);
+    }
+
+    /// As copy, but a view whose data() is null when there is no memory.
+    std::string_view try_copy(std::string_view text) noexcept {
+        return copy_into(static_cast<char*>(try_allocate(text.size() + 1, 1)), text);
+    }
+
+    /// Text formatted as std::printf does, in the arena, followed by a zero byte that is not part of the view.
+    [[gnu::format(printf, 2, 3)]] std::string_view format(const char* pattern, ...) {
+        std::va_list arguments;
+        va_start(arguments, pattern);
+        const std::string_view result = format_list(pattern, arguments);
+        va_end(arguments);
+        return result;
+    }
+
+    /// As format, over an argument list.
+    [[gnu::format(printf, 2, 0)]] std::string_view format_list(const char* pattern, std::va_list arguments) {
+        std::va_list again;
+        va_copy(again, arguments);
+        const int length = std::vsnprintf(nullptr, 0, pattern, arguments);
+        const std::size_t bytes = length < 0 ? 1 : static_cast<std::size_t>(length) + 1;
+        char* text = static_cast<char*>(allocate(bytes, 1));
+        if (text != nullptr) {
+            text[0] = '\0';
+            if (length > 0) std::vsnprintf(text, bytes, pattern, again);
+        }
+        va_end(again);
+        return {text, text == nullptr ? 0 : bytes - 1};
+    }
+
+    /// The place reached now, for rewind().
+    mark_type mark() const noexcept {
+        mark_type result;
+        result.current = current_;
+        result.oversize = oversize_;
+        result.position = position_;
+        result.destructors = destructors_;
+        return result;
+    }
+
+    /// Back to `where`: destroys what was created since, newest first, and keeps the blocks for reuse. Marks taken after
+    /// `where` are void. Constant time plus the destructors due plus one step a block passed.
+    void rewind(const mark_type& where) noexcept {
+        destroy_down_to(where.destructors);
+        retire_oversize_down_to(where.oversize);
+        while (current_ != where.current && (current_->previous != nullptr || where.current != nullptr))
+            retire_current();
+        enter(current_, where.current != nullptr ? where.position : (current_ != nullptr ? current_->start() : 0));
+    }
+
+    /// Destroys everything created, newest first, and takes all storage back, keeping what `policy` says. Scratches that
+    /// still live are ended.
+    void reset(reset_policy policy = keep_all) noexcept {
+        end_scopes();
+        destroy_down_to(nullptr);
+        retire_oversize_down_to(nullptr);
+        if (current_ != nullptr) {
+            while (current_->previous != nullptr) retire_current();
+            enter(current_, current_->start());
+        }
+        if (policy.what != reset_policy::kind::keep_all) trim_to(policy);
+    }
+
+    /// Bytes held from upstream (and of the storage given at construction), block headers included.
+    std::size_t capacity() const noexcept { return held_bytes_ + (initial_ != nullptr ? initial_->bytes : 0); }
+
+    /// Bytes handed out, rounding, padding and destructor records included. Linear in the number of blocks in use.
+    std::size_t used() const noexcept {
+        std::size_t bytes = current_ == nullptr ? 0 : position_ - current_->start();
+        if (current_ != nullptr) {
+            for (const block* each = current_->previous; each != nullptr; each = each->previous) {
+                bytes += each->filled - each->start();
+            }
+        }
+        for (const block* each = oversize_; each != nullptr; each = each->previous)
+            bytes += each->bytes - sizeof(block);
+        return bytes;
+    }
+
+    /// True when `p` points into a block in use. Linear in the number of blocks.
+    bool owns(const void* p) const noexcept {
+        const auto address = reinterpret_cast<std::uintptr_t>(p);
+        const auto within = [address](const block* each) {
+            for (; each != nullptr; each = each->previous) {
+                if (address >= each->start() && address < each->end()) return true;
+            }
+            return false;
+        };
+        return within(current_) || within(oversize_);
+    }
+
+    /// The resource that blocks come from.
+    resource_ref upstream() const noexcept { return upstream_; }
+
+    /// Bytes of one block from upstream that hold exactly `count` allocations of `size` bytes aligned to `alignment`:
+    /// pass them as first_block_bytes, or as the size of an acre::buffer beneath, to allocate from upstream once.
+    static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
+                                                std::size_t alignment = default_alignment) noexcept {
+        if (count == 0) return 0;
+        // A block is aligned for its header; its first allocation may have to skip up to one alignment.
+        const std::size_t skip =
+            alignment <= block_alignment ? padding_to(sizeof(block), alignment) : alignment - granule;
+        return sizeof(block) + skip + (count - 1) * align_up(rounded(size), alignment) + rounded(size);
+    }
+
+protected:
+    /// An arena whose first block is `storage`, aligned to 16 bytes, which is never given to upstream.
+    arena(std::span<std::byte> storage, const arena_options& options, resource_ref upstream)
+        : arena(options, upstream) {
+        initial_ = ::new (storage.data()) block{nullptr, storage.size() & ~(granule - 1), 0};
+        poison(storage.data() + sizeof(block), initial_->bytes - sizeof(block));
+        current_ = initial_;
+        enter(initial_, initial_->start());
+    }
+
+    static constexpr std::size_t header_bytes = sizeof(block);
+
+private:
+    friend class scratch;
+
+    static constexpr std::size_t block_alignment = default_alignment;
+    static_assert(sizeof(block) % granule == 0);
+
+    // A destructor record lies in the 16 bytes in front of its object, so that one allocation serves both.
+    template <class T>
+    struct object_layout {
+        static constexpr bool needs_record = !std::is_trivially_destructible_v<T>;
+        static constexpr std::size_t alignment =
+            needs_record ? std::max(alignof(T), alignof(destructor_node)) : alignof(T);
+        static constexpr std::size_t offset = needs_record ? align_up(sizeof(destructor_node), alignof(T)) : 0;
+        static constexpr std::size_t bytes = offset + sizeof(T);
+    };
+
+    struct array_record {
+        std::size_t count;
+        destructor_node node;
+    };
+
+    template <class T>
+    struct array_layout {
+        static constexpr bool needs_record = !std::is_trivially_destructible_v<T>;
+        static constexpr std::size_t alignment =
+            needs_record ? std::max(alignof(T), alignof(array_record)) : alignof(T);
+        static constexpr std::size_t offset = needs_record ? align_up(sizeof(array_record), alignof(T)) : 0;
+        static constexpr std::optional<std::size_t> bytes(std::size_t count) noexcept {
+            const auto elements = array_bytes(count, sizeof(T));
+            if (!elements || *elements > max_request - offset) return std::nullopt;
+            return *elements + offset;
+        }
+    };
+
+    static constexpr std::size_t rounded(std::size_t bytes) noexcept { return align_up(bytes + (bytes == 0), granule); }
+
+    // The hot path. `position_` and `end_` are multiples of the granule, so `bytes` fitting means that `bytes` rounded
+    // up fits too.
+    [[gnu::always_inline]] bool bump(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
+        assert(position_ % granule == 0 && end_ % granule == 0 && position_ <= end_);
+        if (!is_alignment(alignment)) [[unlikely]]
+            return false;
+        std::uintptr_t start = position_;
+        if (__builtin_constant_p(bytes) && __builtin_constant_p(alignment) && bytes <= 4096 && alignment <= 4096) {
+            // No sum of an address and so little can wrap: one comparison decides.
+            if (alignment > granule) start = align_up(start, alignment);
+            if (start + rounded(bytes) > end_) [[unlikely]]
+                return false;
+        } else {
+            const std::size_t padding = alignment <= granule ? 0 : padding_to(start, alignment);
+            std::size_t needed;
+            if (__builtin_add_overflow(bytes + (bytes == 0), padding, &needed) || needed > end_ - start) [[unlikely]] {
+                return false;
+            }
+            start += padding;
+        }
+        position_ = start + rounded(bytes);
+        p = reinterpret_cast<void*>(start);
+        unpoison(p, bytes);
+        return true;
+    }
+
+    bool is_last(const void* p, std::size_t bytes) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(p) + rounded(bytes) == position_;
+    }
+
+    template <class T>
+    static std::span<T> span_of(void* p, std::size_t count) noexcept {
+        return {static_cast<T*>(p), p == nullptr ? 0 : count};
+    }
+
+    template <class T>
+    [[gnu::noinline, gnu::cold]] static std::span<T> raise_too_large() {
+        raise(request_too_large{name, SIZE_MAX, max_request});
+        return {};
+    }
+
+    static std::string_view copy_into(char* place, std::string_view text) noexcept {
+        if (place == nullptr) return {};
+        std::copy(text.begin(), text.end(), place);
+        place[text.size()] = '\0';
+        return {place, text.size()};
+    }
+
+    // Gives storage back when the construction in it throws.
+    struct construction_guard {
+        arena& owner;
+        void* storage;
+        std::size_t bytes;
+        ~construction_guard() { owner.deallocate(storage, bytes); }
+        void succeeded() noexcept { storage = nullptr; }
+    };
+
+    template <class T, class... Arguments>
+    T* construct(void* storage, Arguments&&... arguments) {
+        if (!exceptions_enabled && storage == nullptr) return nullptr;
+        using layout = object_layout<T>;
+        void* place = static_cast<std::byte*>(storage) + layout::offset;
+        T* object;
+        if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
+            object = ::new (place) T(std::forward<Arguments>(arguments)...);
+        } else {
+            construction_guard guard{*this, storage, layout::bytes};
+            object = ::new (place) T(std::forward<Arguments>(arguments)...);
+            guard.succeeded();
+        }
+        // Registered only now: what the constructor itself created in this arena is older, and is destroyed later.
+        if constexpr (layout::needs_record) {
+            destructors_ = ::new (static_cast<std::byte*>(place) - sizeof(destructor_node))
+                destructor_node{&destroy_object<T>, destructors_};
+        }
+        return object;
+    }
+
+    template <class T>
+    static void destroy_object(destructor_node* node) noexcept {
+        std::destroy_at(std::launder(reinterpret_cast<T*>(node + 1)));
+    }
+
+    template <class T>
+    std::span<T> construct_array(void* storage, std::size_t bytes, std::size_t count) {
+        if (storage == nullptr) return {};
+        using layout = array_layout<T>;
+        std::byte* place = static_cast<std::byte*>(storage) + layout::offset;
+        T* first = reinterpret_cast<T*>(place);
+        construction_guard guard{*this, storage, bytes};
+        std::uninitialized_value_construct_n(first, count);
+        guard.succeeded();
+        if constexpr (layout::needs_record) {
+            auto* record = ::new (place - sizeof(array_record))
+                array_record{count, destructor_node{&destroy_array<T>, destructors_}};
+            destructors_ = &record->node;
+        }
+        return {std::launder(first), count};
+    }
+
+    template <class T>
+    static void destroy_array(destructor_node* node) noexcept {
+        auto* record =
+            reinterpret_cast<array_record*>(reinterpret_cast<std::byte*>(node) - offsetof(array_record, node));
+        T* first = std::launder(reinterpret_cast<T*>(node + 1));
+        for (std::size_t i = record->count; i > 0; --i) std::destroy_at(first + i - 1);
+    }
+
+    void destroy_down_to(const destructor_node* oldest) noexcept {
+        // A destructor may create objects here: they are registered on top and so destroyed in turn.
+        while (destructors_ != oldest) {
+            destructor_node* newest = destructors_;
+            destructors_ = newest->previous;
+            newest->destroy(newest);
+        }
+    }
+
+    // Makes `next` the block that is allocated from, at `position`; the rest of it is unused and so poisoned.
+    void enter(block* next, std::uintptr_t position) noexcept {
+        current_ = next;
+        if (next == nullptr) return;
+        position_ = position;
+        end_ = next->end();
+        poison(reinterpret_cast<void*>(position), end_ - position);
+    }
+
+    // Takes the current block out of use, for reuse; its predecessor becomes the current one.
+    void retire_current() noexcept {
+        block* retired = current_;
+        current_ = retired->previous;
+        poison(reinterpret_cast<void*>(retired->start()), retired->end() - retired->start());
+        push(spare_, retired);
+    }
+
+    void retire_oversize_down_to(const block* oldest) noexcept {
+        while (oversize_ != oldest) {
+            block* retired = oversize_;
+            oversize_ = retired->previous;
+            poison(reinterpret_cast<void*>(retired->start()), retired->end() - retired->start());
+            push(spare_oversize_, retired);
+        }
+    }
+
+    static void push(block*& list, block* added) noexcept {
+        added->previous = list;
+        list = added;
+    }
+
+    // Takes the first block of at least `bytes` out of `list`.
+    static block* take(block*& list, std::size_t bytes) noexcept {
+        for (block** link = &list; *link != nullptr; link = &(*link)->previous) {
+            if ((*link)->bytes < bytes) continue;
+            block* found = *link;
+            *link = found->previous;
+            return found;
+        }
+        return nullptr;
+    }
+
+    // The slow paths, out of line because they run once a block.
+    [[gnu::noinline]] void* grow(std::size_t bytes, std::size_t alignment) {
+        if (void* p = try_grow(bytes, alignment)) return p;
+        return fail(bytes, alignment);
+    }
+
+    [[gnu::noinline]] void* try_grow(std::size_t bytes, std::size_t alignment) noexcept {
+        if (!is_alignment(alignment) || !fits_a_block(bytes, alignment)) return nullptr;
+        const std::size_t needed = block_bytes_for(bytes, alignment);
+        if (needed > next_block_bytes_ && needed > options_.max_block_bytes / 4) {
+            return allocate_oversize(needed, bytes, alignment);
+        }
+        block* next = take(spare_, needed);
+        if (next == nullptr) next = acquire_for_growth(needed);
+        if (next == nullptr) return nullptr;
+        if (current_ != nullptr) current_->filled = position_;
+        next->previous = current_;
+        enter(next, next->start());
+        void* p = nullptr;
+        [[maybe_unused]] const bool fits = bump(bytes, alignment, p);
+        assert(fits);
+        return p;
+    }
+
+    static constexpr bool fits_a_block(std::size_t bytes, std::size_t alignment) noexcept {
+        return bytes <= max_request / 2 && alignment <= max_request / 4;
+    }
+
+    // Enough for the request wherever the block lies.
+    static constexpr std::size_t block_bytes_for(std::size_t bytes, std::size_t alignment) noexcept {
+        return sizeof(block) + rounded(bytes) + (alignment > granule ? alignment - granule : 0);
+    }
+
+    // A block of its own for a large request: it neither ends the current block nor makes later ones larger.
+    void* allocate_oversize(std::size_t needed, std::size_t bytes, std::size_t alignment) noexcept {
+        block* own = take(spare_oversize_, needed);
+        if (own == nullptr) {
+            // The spare ones are too small: replacing one keeps their number at what was in use at once.
+            if (spare_oversize_ != nullptr) give_back(take(spare_oversize_, 0));
+            own = acquire(needed);
+        }
+        if (own == nullptr) return nullptr;
+        push(oversize_, own);
+        void* p = reinterpret_cast<void*>(align_up(own->start(), alignment));
+        unpoison(p, bytes);
+        return p;
+    }
+
+    // Blocks double as they are taken, whatever was asked; one that is too small for the request is made large enough.
+    block* acquire_for_growth(std::size_t needed) noexcept {
+        const std::size_t wanted = std::max(next_block_bytes_, needed);
+        block* next = acquire(wanted);
+        if (next == nullptr && needed < wanted) next = acquire(needed);
+        if (next != nullptr) next_block_bytes_ = std::min(next_block_bytes_ * 2, options_.max_block_bytes);
+        return next;
+    }
+
+    block* acquire(std::size_t wanted) noexcept {
+        const std::size_t bytes = align_up(wanted, granule);
+        if (bytes > options_.limit_bytes || held_bytes_ > options_.limit_bytes - bytes) return nullptr;
+        void* p = upstream_.try_allocate(bytes, block_alignment);
+        if (p == nullptr) return nullptr;
+        held_bytes_ += bytes;
+        auto* taken = ::new (p) block{nullptr, bytes, 0};
+        poison(reinterpret_cast<void*>(taken->start()), bytes - sizeof(block));
+        return taken;
+    }
+
+    void give_back(block* given) noexcept {
+        assert(given != initial_);
+        held_bytes_ -= given->bytes;
+        unpoison_defined(given, given->bytes);
+        upstream_.deallocate(given, given->bytes, block_alignment);
+    }
+
+    [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
+        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
+        if (!fits_a_block(bytes, alignment)) return raise(request_too_large{name, bytes, max_request / 2});
+        const std::size_t needed = block_bytes_for(bytes, alignment);
+        if (needed > options_.limit_bytes || held_bytes_ > options_.limit_bytes - needed) {
+            return raise(limit_exceeded{name, needed, held_bytes_, options_.limit_bytes});
+        }
+        return raise(out_of_memory{name, bytes, alignment});
+    }
+
+    // Gives back the blocks of `list` for which `keeps` is false.
+    template <class Predicate>
+    void trim(block*& list, Predicate keeps) noexcept {
+        for (block** link = &list; *link != nullptr;) {
+            block* each = *link;
+            if (keeps(each)) {
+                link = &each->previous;
+            } else {
+                *link = each->previous;
+                give_back(each);
+            }
+        }
+    }
+
+    // Nothing is in use when this runs. Out of line: only for policies that give blocks back.
+    [[gnu::noinline]] void trim_to(const reset_policy& policy) noexcept {
+        if (current_ != initial_) push(spare_, current_);
+        current_ = initial_;
+        append(spare_, spare_oversize_);
+        spare_oversize_ = nullptr;
+        if (policy.what == reset_policy::kind::keep_largest) {
+            const block* largest = spare_;
+            for (const block* each = spare_; each != nullptr; each = each->previous) {
+                if (each->bytes > largest->bytes) largest = each;
+            }
+            trim(spare_, [largest](const block* each) { return each == largest; });
+        } else {
+            std::size_t left = policy.bytes;
+            trim(spare_, [&left](const block* each) {
+                if (each->bytes > left) return false;
+                left -= each->bytes;
+                return true;
+            });
+        }
+        if (policy.what == reset_policy::kind::release) next_block_bytes_ = options_.first_block_bytes;
+        if (current_ == nullptr) start_anew(take(spare_, 0));
+    }
+
+    void start_anew(block* first) noexcept {
+        position_ = 0;
+        end_ = 0;
+        if (first != nullptr) first->previous = nullptr;
+        enter(first, first == nullptr ? 0 : first->start());
+    }
+
+    static void append(block*& list, block* tail) noexcept {
+        block** link = &list;
+        while (*link != nullptr) link = &(*link)->previous;
+        *link = tail;
+    }
+
+    // Scratches are told when the arena takes back what is theirs.
+    struct scope {
+        arena* owner;
+        scope* outer;
+    };
+
+    void end_scopes(const scope* down_to = nullptr) noexcept {
+        for (; innermost_ != down_to; innermost_ = innermost_->outer) innermost_->owner = nullptr;
+    }
+
+    // Position and end come first: the hot path touches nothing else.
+    std::uintptr_t position_ = 0;
+    std::uintptr_t end_ = 0;
+    destructor_node* destructors_ = nullptr;
+    block* current_ = nullptr;   // the newest block in use; older ones follow by `previous`
+    block* oversize_ = nullptr;  // blocks in use of one large request each, newest first
+    block* spare_ = nullptr;     // blocks kept for growth, oldest first
+    block* spare_oversize_ = nullptr;
+    block* initial_ = nullptr;  // storage given at construction: never goes to upstream
+    std::size_t held_bytes_ = 0;
+    std::size_t next_block_bytes_ = arena_options{}.first_block_bytes;
+    scope* innermost_ = nullptr;  // the scratch begun last
+    arena_options options_;
+    resource_ref upstream_ = heap{};
+};
+
+static_assert(owning_resource<arena> && resettable_resource<arena> && resizable_resource<arena>);
+
+}  // namespace acre

@@ -1,0 +1,48 @@
+// An arena whose first bytes lie in the object itself: on the stack or static, no upstream call until they are used up.
+//
+// Use it where the usual amount is known and small: a request's scratch data, a parser's nodes. With acre::no_memory as
+// upstream it never grows. Costs, thread rules and interface are those of acre::arena; `Bytes` includes 24 bytes of
+// block header.
+//
+//     acre::inline_arena<4096> request;
+//     std::string_view key = request.copy(header);
+#pragma once
+
+#include <acre/arenas/arena.hpp>
+#include <cstddef>
+#include <span>
+
+namespace acre {
+
+namespace detail {
+/// Base that holds the bytes, so that they exist before the arena that starts in them.
+template <std::size_t Bytes>
+struct inline_block {
+    alignas(default_alignment) std::byte bytes[Bytes];
+};
+}  // namespace detail
+
+/// An acre::arena that starts in `Bytes` bytes of its own.
+template <std::size_t Bytes>
+class inline_arena : private detail::inline_block<Bytes>, public arena {
+public:
+    static_assert(Bytes >= 64, "an inline_arena needs at least 64 bytes, 24 of them for its block header");
+
+    inline_arena() : inline_arena(arena_options{}) {}
+    explicit inline_arena(resource_ref upstream) : inline_arena(arena_options{}, upstream) {}
+    explicit inline_arena(const arena_options& options, resource_ref upstream = heap{})
+        : arena(std::span<std::byte>{detail::inline_block<Bytes>::bytes}, options, upstream) {}
+
+    ~inline_arena() {
+        // The destructors due run while the storage still exists.
+        reset(acre::release);
+        unpoison(detail::inline_block<Bytes>::bytes, Bytes);
+    }
+
+    /// Bytes that lie in the object and can be allocated before upstream is asked.
+    static constexpr std::size_t inline_bytes() noexcept { return Bytes - header_bytes; }
+};
+
+static_assert(owning_resource<inline_arena<64>> && resettable_resource<inline_arena<64>>);
+
+}  // namespace acre

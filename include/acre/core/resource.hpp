@@ -1,0 +1,42 @@
+// The one concept of the library: a resource hands out and takes back storage. Everything that allocates is a resource,
+// and everything that needs memory takes an upstream resource, so parts compose by nesting.
+//
+// What a type must promise to be a resource (tests/conformance checks it for every resource of acre):
+//   allocate(bytes, alignment)      storage of at least `bytes` bytes, aligned; throws a type derived from
+//                                   acre::allocation_error (a std::bad_alloc) when it cannot; never null
+//   try_allocate(bytes, alignment)  the same, but null when it cannot; noexcept
+//   deallocate(p, bytes, alignment) takes back what was allocated with the same bytes and alignment; noexcept; null is
+//                                   a no-op
+// Zero bytes give a distinct non-null pointer. A failed request changes nothing.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+namespace acre {
+
+/// Hands out and takes back storage.
+template <class R>
+concept resource = requires(R& r, void* p, std::size_t bytes, std::size_t alignment) {
+    { r.allocate(bytes, alignment) } -> std::same_as<void*>;
+    { r.try_allocate(bytes, alignment) } noexcept -> std::same_as<void*>;
+    { r.deallocate(p, bytes, alignment) } noexcept;
+};
+
+/// A resource that can say whether an address lies in storage that it hands out.
+template <class R>
+concept owning_resource = resource<R> && requires(const R& r, const void* p) {
+    { r.owns(p) } noexcept -> std::same_as<bool>;
+};
+
+/// A resource that can take back everything at once.
+template <class R>
+concept resettable_resource = resource<R> && requires(R& r) { r.reset(); };
+
+/// A resource that can grow or shrink some allocations where they are.
+template <class R>
+concept resizable_resource = resource<R> && requires(R& r, void* p, std::size_t old_bytes, std::size_t new_bytes) {
+    { r.try_resize(p, old_bytes, new_bytes) } noexcept -> std::same_as<bool>;
+};
+
+}  // namespace acre

@@ -1,0 +1,114 @@
+// A handle to any resource, whatever its type: what arenas and pools keep as their upstream, since they call it rarely.
+//
+// Use it where a type must not depend on its upstream's type. Where calls are frequent, take the resource's own type:
+// its calls are inline, while those through a resource_ref are calls through a pointer (about 2 ns).
+//
+// A stateless resource (acre::heap) is kept by value and costs nothing; any other is referred to and must live longer
+// than the handle; a std::pmr::memory_resource* is taken as it is. Copying copies the handle, never the resource.
+// Thread rules: those of the resource.
+//
+//     acre::arena first;                                            // upstream: acre::heap
+//     acre::arena second{first};                                    // one arena's blocks come out of another
+//     acre::arena third{std::pmr::get_default_resource()};
+#pragma once
+
+#include <acre/core/error.hpp>
+#include <acre/core/resource.hpp>
+#include <concepts>
+#include <cstddef>
+#include <memory_resource>
+#include <type_traits>
+
+namespace acre {
+
+/// A resource without state: one object of it is as good as another.
+template <class R>
+concept stateless_resource = resource<R> && std::is_empty_v<R> && std::default_initializable<R>;
+
+/// Type-erased, non-owning handle to a resource.
+class resource_ref {
+public:
+    /// Any object of a stateless resource; nothing is referred to.
+    template <stateless_resource R>
+    resource_ref(const R&) noexcept : object_(nullptr), operations_(&stateless_operations<R>) {}
+
+    /// A resource with state, which must live longer than this handle.
+    template <resource R>
+        requires(!stateless_resource<R> && !std::same_as<R, resource_ref>)
+    resource_ref(R& referred) noexcept : object_(&referred), operations_(&stateful_operations<R>) {}
+
+    /// A temporary would be gone at the end of the statement.
+    template <resource R>
+        requires(!stateless_resource<R> && !std::same_as<R, resource_ref>)
+    resource_ref(const R&&) = delete;
+
+    /// A standard memory resource. Throws bad_option for null.
+    resource_ref(std::pmr::memory_resource* referred) : object_(referred), operations_(&pmr_operations) {
+        require_option(referred != nullptr, "acre::resource_ref", "upstream", 0, "a pointer that is not null");
+    }
+
+    void* allocate(std::size_t bytes, std::size_t alignment) const {
+        return operations_->allocate(object_, bytes, alignment);
+    }
+    void* try_allocate(std::size_t bytes, std::size_t alignment) const noexcept {
+        return operations_->try_allocate(object_, bytes, alignment);
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) const noexcept {
+        operations_->deallocate(object_, p, bytes, alignment);
+    }
+
+    /// True when both refer to the same resource.
+    friend bool operator==(const resource_ref&, const resource_ref&) noexcept = default;
+
+private:
+    struct operations {
+        void* (*allocate)(void* object, std::size_t bytes, std::size_t alignment);
+        void* (*try_allocate)(void* object, std::size_t bytes, std::size_t alignment) noexcept;
+        void (*deallocate)(void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept;
+    };
+
+    template <class R>
+    static constexpr operations stateless_operations{
+        [](void*, std::size_t bytes, std::size_t alignment) { return R{}.allocate(bytes, alignment); },
+        [](void*, std::size_t bytes, std::size_t alignment) noexcept { return R{}.try_allocate(bytes, alignment); },
+        [](void*, void* p, std::size_t bytes, std::size_t alignment) noexcept { R{}.deallocate(p, bytes, alignment); }};
+
+    template <class R>
+    static constexpr operations stateful_operations{
+        [](void* object, std::size_t bytes, std::size_t alignment) {
+            return static_cast<R*>(object)->allocate(bytes, alignment);
+        },
+        [](void* object, std::size_t bytes, std::size_t alignment) noexcept {
+            return static_cast<R*>(object)->try_allocate(bytes, alignment);
+        },
+        [](void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept {
+            static_cast<R*>(object)->deallocate(p, bytes, alignment);
+        }};
+
+    static void* try_allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) noexcept {
+#if defined(__cpp_exceptions)
+        // The standard's interface knows only one way to say no.
+        try {
+            return static_cast<std::pmr::memory_resource*>(object)->allocate(bytes, alignment);
+        } catch (...) {
+            return nullptr;
+        }
+#else
+        return static_cast<std::pmr::memory_resource*>(object)->allocate(bytes, alignment);
+#endif
+    }
+
+    static constexpr operations pmr_operations{
+        [](void* object, std::size_t bytes, std::size_t alignment) {
+            return static_cast<std::pmr::memory_resource*>(object)->allocate(bytes, alignment);
+        },
+        &try_allocate_pmr,
+        [](void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept {
+            static_cast<std::pmr::memory_resource*>(object)->deallocate(p, bytes, alignment);
+        }};
+
+    void* object_;
+    const operations* operations_;
+};
+
+}  // namespace acre

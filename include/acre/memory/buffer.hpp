@@ -1,0 +1,105 @@
+// Storage of yours (an array on the stack, a static array, a mapped file) as a resource: the upstream of arenas and
+// pools that must not touch the heap.
+//
+// Hands out ascending addresses; giving back the last allocation frees it, giving back any other is remembered only by
+// its count: when nothing is live, the whole buffer is free again. Use acre::arena directly for allocations that die
+// together; a buffer is for the few large blocks of an upstream. Cost: allocate and deallocate are constant time,
+// about ten instructions. Not thread-safe. The span must live longer than the buffer.
+//
+//     alignas(64) static std::byte storage[64_KiB];
+//     acre::buffer fixed{storage};
+//     acre::arena frame{fixed};
+#pragma once
+
+#include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/resource.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace acre {
+
+/// A span of bytes as a resource. Any power-of-two alignment that fits.
+class buffer {
+public:
+    static constexpr const char* name = "acre::buffer";
+
+    /// Hands out the bytes of `storage`, which stays the caller's.
+    explicit buffer(std::span<std::byte> storage) noexcept
+        : start_(reinterpret_cast<std::uintptr_t>(storage.data())), bytes_(storage.size()) {
+        poison(storage.data(), storage.size());
+    }
+
+    buffer(const buffer&) = delete;
+    buffer& operator=(const buffer&) = delete;
+
+    ~buffer() { unpoison(reinterpret_cast<void*>(start_), bytes_); }
+
+    /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large or bad_alignment.
+    void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+        if (void* p = try_allocate(bytes, alignment)) return p;
+        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
+        return raise(request_too_large{name, bytes, bytes_ - used_});
+    }
+
+    /// As allocate, but null when it cannot.
+    void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        if (!is_alignment(alignment)) return nullptr;
+        if (bytes == 0) bytes = 1;
+        const std::size_t padding = padding_to(start_ + used_, alignment);
+        if (bytes > bytes_ - used_ || padding > bytes_ - used_ - bytes) return nullptr;
+        const std::uintptr_t result = start_ + used_ + padding;
+        used_ += padding + bytes;
+        ++live_;
+        assert(used_ <= bytes_);
+        void* p = reinterpret_cast<void*>(result);
+        unpoison(p, bytes);
+        return p;
+    }
+
+    /// Takes back what allocate gave; null is a no-op.
+    void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
+        if (p == nullptr) return;
+        if (!owns(p) || live_ == 0) abort_on_misuse(name, "a pointer was given back that is not of this buffer", p);
+        if (bytes == 0) bytes = 1;
+        poison(p, bytes);
+        const std::size_t offset = reinterpret_cast<std::uintptr_t>(p) - start_;
+        if (offset + bytes == used_) used_ = offset;
+        if (--live_ == 0) used_ = 0;
+    }
+
+    /// Takes everything back at once.
+    void reset() noexcept {
+        used_ = 0;
+        live_ = 0;
+        poison(reinterpret_cast<void*>(start_), bytes_);
+    }
+
+    /// Bytes of the whole buffer.
+    std::size_t capacity() const noexcept { return bytes_; }
+    /// Bytes handed out, padding included.
+    std::size_t used() const noexcept { return used_; }
+    /// True when `p` points into the buffer.
+    bool owns(const void* p) const noexcept { return reinterpret_cast<std::uintptr_t>(p) - start_ < bytes_; }
+
+    /// Bytes that a buffer aligned to `alignment` needs for `count` allocations of `size` bytes each.
+    static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
+                                                std::size_t alignment = default_alignment) noexcept {
+        if (count == 0) return 0;
+        if (size == 0) size = 1;
+        return (count - 1) * align_up(size, alignment) + size;
+    }
+
+private:
+    std::uintptr_t start_;
+    std::size_t bytes_;
+    std::size_t used_ = 0;
+    std::size_t live_ = 0;
+};
+
+static_assert(owning_resource<buffer> && resettable_resource<buffer>);
+
+}  // namespace acre

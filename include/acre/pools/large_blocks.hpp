@@ -1,0 +1,91 @@
+// Requests that a pool has no slots for: each a block of its own from upstream, remembered, so that release() and the
+// pool's end give back what was not freed.
+//
+// Used by the pools, not directly. Cost: one upstream call and a record of 32 bytes each. Not thread-safe.
+#pragma once
+
+#include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace acre {
+
+/// A doubly linked list of upstream blocks.
+class large_blocks {
+public:
+    large_blocks() noexcept = default;
+    large_blocks(large_blocks&& other) noexcept
+        : first_(std::exchange(other.first_, nullptr)),
+          bytes_(std::exchange(other.bytes_, 0)),
+          count_(std::exchange(other.count_, 0)) {}
+    large_blocks& operator=(large_blocks&&) = delete;
+
+    /// A block of `bytes` bytes aligned to `alignment`, a power of two; null when upstream has none.
+    void* try_allocate(resource_ref upstream, std::size_t bytes, std::size_t alignment) noexcept {
+        const std::size_t offset = offset_for(alignment);
+        if (bytes > max_request - offset) return nullptr;
+        auto* start =
+            static_cast<std::byte*>(upstream.try_allocate(offset + bytes, std::max(alignment, alignof(record))));
+        if (start == nullptr) return nullptr;
+        auto* added = ::new (start + offset - sizeof(record)) record{nullptr, first_, bytes, alignment};
+        if (first_ != nullptr) first_->previous = added;
+        first_ = added;
+        bytes_ += offset + bytes;
+        ++count_;
+        return start + offset;
+    }
+
+    /// Gives a block back to upstream.
+    void deallocate(resource_ref upstream, void* p) noexcept {
+        record* removed = static_cast<record*>(p) - 1;
+        (removed->previous == nullptr ? first_ : removed->previous->next) = removed->next;
+        if (removed->next != nullptr) removed->next->previous = removed->previous;
+        const std::size_t offset = offset_for(removed->alignment);
+        const std::size_t bytes = offset + removed->bytes;
+        const std::size_t alignment = std::max(removed->alignment, alignof(record));
+        bytes_ -= bytes;
+        --count_;
+        upstream.deallocate(static_cast<std::byte*>(p) - offset, bytes, alignment);
+    }
+
+    /// Gives all blocks back to upstream.
+    void release(resource_ref upstream) noexcept {
+        while (first_ != nullptr) deallocate(upstream, first_ + 1);
+    }
+
+    /// Bytes held from upstream, records included.
+    std::size_t held_bytes() const noexcept { return bytes_; }
+    /// Number of blocks.
+    std::size_t count() const noexcept { return count_; }
+    /// True when `p` points into a block. Linear in the number of blocks.
+    bool owns(const void* p) const noexcept {
+        for (const record* each = first_; each != nullptr; each = each->next) {
+            const auto* start = reinterpret_cast<const std::byte*>(each + 1);
+            if (p >= start && p < start + std::max<std::size_t>(each->bytes, 1)) return true;
+        }
+        return false;
+    }
+
+private:
+    struct record {
+        record* previous;
+        record* next;
+        std::size_t bytes;      // asked for
+        std::size_t alignment;  // asked for
+    };
+
+    // The record lies right in front of the block's storage.
+    static constexpr std::size_t offset_for(std::size_t alignment) noexcept {
+        return align_up(sizeof(record), std::max(alignment, alignof(record)));
+    }
+
+    record* first_ = nullptr;
+    std::size_t bytes_ = 0;
+    std::size_t count_ = 0;
+};
+
+}  // namespace acre

@@ -1,0 +1,202 @@
+// A growing pool for any size, freed one by one in any order: what one hoped std::pmr::unsynchronized_pool_resource
+// would be.
+//
+// Use it under containers whose node sizes one does not know, and wherever sizes vary. Use acre::object_pool<T> for one
+// type, acre::arena where everything dies together.
+//
+// Cost: with a size known at compile time, as acre::pool (allocate about 10 instructions, deallocate about 20); with a
+// size known at run time, about 15 more to find its class. Requests over 8 KiB go to upstream one by one. Memory: sizes
+// are rounded up by at most 7 bytes or an eighth; each class in use holds one slab of 4 KiB or more; a multi_pool object
+// itself is about 6 KiB. A double free and a pointer of another pool abort with a sentence. Not thread-safe.
+//
+//     acre::multi_pool nodes;
+//     std::map<int, int, std::less<>, acre::allocator<std::pair<const int, int>, acre::multi_pool>> m{nodes};
+#pragma once
+
+#include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <acre/memory/heap.hpp>
+#include <acre/pools/bitmap_slabs.hpp>
+#include <acre/pools/large_blocks.hpp>
+#include <acre/pools/pool_options.hpp>
+#include <acre/pools/size_classes.hpp>
+#include <cstddef>
+
+namespace acre {
+
+/// Slots of 64 size classes, and upstream blocks for larger requests.
+class multi_pool {
+public:
+    static constexpr const char* name = "acre::multi_pool";
+    using options_type = pool_options;
+
+    /// Takes no memory.
+    explicit multi_pool(resource_ref upstream = heap{}) noexcept : upstream_(upstream) {}
+    explicit multi_pool(const pool_options& options, resource_ref upstream = heap{})
+        : limit_(options.limit_bytes), upstream_(upstream) {}
+
+    multi_pool(const multi_pool&) = delete;
+    multi_pool& operator=(const multi_pool&) = delete;
+
+    /// Gives everything back to upstream, what was not freed included.
+    ~multi_pool() { release(); }
+
+    /// Storage of `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory, request_too_large,
+    /// limit_exceeded or bad_alignment. Constant time but for a new slab or a large block.
+    [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+        void* p;
+        if (take(bytes, alignment, p)) [[likely]]
+            return p;
+        return allocate_rarely(bytes, alignment);
+    }
+
+    /// As allocate, but null when it cannot.
+    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        void* p;
+        if (take(bytes, alignment, p)) [[likely]]
+            return p;
+        return try_allocate_rarely(bytes, alignment);
+    }
+
+    /// Takes back what allocate gave with the same size and alignment; null is a no-op.
+    [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
+                                           std::size_t alignment = default_alignment) noexcept {
+        if (p == nullptr) return;
+        if (!has_class(bytes, alignment)) [[unlikely]]
+            return large_.deallocate(upstream_, p);
+        const std::size_t index = size_class_of(size_for_class(bytes, alignment));
+        classes_[index].give_back(size_class_geometry[index], name, p);
+    }
+
+    /// Gives slabs without a live slot back to upstream, and returns their bytes. Linear in the slabs held.
+    std::size_t release_unused() noexcept {
+        std::size_t bytes = 0;
+        for_each_class([&](bitmap_slabs& slabs, const slab_geometry& geometry) {
+            bytes += slabs.release_unused(geometry, upstream_);
+        });
+        return bytes;
+    }
+
+    /// Gives everything back to upstream: all that was handed out is void. Growth starts anew.
+    void release() noexcept {
+        for_each_class([&](bitmap_slabs& slabs, const slab_geometry& geometry) { slabs.release(geometry, upstream_); });
+        large_.release(upstream_);
+    }
+
+    /// Takes everything back and keeps the slabs; large blocks go to upstream.
+    void reset() noexcept {
+        for_each_class([](bitmap_slabs& slabs, const slab_geometry& geometry) { slabs.clear(geometry); });
+        large_.release(upstream_);
+    }
+
+    /// Bytes held from upstream.
+    std::size_t capacity() const noexcept {
+        std::size_t bytes = large_.held_bytes();
+        for (const bitmap_slabs& each : classes_) bytes += each.held_bytes();
+        return bytes;
+    }
+
+    /// Bytes of the slots and large blocks handed out. Linear in the slabs held.
+    std::size_t used() const noexcept {
+        std::size_t bytes = large_.held_bytes();
+        for (std::size_t index = 0; index < size_class_count; ++index) {
+            bytes += classes_[index].used(size_class_geometry[index]) * size_class_bytes(index);
+        }
+        return bytes;
+    }
+
+    /// Number of allocations not yet taken back. Linear in the slabs held.
+    std::size_t live() const noexcept {
+        std::size_t count = large_.count();
+        for (std::size_t index = 0; index < size_class_count; ++index) {
+            count += classes_[index].used(size_class_geometry[index]);
+        }
+        return count;
+    }
+
+    /// True when `p` lies in storage of this pool. Linear in slabs and large blocks held.
+    bool owns(const void* p) const noexcept {
+        for (std::size_t index = 0; index < size_class_count; ++index) {
+            if (classes_[index].owns(size_class_geometry[index], p)) return true;
+        }
+        return large_.owns(p);
+    }
+
+    /// The resource that slabs and large blocks come from.
+    resource_ref upstream() const noexcept { return upstream_; }
+
+    /// Bytes asked of upstream, in all, for `count` live allocations of `size` bytes aligned to `alignment`.
+    static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
+                                                std::size_t alignment = default_alignment) noexcept {
+        const std::size_t bytes = size_for_class(size, alignment);
+        return bitmap_slabs::required_bytes(size_class_geometry[size_class_of(bytes)], count);
+    }
+
+private:
+    static constexpr bool has_class(std::size_t bytes, std::size_t alignment) noexcept {
+        // Each is small first, so that their sum cannot wrap.
+        return bytes <= largest_size_class && alignment <= largest_size_class &&
+               size_for_class(bytes, alignment) <= largest_size_class;
+    }
+
+    [[gnu::always_inline]] bool take(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
+        if (!is_alignment(alignment) || !has_class(bytes, alignment)) [[unlikely]]
+            return false;
+        const std::size_t index = size_class_of(size_for_class(bytes, alignment));
+        return classes_[index].take(size_class_geometry[index], p);
+    }
+
+    // Out of line: once in 64 allocations of a class, or for a large block.
+    [[gnu::noinline]] void* allocate_rarely(std::size_t bytes, std::size_t alignment) {
+        if (void* p = try_allocate_rarely(bytes, alignment)) return p;
+        return fail(bytes, alignment);
+    }
+
+    [[gnu::noinline]] void* try_allocate_rarely(std::size_t bytes, std::size_t alignment) noexcept {
+        if (!is_alignment(alignment)) return nullptr;
+        if (!has_class(bytes, alignment)) {
+            if (!within_limit(bytes)) return nullptr;
+            return large_.try_allocate(upstream_, bytes, alignment);
+        }
+        const std::size_t index = size_class_of(size_for_class(bytes, alignment));
+        bitmap_slabs& slabs = classes_[index];
+        // The limit holds for all classes together; a class sees what the others leave of it.
+        const std::size_t others = limit_ == SIZE_MAX ? 0 : capacity() - slabs.held_bytes();
+        return slabs.refill(size_class_geometry[index], upstream_, limit_ > others ? limit_ - others : 0);
+    }
+
+    bool within_limit(std::size_t bytes) const noexcept {
+        if (limit_ == SIZE_MAX) return true;
+        const std::size_t held = capacity();
+        return held <= limit_ && bytes <= limit_ - held;
+    }
+
+    [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
+        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
+        if (bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
+        const std::size_t needed =
+            has_class(bytes, alignment)
+                ? size_class_geometry[size_class_of(size_for_class(bytes, alignment))].first_slab_bytes
+                : bytes;
+        if (!within_limit(needed)) return raise(limit_exceeded{name, needed, capacity(), limit_});
+        return raise(out_of_memory{name, bytes, alignment});
+    }
+
+    template <class Function>
+    void for_each_class(Function function) noexcept {
+        for (std::size_t index = 0; index < size_class_count; ++index) {
+            function(classes_[index], size_class_geometry[index]);
+        }
+    }
+
+    bitmap_slabs classes_[size_class_count];
+    large_blocks large_;
+    std::size_t limit_ = SIZE_MAX;
+    resource_ref upstream_;
+};
+
+static_assert(owning_resource<multi_pool> && resettable_resource<multi_pool>);
+
+}  // namespace acre

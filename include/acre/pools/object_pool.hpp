@@ -1,0 +1,120 @@
+// A growing pool of objects of one type, created and destroyed one by one in any order.
+//
+// Use it for bullets, connections, orders, nodes: many objects of one type with lifetimes of their own. Use acre::arena
+// when they die together, acre::multi_pool when sizes vary.
+//
+// Cost: create about 10 instructions and the constructor, destroy about 20 and the destructor, constant time but for a
+// new slab. Memory as acre::pool. Objects still live at the end of the pool are destroyed, each once: which slots are
+// live is recorded, never inferred. Storage taken raw by allocate() counts as live from then on, so construct in it
+// before the pool ends or is walked. Not thread-safe. Movable: objects stay where they are.
+//
+//     acre::object_pool<Bullet> bullets;
+//     Bullet* b = bullets.create(position, speed);
+//     for (Bullet& each : bullets) each.step();  // the live ones, in address order
+//     bullets.destroy(b);
+#pragma once
+
+#include <acre/pools/live_iterator.hpp>
+#include <acre/pools/pool.hpp>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace acre {
+
+/// Objects of type T, created and destroyed in any order.
+template <class T>
+class object_pool : public pool<sizeof(T), alignof(T)> {
+    using base = pool<sizeof(T), alignof(T)>;
+
+public:
+    static_assert(!std::is_array_v<T>, "an object_pool holds single objects: put an array into a struct");
+
+    using value_type = T;
+    using iterator = live_iterator<object_pool>;
+
+    using base::base;
+    object_pool(object_pool&&) noexcept = default;
+    object_pool& operator=(object_pool&& other) noexcept {
+        if (this == &other) return *this;
+        destroy_all();
+        base::operator=(std::move(other));
+        return *this;
+    }
+
+    /// Destroys the objects that are still live, in address order.
+    ~object_pool() { destroy_all(); }
+
+    /// A T constructed from `arguments`. Throws as allocate, and what the constructor throws: then its slot is free.
+    template <class... Arguments>
+    T* create(Arguments&&... arguments) {
+        return construct(this->allocate(), std::forward<Arguments>(arguments)...);
+    }
+
+    /// As create, but null when there is no memory. What the constructor throws is passed on.
+    template <class... Arguments>
+    T* try_create(Arguments&&... arguments) {
+        void* p = this->try_allocate();
+        return p == nullptr ? nullptr : construct(p, std::forward<Arguments>(arguments)...);
+    }
+
+    /// Destroys the object and takes its slot back; null is a no-op.
+    void destroy(T* object) noexcept {
+        if (object == nullptr) return;
+        std::destroy_at(object);
+        this->deallocate(object);
+    }
+
+    /// Destroys all objects and keeps the slabs.
+    void clear() noexcept {
+        destroy_all();
+        base::reset();
+    }
+    /// As clear.
+    void reset() noexcept { clear(); }
+
+    /// Destroys all objects and gives all slabs back to upstream.
+    void release() noexcept {
+        destroy_all();
+        base::release();
+    }
+
+    /// The live objects, in address order.
+    iterator begin() const noexcept { return iterator{*this}; }
+    iterator end() const noexcept { return iterator{}; }
+
+private:
+    friend iterator;
+
+    template <class... Arguments>
+    T* construct(void* slot, Arguments&&... arguments) {
+        if (!exceptions_enabled && slot == nullptr) return nullptr;
+        if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
+            return ::new (slot) T(std::forward<Arguments>(arguments)...);
+        } else {
+            slot_guard guard{*this, slot};
+            T* object = ::new (slot) T(std::forward<Arguments>(arguments)...);
+            guard.slot = nullptr;
+            return object;
+        }
+    }
+
+    // Gives the slot back when the constructor throws.
+    struct slot_guard {
+        object_pool& owner;
+        void* slot;
+        ~slot_guard() { owner.deallocate(slot); }
+    };
+
+    void destroy_all() noexcept {
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            for (iterator each = begin(); each != end(); ++each) destroy(std::addressof(*each));
+        }
+    }
+};
+
+static_assert(owning_resource<object_pool<int>> && resettable_resource<object_pool<int>>);
+
+}  // namespace acre
