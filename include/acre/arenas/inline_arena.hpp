@@ -18,7 +18,7 @@ namespace detail {
 /// Base that holds the bytes, so that they exist before the arena that starts in them.
 template <std::size_t Bytes>
 struct inline_block {
-    alignas(default_alignment) std::byte bytes[Bytes];
+    alignas(default_alignment) std::byte inline_storage[Bytes];
 };
 }  // namespace detail
 
@@ -31,12 +31,12 @@ public:
     inline_arena() : inline_arena(arena_options{}) {}
     explicit inline_arena(resource_ref upstream) : inline_arena(arena_options{}, upstream) {}
     explicit inline_arena(const arena_options& options, resource_ref upstream = heap{})
-        : arena(std::span<std::byte>{detail::inline_block<Bytes>::bytes}, options, upstream) {}
+        : arena(std::span<std::byte>{detail::inline_block<Bytes>::inline_storage}, options, upstream) {}
 
     ~inline_arena() {
         // The destructors due run while the storage still exists.
         reset(acre::release);
-        unpoison(detail::inline_block<Bytes>::bytes, Bytes);
+        unpoison(detail::inline_block<Bytes>::inline_storage, Bytes);
     }
 
     /// Bytes that lie in the object and can be allocated before upstream is asked.

@@ -12,6 +12,7 @@
 //     acre::arena third{std::pmr::get_default_resource()};
 #pragma once
 
+#include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <concepts>
@@ -85,27 +86,42 @@ private:
             static_cast<R*>(object)->deallocate(p, bytes, alignment);
         }};
 
+    // The standard's interface leaves undefined what acre promises: sizes that wrap when they are rounded up, alignments
+    // that are none, zero bytes, null. And pools of libstdc++ align a block only as far as its size is a multiple.
+    static constexpr const char* pmr_name = "std::pmr::memory_resource";
+    static constexpr bool fits_pmr(std::size_t bytes, std::size_t alignment) noexcept {
+        return is_alignment(alignment) && bytes <= max_request && alignment <= max_request - bytes;
+    }
+    static constexpr std::size_t pmr_bytes(std::size_t bytes, std::size_t alignment) noexcept {
+        return align_up(bytes + (bytes == 0), alignment);
+    }
+
+    static void* allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) {
+        if (!is_alignment(alignment)) return raise(bad_alignment{pmr_name, alignment});
+        if (!fits_pmr(bytes, alignment)) return raise(request_too_large{pmr_name, bytes, max_request - alignment});
+        return static_cast<std::pmr::memory_resource*>(object)->allocate(pmr_bytes(bytes, alignment), alignment);
+    }
+
     static void* try_allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) noexcept {
+        if (!fits_pmr(bytes, alignment)) return nullptr;
 #if defined(__cpp_exceptions)
         // The standard's interface knows only one way to say no.
         try {
-            return static_cast<std::pmr::memory_resource*>(object)->allocate(bytes, alignment);
+            return allocate_pmr(object, bytes, alignment);
         } catch (...) {
             return nullptr;
         }
 #else
-        return static_cast<std::pmr::memory_resource*>(object)->allocate(bytes, alignment);
+        return allocate_pmr(object, bytes, alignment);
 #endif
     }
 
-    static constexpr operations pmr_operations{
-        [](void* object, std::size_t bytes, std::size_t alignment) {
-            return static_cast<std::pmr::memory_resource*>(object)->allocate(bytes, alignment);
-        },
-        &try_allocate_pmr,
-        [](void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept {
-            static_cast<std::pmr::memory_resource*>(object)->deallocate(p, bytes, alignment);
-        }};
+    static void deallocate_pmr(void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        if (p == nullptr) return;
+        static_cast<std::pmr::memory_resource*>(object)->deallocate(p, pmr_bytes(bytes, alignment), alignment);
+    }
+
+    static constexpr operations pmr_operations{&allocate_pmr, &try_allocate_pmr, &deallocate_pmr};
 
     void* object_;
     const operations* operations_;

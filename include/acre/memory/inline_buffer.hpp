@@ -15,7 +15,7 @@ namespace detail {
 /// Base that holds the bytes, so that they exist before the buffer that hands them out.
 template <std::size_t Bytes, std::size_t Alignment>
 struct inline_bytes {
-    alignas(Alignment) std::byte bytes[Bytes];
+    alignas(Alignment) std::byte inline_storage[Bytes];
 };
 }  // namespace detail
 
@@ -26,7 +26,7 @@ public:
     static_assert(Bytes > 0, "an inline_buffer needs at least one byte");
     static_assert(is_alignment(Alignment), "the alignment of an inline_buffer is a power of two");
 
-    inline_buffer() noexcept : buffer(std::span<std::byte>{detail::inline_bytes<Bytes, Alignment>::bytes}) {}
+    inline_buffer() noexcept : buffer(std::span<std::byte>{detail::inline_bytes<Bytes, Alignment>::inline_storage}) {}
 
     /// Bytes of the whole buffer.
     static constexpr std::size_t capacity() noexcept { return Bytes; }

@@ -22,22 +22,19 @@ public:
     /// Throws bad_option for null.
     explicit pmr_upstream(std::pmr::memory_resource* referred) : referred_(referred) {}
 
-    /// What the memory resource gives; throws what it throws, or bad_alignment.
+    /// What the memory resource gives; throws what it throws, request_too_large or bad_alignment.
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        // A misaligned result for zero bytes or a null one would be the memory resource's defect, not hidden here.
-        return referred_.allocate(bytes == 0 ? 1 : bytes, alignment);
+        return referred_.allocate(bytes, alignment);
     }
 
     /// As allocate, but null when it cannot.
     void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        if (!is_alignment(alignment) || bytes > max_request) return nullptr;
-        return referred_.try_allocate(bytes == 0 ? 1 : bytes, alignment);
+        return referred_.try_allocate(bytes, alignment);
     }
 
     /// Gives back what allocate gave; null is a no-op.
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        if (p != nullptr) referred_.deallocate(p, bytes == 0 ? 1 : bytes, alignment);
+        referred_.deallocate(p, bytes, alignment);
     }
 
     friend bool operator==(const pmr_upstream&, const pmr_upstream&) noexcept = default;

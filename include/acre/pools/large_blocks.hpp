@@ -27,7 +27,8 @@ public:
     /// A block of `bytes` bytes aligned to `alignment`, a power of two; null when upstream has none.
     void* try_allocate(resource_ref upstream, std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t offset = offset_for(alignment);
-        if (bytes > max_request - offset) return nullptr;
+        if (bytes == 0) bytes = 1;  // an address past the block's end would be somebody else's
+        if (offset > max_request || bytes > max_request - offset) return nullptr;
         auto* start =
             static_cast<std::byte*>(upstream.try_allocate(offset + bytes, std::max(alignment, alignof(record))));
         if (start == nullptr) return nullptr;
@@ -65,7 +66,7 @@ public:
     bool owns(const void* p) const noexcept {
         for (const record* each = first_; each != nullptr; each = each->next) {
             const auto* start = reinterpret_cast<const std::byte*>(each + 1);
-            if (p >= start && p < start + std::max<std::size_t>(each->bytes, 1)) return true;
+            if (p >= start && p < start + each->bytes) return true;
         }
         return false;
     }
@@ -74,7 +75,7 @@ private:
     struct record {
         record* previous;
         record* next;
-        std::size_t bytes;      // asked for
+        std::size_t bytes;      // asked for, at least 1
         std::size_t alignment;  // asked for
     };
 

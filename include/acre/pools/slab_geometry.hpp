@@ -25,6 +25,9 @@ struct slab_geometry {
     std::size_t first_slab_bytes = 0;  // of the first, shorter, slab: a pool of three objects holds a few KiB
     std::uint64_t reciprocal = 0;  // 2^32 / slot_bytes rounded up: exact for offsets that are multiples of slot_bytes
 
+    /// How far ahead of a slot handed out the cache is told to fetch.
+    std::size_t prefetch_bytes = 0;
+
     /// Slots whose bits fit in one word of the bitmap.
     static constexpr std::size_t word_slots = 64;
     /// Words that a slab's summary can speak of.
@@ -45,6 +48,7 @@ struct slab_geometry {
         result.slab_bytes = slab_bytes_for(slot);
         result.slab_shift = std::countr_zero(result.slab_bytes);
         result.first_slab_bytes = std::min(result.slab_bytes, std::max(header_span, std::bit_ceil(4 * slot)));
+        result.prefetch_bytes = std::max<std::size_t>(2 * slot, 128);
         result.reciprocal = ((std::uint64_t{1} << 32) + slot - 1) / slot;
         return result;
     }
