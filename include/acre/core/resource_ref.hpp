@@ -8,7 +8,7 @@
 // Thread rules: those of the resource.
 //
 //     acre::arena first;                                            // upstream: acre::heap
-//     acre::arena second{first};                                    // one arena's blocks come out of another
+//     acre::multi_pool second{first};                    // a pool whose slabs come out of an arena
 //     acre::arena third{std::pmr::get_default_resource()};
 #pragma once
 

@@ -33,7 +33,8 @@ public:
     using options_type = pool_options;
 
     /// Takes no memory.
-    explicit multi_pool(resource_ref upstream = heap{}) noexcept : upstream_(upstream) {}
+    multi_pool() noexcept = default;
+    explicit multi_pool(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit multi_pool(const pool_options& options, resource_ref upstream = heap{})
         : limit_(options.limit_bytes), upstream_(upstream) {}
 
@@ -194,7 +195,7 @@ private:
     bitmap_slabs classes_[size_class_count];
     large_blocks large_;
     std::size_t limit_ = SIZE_MAX;
-    resource_ref upstream_;
+    resource_ref upstream_ = heap{};
 };
 
 static_assert(owning_resource<multi_pool> && resettable_resource<multi_pool>);

@@ -36,6 +36,7 @@ public:
     using iterator = live_iterator<object_pool>;
 
     using base::base;
+    object_pool() noexcept = default;
     object_pool(object_pool&&) noexcept = default;
     object_pool& operator=(object_pool&& other) noexcept {
         if (this == &other) return *this;

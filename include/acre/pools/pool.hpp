@@ -47,7 +47,8 @@ public:
     static constexpr slab_geometry geometry = slab_geometry::of(Slot, Align);
 
     /// Takes no memory.
-    explicit pool(resource_ref upstream = heap{}) noexcept : upstream_(upstream) {}
+    pool() noexcept = default;
+    explicit pool(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit pool(const pool_options& options, resource_ref upstream = heap{})
         : limit_(options.limit_bytes), upstream_(upstream) {
         require_option(options.limit_bytes >= geometry.first_slab_bytes, name, "limit_bytes", options.limit_bytes,
@@ -56,7 +57,7 @@ public:
 
     /// Takes over the slots of `other`, which is left empty. Linear in the number of slabs.
     pool(pool&& other) noexcept : large_(std::move(other.large_)), limit_(other.limit_), upstream_(other.upstream_) {
-        slabs_.take_over(geometry, other.slabs_);
+        slabs_.take_over(other.slabs_);
     }
     pool& operator=(pool&& other) noexcept {
         if (this == &other) return *this;
@@ -179,7 +180,7 @@ private:
     bitmap_slabs slabs_;
     large_blocks large_;
     std::size_t limit_ = SIZE_MAX;
-    resource_ref upstream_;
+    resource_ref upstream_ = heap{};
 };
 
 static_assert(owning_resource<pool<64>> && resettable_resource<pool<64>>);
