@@ -1,7 +1,7 @@
 // A handle to any resource, whatever its type: what arenas and pools keep as their upstream, since they call it rarely.
 //
 // Use it where a type must not depend on its upstream's type. Where calls are frequent, take the resource's own type:
-// its calls are inline, while those through a resource_ref are calls through a pointer (about 2 ns).
+// its calls are inline, while those through a resource_ref are calls through a pointer.
 //
 // A stateless resource (acre::heap) is kept by value and costs nothing; any other is referred to and must live longer
 // than the handle; a std::pmr::memory_resource* is taken as it is. Copying copies the handle, never the resource.
