@@ -1,0 +1,185 @@
+// acre enters.
+#include <acre/adapt/allocator.hpp>
+#include <acre/adapt/pmr.hpp>
+#include <acre/arenas/arena.hpp>
+#include <acre/arenas/scratch.hpp>
+#include <acre/pools/multi_pool.hpp>
+#include <acre/pools/object_pool.hpp>
+#include <acre/pools/pool.hpp>
+
+#include "../limits/bump.hpp"
+#include "../peers/batches.hpp"
+#include "../peers/containers.hpp"
+#include "../peers/footprint.hpp"
+#include "../seeds/blog_arena.hpp"
+#include "../seeds/object_pool.hpp"
+#include "../seeds/orcs.hpp"
+#include "contestants.hpp"
+
+namespace bench {
+namespace {
+
+const std::string object_pool_name = "acre::object_pool";
+const std::string pool_name = "acre::pool";
+const std::string multi_pool_name = "acre::multi_pool";
+const std::string arena_name = "acre::arena";
+const std::string scratch_name = "acre::arena + scratch";
+
+struct arena_bump {
+    void* allocate(std::size_t bytes) { return arena.allocate(bytes, bump_alignment); }
+    observed_object* create(std::uint64_t value) { return arena.create<observed_object>(value); }
+    void reset() { arena.reset(acre::keep_all); }
+    acre::arena arena;
+};
+
+struct scratch_source {
+    template <class Function>
+    void scoped(const Function& function) {
+        acre::scratch temp{arena};
+        function(acre::allocator<std::byte, acre::arena>{arena});
+    }
+    acre::arena arena;
+};
+
+struct namespace_home {
+    static acre::arena& get() noexcept { return arena; }
+    static inline acre::arena arena;
+};
+
+struct function_home {
+    static acre::arena& get() noexcept {
+        static acre::arena arena;
+        return arena;
+    }
+};
+
+template <class Home>
+struct arena_orc : orc {
+    static void* operator new(std::size_t bytes) { return Home::get().allocate(bytes, alignof(orc)); }
+    static void operator delete(void*) noexcept {}
+    static void all_deleted() { Home::get().reset(acre::keep_all); }
+};
+
+struct object_pool_blocks {
+    void* allocate() { return pool.allocate(); }
+    void deallocate(void* p) noexcept { pool.deallocate(p); }
+    acre::object_pool<block> pool;
+};
+
+struct pool_blocks {
+    void* allocate() { return pool.allocate(); }
+    void deallocate(void* p) noexcept { pool.deallocate(p); }
+    acre::pool<block_bytes> pool;
+};
+
+struct multi_pool_blocks {
+    void* allocate() { return pool.allocate(block_bytes, alignof(block)); }
+    void deallocate(void* p) noexcept { pool.deallocate(p, block_bytes, alignof(block)); }
+    acre::multi_pool pool;
+};
+
+/// The same behind the virtual calls of a std::pmr::memory_resource.
+struct pmr_blocks {
+    void* allocate() { return face.allocate(block_bytes, alignof(block)); }
+    void deallocate(void* p) { face.deallocate(p, block_bytes, alignof(block)); }
+    acre::pmr<acre::multi_pool> pool;
+    std::pmr::memory_resource& face = *hide<std::pmr::memory_resource>(&pool);
+};
+
+struct pmr_source {
+    std::pmr::polymorphic_allocator<std::byte> get() { return &pool; }
+    acre::pmr<acre::multi_pool> pool;
+};
+
+template <class T>
+struct object_pool_objects {
+    T* create(int value) { return pool.create(value); }
+    void destroy(T* object) noexcept { pool.destroy(object); }
+    acre::object_pool<T> pool;
+};
+
+struct object_pool_orc : orc {
+    static void* operator new(std::size_t) { return home.allocate(); }
+    static void operator delete(void* p) noexcept { home.deallocate(p); }
+    static void all_deleted() noexcept {}
+    static inline acre::object_pool<orc> home{acre::heap{}};
+};
+
+struct multi_pool_source {
+    acre::allocator<std::byte, acre::multi_pool> get() { return acre::allocator<std::byte, acre::multi_pool>{pool}; }
+    acre::multi_pool pool;
+};
+
+/// A pool of slots for the nodes of one container; requests larger than a node go to the pool's upstream.
+template <std::size_t NodeBytes>
+struct pool_source {
+    using pool_type = acre::pool<NodeBytes>;
+    acre::allocator<std::byte, pool_type> get() { return acre::allocator<std::byte, pool_type>{pool}; }
+    pool_type pool;
+};
+
+constexpr std::size_t list_node = sizeof(value24) + 2 * sizeof(void*);
+constexpr std::size_t map_node = sizeof(std::pair<const std::uint64_t, value24>) + 4 * sizeof(void*);
+constexpr std::size_t table_node = sizeof(std::pair<const std::uint64_t, value24>) + sizeof(void*);
+
+template <std::size_t Bytes>
+struct pool_store {
+    explicit pool_store(std::size_t) {}
+    void* allocate(std::size_t) { return pool.allocate(); }
+    void deallocate(void* p, std::size_t) noexcept { pool.deallocate(p); }
+    [[nodiscard]] const upstream_counts& counts() const noexcept { return upstream.counts(); }
+    counting_resource upstream;
+    acre::pool<Bytes> pool{&upstream};
+};
+
+struct multi_pool_store {
+    explicit multi_pool_store(std::size_t) {}
+    void* allocate(std::size_t bytes) { return pool.allocate(bytes, 8); }
+    void deallocate(void* p, std::size_t bytes) noexcept { pool.deallocate(p, bytes, 8); }
+    [[nodiscard]] const upstream_counts& counts() const noexcept { return upstream.counts(); }
+    counting_resource upstream;
+    acre::multi_pool pool{&upstream};
+};
+
+void enter_pools(suite& entries) {
+    enter_batches<object_pool_blocks>(entries, object_pool_name);
+    enter_batches<pool_blocks>(entries, pool_name);
+    enter_stacked<object_pool_objects>(entries, object_pool_name);
+    enter_orcs<object_pool_orc>(entries, object_pool_name);
+    enter_equal_footprint<pool_store<64>>(entries, object_pool_name, 64);
+    enter_equal_footprint<pool_store<72>>(entries, object_pool_name, 72);
+}
+
+void enter_containers_of_pools(suite& entries) {
+    enter_list<pool_source<list_node>>(entries, "acre::allocator over a pool");
+    enter_map<pool_source<map_node>>(entries, "acre::allocator over a pool");
+    enter_unordered_map<pool_source<table_node>>(entries, "acre::allocator over a pool");
+}
+
+void enter_multi_pool(suite& entries) {
+    enter_batches<multi_pool_blocks>(entries, multi_pool_name);
+    enter_batches<pmr_blocks>(entries, "acre::pmr over a multi_pool");
+    enter_containers<pmr_source>(entries, "acre::pmr over a multi_pool");
+    enter_containers<multi_pool_source>(entries, "acre::allocator over a multi_pool");
+    enter_footprints<multi_pool_store>(entries, multi_pool_name);
+}
+
+void enter_arenas(suite& entries) {
+    enter_bump<arena_bump>(entries, arena_name);
+    enter_objects<arena_bump>(entries, arena_name);
+    enter_filled_map<scratch_source>(entries, scratch_name);
+    enter_orcs<arena_orc<namespace_home>>(entries, "acre::arena, at namespace scope");
+    enter_orcs<arena_orc<function_home>>(entries, "acre::arena, local to a function");
+}
+
+}  // namespace
+
+void enter_acre(suite& entries) {
+    entries.add_peer("acre", "this repository");
+    enter_pools(entries);
+    enter_containers_of_pools(entries);
+    enter_multi_pool(entries);
+    enter_arenas(entries);
+}
+
+}  // namespace bench

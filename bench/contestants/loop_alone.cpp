@@ -1,0 +1,64 @@
+// The work without any allocator: what no allocator can go below.
+#include <vector>
+
+#include "../limits/bump.hpp"
+#include "../peers/batches.hpp"
+#include "../seeds/object_pool.hpp"
+#include "../seeds/orcs.hpp"
+#include "contestants.hpp"
+
+namespace bench {
+namespace {
+
+const std::string loop_alone = "the loop alone";
+
+struct one_block {
+    void* allocate() noexcept { return &memory; }
+    void deallocate(void* p) noexcept { escape(p); }
+    block memory;
+};
+
+/// Touches as much memory as a pool does, in the best order for the cache's prefetcher.
+struct blocks_in_order {
+    void* allocate() noexcept { return &memory[next++]; }
+    void deallocate(void* p) noexcept {
+        escape(p);
+        next = 0;
+    }
+    std::vector<block> memory{100'000};
+    std::size_t next = 0;
+};
+
+template <class T>
+struct one_object {
+    T* create(int value) noexcept { return new (memory) T(value); }
+    void destroy(T* object) noexcept { escape(object); }
+    alignas(T) std::byte memory[sizeof(T)];
+};
+
+struct one_place {
+    void* allocate(std::size_t) noexcept { return memory; }
+    observed_object* create(std::uint64_t value) noexcept { return new (memory) observed_object(value); }
+    void reset() noexcept { escape(memory); }
+    alignas(16) std::byte memory[256];
+};
+
+struct standing_orc : orc {
+    static void* operator new(std::size_t) noexcept { return place; }
+    static void operator delete(void* p) noexcept { escape(p); }
+    static void all_deleted() noexcept {}
+    alignas(orc) static inline std::byte place[sizeof(orc)];
+};
+
+}  // namespace
+
+void enter_loop_alone(suite& entries) {
+    enter_batches<one_block>(entries, loop_alone);
+    enter_batches<blocks_in_order>(entries, "the loop over as many blocks, no pool");
+    enter_bump<one_place>(entries, loop_alone);
+    enter_objects<one_place>(entries, loop_alone);
+    enter_stacked<one_object>(entries, loop_alone);
+    enter_orcs<standing_orc>(entries, loop_alone);
+}
+
+}  // namespace bench

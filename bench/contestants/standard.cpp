@@ -1,0 +1,180 @@
+// What comes with the compiler: new and delete (glibc's malloc), and the resources of std::pmr.
+#include <gnu/libc-version.h>
+#include <malloc.h>
+
+#include <memory_resource>
+
+#include "../limits/bump.hpp"
+#include "../peers/batches.hpp"
+#include "../peers/containers.hpp"
+#include "../peers/footprint.hpp"
+#include "../seeds/blog_arena.hpp"
+#include "../seeds/object_pool.hpp"
+#include "../seeds/orcs.hpp"
+#include "contestants.hpp"
+
+namespace bench {
+namespace {
+
+const std::string new_delete = "new/delete";
+const std::string unsynchronized = "std::pmr unsynchronized_pool";
+const std::string synchronized = "std::pmr synchronized_pool";
+const std::string monotonic = "std::pmr monotonic";
+const std::string monotonic_buffer = "std::pmr monotonic, over a buffer";
+
+struct new_delete_blocks {
+    void* allocate() { return new block; }
+    void deallocate(void* p) noexcept { delete static_cast<block*>(p); }
+};
+
+template <class T>
+struct new_delete_objects {
+    T* create(int value) { return new T(value); }
+    void destroy(T* object) noexcept { delete object; }
+};
+
+struct new_delete_source {
+    std::allocator<std::byte> get() const noexcept { return {}; }
+
+    template <class Function>
+    void scoped(const Function& function) {
+        function(get());
+    }
+};
+
+/// Chunk bytes in use, headers and rounding included; what glibc holds back is not charged to it.
+struct new_delete_store {
+    explicit new_delete_store(std::size_t) {}
+    void* allocate(std::size_t bytes) {
+        void* p = ::operator new(bytes);
+        taken.bytes += malloc_usable_size(p) + sizeof(std::size_t);
+        taken.peak = std::max(taken.peak, taken.bytes);
+        return p;
+    }
+    void deallocate(void* p, std::size_t) noexcept { ::operator delete(p); }
+    [[nodiscard]] const upstream_counts& counts() const noexcept { return taken; }
+    upstream_counts taken;
+};
+
+/// new/delete has no reset: it deletes one by one what it made.
+struct new_delete_arena {
+    void* allocate(std::size_t bytes) { return live.add(::operator new(bytes)); }
+    void reset() noexcept {
+        live.give_back_all([](void* p) { ::operator delete(p); });
+    }
+    remembered<void> live{many};
+};
+
+struct new_delete_created {
+    observed_object* create(std::uint64_t value) { return live.add(new observed_object(value)); }
+    void reset() noexcept {
+        live.give_back_all([](observed_object* object) { delete object; });
+    }
+    remembered<observed_object> live{object_count};
+};
+
+struct plain_orc : orc {
+    static void all_deleted() noexcept {}
+};
+
+template <class Resource>
+struct pmr_blocks {
+    void* allocate() { return resource.allocate(block_bytes, alignof(block)); }
+    void deallocate(void* p) { resource.deallocate(p, block_bytes, alignof(block)); }
+    Resource resource;
+};
+
+template <class Resource, class T>
+struct pmr_objects {
+    T* create(int value) { return new (resource.allocate(sizeof(T), alignof(T))) T(value); }
+    void destroy(T* object) {
+        object->~T();
+        resource.deallocate(object, sizeof(T), alignof(T));
+    }
+    Resource resource;
+};
+
+template <class T>
+using unsynchronized_objects = pmr_objects<std::pmr::unsynchronized_pool_resource, T>;
+
+template <class Resource>
+struct pmr_source {
+    std::pmr::polymorphic_allocator<std::byte> get() { return &resource; }
+    Resource resource;
+};
+
+template <class Resource>
+struct pmr_store {
+    explicit pmr_store(std::size_t) {}
+    void* allocate(std::size_t bytes) { return resource.allocate(bytes, 8); }
+    void deallocate(void* p, std::size_t bytes) { resource.deallocate(p, bytes, 8); }
+    [[nodiscard]] const upstream_counts& counts() const noexcept { return upstream.counts(); }
+    counting_resource upstream;
+    Resource resource{&upstream};
+};
+
+struct monotonic_arena {
+    void* allocate(std::size_t bytes) { return resource.allocate(bytes, bump_alignment); }
+    void reset() { resource.release(); }
+
+    template <class Function>
+    void scoped(const Function& function) {
+        function(std::pmr::polymorphic_allocator<std::byte>{&resource});
+        reset();
+    }
+    std::pmr::monotonic_buffer_resource resource;
+};
+
+struct buffered_monotonic_arena {
+    static constexpr std::size_t bytes = std::size_t{4} << 20;
+
+    void* allocate(std::size_t amount) { return resource.allocate(amount, bump_alignment); }
+    void reset() { resource.release(); }
+
+    template <class Function>
+    void scoped(const Function& function) {
+        function(std::pmr::polymorphic_allocator<std::byte>{&resource});
+        reset();
+    }
+    std::unique_ptr<std::byte[]> buffer{new std::byte[bytes]};
+    std::pmr::monotonic_buffer_resource resource{buffer.get(), bytes};
+};
+
+void enter_new_delete(suite& entries) {
+    enter_batches<new_delete_blocks>(entries, new_delete);
+    enter_containers<new_delete_source>(entries, new_delete);
+    enter_footprints<new_delete_store>(entries, new_delete);
+    enter_bump<new_delete_arena>(entries, new_delete);
+    enter_objects<new_delete_created>(entries, new_delete);
+    enter_filled_map<new_delete_source>(entries, new_delete);
+    enter_stacked<new_delete_objects>(entries, new_delete);
+    enter_orcs<plain_orc>(entries, new_delete);
+}
+
+void enter_pools(suite& entries) {
+    enter_batches<pmr_blocks<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    enter_batches<pmr_blocks<std::pmr::synchronized_pool_resource>>(entries, synchronized);
+    enter_containers<pmr_source<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    enter_containers<pmr_source<std::pmr::synchronized_pool_resource>>(entries, synchronized);
+    enter_footprints<pmr_store<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    enter_stacked<unsynchronized_objects>(entries, unsynchronized);
+}
+
+void enter_monotonic(suite& entries) {
+    enter_bump<monotonic_arena>(entries, monotonic);
+    enter_bump<buffered_monotonic_arena>(entries, monotonic_buffer);
+    enter_filled_map<monotonic_arena>(entries, monotonic);
+    enter_filled_map<buffered_monotonic_arena>(entries, monotonic_buffer);
+}
+
+}  // namespace
+
+void enter_standard(suite& entries) {
+    entries.add_peer("new/delete", std::string("glibc ") + gnu_get_libc_version());
+    entries.add_peer("std::pmr", "libstdc++ " + std::to_string(_GLIBCXX_RELEASE));
+    enter_new_delete(entries);
+    enter_pools(entries);
+    enter_monotonic(entries);
+}
+
+}  // namespace bench

@@ -1,0 +1,187 @@
+// Interleaved measuring, and the fresh processes that isolated work runs in.
+#include "harness.hpp"
+
+#include <malloc.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <stdexcept>
+
+namespace bench {
+
+std::uint64_t random_numbers::operator()() noexcept {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return state_ >> 11;
+}
+
+std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed) {
+    std::vector<std::uint32_t> order(n);
+    std::iota(order.begin(), order.end(), 0U);
+    random_numbers random{seed};
+    for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    return order;
+}
+
+double cpu_seconds() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+namespace {
+
+/// The place of a group with this id, made if there is none yet.
+template <class Group, class Id>
+Group& find_or_make(std::vector<Group>& groups, Id Group::* id, const Group& about) {
+    for (Group& each : groups) {
+        if (each.*id == about.*id) return each;
+    }
+    return groups.emplace_back(about);
+}
+
+}  // namespace
+
+void suite::enter(const group_description& about, std::string name, std::function<round_function()> prepare) {
+    auto place = std::find_if(groups_.begin(), groups_.end(), [&](const group& g) { return g.about.id == about.id; });
+    if (place == groups_.end()) place = groups_.insert(place, group{about, {}});
+    place->variants.push_back({std::move(name), std::move(prepare)});
+}
+
+void suite::enter_isolated(const isolated_group& about, std::string name, std::function<std::vector<double>()> run) {
+    find_or_make(isolated_, &isolated_group::phase_ids, about).variants.push_back({std::move(name), std::move(run)});
+}
+
+void suite::enter_footprint(const std::string& id, const std::string& title, std::string name,
+                            std::function<footprint()> run) {
+    find_or_make(footprints_, &footprint_group::id, footprint_group{id, title, {}})
+        .variants.push_back({std::move(name), std::move(run)});
+}
+
+const variant* suite::find(const std::string& group_id, const std::string& name) const noexcept {
+    for (const group& g : groups_) {
+        if (g.about.id != group_id) continue;
+        for (const variant& v : g.variants) {
+            if (v.name == name) return &v;
+        }
+    }
+    return nullptr;
+}
+
+namespace {
+
+struct contender {
+    std::string name;
+    round_function round;
+    std::size_t calls = 1;  // in one sample
+};
+
+double timed(const round_function& round, std::size_t calls) {
+    const double start = cpu_seconds();
+    for (std::size_t i = 0; i < calls; ++i) round();
+    return cpu_seconds() - start;
+}
+
+/// How many calls fill a sample. Runs the work until it is warm.
+std::size_t calibrate(const round_function& round, double sample_seconds) {
+    std::size_t calls = 1;
+    for (double seconds = timed(round, 1); seconds < sample_seconds; seconds = timed(round, calls)) {
+        const double wanted = std::ceil(static_cast<double>(calls) * sample_seconds / std::max(seconds, 1e-7));
+        calls = std::min(std::max(static_cast<std::size_t>(wanted), calls + 1), calls * 10);
+    }
+    return calls;
+}
+
+std::vector<contender> prepare(const group& work, double sample_seconds) {
+    std::vector<contender> contenders;
+    for (const variant& each : work.variants) {
+        contender made{each.name, each.prepare()};
+        made.calls = calibrate(made.round, sample_seconds);
+        contenders.push_back(std::move(made));
+    }
+    return contenders;
+}
+
+}  // namespace
+
+void measure(const group& work, const effort& how_much, samples& into) {
+    const std::vector<contender> contenders = prepare(work, how_much.sample_seconds);
+    const auto operations = static_cast<double>(work.about.operations);
+    for (std::size_t round = 0; round < how_much.rounds; ++round) {
+        for (const std::uint32_t index : shuffled(contenders.size(), 0x9e3779b9U + round)) {
+            const contender& each = contenders[index];
+            each.round();  // brings its memory back into the cache
+            const double seconds = timed(each.round, each.calls);
+            into[work.about.id][each.name].push_back(1e9 * seconds / static_cast<double>(each.calls) / operations);
+        }
+    }
+}
+
+namespace {
+
+void write_all(int file, const std::vector<double>& values) {
+    const std::size_t bytes = values.size() * sizeof(double);
+    if (write(file, values.data(), bytes) != static_cast<ssize_t>(bytes)) _exit(1);
+}
+
+/// Runs `run` in a child whose heap holds no freed memory, and brings its numbers home.
+std::vector<double> in_fresh_process(const std::function<std::vector<double>()>& run, std::size_t count) {
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("no pipe to a fresh process");
+    const pid_t child = fork();
+    if (child < 0) throw std::runtime_error("no fresh process");
+    if (child == 0) {
+        malloc_trim(0);
+        write_all(ends[1], run());
+        _exit(0);
+    }
+    close(ends[1]);
+    std::vector<double> values(count);
+    const ssize_t got = read(ends[0], values.data(), count * sizeof(double));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0 || got != static_cast<ssize_t>(count * sizeof(double))) {
+        throw std::runtime_error("a fresh process failed");
+    }
+    return values;
+}
+
+}  // namespace
+
+void measure(const isolated_group& work, const effort& how_much, samples& into) {
+    const std::size_t rounds = std::max<std::size_t>(5, how_much.rounds / 3);
+    const auto operations = static_cast<double>(work.operations);
+    for (std::size_t round = 0; round < rounds; ++round) {
+        for (const std::uint32_t index : shuffled(work.variants.size(), 0x9e3779b9U + round)) {
+            const isolated_variant& each = work.variants[index];
+            const std::vector<double> seconds = in_fresh_process(each.run, work.phase_ids.size());
+            for (std::size_t phase = 0; phase < seconds.size(); ++phase) {
+                into[work.phase_ids[phase]][each.name].push_back(1e9 * seconds[phase] / operations);
+            }
+        }
+    }
+}
+
+double median(std::vector<double> values) {
+    if (values.empty()) throw std::logic_error("a median of nothing");
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+double median_ratio(const std::vector<double>& numerator, const std::vector<double>& denominator) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < std::min(numerator.size(), denominator.size()); ++i) {
+        ratios.push_back(numerator[i] / denominator[i]);
+    }
+    return median(std::move(ratios));
+}
+
+}  // namespace bench

@@ -1,0 +1,150 @@
+// Measures pieces of work side by side: the variants of one group run round by round, each round in a new order, and
+// what counts is the median over the rounds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+/// The compiler must assume that somebody reads what `p` points to, and all other memory that is reachable. By value:
+/// handing a member by reference to an asm statement made g++ 12 lose a store.
+inline void escape(const void* p) noexcept {
+    asm volatile("" : : "r"(p) : "memory");
+}
+
+/// The same pointer, about which the compiler knows nothing any more.
+template <class T>
+[[nodiscard]] T* hide(T* p) noexcept {
+    asm volatile("" : "+r"(p));
+    return p;
+}
+
+/// What every allocation pays on every side: one byte written, and the pointer given to somebody.
+inline void touch(void* p) noexcept {
+    *static_cast<char*>(p) = 1;
+    escape(p);
+}
+
+/// Random numbers that are the same in every run.
+class random_numbers {
+public:
+    explicit random_numbers(std::uint64_t seed) noexcept : state_{seed} {}
+    std::uint64_t operator()() noexcept;
+    /// Uniform in [0, bound), to within the bias that a benchmark can bear.
+    std::size_t below(std::size_t bound) noexcept { return static_cast<std::size_t>((*this)() % bound); }
+
+private:
+    std::uint64_t state_;
+};
+
+/// 0..n-1 in a fixed random order.
+[[nodiscard]] std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed);
+
+/// Seconds that this thread has had a processor: other programs on the machine do not count.
+[[nodiscard]] double cpu_seconds() noexcept;
+
+using round_function = std::function<void()>;
+
+/// A round function that owns its work.
+template <class Work, class... Args>
+[[nodiscard]] round_function make_round(Args... args) {
+    return [work = std::make_shared<Work>(std::move(args)...)] { (*work)(); };
+}
+
+struct variant {
+    std::string name;
+    std::function<round_function()> prepare;  // builds the work; what it costs is not measured
+};
+
+struct group_description {
+    std::string id;
+    std::string title;
+    std::size_t operations;  // in one round: times and instructions are divided by it
+};
+
+struct group {
+    group_description about;
+    std::vector<variant> variants;
+};
+
+/// Work that must start in a fresh process each time, because what it measures is how memory is obtained.
+struct isolated_variant {
+    std::string name;
+    std::function<std::vector<double>()> run;  // seconds of each phase
+};
+
+struct isolated_group {
+    std::string title;
+    std::vector<std::string> phase_ids;  // each phase is reported as a group of its own
+    std::size_t operations;
+    std::vector<isolated_variant> variants;
+};
+
+/// Bytes taken from upstream at the peak, per live byte.
+struct footprint {
+    std::size_t live_bytes;
+    std::size_t upstream_bytes;
+    std::size_t upstream_calls;  // 0: not known
+};
+
+struct footprint_variant {
+    std::string name;
+    std::function<footprint()> run;
+};
+
+struct footprint_group {
+    std::string id;
+    std::string title;
+    std::vector<footprint_variant> variants;
+};
+
+struct peer {
+    std::string name;
+    std::string version;  // empty: missing on this machine
+};
+
+/// All that can be measured. Contestants enter; a group exists from its first entry on, and keeps that place.
+class suite {
+public:
+    void enter(const group_description& about, std::string name, std::function<round_function()> prepare);
+    void enter_isolated(const isolated_group& about, std::string name, std::function<std::vector<double>()> run);
+    void enter_footprint(const std::string& id, const std::string& title, std::string name,
+                         std::function<footprint()> run);
+    void add_peer(std::string name, std::string version) { peers_.push_back({std::move(name), std::move(version)}); }
+
+    [[nodiscard]] const std::vector<group>& groups() const noexcept { return groups_; }
+    [[nodiscard]] const std::vector<isolated_group>& isolated() const noexcept { return isolated_; }
+    [[nodiscard]] const std::vector<footprint_group>& footprints() const noexcept { return footprints_; }
+    [[nodiscard]] const std::vector<peer>& peers() const noexcept { return peers_; }
+    [[nodiscard]] const variant* find(const std::string& group_id, const std::string& name) const noexcept;
+
+private:
+    std::vector<group> groups_;
+    std::vector<isolated_group> isolated_;
+    std::vector<footprint_group> footprints_;
+    std::vector<peer> peers_;
+};
+
+/// Nanoseconds per operation, one value a round: by group, then by variant.
+using samples = std::map<std::string, std::map<std::string, std::vector<double>>>;
+
+struct effort {
+    std::size_t rounds = 31;
+    double sample_seconds = 0.003;
+};
+
+void measure(const group& work, const effort& how_much, samples& into);
+void measure(const isolated_group& work, const effort& how_much, samples& into);
+
+[[nodiscard]] double median(std::vector<double> values);
+/// The median over the rounds of what one variant took relative to another in the same round.
+[[nodiscard]] double median_ratio(const std::vector<double>& numerator, const std::vector<double>& denominator);
+
+}  // namespace bench

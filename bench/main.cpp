@@ -1,0 +1,210 @@
+// acre-bench: measures acre's parts and what a user would pick instead, side by side, and writes a table in Markdown.
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contestants/contestants.hpp"
+#include "harness.hpp"
+#include "limits/instructions.hpp"
+#include "report.hpp"
+
+namespace {
+
+constexpr std::string_view usage =
+    R"(usage: acre-bench [options]
+  --markdown FILE   write the report there as well
+  --only TEXT       groups whose id contains TEXT; may be repeated
+  --rounds N        rounds for each group (31)
+  --sample-ms N     processor time of one sample (3)
+  --no-instructions do not count instructions with valgrind
+  --list            name the groups and their variants, measure nothing
+  --run GROUP VARIANT N   run one variant N times and print nothing: for profilers
+  --help            this text
+examples:
+  acre-bench --markdown bench/results/mine.md
+  acre-bench --only P1 --only P2 --rounds 101
+  perf record acre-bench --run P1 acre::object_pool 100000
+)";
+
+struct options {
+    std::string markdown;
+    std::vector<std::string> only;
+    bench::effort effort;
+    bool instructions = true;
+    bool list = false;
+    bool help = false;
+    std::optional<std::string> run_group;
+    std::string run_variant;
+    std::size_t run_times = 0;
+};
+
+std::size_t parse_count(const std::string& text) {
+    std::size_t used = 0;
+    unsigned long value = 0;
+    try {
+        value = std::stoul(text, &used);
+    } catch (const std::exception&) {
+        used = 0;
+    }
+    if (used == 0 || used != text.size()) throw std::invalid_argument("not a number: " + text);
+    return value;
+}
+
+class arguments {
+public:
+    arguments(int count, char** values) : values_(values + 1, values + count) {}
+    [[nodiscard]] bool empty() const noexcept { return at_ == values_.size(); }
+    std::string next() {
+        if (empty()) throw std::invalid_argument("an option lacks its value");
+        return values_[at_++];
+    }
+
+private:
+    std::vector<std::string> values_;
+    std::size_t at_ = 0;
+};
+
+options parse(arguments given) {
+    options chosen;
+    while (!given.empty()) {
+        const std::string option = given.next();
+        if (option == "--markdown") {
+            chosen.markdown = given.next();
+        } else if (option == "--only") {
+            chosen.only.push_back(given.next());
+        } else if (option == "--rounds") {
+            chosen.effort.rounds = std::max<std::size_t>(1, parse_count(given.next()));
+        } else if (option == "--sample-ms") {
+            chosen.effort.sample_seconds = 1e-3 * static_cast<double>(parse_count(given.next()));
+        } else if (option == "--no-instructions") {
+            chosen.instructions = false;
+        } else if (option == "--list") {
+            chosen.list = true;
+        } else if (option == "--help") {
+            chosen.help = true;
+        } else if (option == "--run") {
+            chosen.run_group = given.next();
+            chosen.run_variant = given.next();
+            chosen.run_times = parse_count(given.next());
+        } else {
+            throw std::invalid_argument("unknown option: " + option);
+        }
+    }
+    return chosen;
+}
+
+bool wanted(const options& chosen, const std::string& id) {
+    return chosen.only.empty() || std::any_of(chosen.only.begin(), chosen.only.end(), [&](const std::string& text) {
+               return id.find(text) != std::string::npos;
+           });
+}
+
+/// Groups small enough for callgrind to tell something about their hot path.
+bool worth_counting(const std::string& id) {
+    static const std::vector<std::string> counted{"P1", "bump 8 B", "bump 8..256 B", "objects", "W7", "W7 outer 1"};
+    return std::find(counted.begin(), counted.end(), id) != counted.end();
+}
+
+void run_one(const options& chosen, const bench::suite& entries) {
+    const bench::variant* found = entries.find(*chosen.run_group, chosen.run_variant);
+    if (found == nullptr) {
+        throw std::invalid_argument("no variant " + chosen.run_variant + " in " + *chosen.run_group + "; see --list");
+    }
+    const bench::round_function round = found->prepare();
+    for (std::size_t i = 0; i < chosen.run_times; ++i) round();
+}
+
+void list(const bench::suite& entries) {
+    for (const bench::group& group : entries.groups()) {
+        std::cout << group.about.id << ": " << group.about.title << "\n";
+        for (const bench::variant& each : group.variants) std::cout << "    " << each.name << "\n";
+    }
+    for (const bench::isolated_group& group : entries.isolated()) std::cout << group.phase_ids.front() << "\n";
+    for (const bench::footprint_group& group : entries.footprints()) std::cout << group.id << "\n";
+}
+
+/// Says what is being measured, on the error stream, so that the table stays clean.
+void progress(const std::string& what) {
+    std::cerr << "measuring " << what << "\n";
+}
+
+void measure_isolated(const options& chosen, const bench::suite& entries, std::ostream& out,
+                      bench::measurements& measured) {
+    for (const bench::isolated_group& group : entries.isolated()) {
+        if (!wanted(chosen, group.phase_ids.front())) continue;
+        progress(group.title);
+        measure(group, chosen.effort, measured.times);
+        for (const std::string& id : group.phase_ids) bench::write_group(out, id, group.title, measured);
+    }
+}
+
+void measure_groups(const options& chosen, const bench::suite& entries, std::ostream& out,
+                    bench::measurements& measured) {
+    const bool counting = chosen.instructions && bench::valgrind_version().has_value();
+    for (const bench::group& group : entries.groups()) {
+        if (!wanted(chosen, group.about.id)) continue;
+        progress(group.about.id);
+        measure(group, chosen.effort, measured.times);
+        if (counting && worth_counting(group.about.id)) count_instructions(group, measured.instructions);
+        bench::write_group(out, group.about.id, group.about.title, measured);
+    }
+}
+
+void measure_footprints(const options& chosen, const bench::suite& entries, std::ostream& out,
+                        bench::measurements& measured) {
+    for (const bench::footprint_group& group : entries.footprints()) {
+        if (!wanted(chosen, group.id)) continue;
+        for (const bench::footprint_variant& each : group.variants) measured.sizes[group.id][each.name] = each.run();
+        bench::write_footprints(out, group, measured);
+    }
+}
+
+std::string measure_all(const options& chosen, bench::suite& entries) {
+    entries.add_peer("instruction counts", bench::valgrind_version().value_or(""));
+    bench::measurements measured;
+    std::ostringstream tables;
+    measure_isolated(chosen, entries, tables, measured);
+    measure_groups(chosen, entries, tables, measured);
+    measure_footprints(chosen, entries, tables, measured);
+    std::ostringstream report;
+    bench::write_heading(report, entries, chosen.effort);
+    bench::write_verdicts(report, measured);
+    report << tables.str();
+    return report.str();
+}
+
+void run(const options& chosen) {
+    if (chosen.help) {
+        std::cout << usage;
+        return;
+    }
+    bench::suite entries;
+    bench::enter_all(entries);
+    if (chosen.run_group) return run_one(chosen, entries);
+    if (chosen.list) return list(entries);
+    const std::string report = measure_all(chosen, entries);
+    std::cout << report;
+    if (chosen.markdown.empty()) return;
+    std::ofstream file{chosen.markdown};
+    if (!(file << report)) throw std::runtime_error("cannot write " + chosen.markdown);
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+    try {
+        run(parse(arguments{count, values}));
+        return EXIT_SUCCESS;
+    } catch (const std::exception& problem) {
+        std::cerr << "acre-bench: " << problem.what() << "\n";
+        return EXIT_FAILURE;
+    }
+}

@@ -1,0 +1,146 @@
+// The lines of "Reach" in issue 2 that this program measures, and whether they are reached.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "report.hpp"
+
+namespace bench {
+namespace {
+
+enum class quantity { time, instructions, first_instructions, extra_instructions, footprint };
+
+/// `variant` divided by `against`, in one group; `asked` is the most it may be, none where it is only reported.
+struct reach_line {
+    std::string what;
+    quantity measure;
+    std::string group;
+    std::string variant;
+    std::string against;
+    std::optional<double> asked;
+};
+
+const std::string objects_pool = "acre::object_pool";
+const std::string arena = "acre::arena";
+const std::string scratch = "acre::arena + scratch";
+const std::string containers = "acre::allocator over a multi_pool";
+const std::string fast = "boost::fast_pool_allocator";
+
+std::vector<reach_line> pool_lines() {
+    return {
+        {"P1, object pool / boost::pool", quantity::time, "P1", objects_pool, "boost::pool", 0.85},
+        {"P2 100,000, object pool / boost::pool", quantity::time, "P2 100,000", objects_pool, "boost::pool", 0.15},
+        {"P4 list / fast_pool_allocator", quantity::time, "P4 list", containers, fast, 1.0},
+        {"P4 map / fast_pool_allocator", quantity::time, "P4 map", containers, fast, 1.0},
+        {"P4 unordered_map / fast_pool_allocator", quantity::time, "P4 unordered_map", containers, fast, 1.0},
+        {"P4 unordered_map / fast_pool_allocator with arrays by new", quantity::time, "P4 unordered_map", containers,
+         fast + ", arrays by new", 1.0},
+        {"P5 10,000 x 64 B, upstream bytes per live byte", quantity::footprint, "P5 64 B", objects_pool, "", 1.05},
+    };
+}
+
+std::vector<reach_line> arena_lines() {
+    return {
+        {"arena 8 B, instructions beyond the loop", quantity::extra_instructions, "bump 8 B", arena, "the loop alone",
+         8.0},
+        {"arena 8 B / LLVM, hot path", quantity::time, "bump 8 B", arena, "LLVM BumpPtrAllocator", 1.0},
+        {"arena 8 B / LLVM, growth and reset paid", quantity::time, "bump 8 B x 100,000", arena,
+         "LLVM BumpPtrAllocator", 1.0},
+        {"create + destroy of 16 B / new/delete", quantity::time, "objects", arena, baseline, 0.25},
+        {"W6 b 100 / std", quantity::time, "W6 b 100", scratch, baseline, 0.73},
+        {"W6 b 1,000 / std", quantity::time, "W6 b 1,000", scratch, baseline, 0.56},
+        {"W6 b 10,000 / std", quantity::time, "W6 b 10,000", scratch, baseline, 0.56},
+        {"W6 c 100 / std, -O3", quantity::time, "W6 c 100 -O3", scratch, baseline, 1.0},
+        {"W6 c 1,000 / std, -O3", quantity::time, "W6 c 1,000 -O3", scratch, baseline, 1.0},
+        {"W6 c 10,000 / std, -O3", quantity::time, "W6 c 10,000 -O3", scratch, baseline, 1.0},
+        {"W6 c 100 / std, -O2", quantity::time, "W6 c 100 -O2", scratch, baseline, std::nullopt},
+        {"W6 c 1,000 / std, -O2", quantity::time, "W6 c 1,000 -O2", scratch, baseline, std::nullopt},
+        {"W6 c 10,000 / std, -O2", quantity::time, "W6 c 10,000 -O2", scratch, baseline, std::nullopt},
+    };
+}
+
+std::vector<reach_line> stack_lines() {
+    const std::string loop = "the loop alone";
+    return {
+        {"W7 instructions / new/delete", quantity::instructions, "W7", objects_pool, baseline, 0.22},
+        {"W7 instructions, the loop alone / new/delete", quantity::instructions, "W7", loop, baseline, std::nullopt},
+        {"W7 time / new/delete", quantity::time, "W7", objects_pool, baseline, 0.22},
+        {"W7 time, the loop alone / new/delete", quantity::time, "W7", loop, baseline, std::nullopt},
+        {"W7 outer 1, instructions of a first round / new/delete", quantity::first_instructions, "W7 outer 1",
+         objects_pool, baseline, 0.5},
+        {"W7 outer 1, time / new/delete", quantity::time, "W7 outer 1", objects_pool, baseline, 0.5},
+    };
+}
+
+template <class Table>
+auto find(const Table& table, const std::string& group, const std::string& name) -> decltype(&table.at("").at("")) {
+    const auto rows = table.find(group);
+    if (rows == table.end()) return nullptr;
+    const auto row = rows->second.find(name);
+    return row == rows->second.end() ? nullptr : &row->second;
+}
+
+std::optional<double> time_ratio(const reach_line& line, const samples& times) {
+    const auto* measured = find(times, line.group, line.variant);
+    const auto* other = find(times, line.group, line.against);
+    if (!measured || !other) return std::nullopt;
+    return median_ratio(*measured, *other);
+}
+
+/// The best round of each: what is left when other programs on the machine were quiet.
+std::optional<double> least_ratio(const reach_line& line, const samples& times) {
+    const auto* measured = find(times, line.group, line.variant);
+    const auto* other = find(times, line.group, line.against);
+    if (line.measure != quantity::time || !measured || !other) return std::nullopt;
+    return *std::min_element(measured->begin(), measured->end()) / *std::min_element(other->begin(), other->end());
+}
+
+std::optional<double> instruction_figure(const reach_line& line, const instruction_counts& counts) {
+    const auto* measured = find(counts, line.group, line.variant);
+    const auto* other = find(counts, line.group, line.against);
+    if (!measured || !other) return std::nullopt;
+    if (line.measure == quantity::extra_instructions) return measured->steady - other->steady;
+    if (line.measure == quantity::first_instructions) return measured->first / other->first;
+    return measured->steady / other->steady;
+}
+
+std::optional<double> figure(const reach_line& line, const measurements& measured) {
+    if (line.measure == quantity::time) return time_ratio(line, measured.times);
+    if (line.measure != quantity::footprint) return instruction_figure(line, measured.instructions);
+    const footprint* size = find(measured.sizes, line.group, line.variant);
+    if (!size) return std::nullopt;
+    return static_cast<double>(size->upstream_bytes) / static_cast<double>(size->live_bytes);
+}
+
+std::string two_digits(std::optional<double> value) {
+    if (!value) return {};
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", *value);
+    return text.data();
+}
+
+std::string verdict(const reach_line& line, std::optional<double> measured) {
+    if (!line.asked) return "reported";
+    if (!measured) return "not measured";
+    return *measured < *line.asked + 0.005 ? "reached" : "**not reached**";
+}
+
+}  // namespace
+
+void write_verdicts(std::ostream& out, const measurements& measured) {
+    out << "## Reach\n\n| | at most | measured | best rounds | |\n|---|--:|--:|--:|---|\n";
+    for (const auto& lines : {pool_lines(), arena_lines(), stack_lines()}) {
+        for (const reach_line& line : lines) {
+            const std::optional<double> value = figure(line, measured);
+            out << "| " << line.what << " | " << two_digits(line.asked) << " | " << two_digits(value) << " | "
+                << two_digits(least_ratio(line, measured.times)) << " | " << verdict(line, value) << " |\n";
+        }
+    }
+    out << "\n";
+}
+
+}  // namespace bench

@@ -1,0 +1,31 @@
+// Writes what was measured as Markdown: the machine, the peers, a table for each group, and the verdicts.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <string>
+
+#include "harness.hpp"
+#include "limits/instructions.hpp"
+
+namespace bench {
+
+using footprints = std::map<std::string, std::map<std::string, footprint>>;
+
+struct measurements {
+    samples times;
+    instruction_counts instructions;
+    footprints sizes;
+};
+
+/// The variant that every other is compared with.
+inline const std::string baseline = "new/delete";
+
+void write_heading(std::ostream& out, const suite& entries, const effort& how_much);
+void write_group(std::ostream& out, const std::string& id, const std::string& title, const measurements& measured);
+void write_footprints(std::ostream& out, const footprint_group& group, const measurements& measured);
+
+/// What issue 2 asks for, line by line: asked, measured, reached or not.
+void write_verdicts(std::ostream& out, const measurements& measured);
+
+}  // namespace bench

@@ -1,0 +1,98 @@
+// W6 (c): push_back without reserve. Compiled twice, because libstdc++ relocates by memmove only for std::allocator, and
+// what that is worth depends on the level of optimisation. The element is a type of this file alone: otherwise the linker
+// would keep one of the two compilations for both.
+#include <acre/adapt/allocator.hpp>
+#include <acre/arenas/arena.hpp>
+#include <acre/arenas/scratch.hpp>
+#include <memory>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+#include "../contestants/contestants.hpp"
+#include "../contestants/handwritten.hpp"
+
+namespace bench {
+namespace {
+
+enum class item : long long {};
+
+template <class Source>
+class growing_vector {
+public:
+    explicit growing_vector(std::size_t count) : count_{count} {}
+
+    void operator()() {
+        source_.scoped([this](auto allocator) { this->push_all(allocator); });
+    }
+
+private:
+    template <class Allocator>
+    void push_all(const Allocator& allocator) {
+        using item_allocator = typename std::allocator_traits<Allocator>::template rebind_alloc<item>;
+        std::vector<item, item_allocator> items((item_allocator(allocator)));
+        for (std::size_t i = 0; i < count_; ++i) items.push_back(static_cast<item>(i));
+        escape(items.data());
+    }
+
+    Source source_;
+    std::size_t count_;
+};
+
+struct standard_source {
+    template <class Function>
+    void scoped(const Function& function) {
+        function(std::allocator<std::byte>{});
+    }
+};
+
+struct monotonic_source {
+    template <class Function>
+    void scoped(const Function& function) {
+        function(std::pmr::polymorphic_allocator<std::byte>{&resource});
+        resource.release();
+    }
+    std::pmr::monotonic_buffer_resource resource;
+};
+
+struct blog_source {
+    template <class Function>
+    void scoped(const Function& function) {
+        function(blog_allocator<std::byte>{arena});
+        arena.reset();
+    }
+    blog_arena arena;
+};
+
+struct acre_source {
+    template <class Function>
+    void scoped(const Function& function) {
+        acre::scratch temp{arena};
+        function(acre::allocator<std::byte, acre::arena>{arena});
+    }
+    acre::arena arena;
+};
+
+template <class Source>
+void enter_vectors(suite& entries, const std::string& name) {
+    const auto enter = [&](const std::string& id, std::size_t count) {
+        entries.enter(
+            {id + " " ACRE_BENCH_LEVEL, "std::vector<8 B>, push_back without reserve, " ACRE_BENCH_LEVEL, count}, name,
+            [count] { return make_round<growing_vector<Source>>(count); });
+    };
+    enter("W6 c 100", 100);
+    enter("W6 c 1,000", 1000);
+    enter("W6 c 10,000", 10'000);
+}
+
+}  // namespace
+
+void ACRE_BENCH_ENTER_VECTOR_GROWTH(suite& entries) {
+    enter_vectors<standard_source>(entries, "new/delete");
+    enter_vectors<monotonic_source>(entries, "std::pmr monotonic");
+    enter_vectors<blog_source>(entries, "blog arena");
+
+    enter_vectors<acre_source>(entries, "acre::arena + scratch");
+}
+
+}  // namespace bench
