@@ -1,0 +1,53 @@
+# What the scripts share: which compilers to use, and a build by a preset. To be sourced by bash in the root.
+
+oldest_gcc=12
+
+# The g++ to build with: what CXX names, else the default one if it is new enough, else the newest there is.
+best_gcc() {
+    local candidate
+    for candidate in ${CXX:-} g++ g++-14 g++-13 g++-12; do
+        [[ $candidate == *clang* ]] && continue
+        command -v "$candidate" >/dev/null || continue
+        if [ "$("$candidate" -dumpversion | cut -d. -f1)" -ge "$oldest_gcc" ]; then
+            echo "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+# The newest clang++ up to 19, the one that acre is checked with.
+best_clang() {
+    local candidate
+    for candidate in clang++-{19..14}; do
+        command -v "$candidate" >/dev/null && echo "$candidate" && return
+    done
+    return 1
+}
+
+c_compiler_of() { sed 's/clang++/clang/; s/g++/gcc/' <<<"$1"; }
+
+# configure PRESET [CMAKE_ARGUMENTS...]
+configure() {
+    local compiler launcher=()
+    if [ "$1" = clang ]; then compiler=$(best_clang); else compiler=$(best_gcc); fi
+    if command -v ccache >/dev/null; then
+        launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    fi
+    cmake --preset "$1" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="$(c_compiler_of "$compiler")" \
+          "${launcher[@]}" "${@:2}"
+}
+
+# Runs a command and shows what it says only if it fails.
+quietly() {
+    local log
+    log=$(mktemp)
+    if "$@" >"$log" 2>&1; then
+        rm -f "$log"
+    else
+        local status=$?
+        cat "$log"
+        rm -f "$log"
+        return $status
+    fi
+}
