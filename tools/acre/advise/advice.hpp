@@ -1,0 +1,77 @@
+// An advice: which allocations, what suits them, with which options, and what it is worth.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "group.hpp"
+#include "replay/interval.hpp"
+
+namespace acre::tool {
+
+enum class verdict : std::uint8_t {
+    arena,            // with a reset in the function that owns the lifetimes
+    scratch,          // last in, first out, within a function
+    object_pool,      // one size, much coming and going
+    multi_pool,       // several sizes, much coming and going
+    monotonic_arena,  // never freed
+    phase_arena,      // freed, but at the end of a phase in which little else happens
+    concurrent,       // freed by other threads than allocated them
+    leave,            // as it is
+};
+
+const char* name_of(verdict v);
+
+/// A site whose objects outlive the scope that an arena would serve.
+struct blocker {
+    std::uint32_t site = 0;
+    std::uint64_t objects = 0;
+};
+
+/// What the replay of just these allocations gave.
+struct measured_saving {
+    bool done = false;
+    interval nanoseconds;     // saved in the whole run; less than 0: it costs
+    double share_of_cpu = 0;  // of the recorded run's CPU time, at the median
+    interval ratio;           // candidate's time to the system's
+    std::uint64_t system_peak_bytes = 0;
+    std::uint64_t candidate_peak_bytes = 0;
+    std::uint32_t rounds = 0;
+    std::string failure;  // why the candidate could not be replayed
+};
+
+struct advice {
+    verdict suits = verdict::leave;  // what the lives of the objects suit
+    verdict says = verdict::leave;   // after measuring: `suits`, or leave
+    std::string reason;              // of `leave`
+
+    bool of_scope = false;
+    std::size_t callers = 0;     // of a site, by which it is told apart from its other calls
+    std::uint32_t function = 0;  // the scope, or that of the site; 0: unknown
+    std::uint32_t site = 0;      // of the most allocations
+    std::uint32_t stack = 0;     // of the most allocations, for a path to show
+    std::uint32_t sites = 0;     // different ones
+    context_set contexts;
+    group_figures figures;
+    generation_figures generations;
+    std::vector<blocker> blockers;
+    double share = 0;  // of all allocations
+
+    std::uint64_t block_bytes = 0;  // of an arena's first block
+    std::uint64_t slot_bytes = 0;   // of a pool
+    measured_saving saving;
+};
+
+/// What was found about a run.
+struct advice_list {
+    std::vector<advice> advices;        // most allocations first
+    std::uint64_t small_sites = 0;      // each under 1 % of the allocations
+    std::uint64_t small_objects = 0;    // theirs
+    std::uint64_t objects = 0;          // of the run
+    std::uint64_t omitted = 0;          // advices beyond the wanted number
+    std::uint64_t cpu_nanoseconds = 0;  // of the recorded run
+    double malloc_nanoseconds = 0;      // of replaying all of its events with malloc; 0: not measured
+};
+
+}  // namespace acre::tool

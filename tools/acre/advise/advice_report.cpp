@@ -1,0 +1,179 @@
+#include "advice_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "code.hpp"
+#include "text/terminal.hpp"
+#include "text/text.hpp"
+#include "wording.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr std::size_t label_width = 11;
+
+/// A label, and beside it the text in as many lines as it takes.
+std::string labelled(std::string_view label, const std::string& text) {
+    std::string lines = wrapped(text, 3 + label_width, 110);
+    lines.replace(3, label.size(), label);
+    return lines;
+}
+
+std::string indented(const std::string& code) {
+    std::istringstream lines{code};
+    std::string text;
+    for (std::string line; std::getline(lines, line);) text += "      " + line + "\n";
+    return text;
+}
+
+std::string entry_text(std::size_t number, const advice& each, const call_paths& paths) {
+    const bool leave = each.says == verdict::leave;
+    std::string text = fmt::format("{}. {}\n", number, styled(title_of(each, paths), leave ? style::dim : style::bold));
+    text += labelled("where", place_of(each, paths));
+    if (!leave && each.saving.done) text += labelled("saves", saving_of(each));
+    text += labelled("evidence", evidence_of(each, paths));
+    if (leave) {
+        std::string why = each.reason;
+        if (each.suits != verdict::leave) {
+            advice suited = each;
+            suited.says = each.suits;
+            why = title_of(suited, paths) + " would suit, but " + why;
+            if (each.saving.done) why += " (" + saving_of(each) + ")";
+        }
+        return text + labelled("because", why);
+    }
+    for (const std::string& caution : cautions_of(each, paths)) text += labelled("beware", caution);
+    const std::string code = code_of(each, paths);
+    if (!code.empty()) text += labelled("write", "") + indented(code);
+    return text;
+}
+
+std::string what_there_is_to_save(const advice_list& list) {
+    std::string text =
+        fmt::format("Replayed, all of its allocations and frees take malloc {}", time_text(list.malloc_nanoseconds));
+    if (list.cpu_nanoseconds != 0) {
+        text += fmt::format(", {} of that: this is what there is to save",
+                            percent_text(list.malloc_nanoseconds / static_cast<double>(list.cpu_nanoseconds)));
+    }
+    return text + ".\n";
+}
+
+nlohmann::json interval_json(const interval& value) {
+    return {{"low", value.low}, {"median", value.median}, {"high", value.high}};
+}
+
+nlohmann::json saving_json(const measured_saving& saving) {
+    if (!saving.done) return nullptr;
+    return {{"nanoseconds", interval_json(saving.nanoseconds)}, {"share_of_cpu", saving.share_of_cpu},
+            {"time_ratio", interval_json(saving.ratio)},        {"system_peak_bytes", saving.system_peak_bytes},
+            {"peak_bytes", saving.candidate_peak_bytes},        {"rounds", saving.rounds}};
+}
+
+nlohmann::json evidence_json(const advice& each) {
+    const group_figures& figures = each.figures;
+    nlohmann::json evidence{{"allocations", figures.objects},
+                            {"bytes", figures.bytes},
+                            {"peak_objects", figures.peak_objects},
+                            {"peak_bytes", figures.peak_bytes},
+                            {"sizes", figures.sizes},
+                            {"top_size", figures.top_size},
+                            {"top_size_share", figures.top_size_share()},
+                            {"churn", figures.churn()},
+                            {"lifo_share", figures.lifo_share()},
+                            {"immortal_share", figures.immortal_share()},
+                            {"freed_elsewhere_share", figures.elsewhere_share()},
+                            {"threads", figures.threads}};
+    if (each.of_scope) {
+        evidence["generations"] = {
+            {"count", each.generations.count},         {"objects", each.generations.objects},
+            {"p50_bytes", each.generations.p50_bytes}, {"p99_bytes", each.generations.p99_bytes},
+            {"max_bytes", each.generations.max_bytes}, {"expansion", each.generations.expansion()}};
+    }
+    return evidence;
+}
+
+nlohmann::json options_json(const advice& each) {
+    switch (each.suits) {
+        case verdict::arena:
+        case verdict::scratch:
+        case verdict::monotonic_arena:
+        case verdict::phase_arena:
+            return {{"first_block_bytes", each.block_bytes}};
+        case verdict::object_pool:
+            return {{"slot_bytes", each.slot_bytes}};
+        case verdict::multi_pool:
+        case verdict::concurrent:
+        case verdict::leave:
+            break;
+    }
+    return nlohmann::json::object();
+}
+
+nlohmann::json entry_json(const advice& each, const call_paths& paths) {
+    const site_info& site = paths.sites()[each.site];
+    nlohmann::json blockers = nlohmann::json::array();
+    for (const blocker& one : each.blockers) {
+        const site_info& place = paths.sites()[one.site];
+        blockers.push_back({{"function", paths.functions()[place.function].name},
+                            {"file", place.file},
+                            {"line", place.line},
+                            {"objects", one.objects}});
+    }
+    return {{"verdict", name_of(each.says)},
+            {"suits", name_of(each.suits)},
+            {"title", title_of(each, paths)},
+            {"scope", each.of_scope || each.suits == verdict::scratch ? paths.functions()[each.function].name : ""},
+            {"function", paths.functions()[site.function].name},
+            {"file", site.file},
+            {"line", site.line},
+            {"path", paths.path_text(each.stack, 8)},
+            {"share", each.share},
+            {"options", options_json(each)},
+            {"code", each.says == verdict::leave ? "" : code_of(each, paths)},
+            {"saving", saving_json(each.saving)},
+            {"evidence", evidence_json(each)},
+            {"blockers", blockers},
+            {"cautions", cautions_of(each, paths)},
+            {"reason", each.reason}};
+}
+
+}  // namespace
+
+std::string advice_text(const advice_list& list, const call_paths& paths, const trace_header& header) {
+    std::string text = fmt::format("{}: {}, CPU time {} with the recording\n", fmt::join(header.command, " "),
+                                   plural(list.objects, "allocation", "allocations"),
+                                   time_text(static_cast<double>(list.cpu_nanoseconds)));
+    if (list.malloc_nanoseconds > 0) text += what_there_is_to_save(list);
+    std::size_t number = 0;
+    for (const advice& each : list.advices) text += "\n" + entry_text(++number, each, paths);
+    text += "\n";
+    if (list.omitted != 0) text += plural(list.omitted, "more entry is", "more entries are") + " shown with --top.\n";
+    if (list.small_sites != 0) {
+        const double share = static_cast<double>(list.small_objects) / static_cast<double>(list.objects);
+        text += fmt::format("Leave {} as they are: each makes less than 1 % of the allocations, all together {}.\n",
+                            plural(list.small_sites, "other place", "other places"), percent_text(share));
+    }
+    text +=
+        "Savings are measured now, by replaying just those allocations; they do not count what better locality and "
+        "skipped\ndestructors gain.\n";
+    return text;
+}
+
+nlohmann::json advice_json(const advice_list& list, const call_paths& paths, const trace_header& header) {
+    nlohmann::json advices = nlohmann::json::array();
+    for (const advice& each : list.advices) advices.push_back(entry_json(each, paths));
+    return {{"command", header.command},
+            {"allocations", list.objects},
+            {"cpu_ns", list.cpu_nanoseconds},
+            {"malloc_ns", list.malloc_nanoseconds},
+            {"advices", advices},
+            {"omitted", list.omitted},
+            {"small_sites", {{"count", list.small_sites}, {"allocations", list.small_objects}}}};
+}
+
+}  // namespace acre::tool

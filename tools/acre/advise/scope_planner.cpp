@@ -1,0 +1,145 @@
+#include "scope_planner.hpp"
+
+#include <algorithm>
+
+#include "thresholds.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+// Contexts beyond these are too many to look for the few that spoil a scope; the longest-lived are looked at.
+constexpr std::size_t most_trials = 16;
+
+}  // namespace
+
+scope_planner::scope_planner(const history& run, const call_paths& paths)
+    : run_{run}, paths_{paths}, claimed_(run.contexts().size()) {}
+
+std::vector<advice> scope_planner::plan() {
+    std::vector<advice> advices;
+    for (const candidate& each : candidates()) {
+        std::optional<advice> found = try_scope(each, unclaimed(each.beneath), 1 - threshold::most_evicted);
+        if (!found) found = try_scope(each, unclaimed(each.own), threshold::least_kept);
+        if (!found) continue;
+        for (const std::uint32_t context : found->contexts) claimed_[context] = true;
+        advices.push_back(std::move(*found));
+    }
+    return advices;
+}
+
+/// Outermost first: what one arena can serve needs no second one.
+std::vector<scope_planner::candidate> scope_planner::candidates() const {
+    std::map<std::uint32_t, candidate> by_function;
+    for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
+        const allocation_context& context = run_.contexts()[i];
+        if (!context.any_freed || context.owner == 0 || context.crosses_threads) continue;
+        candidate& own = by_function[paths_.nodes()[context.owner].function];
+        own.own.push_back(i);
+        own.depth = std::min(own.depth, paths_.nodes()[context.owner].depth);
+        for (const std::uint32_t function : owners_above(context.owner)) by_function[function].beneath.push_back(i);
+    }
+    std::vector<candidate> all;
+    for (auto& [function, each] : by_function) {
+        each.function = function;
+        if (!each.own.empty() && worth_a_look(each.beneath)) all.push_back(std::move(each));
+    }
+    std::sort(all.begin(), all.end(), [](const candidate& a, const candidate& b) {
+        return a.depth != b.depth ? a.depth < b.depth : a.function < b.function;
+    });
+    return all;
+}
+
+std::vector<std::uint32_t> scope_planner::owners_above(std::uint32_t node) const {
+    std::vector<std::uint32_t> functions;
+    for (; node != 0; node = paths_.own_code(paths_.nodes()[node].parent)) {
+        functions.push_back(paths_.nodes()[node].function);
+    }
+    return functions;
+}
+
+/// The largest part of the set that an arena in the function can serve, if that is at least `least_kept` of it: what
+/// lives longest is left out first.
+std::optional<advice> scope_planner::try_scope(const candidate& from, const context_set& set, double least_kept) {
+    if (!worth_a_look(set)) return std::nullopt;
+    context_set sorted = set;
+    std::sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const std::uint64_t life_of_a = run_.contexts()[a].longest_life;
+        const std::uint64_t life_of_b = run_.contexts()[b].longest_life;
+        return life_of_a != life_of_b ? life_of_a < life_of_b : a < b;
+    });
+    const auto cut = [&](std::size_t count) { return sorted.begin() + static_cast<std::ptrdiff_t>(count); };
+    const auto front = [&](std::size_t count) { return context_set(sorted.begin(), cut(count)); };
+
+    std::size_t good = sorted.size();
+    std::optional<generation_figures> best = serves(sorted, from.function);
+    if (!best) {
+        good = smallest_part(sorted, least_kept);
+        best = serves(front(good), from.function);
+        if (!best) return std::nullopt;
+        // Halving between what does and what does not.
+        for (std::size_t bad = sorted.size(), trial = 0; bad - good > 1 && trial < most_trials; ++trial) {
+            const std::size_t middle = good + (bad - good) / 2;
+            const auto figures = serves(front(middle), from.function);
+            if (figures) best = figures;
+            (figures ? good : bad) = middle;
+        }
+    }
+    advice found = make_advice(from, front(good), context_set(cut(good), sorted.end()), *best);
+    if (!worth_a_look(found.contexts)) return std::nullopt;
+    return found;
+}
+
+/// How many contexts from the front hold at least that share of the objects.
+std::size_t scope_planner::smallest_part(const context_set& sorted, double share) const {
+    const double wanted = share * static_cast<double>(objects_in(sorted));
+    double held = 0;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        held += static_cast<double>(run_.contexts()[sorted[i]].objects);
+        if (held >= wanted) return i + 1;
+    }
+    return sorted.size();
+}
+
+std::optional<generation_figures> scope_planner::serves(const context_set& set, std::uint32_t function) const {
+    const generation_figures found = study_generations(run_, set, function);
+    const auto objects = static_cast<double>(found.objects);
+    const bool regular = found.count >= threshold::generations &&
+                         objects >= threshold::in_generations * static_cast<double>(objects_in(set));
+    const bool small = found.expansion() <= threshold::expansion || found.max_bytes <= threshold::small_arena;
+    if (!regular || !small) return std::nullopt;
+    return found;
+}
+
+advice scope_planner::make_advice(const candidate& from, context_set kept, const context_set& evicted,
+                                  const generation_figures& generations) const {
+    advice result;
+    result.of_scope = true;
+    result.function = from.function;
+    result.generations = generations;
+    result.contexts = std::move(kept);
+    std::map<std::uint32_t, std::uint64_t> by_site;
+    for (const std::uint32_t context : evicted)
+        by_site[run_.contexts()[context].site] += run_.contexts()[context].objects;
+    for (const auto& [site, objects] : by_site) result.blockers.push_back({site, objects});
+    return result;
+}
+
+context_set scope_planner::unclaimed(const context_set& set) const {
+    context_set rest;
+    std::copy_if(set.begin(), set.end(), std::back_inserter(rest),
+                 [&](std::uint32_t context) { return !claimed_[context]; });
+    return rest;
+}
+
+std::uint64_t scope_planner::objects_in(const context_set& set) const {
+    std::uint64_t objects = 0;
+    for (const std::uint32_t context : set) objects += run_.contexts()[context].objects;
+    return objects;
+}
+
+bool scope_planner::worth_a_look(const context_set& set) const {
+    return static_cast<double>(objects_in(set)) >= threshold::worth_a_look * static_cast<double>(run_.objects().size());
+}
+
+}  // namespace acre::tool

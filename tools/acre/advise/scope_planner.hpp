@@ -1,0 +1,47 @@
+// Finds functions in which many objects die together: there an arena can take all of them back at once.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "advice.hpp"
+#include "history.hpp"
+#include "trace/call_paths.hpp"
+
+namespace acre::tool {
+
+class scope_planner {
+public:
+    scope_planner(const history& run, const call_paths& paths);
+
+    /// The advices, and in claimed() the contexts that they serve.
+    std::vector<advice> plan();
+    const std::vector<bool>& claimed() const noexcept { return claimed_; }
+
+private:
+    /// A function that objects die in.
+    struct candidate {
+        std::uint32_t function = 0;
+        std::uint32_t depth = ~std::uint32_t{0};
+        context_set own;      // die in the function itself
+        context_set beneath;  // die in it or in what it calls
+    };
+
+    std::vector<candidate> candidates() const;
+    std::vector<std::uint32_t> owners_above(std::uint32_t node) const;
+    std::optional<advice> try_scope(const candidate& from, const context_set& set, double least_kept);
+    std::size_t smallest_part(const context_set& sorted, double share) const;
+    std::optional<generation_figures> serves(const context_set& set, std::uint32_t function) const;
+    advice make_advice(const candidate& from, context_set kept, const context_set& evicted,
+                       const generation_figures& generations) const;
+    context_set unclaimed(const context_set& set) const;
+    std::uint64_t objects_in(const context_set& set) const;
+    bool worth_a_look(const context_set& set) const;
+
+    const history& run_;
+    const call_paths& paths_;
+    std::vector<bool> claimed_;
+};
+
+}  // namespace acre::tool

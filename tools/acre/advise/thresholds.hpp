@@ -1,0 +1,24 @@
+// Where the rules draw their lines; ADVICE chose most of them on one program, so they stand in one place.
+#pragma once
+
+#include <cstdint>
+
+namespace acre::tool::threshold {
+
+inline constexpr double worth_a_look = 0.01;         // of all allocations
+inline constexpr double worth_the_change = 0.02;     // of the CPU time
+inline constexpr double immortal = 0.95;             // never freed
+inline constexpr double few_elsewhere = 0.05;        // freed by other threads
+inline constexpr double lifo = 0.98;                 // freed youngest first
+inline constexpr double one_size = 0.95;             // of the most frequent size
+inline constexpr double much_churn = 8;              // allocations per object alive at the peak
+inline constexpr std::uint64_t generations = 8;      // at least so many
+inline constexpr double objects_a_generation = 4;    // on average
+inline constexpr double in_generations = 0.9;        // of the objects
+inline constexpr double expansion = 2;               // arena bytes per living byte
+inline constexpr std::uint64_t small_arena = 65536;  // bytes for which the expansion does not matter
+inline constexpr double most_evicted = 0.05;         // blockers of a whole scope
+inline constexpr double least_kept = 0.5;            // of a function's own objects
+inline constexpr double phase_growth = 1.25;         // bytes allocated per byte at the peak
+
+}  // namespace acre::tool::threshold

@@ -1,0 +1,189 @@
+#include "wording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "text/text.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+// Blockers that are named; the others are counted.
+constexpr std::size_t most_named = 4;
+
+std::string location_text(const source_location& place) {
+    if (place.file.empty()) return {};
+    return place.line == 0 ? file_name(place.file) : fmt::format("{}:{}", file_name(place.file), place.line);
+}
+
+std::string sizes_text(const group_figures& figures) {
+    if (figures.sizes == 1) return fmt::format("all of {}", bytes_text(figures.top_size));
+    return fmt::format("{} sizes from {} to {}, {} of them {}", count_text(figures.sizes), bytes_text(figures.smallest),
+                       bytes_text(figures.largest), percent_text(figures.top_size_share()),
+                       bytes_text(figures.top_size));
+}
+
+std::string objects_text(const advice& each) {
+    return fmt::format("{} ({} of the run's)", plural(each.figures.objects, "allocation", "allocations"),
+                       percent_text(each.share));
+}
+
+std::string peak_text(const advice& each) {
+    return fmt::format("at most {} ({}) alive at a time", plural(each.figures.peak_objects, "object", "objects"),
+                       bytes_text(each.figures.peak_bytes));
+}
+
+std::string generations_text(const advice& each) {
+    const generation_figures& generations = each.generations;
+    return fmt::format(
+        "{} times nothing of them was left. Between two such moments {:.1f} allocations, in an arena {} "
+        "(median), {} (99 of 100), {} (largest), where at most {} lived",
+        count_text(generations.count),
+        static_cast<double>(generations.objects) / static_cast<double>(std::max<std::uint64_t>(generations.count, 1)),
+        bytes_text(generations.p50_bytes), bytes_text(generations.p99_bytes), bytes_text(generations.max_bytes),
+        bytes_text(generations.peak_bytes));
+}
+
+std::string blockers_text(const advice& each, const call_paths& paths) {
+    std::vector<blocker> sorted = each.blockers;
+    std::sort(sorted.begin(), sorted.end(), [](const blocker& a, const blocker& b) {
+        return a.objects != b.objects ? a.objects > b.objects : a.site < b.site;
+    });
+    std::string text = "Leave where they are, since they live on: ";
+    for (std::size_t i = 0; i < std::min(sorted.size(), most_named); ++i) {
+        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", paths.site_text(sorted[i].site),
+                            plural(sorted[i].objects, "object", "objects"));
+    }
+    if (sorted.size() > most_named) text += fmt::format(" and {} more sites", sorted.size() - most_named);
+    return text + ".";
+}
+
+}  // namespace
+
+std::string title_of(const advice& each, const call_paths& paths) {
+    const std::string function = paths.functions()[each.function].short_name;
+    switch (each.says) {
+        case verdict::arena:
+            return fmt::format("an arena, reset in {}", function);
+        case verdict::scratch:
+            return fmt::format("a scratch in {}", function);
+        case verdict::object_pool:
+            return fmt::format("an object pool for {}", function);
+        case verdict::multi_pool:
+            return fmt::format("a multi_pool for {}", function);
+        case verdict::monotonic_arena:
+            return fmt::format("an arena that is never reset for {}", function);
+        case verdict::phase_arena:
+            return fmt::format("an arena for {}, freed as a whole", function);
+        case verdict::concurrent:
+            return fmt::format("a concurrent pool for {}", function);
+        case verdict::leave:
+            return fmt::format("leave {} as it is", function);
+    }
+    return {};
+}
+
+std::string place_of(const advice& each, const call_paths& paths) {
+    std::string text;
+    if (each.of_scope) {
+        const source_location end = paths.place_in(each.generations.last_free, each.function);
+        text = paths.functions()[each.function].short_name;
+        if (const std::string where = location_text(end); !where.empty()) {
+            text += fmt::format(", where the last of it is freed at {}", where);
+        }
+        text += fmt::format("; most of it comes from {}", paths.site_text(each.site));
+    } else {
+        text = paths.site_text(each.site);
+    }
+    if (each.sites > 1) text += fmt::format(", {} places in all", count_text(each.sites));
+    return text + "; for example " + paths.path_text(each.stack, 6);
+}
+
+std::string evidence_of(const advice& each, const call_paths& paths) {
+    const group_figures& figures = each.figures;
+    const std::string function = paths.functions()[each.function].short_name;
+    std::string text = fmt::format("{}, {}, {}. ", objects_text(each), sizes_text(figures), peak_text(each));
+    switch (each.suits) {
+        case verdict::arena:
+            text += fmt::format("They die in {} or in what it calls: {}.", function, generations_text(each));
+            break;
+        case verdict::scratch:
+            text += fmt::format("{} of them are freed youngest first.", percent_text(figures.lifo_share()));
+            break;
+        case verdict::object_pool:
+        case verdict::multi_pool:
+            text += fmt::format("They come and go in any order: {:.0f} allocations for each one alive at the peak.",
+                                figures.churn());
+            break;
+        case verdict::monotonic_arena:
+            text += fmt::format("{} are never freed.", percent_text(figures.immortal_share()));
+            break;
+        case verdict::phase_arena:
+            text += fmt::format(
+                "Nearly all of them live at the same time: all together are {:.2f} times the peak, so "
+                "freeing them one by one wins nothing back.",
+                figures.growth());
+            break;
+        case verdict::concurrent:
+            text += fmt::format("{} are freed by another thread than the one that allocated them.",
+                                percent_text(figures.elsewhere_share()));
+            break;
+        case verdict::leave:
+            text += fmt::format("{} are freed youngest first, {:.0f} allocations for each one alive at the peak.",
+                                percent_text(figures.lifo_share()), figures.churn());
+            break;
+    }
+    return text;
+}
+
+std::string saving_of(const advice& each) {
+    const measured_saving& saving = each.saving;
+    if (!saving.done) return {};
+    std::string text = fmt::format("{} to {} of CPU time ({} of the recorded run), {:.2f} times malloc's time",
+                                   time_text(saving.nanoseconds.low), time_text(saving.nanoseconds.high),
+                                   percent_text(saving.share_of_cpu), saving.ratio.median);
+    text += fmt::format("; peak {} instead of {}", bytes_text(saving.candidate_peak_bytes),
+                        bytes_text(saving.system_peak_bytes));
+    return text;
+}
+
+std::vector<std::string> cautions_of(const advice& each, const call_paths& paths) {
+    std::vector<std::string> cautions;
+    if (!each.blockers.empty()) cautions.push_back(blockers_text(each, paths));
+    switch (each.says) {
+        case verdict::arena:
+            cautions.emplace_back(
+                "What is kept beyond the reset must not come from the arena: in this run nothing was.");
+            if (each.figures.threads > 1) {
+                cautions.push_back(
+                    fmt::format("{} threads do this: each needs an arena of its own.", each.figures.threads));
+            }
+            break;
+        case verdict::scratch:
+            cautions.emplace_back("What is returned or kept beyond the function must not come from the scratch.");
+            break;
+        case verdict::object_pool:
+        case verdict::multi_pool:
+            cautions.emplace_back("Every object must go back to the pool it came from, in one thread.");
+            break;
+        case verdict::monotonic_arena:
+            cautions.emplace_back("A longer run that does free them would keep the memory.");
+            break;
+        case verdict::phase_arena:
+            cautions.emplace_back(
+                "The memory comes back only when the arena ends or is reset, at the end of the phase.");
+            break;
+        case verdict::concurrent:
+            cautions.emplace_back(
+                "This version of acre has no concurrent pool to measure it with: until then leave it, "
+                "or give the object back to the thread that made it.");
+            break;
+        case verdict::leave:
+            break;
+    }
+    return cautions;
+}
+
+}  // namespace acre::tool

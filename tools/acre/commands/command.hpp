@@ -1,0 +1,41 @@
+// What the subcommands of `acre` have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "replay/replay_host.hpp"
+#include "trace/reader.hpp"
+
+namespace acre::tool {
+
+/// Exit statuses; `acre record` that succeeds gives the program's own.
+inline constexpr int status_success = 0;
+inline constexpr int status_failure = 1;
+inline constexpr int status_usage = 2;
+inline constexpr int status_incomplete = 3;  // the trace was cut off; what is whole was used
+
+/// What a subcommand's code is given besides its own options.
+struct command_context {
+    bool quiet = false;             // no progress bar, no remarks
+    replay_host* host = nullptr;    // where the command measures
+    std::vector<std::string> rest;  // of the command line, after "--"
+};
+
+/// The code of the subcommand that was chosen: its exit status.
+using command_action = std::function<int()>;
+
+void add_record_command(CLI::App& app, command_context& context, command_action& action);
+void add_finish_command(CLI::App& app, command_context& context, command_action& action);
+void add_info_command(CLI::App& app, command_context& context, command_action& action);
+void add_replay_command(CLI::App& app, command_context& context, command_action& action);
+void add_advise_command(CLI::App& app, command_context& context, command_action& action);
+
+/// Says what a cut-off trace lacks, on standard error; the exit status that goes with it.
+int report_missing(const trace_reader& reader);
+
+/// A remark for the user on standard error, unless --quiet.
+void remark(const command_context& context, const std::string& sentence);
+
+}  // namespace acre::tool

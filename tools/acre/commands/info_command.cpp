@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "info/info_report.hpp"
+#include "text/terminal.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+struct info_options {
+    std::string file;
+    std::size_t top = 10;
+    bool json = false;
+};
+
+int run_info(const info_options& options, const command_context& context) {
+    trace_reader reader{options.file};
+    const call_paths paths{reader.tables()};
+    progress_bar bar{"reading", !context.quiet};
+    reader.on_progress([&](double done) { bar.show(done); });
+    const trace_summary summary = summarise(reader, paths);
+    if (options.json) {
+        fmt::print("{}\n", info_json(reader, paths, summary, options.top)
+                               .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    } else {
+        fmt::print("{}", info_text(reader, paths, summary, options.top));
+    }
+    return report_missing(reader);
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& app, command_context& context, command_action& action) {
+    auto options = std::make_shared<info_options>();
+    CLI::App* command = app.add_subcommand("info", "What is in a trace: counts, sizes, lifetimes, the top sites");
+    command->add_option("FILE", options->file, "The trace")->required();
+    command->add_option("--top", options->top, "How many sites to show")->capture_default_str();
+    command->add_flag("--json", options->json, "Print an object for machines");
+    command->footer(
+        "Examples:\n"
+        "  acre info sqlite3.acre\n"
+        "  acre info --top 30 sqlite3.acre\n"
+        "  acre info --json sqlite3.acre | jq .peak_bytes\n\n"
+        "Exit status 3: the trace was cut off; what is whole is shown and what is missing is said.");
+    command->callback([&, options] { action = [&, options] { return run_info(*options, context); }; });
+}
+
+}  // namespace acre::tool

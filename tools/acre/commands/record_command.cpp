@@ -1,0 +1,79 @@
+#include <memory>
+
+#include "command.hpp"
+#include "record/record.hpp"
+#include "text/terminal.hpp"
+#include "text/text.hpp"
+#include "trace/call_paths.hpp"
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+struct finish_options {
+    std::string raw;
+    std::string output;
+};
+
+void tell_result(const command_context& context, const record_result& result) {
+    for (const std::string& note : result.notes) remark(context, note);
+    for (const auto& trace : result.traces) {
+        remark(context, "wrote '" + trace.string() + "': look at it with 'acre info' and 'acre advise'");
+    }
+}
+
+int run_record(record_options options, const command_context& context, const CLI::App& command) {
+    options.command = command.remaining();
+    options.command.insert(options.command.end(), context.rest.begin(), context.rest.end());
+    if (options.command.empty()) throw CLI::RequiredError{"a program to record, after --,"};
+    if (options.output.empty()) options.output = file_name(options.command.front()) + ".acre";
+    progress_bar bar{"writing the trace", !context.quiet};
+    options.progress = [&](double done) { bar.show(done); };
+    const record_result result = record(options);
+    tell_result(context, result);
+    return result.exit_status;
+}
+
+int run_finish(const finish_options& options, const command_context& context) {
+    progress_bar bar{"writing the trace", !context.quiet};
+    tell_result(context, finish_raw_log(options.raw, options.output, [&](double done) { bar.show(done); }));
+    return status_success;
+}
+
+}  // namespace
+
+void add_record_command(CLI::App& app, command_context& context, command_action& action) {
+    auto options = std::make_shared<record_options>();
+    auto no_free_stacks = std::make_shared<bool>(false);
+    CLI::App* command =
+        app.add_subcommand("record", "Runs a program (after --) and records what it allocates; nothing is rebuilt");
+    command->prefix_command();
+    command->add_option("-o,--output", options->output, "The trace to write; without it PROGRAM.acre");
+    command->add_flag("--children", options->children, "Record the processes that it starts too, a trace each");
+    command->add_flag("--no-free-stacks", *no_free_stacks,
+                      "Record no call stacks at frees: faster, but no advice about arenas");
+    command->add_option("--max-size", options->max_bytes, "Stop recording when so many bytes are logged (1G, 500M)")
+        ->transform(CLI::AsSizeValue(false));
+    command->footer(
+        "Examples:\n"
+        "  acre record -o app.acre -- ./app input.txt\n"
+        "  acre record --max-size 2G -o server.acre -- ./server --port 8080\n\n"
+        "Exit status: the program's own, or 1 when it could not be recorded.");
+    command->callback([&, options, no_free_stacks, command] {
+        options->stacks_at_free = !*no_free_stacks;
+        action = [&, options, command] { return run_record(*options, context, *command); };
+    });
+}
+
+void add_finish_command(CLI::App& app, command_context& context, command_action& action) {
+    auto options = std::make_shared<finish_options>();
+    CLI::App* command =
+        app.add_subcommand("finish", "Makes a trace of what 'acre record' left behind when it was killed itself");
+    command->add_option("RAW", options->raw, "The directory TRACE.raw-XXXXXX, or a file in it")->required();
+    command->add_option("-o,--output", options->output, "The trace to write")->required();
+    command->footer("Example:\n  acre finish app.acre.raw-Xy12Zq -o app.acre");
+    command->callback([&, options] { action = [&, options] { return run_finish(*options, context); }; });
+}
+
+}  // namespace acre::tool

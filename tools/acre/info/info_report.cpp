@@ -1,0 +1,187 @@
+#include "info_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "text/terminal.hpp"
+#include "text/text.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr std::array lifetime_names{"< 1 us",   "< 10 us", "< 100 us", "< 1 ms",  "< 10 ms",
+                                    "< 100 ms", "< 1 s",   "< 10 s",   "< 100 s", "longer"};
+static_assert(lifetime_names.size() == trace_summary::lifetime_classes);
+
+double share(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string size_class_name(std::size_t number) {
+    if (number <= 1) return number == 0 ? "0 B" : "1 B";
+    const std::uint64_t from = std::uint64_t{1} << (number - 1);
+    return fmt::format("{} .. {}", bytes_text(from), bytes_text(from * 2 - 1));
+}
+
+std::string bar(double part) {
+    return std::string(static_cast<std::size_t>(part * 40 + 0.5), '#');
+}
+
+std::vector<std::string> histogram_row(std::string name, const tally& part, std::uint64_t whole) {
+    const double portion = share(part.count, whole);
+    return {std::move(name), count_text(part.count), percent_text(portion), bytes_text(part.bytes), bar(portion)};
+}
+
+std::string sizes_table(const trace_summary& summary) {
+    std::vector<std::vector<std::string>> rows;
+    for (std::size_t i = 0; i < summary.sizes.size(); ++i) {
+        if (summary.sizes[i].count == 0) continue;
+        rows.push_back(histogram_row(size_class_name(i), summary.sizes[i], summary.allocated.count));
+    }
+    return table_text(rows, {0, 4});
+}
+
+std::string lifetimes_table(const trace_summary& summary) {
+    std::vector<std::vector<std::string>> rows;
+    for (std::size_t i = 0; i < summary.lifetimes.size(); ++i) {
+        if (summary.lifetimes[i].count == 0) continue;
+        rows.push_back(histogram_row(lifetime_names[i], summary.lifetimes[i], summary.allocated.count));
+    }
+    if (summary.never_freed.count != 0) {
+        rows.push_back(histogram_row("never freed", summary.never_freed, summary.allocated.count));
+    }
+    return table_text(rows, {0, 4});
+}
+
+std::string site_lines(const call_paths& paths, const trace_summary& summary, const site_summary& site) {
+    const std::string sizes = site.smallest == site.largest
+                                  ? bytes_text(site.largest)
+                                  : fmt::format("{} .. {}", bytes_text(site.smallest), bytes_text(site.largest));
+    std::string text = fmt::format(
+        "  {}\n      {} ({}), {} ({}), sizes {}, at most {} at a time", styled(paths.site_text(site.site), style::bold),
+        plural(site.allocated.count, "allocation", "allocations"),
+        percent_text(share(site.allocated.count, summary.allocated.count)), bytes_text(site.allocated.bytes),
+        percent_text(share(site.allocated.bytes, summary.allocated.bytes)), sizes, bytes_text(site.peak_bytes));
+    if (site.never_freed.count != 0) text += fmt::format(", {} never freed", count_text(site.never_freed.count));
+    const std::string path = paths.path_text(site.stack, 5);
+    if (path.find(" < ") != std::string::npos) text += "\n      " + styled("for example " + path, style::dim);
+    return text + "\n";
+}
+
+std::string figures(const trace_reader& reader, const trace_summary& summary) {
+    const trace_header& header = reader.header();
+    std::string text;
+    const auto line = [&](const char* name, const std::string& value) {
+        text += fmt::format("{:<14}{}\n", name, value);
+    };
+    line("program", fmt::format("{}", fmt::join(header.command, " ")));
+    line("recorded", fmt::format("{}, {}, exit status {}", header.date, header.machine, header.exit_status));
+    line("time", fmt::format("{}, CPU {} with the recording", time_text(static_cast<double>(header.duration)),
+                             time_text(static_cast<double>(header.user_time + header.system_time) * 1000)));
+    line("events",
+         fmt::format("{} in {}, {:.2f} bytes each in the file", count_text(summary.events),
+                     plural(summary.threads, "thread", "threads"), share(reader.file_bytes(), summary.events)));
+    line("allocations",
+         fmt::format("{}, of which {} by realloc", count_text(summary.allocated.count), count_text(summary.reallocs)));
+    std::string freed = count_text(summary.frees);
+    if (summary.freed_by_other_thread != 0) {
+        freed += fmt::format(", {} of them by another thread than the allocating one",
+                             count_text(summary.freed_by_other_thread));
+    }
+    line("frees", freed);
+    line("bytes", fmt::format("{} in all, at most {} in {} at a time", bytes_text(summary.allocated.bytes),
+                              bytes_text(summary.peak_bytes), plural(summary.peak_objects, "object", "objects")));
+    line("never freed", fmt::format("{}, {}", plural(summary.never_freed.count, "object", "objects"),
+                                    bytes_text(summary.never_freed.bytes)));
+    if (header.unmatched_frees != 0) {
+        line("unmatched", plural(header.unmatched_frees, "free", "frees") + " of memory whose allocation was not seen");
+    }
+    for (const std::string& note : header.notes) line("note", note);
+    return text;
+}
+
+nlohmann::json tally_json(const tally& part) {
+    return {{"count", part.count}, {"bytes", part.bytes}};
+}
+
+nlohmann::json site_json(const call_paths& paths, const site_summary& site) {
+    const site_info& place = paths.sites()[site.site];
+    return {{"function", paths.functions()[place.function].name},
+            {"file", place.file},
+            {"line", place.line},
+            {"path", paths.path_text(site.stack, 8)},
+            {"allocations", site.allocated.count},
+            {"bytes", site.allocated.bytes},
+            {"peak_bytes", site.peak_bytes},
+            {"smallest", site.smallest},
+            {"largest", site.largest},
+            {"never_freed", tally_json(site.never_freed)}};
+}
+
+}  // namespace
+
+std::string info_text(const trace_reader& reader, const call_paths& paths, const trace_summary& summary,
+                      std::size_t most_sites) {
+    std::string text = figures(reader, summary);
+    if (summary.allocated.count == 0) return text;
+    text += "\n" + styled("Sizes", style::bold) + "\n" + sizes_table(summary);
+    text += "\n" + styled("Lifetimes", style::bold) + "\n" + lifetimes_table(summary);
+    const std::size_t shown = std::min(most_sites, summary.sites.size());
+    text += "\n" + styled(fmt::format("Sites, most bytes first ({} of {})", shown, summary.sites.size()), style::bold) +
+            "\n";
+    for (std::size_t i = 0; i < shown; ++i) text += site_lines(paths, summary, summary.sites[i]);
+    return text;
+}
+
+nlohmann::json info_json(const trace_reader& reader, const call_paths& paths, const trace_summary& summary,
+                         std::size_t most_sites) {
+    const trace_header& header = reader.header();
+    nlohmann::json sizes = nlohmann::json::array();
+    for (std::size_t i = 0; i < summary.sizes.size(); ++i) {
+        if (summary.sizes[i].count == 0) continue;
+        nlohmann::json entry = tally_json(summary.sizes[i]);
+        entry["from"] = i == 0 ? 0 : std::uint64_t{1} << (i - 1);
+        sizes.push_back(std::move(entry));
+    }
+    nlohmann::json lifetimes = nlohmann::json::array();
+    for (std::size_t i = 0; i < summary.lifetimes.size(); ++i) {
+        nlohmann::json entry = tally_json(summary.lifetimes[i]);
+        entry["lifetime"] = lifetime_names[i];
+        lifetimes.push_back(std::move(entry));
+    }
+    nlohmann::json sites = nlohmann::json::array();
+    for (std::size_t i = 0; i < std::min(most_sites, summary.sites.size()); ++i) {
+        sites.push_back(site_json(paths, summary.sites[i]));
+    }
+    return {{"trace", reader.path().string()},
+            {"command", header.command},
+            {"date", header.date},
+            {"machine", header.machine},
+            {"exit_status", header.exit_status},
+            {"duration_ns", header.duration},
+            {"cpu_us", header.user_time + header.system_time},
+            {"notes", header.notes},
+            {"missing", reader.missing()},
+            {"file_bytes", reader.file_bytes()},
+            {"events", summary.events},
+            {"threads", summary.threads},
+            {"allocations", summary.allocated.count},
+            {"reallocations", summary.reallocs},
+            {"frees", summary.frees},
+            {"freed_by_other_thread", summary.freed_by_other_thread},
+            {"unmatched_frees", header.unmatched_frees},
+            {"bytes", summary.allocated.bytes},
+            {"peak_bytes", summary.peak_bytes},
+            {"peak_objects", summary.peak_objects},
+            {"never_freed", tally_json(summary.never_freed)},
+            {"sizes", sizes},
+            {"lifetimes", lifetimes},
+            {"sites", sites}};
+}
+
+}  // namespace acre::tool

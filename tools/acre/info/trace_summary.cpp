@@ -1,0 +1,106 @@
+#include "trace_summary.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "trace/live_table.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+/// Lifetime class n holds those below 10^n microseconds.
+std::size_t lifetime_class(std::uint64_t nanoseconds) {
+    std::size_t number = 0;
+    for (std::uint64_t bound = 1000; nanoseconds >= bound && number + 1 < trace_summary::lifetime_classes;
+         bound *= 10) {
+        ++number;
+    }
+    return number;
+}
+
+class summariser {
+public:
+    explicit summariser(const call_paths& paths) : paths_{paths}, live_bytes_(paths.sites().size()) {
+        summary_.sites.resize(paths.sites().size());
+        for (std::uint32_t i = 0; i < summary_.sites.size(); ++i) {
+            summary_.sites[i].site = i;
+            summary_.sites[i].stack = paths.sites()[i].stack;
+        }
+    }
+
+    void add(const event& e) {
+        ++summary_.events;
+        summary_.threads = std::max<std::uint64_t>(summary_.threads, e.thread + std::uint64_t{1});
+        if (e.allocates) {
+            allocate(e);
+        } else {
+            release(e);
+        }
+    }
+
+    trace_summary finish() {
+        live_.for_each([&](std::uint64_t, const live_object& object) {
+            summary_.never_freed.add(object.size);
+            summary_.sites[object.site].never_freed.add(object.size);
+        });
+        std::erase_if(summary_.sites, [](const site_summary& site) { return site.allocated.count == 0; });
+        std::sort(summary_.sites.begin(), summary_.sites.end(), [](const site_summary& a, const site_summary& b) {
+            return a.allocated.bytes != b.allocated.bytes ? a.allocated.bytes > b.allocated.bytes : a.site < b.site;
+        });
+        return std::move(summary_);
+    }
+
+private:
+    struct live_object {
+        std::uint64_t size = 0;
+        std::uint64_t time = 0;
+        std::uint32_t site = 0;
+        std::uint32_t thread = 0;
+    };
+
+    void allocate(const event& e) {
+        const std::uint32_t number = paths_.site(e.stack);
+        site_summary& site = summary_.sites[number];
+        live_.insert(e.object, {e.size, e.time, number, e.thread});
+        if (e.op == operation::realloc) ++summary_.reallocs;
+        summary_.allocated.add(e.size);
+        summary_.sizes[static_cast<std::size_t>(std::bit_width(e.size))].add(e.size);
+        site.allocated.add(e.size);
+        site.smallest = std::min(site.smallest, e.size);
+        site.largest = std::max(site.largest, e.size);
+        live_bytes_[number] += e.size;
+        site.peak_bytes = std::max(site.peak_bytes, live_bytes_[number]);
+        all_live_bytes_ += e.size;
+        summary_.peak_bytes = std::max(summary_.peak_bytes, all_live_bytes_);
+        summary_.peak_objects = std::max<std::uint64_t>(summary_.peak_objects, live_.size());
+    }
+
+    void release(const event& e) {
+        live_object gone;
+        if (!live_.take(e.object, gone)) return;
+        const std::uint64_t lifetime = e.time > gone.time ? e.time - gone.time : 0;
+        ++summary_.frees;
+        if (e.thread != gone.thread) ++summary_.freed_by_other_thread;
+        summary_.lifetimes[lifetime_class(lifetime)].add(gone.size);
+        summary_.sites[gone.site].lifetime += lifetime;
+        live_bytes_[gone.site] -= gone.size;
+        all_live_bytes_ -= gone.size;
+    }
+
+    const call_paths& paths_;
+    trace_summary summary_;
+    live_table<live_object> live_;
+    std::vector<std::uint64_t> live_bytes_;  // by site
+    std::uint64_t all_live_bytes_ = 0;
+};
+
+}  // namespace
+
+trace_summary summarise(trace_reader& reader, const call_paths& paths) {
+    summariser result{paths};
+    reader.for_each([&](const event& e) { result.add(e); });
+    return result.finish();
+}
+
+}  // namespace acre::tool

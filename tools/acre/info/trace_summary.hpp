@@ -1,0 +1,57 @@
+// What is in a trace, in figures.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "trace/call_paths.hpp"
+#include "trace/reader.hpp"
+
+namespace acre::tool {
+
+/// Objects that are counted together because their sizes or lifetimes are alike.
+struct tally {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+
+    void add(std::uint64_t size) noexcept {
+        ++count;
+        bytes += size;
+    }
+};
+
+/// The figures of one site.
+struct site_summary {
+    std::uint32_t site = 0;
+    tally allocated;
+    tally never_freed;
+    std::uint64_t peak_bytes = 0;  // most bytes of this site alive at a time
+    std::uint64_t smallest = ~std::uint64_t{0};
+    std::uint64_t largest = 0;
+    std::uint64_t lifetime = 0;  // nanoseconds of all freed objects together
+    std::uint32_t stack = no_stack;
+};
+
+struct trace_summary {
+    static constexpr std::size_t size_classes = 65;      // class n: sizes below 2^n and not in a smaller class
+    static constexpr std::size_t lifetime_classes = 10;  // below 1 us, below 10 us, ... and the rest
+
+    std::uint64_t events = 0;
+    std::uint64_t frees = 0;
+    std::uint64_t reallocs = 0;
+    std::uint64_t threads = 0;
+    std::uint64_t freed_by_other_thread = 0;
+    tally allocated;
+    tally never_freed;
+    std::uint64_t peak_bytes = 0;
+    std::uint64_t peak_objects = 0;
+    std::array<tally, size_classes> sizes{};
+    std::array<tally, lifetime_classes> lifetimes{};
+    std::vector<site_summary> sites;  // most bytes first
+};
+
+/// Reads all events; memory in proportion to the live objects and the tables.
+trace_summary summarise(trace_reader& reader, const call_paths& paths);
+
+}  // namespace acre::tool

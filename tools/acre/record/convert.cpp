@@ -1,0 +1,152 @@
+#include "convert.hpp"
+
+#include <sys/utsname.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#include <fstream>
+#include <unordered_map>
+
+#include "symbols.hpp"
+#include "trace/writer.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+/// Conversion's three parts in its progress: symbols, counting, writing.
+constexpr double symbols_done = 0.2;
+constexpr double counting_done = 0.4;
+
+class progress_report {
+public:
+    explicit progress_report(const std::function<void(double)>& tell) : tell_{tell} {}
+    void at(double done) const {
+        if (tell_) tell_(done);
+    }
+    void part(double begin, double end, std::uint64_t done, std::uint64_t all) const {
+        if ((done & 0xffff) == 0 && all != 0)
+            at(begin + (end - begin) * static_cast<double>(done) / static_cast<double>(all));
+    }
+
+private:
+    const std::function<void(double)>& tell_;
+};
+
+std::string utc_date(std::uint64_t nanoseconds) {
+    const auto seconds = static_cast<time_t>(nanoseconds / 1'000'000'000);
+    tm fields{};
+    char text[32] = "";
+    if (gmtime_r(&seconds, &fields) != nullptr) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &fields);
+    return text;
+}
+
+std::string machine_in_words() {
+    std::string processor = "x86-64";
+    std::ifstream information{"/proc/cpuinfo"};
+    for (std::string line; std::getline(information, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.rfind("model name", 0) != 0 || colon == std::string::npos) continue;
+        processor = line.substr(colon + 2);
+        break;
+    }
+    utsname system{};
+    return ::uname(&system) == 0 ? processor + ", " + system.sysname + " " + system.release : processor;
+}
+
+trace_tables make_tables(const raw_reader& log, const progress_report& progress) {
+    trace_tables tables;
+    for (const raw_module& each : log.modules()) tables.modules.push_back({each.path, each.build_id, each.load_bias});
+    std::vector<std::unique_ptr<symbol_source>> sources(tables.modules.size());
+    std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> known(tables.modules.size() + 1);
+    tables.call_tree.resize(log.nodes().size());
+    for (std::size_t i = 1; i < log.nodes().size(); ++i) {
+        progress.part(0, symbols_done, i, log.nodes().size());
+        const raw::node& node = log.nodes()[i];
+        const std::size_t module = node.module <= tables.modules.size() ? node.module : 0;
+        const auto [place, is_new] =
+            known[module].try_emplace(node.address, static_cast<std::uint32_t>(tables.frames.size()));
+        tables.call_tree[i] = {node.parent, place->second};
+        if (!is_new) continue;
+        frame_info& frame = tables.frames.emplace_back();
+        frame.module = frame_info::no_module;
+        frame.module_offset = node.address - 1;
+        if (module == 0) continue;
+        const module_info& in = tables.modules[module - 1];
+        frame.module = static_cast<std::uint32_t>(module - 1);
+        frame.module_offset -= in.load_bias;
+        std::unique_ptr<symbol_source>& source = sources[module - 1];
+        if (!source) source = std::make_unique<symbol_source>(in.path, in.build_id);
+        frame.locations = source->locate(frame.module_offset);
+    }
+    return tables;
+}
+
+std::string stop_note(raw::stop_reason reason) {
+    switch (reason) {
+        case raw::stop_reason::none:
+            return {};
+        case raw::stop_reason::limit_reached:
+            return "The recording stopped when its size limit was reached; what the program did after that is missing.";
+        case raw::stop_reason::disk_full:
+            return "The recording stopped when it could not be written, as on a full disk; what the program did after "
+                   "that is missing.";
+        case raw::stop_reason::log_lost:
+            return "The recording stopped when the program could no longer reach the recording's file; what it did "
+                   "after "
+                   "that is missing.";
+        default:
+            return "The recording stopped for want of memory; what the program did after that is missing.";
+    }
+}
+
+void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vector<std::string>& notes) {
+    if (log.has_flag(raw::flag_forked)) {
+        notes.emplace_back(
+            "The process was forked from another; what it inherited and freed counts as unmatched frees.");
+    }
+    if (std::string stopped = stop_note(log.stopped()); !stopped.empty()) notes.push_back(std::move(stopped));
+    if (log.damaged()) notes.emplace_back("The raw log has damaged parts, which are missing here.");
+    if (events.missed_frees() > 0) {
+        notes.push_back("The frees of " + std::to_string(events.missed_frees()) +
+                        " objects were not seen; each counts as freed when its address was allocated again.");
+    }
+}
+
+}  // namespace
+
+raw::clock_pair read_clocks() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return {__rdtsc(),
+            static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)};
+}
+
+conversion convert(const raw_reader& log, trace_header header, raw::clock_pair end, const std::filesystem::path& output,
+                   const std::function<void(double)>& tell) {
+    const progress_report progress{tell};
+    const trace_tables tables = make_tables(log, progress);
+    raw_events events{log, tick_clock{log.start(), end}};
+    std::uint64_t done = 0;
+    events.for_each([&](const event&) { progress.part(symbols_done, counting_done, ++done, log.row_count()); });
+
+    if (header.command.empty()) header.command = log.command();
+    header.date = utc_date(log.start_of_day());
+    header.machine = machine_in_words();
+    header.duration = events.last_time();
+    header.unmatched_frees = events.unmatched_frees();
+    header.stacks_at_free = log.has_flag(raw::flag_stacks_at_free);
+    add_notes_of_log(log, events, header.notes);
+
+    trace_writer writer{output, header, tables};
+    done = 0;
+    events.for_each([&](const event& each) {
+        writer.add(each);
+        progress.part(counting_done, 1, ++done, log.row_count());
+    });
+    writer.finish();
+    progress.at(1);
+    return {events.events(), events.unmatched_frees(), std::move(header.notes)};
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,26 @@
+// Makes a trace of a raw log.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "raw_events.hpp"
+#include "raw_reader.hpp"
+#include "trace/model.hpp"
+
+namespace acre::tool {
+
+struct conversion {
+    std::uint64_t events = 0;
+    std::uint64_t unmatched_frees = 0;
+    std::vector<std::string> notes;  // those of the header and what the log itself tells
+};
+
+/// The clocks at a later moment than any in the log, so that its times can be told in nanoseconds; in doubt those of now.
+raw::clock_pair read_clocks();
+
+/// `header` brings what the log does not know: how the program ended. An empty command is taken from the log.
+conversion convert(const raw_reader& log, trace_header header, raw::clock_pair end, const std::filesystem::path& output,
+                   const std::function<void(double)>& progress);
+
+}  // namespace acre::tool

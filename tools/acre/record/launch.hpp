@@ -1,0 +1,26 @@
+// Runs a program to its end with the recorder preloaded.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <filesystem>
+
+#include "raw_log.hpp"
+#include "record.hpp"
+
+namespace acre::tool {
+
+struct finished_program {
+    pid_t process = 0;
+    int exit_status = 0;  // as a shell says it
+    rusage usage{};
+    raw::clock_pair end{};
+};
+
+/// `raw_directory` is absolute. Throws tool_error when the program cannot be started. While it runs, what the terminal
+/// sends to interrupt is left to it, and what asks this process to end is passed on.
+finished_program run_recorded(const record_options& options, const std::filesystem::path& program,
+                              const std::filesystem::path& recorder, const std::filesystem::path& raw_directory);
+
+}  // namespace acre::tool

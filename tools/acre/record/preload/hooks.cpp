@@ -1,0 +1,309 @@
+// The functions that this library puts in front of those of the C and C++ libraries. Each does the work through glibc's
+// own malloc and tells the recorder; a free is told before it happens and an allocation after it has, so that no address
+// is seen twice at a time.
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <new>
+
+#include "recorder.hpp"
+
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void* __libc_valloc(std::size_t);
+void* __libc_pvalloc(std::size_t);
+void __libc_free(void*);
+}
+
+namespace acre::recorder {
+namespace {
+
+using raw::row_kind;
+
+/// Where a hook was called from: its frame begins with the caller's rbp and the return address.
+using hook_frame = const std::uintptr_t*;
+
+std::uint32_t walk_from(thread_state* state, hook_frame frame) {
+    process_state& process = *state->process;
+    return state->walker.walk({process.rules, process.tree, process.log}, reinterpret_cast<std::uintptr_t>(frame + 1),
+                              *frame);
+}
+
+void add_acquired(thread_state* state, hook_frame frame, void* p, std::size_t size, row_kind kind, unsigned alignment) {
+    const std::uint32_t node = walk_from(state, frame);
+    const bool fits = size < raw::size_follows;
+    add_row(state, raw::pack(reinterpret_cast<std::uintptr_t>(p), kind, alignment), node,
+            fits ? static_cast<std::uint32_t>(size) : raw::size_follows);
+    if (!fits) [[unlikely]]
+        add_row(state, raw::pack(size, row_kind::size_before, 0), 0, 0);
+}
+
+void add_released(thread_state* state, hook_frame frame, const void* p, row_kind kind) {
+    const std::uint32_t node = state->process->stacks_at_free ? walk_from(state, frame) : 0;
+    add_row(state, raw::pack(reinterpret_cast<std::uintptr_t>(p), kind, 0), node, 0);
+}
+
+[[gnu::noinline]] void acquired(hook_frame frame, void* p, std::size_t size, row_kind kind, unsigned alignment) {
+    thread_state* state = enter();
+    if (state == nullptr) return;
+    add_acquired(state, frame, p, size, kind, alignment);
+    leave(state);
+}
+
+[[gnu::noinline]] void released(hook_frame frame, const void* p, row_kind kind) {
+    thread_state* state = enter();
+    if (state == nullptr) return;
+    add_released(state, frame, p, kind);
+    leave(state);
+}
+
+/// Both halves of a realloc are rows of this thread with nothing between them.
+[[gnu::noinline]] void* reallocate(hook_frame frame, void* p, std::size_t size) {
+    thread_state* state = p == nullptr ? nullptr : enter();
+    if (state == nullptr) {
+        void* q = __libc_realloc(p, size);
+        if (p == nullptr && q != nullptr) acquired(frame, q, size, row_kind::realloc, 0);
+        return q;
+    }
+    add_released(state, frame, p, row_kind::realloc_release);
+    void* q = __libc_realloc(p, size);
+    if (q != nullptr) {
+        add_acquired(state, frame, q, size, row_kind::realloc, 0);
+    } else if (size != 0) {  // realloc to nothing is a free
+        add_row(state, raw::pack(0, row_kind::realloc_refused, 0), 0, 0);
+    }
+    leave(state);
+    return q;
+}
+
+constexpr bool is_power_of_two(std::size_t value) {
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
+/// 0 stands for what every allocation has.
+unsigned alignment_log2(std::size_t alignment) {
+    return alignment <= 16 ? 0 : 64 - static_cast<unsigned>(__builtin_clzl(alignment - 1));
+}
+
+void* allocate_aligned(hook_frame frame, std::size_t alignment, std::size_t size) {
+    void* p = __libc_memalign(alignment, size);
+    if (p != nullptr) acquired(frame, p, size, row_kind::aligned_alloc, alignment_log2(alignment));
+    return p;
+}
+
+/// The definition that this library stands in front of, or null.
+template <typename Function>
+Function* next_definition(const char* name) {
+    thread_words& thread = this_thread;
+    const bool was_busy = thread.busy;
+    thread.busy = true;
+    void* found = dlsym(RTLD_NEXT, name);
+    thread.busy = was_busy;
+    return reinterpret_cast<Function*>(found);
+}
+
+/// Out of memory: the C++ library calls the new-handler or throws, as the program expects. Where a new-handler makes room
+/// after all, that library's call of malloc is recorded.
+template <typename Function, typename... Arguments>
+[[gnu::noinline]] void* fail_like_next(const char* name, Arguments... arguments) {
+    Function* next = next_definition<Function>(name);
+    return next != nullptr ? next(arguments...) : nullptr;
+}
+
+template <typename Refused>
+[[gnu::always_inline]] inline void* new_plain(hook_frame frame, std::size_t size, row_kind kind, Refused refused) {
+    void* p = __libc_malloc(size);
+    if (p == nullptr) [[unlikely]]
+        return refused();
+    acquired(frame, p, size, kind, 0);
+    return p;
+}
+
+template <typename Refused>
+[[gnu::always_inline]] inline void* new_aligned(hook_frame frame, std::size_t size, std::align_val_t alignment,
+                                                row_kind kind, Refused refused) {
+    const auto bytes = static_cast<std::size_t>(alignment);
+    void* p = is_power_of_two(bytes) ? __libc_memalign(bytes, size) : nullptr;
+    if (p == nullptr) [[unlikely]]
+        return refused();
+    acquired(frame, p, size, kind, alignment_log2(bytes));
+    return p;
+}
+
+[[gnu::always_inline]] inline void give_back(hook_frame frame, void* p, row_kind kind) {
+    if (p == nullptr) return;
+    released(frame, p, kind);
+    __libc_free(p);
+}
+
+[[gnu::always_inline]] inline hook_frame this_frame() {
+    return static_cast<hook_frame>(__builtin_frame_address(0));
+}
+
+}  // namespace
+}  // namespace acre::recorder
+
+using namespace acre::recorder;
+
+#pragma GCC visibility push(default)
+
+extern "C" {
+
+void* malloc(std::size_t size) noexcept {
+    void* p = __libc_malloc(size);
+    if (p != nullptr) acquired(this_frame(), p, size, row_kind::malloc, 0);
+    return p;
+}
+
+void* calloc(std::size_t count, std::size_t size) noexcept {
+    void* p = __libc_calloc(count, size);
+    if (p != nullptr) acquired(this_frame(), p, count * size, row_kind::calloc, 0);
+    return p;
+}
+
+void* realloc(void* p, std::size_t size) noexcept {
+    return reallocate(this_frame(), p, size);
+}
+
+void* reallocarray(void* p, std::size_t count, std::size_t size) noexcept {
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    return reallocate(this_frame(), p, bytes);
+}
+
+void free(void* p) noexcept {
+    give_back(this_frame(), p, row_kind::free);
+}
+
+void* memalign(std::size_t alignment, std::size_t size) noexcept {
+    return allocate_aligned(this_frame(), alignment, size);
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+    return allocate_aligned(this_frame(), alignment, size);
+}
+
+int posix_memalign(void** out, std::size_t alignment, std::size_t size) noexcept {
+    if (alignment % sizeof(void*) != 0 || !is_power_of_two(alignment)) return EINVAL;
+    const int error = errno;
+    void* p = allocate_aligned(this_frame(), alignment, size);
+    errno = error;
+    if (p == nullptr) return ENOMEM;
+    *out = p;
+    return 0;
+}
+
+void* valloc(std::size_t size) noexcept {
+    void* p = __libc_valloc(size);
+    if (p != nullptr) acquired(this_frame(), p, size, row_kind::aligned_alloc, 12);
+    return p;
+}
+
+void* pvalloc(std::size_t size) noexcept {
+    void* p = __libc_pvalloc(size);
+    if (p != nullptr) acquired(this_frame(), p, size, row_kind::aligned_alloc, 12);
+    return p;
+}
+
+int dlclose(void* library) noexcept {
+    static int (*next)(void*);
+    if (next == nullptr) next = next_definition<int(void*)>("dlclose");
+    const int result = next != nullptr ? next(library) : -1;
+    libraries_unloaded();
+    return result;
+}
+
+}  // extern "C"
+
+void* operator new(std::size_t size) {
+    return new_plain(this_frame(), size, row_kind::new_single,
+                     [=] { return fail_like_next<void*(std::size_t)>("_Znwm", size); });
+}
+
+void* operator new[](std::size_t size) {
+    return new_plain(this_frame(), size, row_kind::new_array,
+                     [=] { return fail_like_next<void*(std::size_t)>("_Znwm", size); });
+}
+
+void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
+    return new_plain(this_frame(), size, row_kind::new_single, [&] {
+        return fail_like_next<void*(std::size_t, const std::nothrow_t*)>("_ZnwmRKSt9nothrow_t", size, &tag);
+    });
+}
+
+void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept {
+    return new_plain(this_frame(), size, row_kind::new_array, [&] {
+        return fail_like_next<void*(std::size_t, const std::nothrow_t*)>("_ZnwmRKSt9nothrow_t", size, &tag);
+    });
+}
+
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    return new_aligned(this_frame(), size, alignment, row_kind::new_single, [=] {
+        return fail_like_next<void*(std::size_t, std::align_val_t)>("_ZnwmSt11align_val_t", size, alignment);
+    });
+}
+
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+    return new_aligned(this_frame(), size, alignment, row_kind::new_array, [=] {
+        return fail_like_next<void*(std::size_t, std::align_val_t)>("_ZnwmSt11align_val_t", size, alignment);
+    });
+}
+
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t& tag) noexcept {
+    return new_aligned(this_frame(), size, alignment, row_kind::new_single, [&] {
+        return fail_like_next<void*(std::size_t, std::align_val_t, const std::nothrow_t*)>(
+            "_ZnwmSt11align_val_tRKSt9nothrow_t", size, alignment, &tag);
+    });
+}
+
+void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t& tag) noexcept {
+    return new_aligned(this_frame(), size, alignment, row_kind::new_array, [&] {
+        return fail_like_next<void*(std::size_t, std::align_val_t, const std::nothrow_t*)>(
+            "_ZnwmSt11align_val_tRKSt9nothrow_t", size, alignment, &tag);
+    });
+}
+
+void operator delete(void* p) noexcept {
+    give_back(this_frame(), p, row_kind::delete_single);
+}
+void operator delete(void* p, std::size_t) noexcept {
+    give_back(this_frame(), p, row_kind::delete_single);
+}
+void operator delete(void* p, const std::nothrow_t&) noexcept {
+    give_back(this_frame(), p, row_kind::delete_single);
+}
+void operator delete(void* p, std::align_val_t) noexcept {
+    give_back(this_frame(), p, row_kind::delete_single);
+}
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+    give_back(this_frame(), p, row_kind::delete_single);
+}
+void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept {
+    give_back(this_frame(), p, row_kind::delete_single);
+}
+void operator delete[](void* p) noexcept {
+    give_back(this_frame(), p, row_kind::delete_array);
+}
+void operator delete[](void* p, std::size_t) noexcept {
+    give_back(this_frame(), p, row_kind::delete_array);
+}
+void operator delete[](void* p, const std::nothrow_t&) noexcept {
+    give_back(this_frame(), p, row_kind::delete_array);
+}
+void operator delete[](void* p, std::align_val_t) noexcept {
+    give_back(this_frame(), p, row_kind::delete_array);
+}
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
+    give_back(this_frame(), p, row_kind::delete_array);
+}
+void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept {
+    give_back(this_frame(), p, row_kind::delete_array);
+}
+
+#pragma GCC visibility pop

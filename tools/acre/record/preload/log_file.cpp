@@ -1,0 +1,208 @@
+#include "log_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+namespace acre::recorder {
+namespace {
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t alignment) {
+    return (bytes + alignment - 1) & ~(alignment - 1);
+}
+
+std::uint64_t nanoseconds(clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+char* append_text(char* at, const char* end, const char* text) {
+    while (*text != 0 && at < end) *at++ = *text++;
+    return at;
+}
+
+char* append_number(char* at, const char* end, std::uint64_t value) {
+    char digits[24];
+    char* digit = digits + sizeof digits;
+    *--digit = 0;
+    do {
+        *--digit = static_cast<char>('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    return append_text(at, end, digit);
+}
+
+/// Programs expect the lowest free descriptors and close those they find above 2: the log's is out of their way.
+long move_out_of_the_way(long file) {
+    for (const long lowest : {1000L, 200L}) {
+        const long moved = system_call(__NR_fcntl, file, F_DUPFD_CLOEXEC, lowest);
+        if (moved < 0) continue;
+        system_call(__NR_close, file);
+        return moved;
+    }
+    return file;
+}
+
+}  // namespace
+
+raw::clock_pair read_clocks() {
+    return {ticks(), nanoseconds(CLOCK_MONOTONIC)};
+}
+
+bool log_file::open(const char* directory, std::uint64_t limit, std::uint32_t flags) {
+    const long process = system_call(__NR_getpid);
+    long file = -EEXIST;
+    for (std::uint64_t image = 0; file == -EEXIST; ++image) {
+        const char* end = path_ + sizeof path_ - 1;
+        char* at = append_text(path_, end, directory);
+        at = append_text(at, end, "/");
+        at = append_number(at, end, static_cast<std::uint64_t>(process));
+        at = append_text(at, end, ".");
+        at = append_number(at, end, image);
+        at = append_text(at, end, ".raw");
+        *at = 0;
+        file = system_call(__NR_openat, AT_FDCWD, path_, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    }
+    if (file < 0) return false;
+    file = move_out_of_the_way(file);
+    struct stat status{};
+    if (::fstat(static_cast<int>(file), &status) != 0) return false;
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
+    file_ = static_cast<int>(file);
+    limit_ = limit;
+
+    raw::file_head first{};
+    std::memcpy(first.magic, raw::file_magic, sizeof first.magic);
+    first.version = raw::file_version;
+    first.flags = flags;
+    first.process = static_cast<std::uint32_t>(process);
+    first.parent = static_cast<std::uint32_t>(system_call(__NR_getppid));
+    first.start = read_clocks();
+    first.start_of_day = nanoseconds(CLOCK_REALTIME);
+    first.end_of_file.store(raw::page_bytes, std::memory_order_relaxed);
+    static constexpr char zeros[raw::page_bytes] = {};
+    if (!write_at(0, zeros, sizeof zeros) || !write_at(0, &first, sizeof first)) return false;
+    void* mapped = map_pages(raw::page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    if (mapped == nullptr) return false;
+    head_ = static_cast<raw::file_head*>(mapped);
+    return true;
+}
+
+void log_file::stop(raw::stop_reason reason) {
+    std::uint32_t none = 0;
+    head_->stopped.compare_exchange_strong(none, static_cast<std::uint32_t>(reason));
+}
+
+std::uint64_t log_file::reserve(std::size_t bytes, std::size_t alignment) {
+    std::uint64_t end = head_->end_of_file.load(std::memory_order_relaxed);
+    std::uint64_t begin = 0;
+    do {
+        if (stopped()) return no_place;
+        begin = round_up(end, alignment);
+        if (limit_ != 0 && begin + bytes > limit_) {
+            stop(raw::stop_reason::limit_reached);
+            return no_place;
+        }
+    } while (!head_->end_of_file.compare_exchange_weak(end, begin + round_up(bytes, raw::chunk_alignment),
+                                                       std::memory_order_relaxed));
+    return begin;
+}
+
+bool log_file::is_ours(long file) const {
+    struct stat status{};
+    return system_call(__NR_fstat, file, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+}
+
+/// The program may have closed the descriptor, and may have another file under its number now.
+bool log_file::ready() {
+    if (is_ours(file_)) return true;
+    const lock_guard guard{reopening_};
+    if (is_ours(file_)) return true;
+    const long file = system_call(__NR_openat, AT_FDCWD, path_, O_RDWR | O_CLOEXEC, 0);
+    if (file >= 0 && is_ours(file)) {
+        file_ = static_cast<int>(move_out_of_the_way(file));
+        return true;
+    }
+    if (file >= 0) system_call(__NR_close, file);
+    stop(raw::stop_reason::log_lost);
+    return false;
+}
+
+bool log_file::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
+    const char* at = static_cast<const char*>(data);
+    while (bytes > 0) {
+        const long written = system_call(__NR_pwrite64, file_, at, bytes, offset);
+        if (written == -EINTR || written == -EAGAIN) continue;
+        if (written <= 0) {
+            if (head_ != nullptr) stop(raw::stop_reason::disk_full);
+            return false;
+        }
+        at += written;
+        offset += static_cast<std::uint64_t>(written);
+        bytes -= static_cast<std::size_t>(written);
+    }
+    return true;
+}
+
+raw::chunk_head* log_file::map_chunk() {
+    const std::uint64_t offset = reserve(chunk_bytes, raw::page_bytes);
+    if (offset == no_place || !ready()) return nullptr;
+    // Written, not just lengthened: storing to a mapped page of a full disk would kill the program.
+    static constexpr char zeros[raw::page_bytes] = {};
+    for (std::size_t done = 0; done < chunk_bytes; done += sizeof zeros) {
+        if (!write_at(offset + done, zeros, sizeof zeros)) return nullptr;
+    }
+    void* mapped = map_pages(chunk_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, offset);
+    if (mapped == nullptr) {
+        stop(raw::stop_reason::no_memory);
+        return nullptr;
+    }
+    system_call(__NR_madvise, mapped, chunk_bytes, MADV_DONTFORK);
+    return static_cast<raw::chunk_head*>(mapped);
+}
+
+void log_file::begin_chunk(raw::chunk_head* chunk, raw::chunk_kind kind, std::uint32_t thread, std::uint64_t first) {
+    chunk->count.store(0, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    chunk->kind = kind;
+    chunk->thread = thread;
+    chunk->capacity = chunk_bytes - sizeof(raw::chunk_head);
+    chunk->first = first;
+    chunk->clock = read_clocks();
+    chunk->magic = raw::chunk_magic;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+bool log_file::flush(raw::chunk_head* chunk, std::size_t entry_bytes) {
+    const std::uint64_t count = chunk->count.load(std::memory_order_relaxed);
+    if (count == 0) return true;
+    const std::size_t bytes = sizeof(raw::chunk_head) + count * entry_bytes;
+    const std::uint64_t offset = reserve(bytes, raw::chunk_alignment);
+    chunk->capacity = static_cast<std::uint32_t>(bytes - sizeof(raw::chunk_head));  // the copy's
+    if (offset == no_place || !ready() || !write_at(offset, chunk, bytes)) return false;
+    begin_chunk(chunk, chunk->kind, chunk->thread, chunk->first + count);
+    return true;
+}
+
+bool log_file::append(raw::chunk_kind kind, const piece* pieces, std::size_t count) {
+    raw::chunk_head head{};
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) bytes += pieces[i].bytes;
+    head.magic = raw::chunk_magic;
+    head.kind = kind;
+    head.capacity = static_cast<std::uint32_t>(bytes);
+    head.count.store(bytes, std::memory_order_relaxed);
+    head.clock = read_clocks();
+    std::uint64_t offset = reserve(sizeof head + bytes, raw::chunk_alignment);
+    if (offset == no_place || !ready() || !write_at(offset, &head, sizeof head)) return false;
+    offset += sizeof head;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!write_at(offset, pieces[i].at, pieces[i].bytes)) return false;
+        offset += pieces[i].bytes;
+    }
+    return true;
+}
+
+}  // namespace acre::recorder

@@ -1,0 +1,56 @@
+// The raw log of this process, open for writing. See ../raw_log.hpp for what is in it.
+#pragma once
+
+#include "../raw_log.hpp"
+#include "system.hpp"
+
+namespace acre::recorder {
+
+raw::clock_pair read_clocks();
+
+/// Zeroed memory is a log that is not open. Any thread may call any function; each mapped chunk has one writer.
+class log_file {
+public:
+    static constexpr std::size_t chunk_bytes = 64 * 1024;  // mapped for each thread; stays in its processor's cache
+
+    /// Creates a file of its own in `directory`, whatever is there already.
+    bool open(const char* directory, std::uint64_t limit, std::uint32_t flags);
+
+    /// A mapped chunk, empty; null when there is no room.
+    raw::chunk_head* map_chunk();
+
+    /// Prepares a mapped chunk for rows of a thread, or for nodes.
+    static void begin_chunk(raw::chunk_head* chunk, raw::chunk_kind kind, std::uint32_t thread, std::uint64_t first);
+
+    /// Copies a mapped chunk to the end of the file and empties it.
+    bool flush(raw::chunk_head* chunk, std::size_t entry_bytes);
+
+    /// Appends a chunk that consists of `count` pieces.
+    struct piece {
+        const void* at;
+        std::size_t bytes;
+    };
+    bool append(raw::chunk_kind kind, const piece* pieces, std::size_t count);
+
+    std::uint32_t number_thread() { return head_->threads.fetch_add(1, std::memory_order_relaxed); }
+    bool stopped() const { return head_->stopped.load(std::memory_order_relaxed) != 0; }
+    void stop(raw::stop_reason reason);
+
+private:
+    static constexpr std::uint64_t no_place = ~std::uint64_t{0};
+
+    std::uint64_t reserve(std::size_t bytes, std::size_t alignment);
+    bool write_at(std::uint64_t offset, const void* data, std::size_t bytes);
+    bool ready();
+    bool is_ours(long file) const;
+
+    raw::file_head* head_;
+    std::uint64_t limit_;  // bytes; 0: none
+    std::uint64_t device_;
+    std::uint64_t inode_;
+    spin_lock reopening_;
+    int file_;
+    char path_[4096];
+};
+
+}  // namespace acre::recorder

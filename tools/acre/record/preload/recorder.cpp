@@ -1,0 +1,263 @@
+#include "recorder.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace acre::recorder {
+
+constinit thread_local thread_words this_thread{};
+
+namespace {
+
+/// What `acre record` wants; read once, and kept by forked children.
+struct configuration {
+    bool known;
+    bool wanted;
+    bool children;
+    bool stacks_at_free;
+    std::uint64_t limit;
+    std::uint64_t process;           // the one that was started
+    std::uint32_t recorded_process;  // the last in which this memory was used for recording
+    char directory[4096 - 64];
+};
+
+configuration config;
+std::atomic<process_state*> the_process;
+pthread_key_t ending_key;
+bool ending_key_made;
+
+std::uint64_t parse_number(const char*& text) {
+    std::uint64_t value = 0;
+    for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + static_cast<std::uint64_t>(*text - '0');
+    return value;
+}
+
+const char* variable(const char* name) {
+    const std::size_t bytes = std::strlen(name);
+    for (char** each = environ; *each != nullptr; ++each) {
+        if (std::strncmp(*each, name, bytes) == 0 && (*each)[bytes] == '=') return *each + bytes + 1;
+    }
+    return nullptr;
+}
+
+void read_configuration() {
+    config.known = true;
+    const char* directory = variable(raw::directory_variable);
+    const char* process = variable(raw::process_variable);
+    const char* options = variable(raw::options_variable);
+    if (directory == nullptr || process == nullptr || options == nullptr) return;
+    const std::size_t bytes = std::strlen(directory);
+    if (*directory != '/' || bytes >= sizeof config.directory) return;
+    std::memcpy(config.directory, directory, bytes + 1);
+    config.process = parse_number(process);
+    config.stacks_at_free = true;
+    while (*options != 0) {
+        const char letter = *options++;
+        if (letter == raw::option_children) config.children = true;
+        if (letter == raw::option_no_free_stacks) config.stacks_at_free = false;
+        if (letter == raw::option_limit) config.limit = parse_number(options);
+    }
+    config.wanted = true;
+}
+
+/// Leaves word of a process that is not recorded.
+void note_unrecorded(std::uint32_t process) {
+    static char path[sizeof config.directory + 16];
+    const std::size_t bytes = std::strlen(config.directory);
+    std::memcpy(path, config.directory, bytes);
+    path[bytes] = '/';
+    std::memcpy(path + bytes + 1, raw::unrecorded_name, sizeof raw::unrecorded_name);
+    const long file = system_call(__NR_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    system_call(__NR_write, file, &process, sizeof process);
+    system_call(__NR_close, file);
+}
+
+void log_command_line(log_file& log) {
+    const long file = system_call(__NR_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+    if (file < 0) return;
+    static char text[16 * 1024];
+    const long bytes = system_call(__NR_read, file, text, sizeof text);
+    system_call(__NR_close, file);
+    const log_file::piece piece{text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
+    log.append(raw::chunk_kind::command, &piece, 1);
+}
+
+/// The value of a key is destroyed in several rounds as long as it is set again. Frees of other keys' values are still
+/// to be recorded, so the state is given back in the last round.
+void thread_ends(void*) {
+    thread_words& thread = this_thread;
+    constexpr int rounds = 4;  // PTHREAD_DESTRUCTOR_ITERATIONS of the C library
+    if (++thread.endings < rounds && pthread_setspecific(ending_key, &thread) == 0) return;
+    thread.ended = true;
+    const bool was_busy = thread.busy;
+    thread.busy = true;
+    if (thread_state* state = thread.state; state != nullptr && state->chunk != nullptr) park(state);
+    thread.state = nullptr;
+    thread.busy = was_busy;
+}
+
+bool begin_log(process_state& process, std::uint32_t own) {
+    const bool forked = config.recorded_process != 0 && config.recorded_process != own;
+    const std::uint32_t flags = (config.stacks_at_free ? raw::flag_stacks_at_free : 0) |
+                                (forked ? raw::flag_forked : 0) | (own == config.process ? raw::flag_started : 0);
+    if (!process.log.open(config.directory, config.limit, flags)) return false;
+    config.recorded_process = own;
+    process.stacks_at_free = config.stacks_at_free;
+    if (!ending_key_made) ending_key_made = pthread_key_create(&ending_key, thread_ends) == 0;
+    log_command_line(process.log);
+    return true;
+}
+
+process_state::mode begin(process_state& process) {
+    using mode = process_state::mode;
+    if (environ == nullptr) return mode::not_begun;  // so early that the C library is not ready
+    if (!config.known) read_configuration();
+    if (!config.wanted) return mode::off;
+    const auto own = static_cast<std::uint32_t>(system_call(__NR_getpid));
+    if (!config.children && own != config.process) {
+        note_unrecorded(own);
+        return mode::off;
+    }
+    if (!begin_log(process, own)) {
+        note_unrecorded(own);
+        return mode::off;
+    }
+    return mode::recording;
+}
+
+process_state* find_process() {
+    process_state* process = the_process.load(std::memory_order_acquire);
+    if (process != nullptr) return process;
+    process = static_cast<process_state*>(take_pages_of_process(sizeof(process_state)));
+    if (process == nullptr) return nullptr;
+    process_state* other = nullptr;
+    if (the_process.compare_exchange_strong(other, process)) return process;
+    system_call(__NR_munmap, process, sizeof(process_state));
+    return other;
+}
+
+/// The state of this process if it is recording; begins it when that has not been done.
+process_state* recording_process() {
+    using mode = process_state::mode;
+    process_state* process = find_process();
+    if (process == nullptr) return nullptr;
+    mode now = process->is.load(std::memory_order_acquire);
+    if (now == mode::not_begun && process->is.compare_exchange_strong(now, mode::beginning)) {
+        now = begin(*process);
+        process->is.store(now, std::memory_order_release);
+    }
+    return now == mode::recording ? process : nullptr;
+}
+
+void begin_rows(thread_state& state) {
+    constexpr std::size_t rows = (log_file::chunk_bytes - sizeof(raw::chunk_head)) / sizeof(raw::row);
+    state.cursor = reinterpret_cast<raw::row*>(state.chunk + 1);
+    state.end = state.cursor + rows;
+}
+
+thread_state* make_thread_state(process_state& process) {
+    raw::chunk_head* chunk = process.log.map_chunk();
+    if (chunk == nullptr) return nullptr;
+    void* pages = take_pages_of_process(sizeof(thread_state));
+    if (pages == nullptr) return nullptr;
+    auto* state = static_cast<thread_state*>(pages);
+    state->chunk = chunk;
+    state->process = &process;
+    return state;
+}
+
+thread_state* unpark(process_state& process) {
+    const lock_guard guard{process.parking};
+    thread_state* state = process.parked;
+    if (state != nullptr) process.parked = state->next;
+    return state;
+}
+
+/// A state for the rows of this thread, which gets its number with its first.
+thread_state* take_state(process_state& process) {
+    thread_words& thread = this_thread;
+    if (process.log.stopped()) return nullptr;
+    thread_state* state = unpark(process);
+    if (state != nullptr) {
+        state->walker.forget_all();
+    } else {
+        state = make_thread_state(process);
+    }
+    if (state == nullptr) return nullptr;
+    if (thread.number_plus_one == 0) thread.number_plus_one = process.log.number_thread() + 1;
+    log_file::begin_chunk(state->chunk, raw::chunk_kind::rows, thread.number_plus_one - 1, thread.rows);
+    begin_rows(*state);
+    state->of_ended_thread = thread.ended;
+    return state;
+}
+
+thread_state* enter_recording(process_state& process) {
+    thread_words& thread = this_thread;
+    thread_state* state = thread.state;
+    if (state != nullptr && state->chunk == nullptr) {  // the parent's, wiped
+        thread = {nullptr, 0, 0, thread.busy, false, 0};
+        state = nullptr;
+    }
+    if (state != nullptr) return make_room(state) ? state : nullptr;
+    state = take_state(process);
+    if (state == nullptr || thread.ended) return state;
+    thread.state = state;
+    if (ending_key_made) pthread_setspecific(ending_key, &thread);
+    return state;
+}
+
+}  // namespace
+
+thread_state* enter_slowly() {
+    const int error = errno;
+    this_thread.busy = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    process_state* process = recording_process();
+    thread_state* state = process != nullptr ? enter_recording(*process) : nullptr;
+    if (state == nullptr) this_thread.busy = false;
+    errno = error;
+    return state;
+}
+
+bool make_room(thread_state* state) {
+    const int error = errno;
+    log_file& log = state->process->log;
+    const std::uint64_t rows = state->chunk->count.load(std::memory_order_relaxed);
+    const bool made = !log.stopped() && log.flush(state->chunk, sizeof(raw::row));
+    if (made) {
+        this_thread.rows += rows;
+        begin_rows(*state);
+    }
+    errno = error;
+    return made;
+}
+
+void park(thread_state* state) {
+    const int error = errno;
+    process_state& process = *state->process;
+    this_thread.rows += state->chunk->count.load(std::memory_order_relaxed);
+    const bool kept = process.log.flush(state->chunk, sizeof(raw::row));
+    errno = error;
+    if (!kept) return;  // the rows stay where they are
+    const lock_guard guard{process.parking};
+    state->next = process.parked;
+    process.parked = state;
+}
+
+void libraries_unloaded() {
+    process_state* process = the_process.load(std::memory_order_acquire);
+    if (process == nullptr || process->is.load(std::memory_order_acquire) != process_state::mode::recording) return;
+    process->rules.forget_unloaded();
+}
+
+namespace {
+
+/// Programs that never allocate are to leave a log as well.
+[[gnu::constructor]] void begin_with_program() {
+    if (thread_state* state = enter()) leave(state);
+}
+
+}  // namespace
+}  // namespace acre::recorder

@@ -1,0 +1,81 @@
+// The recorder's state in this process and in each of its threads, and what the hooks call.
+#pragma once
+
+#include "stack_walker.hpp"
+
+namespace acre::recorder {
+
+/// The states of the process and of its threads lie in memory that a forked child finds zeroed, and zeroed means not begun.
+struct process_state {
+    enum class mode : std::uint32_t { not_begun, beginning, recording, off };
+
+    std::atomic<mode> is;
+    bool stacks_at_free;
+    rule_table rules;
+    call_tree tree;
+    log_file log;
+    spin_lock parking;
+    struct thread_state* parked;  // of threads that have ended
+};
+
+struct thread_state {
+    raw::row* cursor;
+    raw::row* end;  // with the cursor here there is no room, or this is a forked child
+    raw::chunk_head* chunk;
+    process_state* process;
+    thread_state* next;
+    bool of_ended_thread;  // given back after each event
+    stack_walker walker;
+};
+
+/// What the linker gives each thread at a fixed distance from its thread pointer: nothing has to be set up to reach it.
+struct thread_words {
+    thread_state* state;
+    std::uint64_t rows;  // in chunks that are done with
+    std::uint32_t number_plus_one;
+    bool busy;  // inside a hook: what the recorder itself causes is not recorded
+    bool ended;
+    std::uint8_t endings;  // rounds of thread-specific data being destroyed
+};
+extern constinit thread_local thread_words this_thread [[gnu::visibility("hidden")]];
+
+/// Begins an event; null when it is not to be recorded.
+[[gnu::noinline]] thread_state* enter_slowly();
+
+inline thread_state* enter() {
+    thread_words& thread = this_thread;
+    if (thread.busy) [[unlikely]]
+        return nullptr;
+    thread_state* state = thread.state;
+    if (state == nullptr || state->cursor == state->end) [[unlikely]]
+        return enter_slowly();
+    thread.busy = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return state;
+}
+
+[[gnu::noinline]] void park(thread_state* state);
+
+inline void leave(thread_state* state) {
+    if (state->of_ended_thread) [[unlikely]]
+        park(state);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    this_thread.busy = false;
+}
+
+/// Adds a row; when there is no more room for rows, the event is lost and the recording has stopped.
+[[gnu::noinline]] bool make_room(thread_state* state);
+
+inline void add_row(thread_state* state, std::uint64_t pointer_and_kind, std::uint32_t node, std::uint32_t size) {
+    if (state->cursor == state->end && !make_room(state)) [[unlikely]]
+        return;
+    *state->cursor = {ticks(), pointer_and_kind, node, size};
+    ++state->cursor;
+    // The row must be whole before it counts; a signal or the end of the process may come between any two stores.
+    state->chunk->count.store(state->chunk->count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+/// To be called when libraries may have been unloaded.
+void libraries_unloaded();
+
+}  // namespace acre::recorder

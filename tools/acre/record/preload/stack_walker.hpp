@@ -1,0 +1,257 @@
+// Walks the stack of one thread and says which node of the call tree it is.
+//
+// Most of a stack is the same as a moment ago. So a walk remembers its frames and every word of the stack that decided
+// where they are; the next one walks outwards only until it meets a remembered frame, and when all words behind that
+// frame are unchanged it takes over that frame's node. Besides, places that are called from again and again with the same
+// stack each keep their words, so that comparing them is all that a walk does.
+#pragma once
+
+#include "call_tree.hpp"
+#include "rule_table.hpp"
+#include "system.hpp"
+
+namespace acre::recorder {
+
+/// Zeroed memory is a walker that remembers nothing.
+class stack_walker {
+public:
+    struct context {
+        rule_table& rules;
+        call_tree& tree;
+        log_file& log;
+    };
+
+    /// `slot` is where the innermost return address lies, `rbp` the caller's.
+    std::uint32_t walk(context in, std::uintptr_t slot, std::uintptr_t rbp) {
+        if (in.rules.epoch() != epoch_) [[unlikely]] {
+            forget_all();
+            epoch_ = in.rules.epoch();
+        }
+        shortcut& known = shortcut_for(slot);
+        if (known.slot == slot && is_unchanged(known, rbp)) return known.node;
+        std::uint32_t node = 0;
+        if (const std::size_t fresh = walk_fresh(in, {slot, slot + 8, rbp, false}, node); fresh != 0) {
+            node = remember_fresh(in, fresh, node);
+        }
+        keep_shortcut(known, slot, rbp, node);
+        return node;
+    }
+
+    /// For another thread's stack.
+    void forget_all();
+
+private:
+    static constexpr std::size_t frame_limit = 1024;
+    static constexpr std::size_t word_limit = 3 * frame_limit;
+    static constexpr std::size_t pages_probed_at_once = 4096;
+    static constexpr std::size_t shortcut_count = 128;
+    static constexpr std::size_t shortcut_words = 60;
+
+    /// A word of the stack and what stood there.
+    struct word {
+        const std::uintptr_t* at;
+        std::uintptr_t value;
+    };
+
+    /// A frame of the last walk, kept outermost first.
+    struct frame {
+        std::uintptr_t slot;     // where its return address lies; 0 where it must not be met again
+        std::uintptr_t address;  // the return address
+        std::uintptr_t rbp;      // in the function returned to
+        std::uint32_t node;
+        std::uint32_t words : 31;     // the first so many words decide about it and the frames outside it
+        std::uint32_t needs_rbp : 1;  // whether rbp decides where frames outside it are
+    };
+
+    /// A whole stack: all words that decide about it.
+    struct shortcut {
+        std::uintptr_t slot;  // of its innermost return address
+        std::uintptr_t address;
+        std::uintptr_t rbp;
+        std::uint32_t node;
+        std::uint16_t words;  // 0: the place was met once and may not be worth it
+        bool needs_rbp;
+        word all[shortcut_words];
+    };
+
+    /// A frame on the way outwards, not yet in the tree.
+    struct fresh_frame {
+        std::uintptr_t slot;
+        std::uintptr_t address;
+        std::uintptr_t rbp;
+        tagged_address tagged;
+        const std::uintptr_t* rbp_at;  // where the caller's rbp was read, or null
+        const std::uintptr_t* cfa_at;  // where the caller's frame address was read, or null
+        bool rule_needs_rbp;
+        bool may_be_met_again;
+    };
+
+    /// Where a walk stands: about to return to the address in a slot.
+    struct position {
+        std::uintptr_t slot;
+        std::uintptr_t rsp;  // after that return
+        std::uintptr_t rbp;
+        bool interrupted;  // by a signal: the address is that of an instruction, not just behind a call
+    };
+
+    static std::uintptr_t load(std::uintptr_t address) { return *reinterpret_cast<const std::uintptr_t*>(address); }
+    static const std::uintptr_t* pointer_to(std::uintptr_t address) {
+        return reinterpret_cast<const std::uintptr_t*>(address);
+    }
+
+    bool may_read(std::uintptr_t address) {
+        if ((address & 7) != 0) [[unlikely]]
+            return false;
+        return address - readable_begin_ < readable_end_ - readable_begin_ || extend_readable(address);
+    }
+
+    /// Words are remembered outermost first; what lies outside the part of a stack that is known to be readable may be
+    /// gone.
+    bool is_readable(const word& outermost) const {
+        return reinterpret_cast<std::uintptr_t>(outermost.at) - readable_begin_ < readable_end_ - readable_begin_;
+    }
+
+    shortcut& shortcut_for(std::uintptr_t slot) {
+        static_assert(shortcut_count == 1u << 7);
+        return shortcuts_[spread(slot ^ load(slot)) >> (64 - 7)];
+    }
+
+    bool is_unchanged(const shortcut& known, std::uintptr_t rbp) const {
+        if (known.words == 0 || (known.needs_rbp && known.rbp != rbp) || !is_readable(known.all[0])) return false;
+        std::size_t i = known.words;
+        while (i > 0 && *known.all[i - 1].at == known.all[i - 1].value) --i;
+        return i == 0;
+    }
+
+    /// A place is worth a shortcut when it is met again.
+    void keep_shortcut(shortcut& into, std::uintptr_t slot, std::uintptr_t rbp, std::uint32_t node) {
+        const std::uintptr_t address = load(slot);
+        if (into.slot != slot || into.address != address) {
+            into.slot = slot;
+            into.address = address;
+            into.words = 0;
+            return;
+        }
+        if (words_kept_ > shortcut_words || words_kept_ == 0 || !stack_is_whole_) return;
+        into.rbp = rbp;
+        into.node = node;
+        into.words = static_cast<std::uint16_t>(words_kept_);
+        into.needs_rbp = frames_[frames_kept_ - 1].needs_rbp != 0;
+        std::memcpy(static_cast<void*>(into.all), words_, words_kept_ * sizeof(word));
+    }
+
+    /// How many of the first `count` words are unchanged.
+    std::size_t unchanged_words(std::size_t count) const {
+        std::size_t i = 0;
+        if (!is_readable(words_[0])) return 0;
+        while (i < count && *words_[i].at == words_[i].value) ++i;
+        return i;
+    }
+
+    void push_word(const std::uintptr_t* at) { words_[words_kept_++] = {at, *at}; }
+
+    std::size_t walk_fresh(context& in, position at, std::uint32_t& node);
+    bool step_out(position& at, unwind_rule rule, fresh_frame& here);
+    std::uint32_t remember_fresh(context& in, std::size_t fresh, std::uint32_t node);
+    [[gnu::noinline]] bool step_out_of_signal(position& at, fresh_frame& here);
+    [[gnu::noinline]] bool extend_readable(std::uintptr_t address);
+    [[gnu::noinline]] void forget_outermost(std::size_t frames);
+
+    std::uintptr_t readable_begin_;
+    std::uintptr_t readable_end_;
+    std::size_t frames_kept_;
+    std::size_t words_kept_;
+    std::uint32_t epoch_;
+    bool stack_is_whole_;  // what is remembered reaches to the end of the stack
+    frame frames_[frame_limit];
+    word words_[word_limit];
+    fresh_frame fresh_[frame_limit];
+    shortcut shortcuts_[shortcut_count];
+};
+
+/// Walks outwards to the first frame that is known to be as before, whose node it sets, or to the end of the stack, which
+/// is node 0. Says how many frames are new.
+inline std::size_t stack_walker::walk_fresh(context& in, position at, std::uint32_t& node) {
+    constexpr std::size_t unknown = ~std::size_t{0};
+    std::size_t unchanged = unknown;
+    std::size_t kept = frames_kept_;
+    std::size_t fresh = 0;
+    while (fresh < frame_limit && may_read(at.slot)) {
+        const std::uintptr_t address = load(at.slot) + (at.interrupted ? 1 : 0);
+        while (kept > 0 && frames_[kept - 1].slot < at.slot) --kept;
+        if (kept > 0 && frames_[kept - 1].slot == at.slot && frames_[kept - 1].address == address) {
+            const frame& same = frames_[kept - 1];
+            if (unchanged == unknown) unchanged = unchanged_words(same.words);
+            if (same.words <= unchanged && (!same.needs_rbp || same.rbp == at.rbp)) {
+                node = same.node;
+                frames_kept_ = kept;
+                words_kept_ = same.words;
+                return fresh;
+            }
+        }
+        const rule_table::result known = in.rules.find(address, in.log);
+        fresh_frame& here = fresh_[fresh++];
+        here = {at.slot, address, at.rbp, known.address, nullptr, nullptr, known.rule.needs_rbp(), !at.interrupted};
+        if (!step_out(at, known.rule, here)) break;
+    }
+    node = 0;
+    frames_kept_ = 0;
+    words_kept_ = 0;
+    stack_is_whole_ = fresh < frame_limit;
+    return fresh;
+}
+
+/// Moves to the caller; false at the end of the stack.
+[[gnu::always_inline]] inline bool stack_walker::step_out(position& at, unwind_rule rule, fresh_frame& here) {
+    using from = unwind_rule::frame_from;
+    const auto offset = static_cast<std::uintptr_t>(std::intptr_t{rule.cfa_offset});
+    std::uintptr_t cfa = 0;
+    if (rule.frame == from::stack) [[likely]] {
+        cfa = at.rsp + offset;
+    } else if (rule.frame == from::rbp) {
+        cfa = at.rbp + offset;
+    } else if (rule.frame == from::through_rbp) {
+        if (!may_read(at.rbp + offset)) return false;
+        here.cfa_at = pointer_to(at.rbp + offset);
+        cfa = *here.cfa_at;
+    } else {
+        return rule.frame == from::signal && step_out_of_signal(at, here);
+    }
+    if (cfa <= at.rsp) return false;
+    if (rule.saved_rbp != unwind_rule::rbp_from::unchanged) {
+        const std::uintptr_t base = rule.saved_rbp == unwind_rule::rbp_from::frame ? cfa : at.rbp;
+        const std::uintptr_t saved = base + static_cast<std::uintptr_t>(std::intptr_t{rule.rbp_offset});
+        if (!may_read(saved)) return false;
+        here.rbp_at = pointer_to(saved);
+        at.rbp = *here.rbp_at;
+    }
+    at.slot = cfa - 8;
+    at.rsp = cfa;
+    at.interrupted = false;
+    return true;
+}
+
+/// Puts the new frames into the tree under `node`, outermost first, and into memory for the next walk.
+inline std::uint32_t stack_walker::remember_fresh(context& in, std::size_t fresh, std::uint32_t node) {
+    if (frames_kept_ + fresh > frame_limit) [[unlikely]]
+        forget_outermost(frames_kept_ + fresh - frame_limit);
+    bool needs_rbp = frames_kept_ > 0 && frames_[frames_kept_ - 1].needs_rbp != 0;
+    while (fresh > 0) {
+        const fresh_frame& from = fresh_[--fresh];
+        node = in.tree.child(node, from.tagged, in.log);
+        if (from.cfa_at != nullptr) [[unlikely]]
+            push_word(from.cfa_at);
+        if (from.rbp_at != nullptr && needs_rbp) push_word(from.rbp_at);
+        push_word(pointer_to(from.slot));
+        needs_rbp = from.rule_needs_rbp || (from.rbp_at == nullptr && needs_rbp);
+        frames_[frames_kept_++] = {from.may_be_met_again ? from.slot : 0,
+                                   from.address,
+                                   from.rbp,
+                                   node,
+                                   static_cast<std::uint32_t>(words_kept_) & 0x7fff'ffff,
+                                   needs_rbp};
+    }
+    return node;
+}
+
+}  // namespace acre::recorder

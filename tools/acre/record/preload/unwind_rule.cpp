@@ -1,0 +1,577 @@
+#include "unwind_rule.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+namespace acre::recorder {
+namespace {
+
+// Register numbers and operation codes of the DWARF standard, as far as x86-64 stacks need them.
+constexpr std::uint64_t rbp_register = 6;
+constexpr std::uint64_t rsp_register = 7;
+constexpr std::uint64_t return_address = 16;
+
+/// Reads the standard's encodings from memory; past the end it reads zeros and is `bad`.
+class cursor {
+public:
+    cursor(const std::uint8_t* at, const std::uint8_t* end) : at_(at), end_(end) {}
+
+    const std::uint8_t* at() const { return at_; }
+    bool more() const { return at_ < end_ && !bad_; }
+    bool bad() const { return bad_; }
+
+    template <typename T>
+    T fixed() {
+        T value{};
+        if (!room(sizeof value)) return value;
+        std::memcpy(&value, at_, sizeof value);
+        at_ += sizeof value;
+        return value;
+    }
+
+    std::uint64_t leb() {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0;; shift += 7) {
+            const auto byte = fixed<std::uint8_t>();
+            if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+            if ((byte & 0x80) == 0) return value;
+        }
+    }
+
+    std::int64_t signed_leb() {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0;;) {
+            const auto byte = fixed<std::uint8_t>();
+            if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+            shift += 7;
+            if ((byte & 0x80) != 0) continue;
+            if (shift < 64 && (byte & 0x40) != 0) value |= ~std::uint64_t{0} << shift;
+            return static_cast<std::int64_t>(value);
+        }
+    }
+
+    /// A pointer in one of the encodings of .eh_frame.
+    std::uintptr_t pointer(std::uint8_t encoding, std::uintptr_t data_base = 0) {
+        const auto place = reinterpret_cast<std::uintptr_t>(at_);
+        std::uintptr_t value = pointer_value(encoding & 0x0f);
+        switch (encoding & 0x70) {
+            case 0x00:
+                break;
+            case 0x10:
+                value += place;
+                break;
+            case 0x30:
+                value += data_base;
+                break;
+            default:
+                bad_ = true;
+        }
+        if ((encoding & 0x80) != 0) bad_ = true;
+        return value;
+    }
+
+    cursor take(std::uint64_t bytes) {
+        if (!room(bytes)) return {end_, end_};
+        const std::uint8_t* begin = at_;
+        at_ += bytes;
+        return {begin, at_};
+    }
+
+private:
+    bool room(std::uint64_t bytes) {
+        if (bytes <= static_cast<std::uint64_t>(end_ - at_)) return true;
+        bad_ = true;
+        at_ = end_;
+        return false;
+    }
+
+    std::uintptr_t pointer_value(std::uint8_t format) {
+        switch (format) {
+            case 0x00:
+            case 0x04:
+            case 0x0c:
+                return fixed<std::uint64_t>();
+            case 0x01:
+                return leb();
+            case 0x02:
+                return fixed<std::uint16_t>();
+            case 0x03:
+                return fixed<std::uint32_t>();
+            case 0x09:
+                return static_cast<std::uintptr_t>(signed_leb());
+            case 0x0a:
+                return static_cast<std::uintptr_t>(std::int64_t{fixed<std::int16_t>()});
+            case 0x0b:
+                return static_cast<std::uintptr_t>(std::int64_t{fixed<std::int32_t>()});
+            default:
+                bad_ = true;
+                return 0;
+        }
+    }
+
+    const std::uint8_t* at_;
+    const std::uint8_t* end_;
+    bool bad_ = false;
+};
+
+/// Where a value is found: in a register plus an offset, or in memory at that address.
+struct place {
+    enum class sort : std::uint8_t { unchanged, undefined, value, memory, unknown };
+    sort is = sort::unchanged;
+    std::uint64_t base = 0;  // register number; for a saved register `frame_base` means the CFA
+    std::int64_t offset = 0;
+};
+constexpr std::uint64_t frame_base = 0x100;
+constexpr std::uint64_t no_base = 0x101;
+
+/// Evaluates an expression as far as it is a register plus a constant, read from memory at most once, at its end.
+class expression {
+public:
+    explicit expression(std::uintptr_t address) : address_(address) {}
+
+    place evaluate(cursor code) {
+        while (code.more() && !failed_) step(code);
+        if (failed_ || code.bad() || depth_ == 0) return {place::sort::unknown, 0, 0};
+        return stack_[depth_ - 1];
+    }
+
+private:
+    void step(cursor& code) {
+        const auto operation = code.fixed<std::uint8_t>();
+        if (operation >= 0x30 && operation <= 0x4f) return push_constant(operation - 0x30);
+        if (operation >= 0x70 && operation <= 0x8f) {  // register plus offset
+            const std::uint64_t base = operation - 0x70u;
+            const std::int64_t offset = code.signed_leb();
+            if (base == return_address) return push_constant(static_cast<std::int64_t>(address_) + offset);
+            return push({place::sort::value, base, offset});
+        }
+        switch (operation) {
+            case 0x06:
+                return dereference();
+            case 0x08:
+                return push_constant(code.fixed<std::uint8_t>());
+            case 0x09:
+                return push_constant(code.fixed<std::int8_t>());
+            case 0x0a:
+                return push_constant(code.fixed<std::uint16_t>());
+            case 0x0b:
+                return push_constant(code.fixed<std::int16_t>());
+            case 0x10:
+                return push_constant(static_cast<std::int64_t>(code.leb()));
+            case 0x11:
+                return push_constant(code.signed_leb());
+            case 0x1a:
+                return combine([](std::int64_t a, std::int64_t b) { return a & b; });
+            case 0x22:
+                return add();
+            case 0x23:
+                push_constant(static_cast<std::int64_t>(code.leb()));
+                return add();
+            case 0x24:
+                return combine([](std::int64_t a, std::int64_t b) { return b < 64 && b >= 0 ? a << b : 0; });
+            case 0x2a:
+                return combine([](std::int64_t a, std::int64_t b) { return std::int64_t{a >= b}; });
+            default:
+                failed_ = true;
+        }
+    }
+
+    void push(place value) {
+        if (depth_ == 8) {
+            failed_ = true;
+            return;
+        }
+        stack_[depth_++] = value;
+    }
+    void push_constant(std::int64_t value) { push({place::sort::value, no_base, value}); }
+
+    bool pop_two(place& a, place& b) {
+        if (depth_ < 2) return !(failed_ = true);
+        b = stack_[--depth_];
+        a = stack_[--depth_];
+        return true;
+    }
+
+    void add() {
+        place a;
+        place b;
+        if (!pop_two(a, b)) return;
+        if (a.is != place::sort::value || b.is != place::sort::value || (a.base != no_base && b.base != no_base)) {
+            failed_ = true;
+            return;
+        }
+        push({place::sort::value, a.base != no_base ? a.base : b.base, a.offset + b.offset});
+    }
+
+    template <typename Operation>
+    void combine(Operation operation) {
+        place a;
+        place b;
+        if (!pop_two(a, b)) return;
+        if (a.base != no_base || b.base != no_base) failed_ = true;
+        push_constant(operation(a.offset, b.offset));
+    }
+
+    void dereference() {
+        if (depth_ == 0 || stack_[depth_ - 1].is != place::sort::value) {
+            failed_ = true;
+            return;
+        }
+        stack_[depth_ - 1].is = place::sort::memory;
+    }
+
+    std::uintptr_t address_;
+    place stack_[8] = {};
+    int depth_ = 0;
+    bool failed_ = false;
+};
+
+/// One row of the table that a frame description stands for, for the registers of interest.
+struct frame_row {
+    place cfa;
+    place rbp;
+    place caller;  // the return address
+};
+
+/// What a common information entry says for the frame descriptions that refer to it.
+struct common_information {
+    cursor program{nullptr, nullptr};
+    std::uint64_t code_factor = 1;
+    std::int64_t data_factor = 1;
+    std::uint8_t pointer_encoding = 0;
+    bool augmented = false;
+    bool signal_frame = false;
+};
+
+/// An entry of .eh_frame without its length.
+cursor entry_at(const std::uint8_t* at) {
+    std::uint32_t length = 0;
+    std::memcpy(&length, at, sizeof length);
+    if (length == 0 || length == 0xffff'ffff) return {at, at};
+    return {at + sizeof length, at + sizeof length + length};
+}
+
+bool read_common(const std::uint8_t* at, common_information& out) {
+    cursor entry = entry_at(at);
+    if (entry.fixed<std::uint32_t>() != 0) return false;
+    const auto version = entry.fixed<std::uint8_t>();
+    if (version != 1 && version != 3) return false;
+    const char* augmentation = reinterpret_cast<const char*>(entry.at());
+    while (entry.fixed<std::uint8_t>() != 0 && !entry.bad()) {
+    }
+    out.code_factor = entry.leb();
+    out.data_factor = entry.signed_leb();
+    const std::uint64_t column = version == 1 ? entry.fixed<std::uint8_t>() : entry.leb();
+    if (entry.bad() || column != return_address) return false;
+    if (*augmentation == 'z') {
+        out.augmented = true;
+        const std::uint64_t bytes = entry.leb();
+        cursor data = entry.take(bytes);
+        for (const char* letter = augmentation + 1; *letter != 0; ++letter) {
+            if (*letter == 'R') {
+                out.pointer_encoding = data.fixed<std::uint8_t>();
+            } else if (*letter == 'P') {
+                const auto encoding = data.fixed<std::uint8_t>();
+                data.pointer(encoding & 0x7f);
+            } else if (*letter == 'L') {
+                data.fixed<std::uint8_t>();
+            } else if (*letter == 'S') {
+                out.signal_frame = true;
+            } else if (*letter != 'B') {
+                return false;
+            }
+        }
+    } else if (*augmentation != 0) {
+        return false;
+    }
+    out.program = entry;
+    return !entry.bad();
+}
+
+/// Runs call frame instructions up to an address.
+class frame_program {
+public:
+    frame_program(const common_information& common, std::uintptr_t begin, std::uintptr_t wanted)
+        : common_(common), location_(begin), wanted_(wanted) {}
+
+    bool run(cursor description) {
+        if (!run_all(common_.program)) return false;
+        initial_ = row_;
+        return run_all(description);
+    }
+
+    const frame_row& row() const { return row_; }
+
+private:
+    bool run_all(cursor code) {
+        while (code.more() && location_ <= wanted_) {
+            if (!step(code)) return false;
+        }
+        return !code.bad();
+    }
+
+    void advance(std::uint64_t amount, cursor& code) {
+        location_ += amount * common_.code_factor;
+        if (location_ > wanted_) code = {nullptr, nullptr};
+    }
+
+    place* slot(std::uint64_t number) {
+        if (number == rbp_register) return &row_.rbp;
+        return number == return_address ? &row_.caller : nullptr;
+    }
+    void set(std::uint64_t number, place where) {
+        if (place* known = slot(number)) *known = where;
+    }
+    void restore(std::uint64_t number) {
+        if (number == rbp_register) row_.rbp = initial_.rbp;
+        if (number == return_address) row_.caller = initial_.caller;
+    }
+    place saved_at(std::int64_t factored) const {
+        return {place::sort::memory, frame_base, factored * common_.data_factor};
+    }
+    void set_expression(std::uint64_t number, cursor& code, bool in_memory) {
+        const std::uint64_t bytes = code.leb();
+        const cursor body = code.take(bytes);
+        place* known = slot(number);
+        if (known == nullptr) return;
+        place where = expression{wanted_}.evaluate(body);
+        if (in_memory) {
+            where.is = where.is == place::sort::value ? place::sort::memory : place::sort::unknown;
+        }
+        *known = where;
+    }
+
+    bool step(cursor& code) {
+        const auto operation = code.fixed<std::uint8_t>();
+        const std::uint64_t low = operation & 0x3f;
+        switch (operation & 0xc0) {
+            case 0x40:
+                advance(low, code);
+                return true;
+            case 0x80:
+                set(low, saved_at(static_cast<std::int64_t>(code.leb())));
+                return true;
+            case 0xc0:
+                restore(low);
+                return true;
+            default:
+                return extended(operation, code);
+        }
+    }
+
+    bool extended(std::uint8_t operation, cursor& code) {
+        switch (operation) {
+            case 0x00:
+                return true;
+            case 0x01:
+                return set_location(code);
+            case 0x02:
+                advance(code.fixed<std::uint8_t>(), code);
+                return true;
+            case 0x03:
+                advance(code.fixed<std::uint16_t>(), code);
+                return true;
+            case 0x04:
+                advance(code.fixed<std::uint32_t>(), code);
+                return true;
+            case 0x0a:
+                return remember();
+            case 0x0b:
+                return recall();
+            case 0x0c:
+            case 0x0d:
+            case 0x0e:
+            case 0x0f:
+            case 0x12:
+            case 0x13:
+                return define_frame(operation, code);
+            case 0x2d:
+                return true;  // window save: not on this machine
+            case 0x2e:
+                code.leb();
+                return true;
+            default:
+                return define_register(operation, code);
+        }
+    }
+
+    bool set_location(cursor& code) {
+        location_ = code.pointer(common_.pointer_encoding);
+        if (location_ > wanted_) code = {nullptr, nullptr};
+        return true;
+    }
+
+    bool remember() {
+        if (remembered_ == 8) return false;
+        memory_[remembered_++] = row_;
+        return true;
+    }
+
+    bool recall() {
+        if (remembered_ == 0) return false;
+        row_ = memory_[--remembered_];
+        return true;
+    }
+
+    bool define_frame(std::uint8_t operation, cursor& code) {
+        place& cfa = row_.cfa;
+        switch (operation) {
+            case 0x0c:
+                cfa = {place::sort::value, code.leb(), 0};
+                cfa.offset = static_cast<std::int64_t>(code.leb());
+                break;
+            case 0x12:
+                cfa = {place::sort::value, code.leb(), 0};
+                cfa.offset = code.signed_leb() * common_.data_factor;
+                break;
+            case 0x0d:
+                cfa.base = code.leb();
+                break;
+            case 0x0e:
+                cfa.offset = static_cast<std::int64_t>(code.leb());
+                break;
+            case 0x13:
+                cfa.offset = code.signed_leb() * common_.data_factor;
+                break;
+            default: {
+                const std::uint64_t bytes = code.leb();
+                cfa = expression{wanted_}.evaluate(code.take(bytes));
+            }
+        }
+        return true;
+    }
+
+    bool define_register(std::uint8_t operation, cursor& code) {
+        const std::uint64_t number = code.leb();
+        switch (operation) {
+            case 0x05:
+                set(number, saved_at(static_cast<std::int64_t>(code.leb())));
+                return true;
+            case 0x06:
+                restore(number);
+                return true;
+            case 0x07:
+                set(number, {place::sort::undefined, 0, 0});
+                return true;
+            case 0x08:
+                set(number, {});
+                return true;
+            case 0x09:
+                code.leb();
+                set(number, {place::sort::unknown, 0, 0});
+                return true;
+            case 0x10:
+                set_expression(number, code, true);
+                return true;
+            case 0x11:
+                set(number, saved_at(code.signed_leb()));
+                return true;
+            case 0x14:
+                code.leb();
+                set(number, {place::sort::unknown, 0, 0});
+                return true;
+            case 0x15:
+                code.signed_leb();
+                set(number, {place::sort::unknown, 0, 0});
+                return true;
+            case 0x16:
+                set_expression(number, code, false);
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    const common_information& common_;
+    std::uintptr_t location_;
+    std::uintptr_t wanted_;
+    frame_row row_;
+    frame_row initial_;
+    frame_row memory_[8] = {};
+    int remembered_ = 0;
+};
+
+/// The frame description whose first address is the last one not above `address`, or null.
+const std::uint8_t* find_description(const std::uint8_t* header, std::uintptr_t address) {
+    constexpr std::uint8_t sorted_table = 0x3b;  // pairs of 4-byte offsets from the header
+    if (header[0] != 1 || header[3] != sorted_table) return nullptr;
+    cursor fields{header + 4, header + 4 + 32};
+    fields.pointer(header[1], reinterpret_cast<std::uintptr_t>(header));
+    const std::uint64_t count = fields.pointer(header[2], reinterpret_cast<std::uintptr_t>(header));
+    if (fields.bad() || count == 0) return nullptr;
+    struct pair {
+        std::int32_t begin;
+        std::int32_t description;
+    };
+    const auto pair_at = [&](std::uint64_t index) {
+        pair found;
+        std::memcpy(&found, fields.at() + index * sizeof found, sizeof found);
+        return found;
+    };
+    const auto wanted = static_cast<std::int64_t>(address) - reinterpret_cast<std::int64_t>(header);
+    std::uint64_t low = 0;
+    for (std::uint64_t high = count; high - low > 1;) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        (pair_at(middle).begin <= wanted ? low : high) = middle;
+    }
+    const pair found = pair_at(low);
+    return found.begin <= wanted ? header + found.description : nullptr;
+}
+
+template <typename Small>
+bool fits(std::int64_t value) {
+    return value == static_cast<Small>(value);
+}
+
+/// Packs a row, where it is of a form that a rule can say; else the stack ends here.
+unwind_rule make_rule(const frame_row& row, bool signal_frame) {
+    using from = unwind_rule::frame_from;
+    if (signal_frame) return {0, 0, from::signal, unwind_rule::rbp_from::unchanged};
+    const bool caller_in_place =
+        row.caller.is == place::sort::memory && row.caller.base == frame_base && row.caller.offset == -8;
+    if (!caller_in_place || !fits<std::int32_t>(row.cfa.offset) || !fits<std::int16_t>(row.rbp.offset)) return {};
+    unwind_rule rule;
+    rule.cfa_offset = static_cast<std::int32_t>(row.cfa.offset);
+    rule.rbp_offset = static_cast<std::int16_t>(row.rbp.offset);
+    if (row.cfa.is == place::sort::value && row.cfa.base == rsp_register) {
+        rule.frame = from::stack;
+    } else if (row.cfa.is == place::sort::value && row.cfa.base == rbp_register) {
+        rule.frame = from::rbp;
+    } else if (row.cfa.is == place::sort::memory && row.cfa.base == rbp_register) {
+        rule.frame = from::through_rbp;
+    } else {
+        return {};
+    }
+    if (row.rbp.is == place::sort::memory) {
+        if (row.rbp.base != frame_base && row.rbp.base != rbp_register) return {};
+        rule.saved_rbp = row.rbp.base == frame_base ? unwind_rule::rbp_from::frame : unwind_rule::rbp_from::rbp;
+    } else if (row.rbp.is != place::sort::unchanged && row.rbp.is != place::sort::undefined) {
+        return {};
+    }
+    return rule;
+}
+
+}  // namespace
+
+unwind_rule find_unwind_rule(const void* header, std::uintptr_t address) {
+    const std::uintptr_t wanted = address - 1;
+    const std::uint8_t* at = find_description(static_cast<const std::uint8_t*>(header), wanted);
+    if (at == nullptr) return {};
+    cursor entry = entry_at(at);
+    const std::uint8_t* common_base = entry.at();
+    const auto common_distance = entry.fixed<std::uint32_t>();
+    common_information common;
+    if (common_distance == 0 || !read_common(common_base - common_distance, common)) return {};
+    const std::uintptr_t begin = entry.pointer(common.pointer_encoding);
+    const std::uintptr_t length = entry.pointer(common.pointer_encoding & 0x0f);
+    if (entry.bad() || wanted < begin || wanted - begin >= length) return {};
+    if (common.augmented) {
+        const std::uint64_t bytes = entry.leb();
+        entry.take(bytes);
+    }
+    frame_program program{common, begin, wanted};
+    if (!program.run(entry)) return {};
+    return make_rule(program.row(), common.signal_frame);
+}
+
+}  // namespace acre::recorder

@@ -1,0 +1,37 @@
+// How to step from a frame to its caller, worked out once for a return address from the call frame information of the
+// module that it lies in. Only rsp and rbp are followed: compilers address frames by nothing else.
+#pragma once
+
+#include <cstdint>
+
+namespace acre::recorder {
+
+struct unwind_rule {
+    enum class frame_from : std::uint8_t {
+        nowhere,      // the outermost frame, or nothing is known
+        stack,        // canonical frame address (CFA) = rsp + cfa_offset
+        rbp,          // CFA = rbp + cfa_offset
+        through_rbp,  // CFA = *(rbp + cfa_offset): functions that realign their stack
+        signal,       // the frame that the kernel built to call a signal handler
+    };
+    enum class rbp_from : std::uint8_t {
+        unchanged,
+        frame,  // saved at CFA + rbp_offset
+        rbp,    // saved at rbp + rbp_offset
+    };
+
+    std::int32_t cfa_offset = 0;
+    std::int16_t rbp_offset = 0;
+    frame_from frame = frame_from::nowhere;
+    rbp_from saved_rbp = rbp_from::unchanged;
+
+    bool needs_rbp() const {
+        return frame == frame_from::rbp || frame == frame_from::through_rbp || saved_rbp == rbp_from::rbp;
+    }
+};
+static_assert(sizeof(unwind_rule) == 8);
+
+/// `header` is the module's .eh_frame_hdr in memory; `address` lies just behind a call.
+unwind_rule find_unwind_rule(const void* header, std::uintptr_t address);
+
+}  // namespace acre::recorder

@@ -1,0 +1,149 @@
+#include "program.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const fs::path& program, const std::string& why) {
+    throw tool_error{"cannot record '" + program.string() + "': " + why};
+}
+
+bool is_executable_file(const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+fs::path find_in_path(const std::string& name) {
+    const char* variable = std::getenv("PATH");
+    std::istringstream folders{variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin"};
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const fs::path candidate = fs::path{folder.empty() ? "." : folder} / name;
+        if (is_executable_file(candidate)) return candidate;
+    }
+    refuse(name, "there is no such program in PATH");
+}
+
+fs::path find_program(const std::string& name) {
+    if (name.empty()) refuse(name, "the name is empty");
+    if (name.find('/') == std::string::npos) return find_in_path(name);
+    const fs::path path{name};
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found) refuse(path, "there is no such program");
+    if (status.type() == fs::file_type::directory) refuse(path, "it is a directory");
+    if (error) refuse(path, error.message());
+    if (!is_executable_file(path)) refuse(path, "it is not an executable file");
+    return path;
+}
+
+/// The system lets nobody preload into a program that gains privileges by being executed.
+void check_privileges(const fs::path& path) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) refuse(path, std::strerror(errno));
+    const bool other_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != ::geteuid();
+    const bool other_group =
+        (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != ::getegid();
+    if (other_user || other_group) {
+        refuse(path,
+               "it is setuid or setgid, and the system preloads nothing into such programs; record a copy of it, "
+               "or run acre as its owner");
+    }
+    if (::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0 && ::geteuid() != 0) {
+        refuse(path,
+               "it has file capabilities, and the system preloads nothing into such programs; record a copy of it");
+    }
+}
+
+/// The first bytes of a file; fewer where it is shorter.
+std::string read_start(const fs::path& path, std::size_t offset, std::size_t bytes) {
+    std::ifstream file{path, std::ios::binary};
+    std::string text(bytes, '\0');
+    file.seekg(static_cast<std::streamoff>(offset));
+    file.read(text.data(), static_cast<std::streamsize>(bytes));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return text;
+}
+
+/// The dynamic loader that an ELF file asks for; empty when it asks for none.
+std::string loader_of(const fs::path& path, const Elf64_Ehdr& head) {
+    for (std::size_t i = 0; i < head.e_phnum; ++i) {
+        const std::string bytes = read_start(path, head.e_phoff + i * sizeof(Elf64_Phdr), sizeof(Elf64_Phdr));
+        if (bytes.size() < sizeof(Elf64_Phdr)) return {};
+        Elf64_Phdr segment;
+        std::memcpy(&segment, bytes.data(), sizeof segment);
+        if (segment.p_type != PT_INTERP) continue;
+        const std::string name = read_start(path, segment.p_offset, std::min<std::size_t>(segment.p_filesz, 4096));
+        return name.c_str();
+    }
+    return {};
+}
+
+void check_elf(const fs::path& path) {
+    const std::string bytes = read_start(path, 0, sizeof(Elf64_Ehdr));
+    const auto machine_class = static_cast<unsigned char>(bytes.size() > EI_CLASS ? bytes[EI_CLASS] : 0);
+    if (machine_class == ELFCLASS32) refuse(path, "it is a 32-bit program; only 64-bit ones can be recorded");
+    Elf64_Ehdr head{};
+    if (bytes.size() < sizeof head) refuse(path, "it is not a whole program");
+    std::memcpy(&head, bytes.data(), sizeof head);
+    if (head.e_machine != EM_X86_64)
+        refuse(path, "it is made for another processor; only x86-64 programs can be recorded");
+    const std::string loader = loader_of(path, head);
+    if (loader.empty()) {
+        refuse(path, "it is statically linked, so the recorder cannot be preloaded into it; link it dynamically");
+    }
+    if (loader.find("ld-linux-x86-64") == std::string::npos) {
+        refuse(path, "it uses the C library of '" + loader + "'; only programs of glibc can be recorded");
+    }
+}
+
+void check_file(const fs::path& path, int scripts_left);
+
+/// What a script is run by is what will be recorded.
+void check_script(const fs::path& path, int scripts_left) {
+    std::string line = read_start(path, 2, 4096);
+    line.resize(std::min(line.find('\n'), line.size()));
+    std::istringstream words{line};
+    std::string interpreter;
+    words >> interpreter;
+    std::error_code error;
+    if (interpreter.empty() || !fs::exists(interpreter, error)) {
+        refuse(path, "its interpreter '" + interpreter + "' does not exist");
+    }
+    if (scripts_left > 0) check_file(interpreter, scripts_left - 1);
+}
+
+void check_file(const fs::path& path, int scripts_left) {
+    const std::string start = read_start(path, 0, SELFMAG);
+    if (start.rfind("#!", 0) == 0) return check_script(path, scripts_left);
+    check_privileges(path);
+    if (start != std::string{ELFMAG, SELFMAG})
+        refuse(path, "it is neither a program nor a script that says its interpreter");
+    check_elf(path);
+}
+
+}  // namespace
+
+fs::path find_recordable_program(const std::string& name) {
+    const fs::path path = find_program(name);
+    if (::access(path.c_str(), R_OK) == 0) check_file(path, 4);
+    return path;
+}
+
+}  // namespace acre::tool

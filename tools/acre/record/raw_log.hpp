@@ -1,0 +1,124 @@
+// The raw log: how the recorder inside the program leaves what it saw for `acre record` outside.
+//
+// A file is a head and chunks, each on a multiple of chunk_alignment. Threads write into chunks that are mapped, so that
+// nothing is lost however the program ends; a full one is copied to the end of the file and filled anew. So a row can be
+// in the file twice, and its thread and sequence number tell. Between chunks lies nothing but zeros.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace acre::raw {
+
+inline constexpr char file_magic[8] = {'a', 'c', 'r', 'e', '-', 'r', 'a', 'w'};
+inline constexpr std::uint32_t file_version = 1;
+inline constexpr std::uint32_t chunk_magic = 0x6b6e6863;
+inline constexpr std::size_t chunk_alignment = 64;
+inline constexpr std::size_t page_bytes = 4096;
+
+/// The processor's time stamp counter and the system's clock at one moment.
+struct clock_pair {
+    std::uint64_t ticks;
+    std::uint64_t nanoseconds;  // CLOCK_MONOTONIC
+};
+
+enum class stop_reason : std::uint32_t { none, limit_reached, disk_full, log_lost, no_memory };
+
+inline constexpr std::uint32_t flag_stacks_at_free = 1;
+inline constexpr std::uint32_t flag_forked = 2;   // this process was forked, not executed
+inline constexpr std::uint32_t flag_started = 4;  // it is the one that `acre record` started
+
+/// The first page of the file. Its atomics are shared by the threads of one process only.
+struct file_head {
+    char magic[8];
+    std::uint32_t version;
+    std::uint32_t flags;
+    std::uint32_t process;
+    std::uint32_t parent;
+    clock_pair start;
+    std::uint64_t start_of_day;              // CLOCK_REALTIME, nanoseconds
+    std::atomic<std::uint64_t> end_of_file;  // where the next chunk goes
+    std::atomic<std::uint32_t> threads;      // numbered so far
+    std::atomic<std::uint32_t> stopped;      // a stop_reason
+};
+
+enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command };
+
+struct chunk_head {
+    std::uint32_t magic;
+    chunk_kind kind;
+    std::uint32_t thread;
+    std::uint32_t capacity;            // bytes after this head
+    std::uint64_t first;               // sequence number of the first row or node
+    std::atomic<std::uint64_t> count;  // rows, nodes or bytes
+    clock_pair clock;                  // when the chunk was begun
+    std::uint64_t unused[2];
+};
+static_assert(sizeof(chunk_head) == chunk_alignment);
+
+/// What a row says. The numbers of the allocating and freeing ones are those of acre::tool::operation.
+enum class row_kind : std::uint8_t {
+    malloc,
+    calloc,
+    realloc,
+    aligned_alloc,
+    new_single,
+    new_array,
+    free,
+    delete_single,
+    delete_array,
+    realloc_release,  // the next row of the thread is what the realloc gave, or realloc_refused
+    realloc_refused,  // the realloc failed: the release before this row did not happen
+    size_before,      // the true size of the row before, which did not fit
+    end
+};
+
+/// size of a row whose true size follows in a row of its own.
+inline constexpr std::uint32_t size_follows = 0xffff'ffff;
+inline constexpr unsigned pointer_bits = 48;
+
+struct row {
+    std::uint64_t ticks;
+    std::uint64_t pointer_and_kind;  // 48 bits address or size, 8 bits kind, 8 bits log2 of the alignment (0: default)
+    std::uint32_t node;              // innermost frame of the stack, 0: none
+    std::uint32_t size;
+};
+static_assert(sizeof(row) == 24);
+
+constexpr std::uint64_t pack(std::uint64_t pointer, row_kind kind, unsigned alignment_log2) {
+    return (pointer & ((std::uint64_t{1} << pointer_bits) - 1)) | (static_cast<std::uint64_t>(kind) << pointer_bits) |
+           (static_cast<std::uint64_t>(alignment_log2) << (pointer_bits + 8));
+}
+
+/// A node of the call tree; numbered from 1 in the order of the file, 0 is the root.
+struct node {
+    std::uint64_t address;  // just behind the call
+    std::uint32_t parent;   // a smaller number
+    std::uint32_t module;   // 0: none
+};
+static_assert(sizeof(node) == 16);
+
+/// A module chunk is this, the build-id's bytes and the path.
+struct module_record {
+    std::uint32_t number;  // from 1
+    std::uint32_t build_id_bytes;
+    std::uint64_t begin;  // addresses in the process
+    std::uint64_t end;
+    std::uint64_t load_bias;
+    std::uint32_t path_bytes;
+    std::uint32_t unused;
+};
+
+/// What `acre record` tells the recorder through the environment.
+inline constexpr char directory_variable[] = "ACRE_RECORD_DIRECTORY";  // absolute; the raw logs go there
+inline constexpr char process_variable[] = "ACRE_RECORD_PROCESS";      // the process started, in decimal
+inline constexpr char options_variable[] = "ACRE_RECORD_OPTIONS";      // letters, one with a number
+inline constexpr char option_children = 'c';
+inline constexpr char option_no_free_stacks = 'a';
+inline constexpr char option_limit = 'l';  // followed by decimal bytes
+
+/// In the directory: logs are named PROCESS.IMAGE.raw; each process that went unrecorded adds its number, 4 bytes, here.
+inline constexpr char unrecorded_name[] = "unrecorded";
+
+}  // namespace acre::raw

@@ -1,0 +1,217 @@
+#include "raw_reader.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr std::uint32_t most_threads = 1 << 22;
+constexpr std::uint32_t most_modules = 1 << 16;
+
+/// The fields of a head, which lie in the file as they do in memory.
+template <typename T>
+T copy_of(std::span<const std::byte> bytes) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+}
+
+/// A field of a head that has atomic members and so cannot be copied whole.
+template <typename T>
+T field(std::span<const std::byte> bytes, std::size_t offset) {
+    return copy_of<T>(bytes.subspan(offset));
+}
+
+std::string hexadecimal(std::span<const std::byte> bytes) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (const std::byte each : bytes) {
+        text += digits[std::to_integer<unsigned>(each) >> 4];
+        text += digits[std::to_integer<unsigned>(each) & 15];
+    }
+    return text;
+}
+
+constexpr std::size_t entry_bytes(raw::chunk_kind kind) {
+    if (kind == raw::chunk_kind::rows) return sizeof(raw::row);
+    return kind == raw::chunk_kind::nodes ? sizeof(raw::node) : 1;
+}
+
+}  // namespace
+
+mapped_file::mapped_file(const std::filesystem::path& path) {
+    const auto fail = [&](int error) {
+        throw tool_error{"cannot read '" + path.string() + "': " + std::strerror(error)};
+    };
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) fail(errno);
+    struct stat status{};
+    const bool regular = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* at = regular && size > 0 ? ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0) : nullptr;
+    const int error = errno;
+    ::close(file);
+    if (!regular) throw tool_error{"'" + path.string() + "' is not a regular file"};
+    if (at == MAP_FAILED) fail(error);
+    bytes_ = {static_cast<const std::byte*>(at), size};
+}
+
+mapped_file::~mapped_file() {
+    if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+raw_reader::raw_reader(const std::filesystem::path& path) : file_{path} {
+    read_head(path);
+    read_chunks();
+    order_nodes();
+    order_rows();
+}
+
+void raw_reader::read_head(const std::filesystem::path& path) {
+    const auto bytes = file_.bytes();
+    const bool known =
+        bytes.size() >= raw::page_bytes && std::memcmp(bytes.data(), raw::file_magic, sizeof raw::file_magic) == 0;
+    if (!known) throw tool_error{"'" + path.string() + "' is not a raw log of 'acre record'"};
+    if (field<std::uint32_t>(bytes, offsetof(raw::file_head, version)) != raw::file_version) {
+        throw tool_error{"'" + path.string() + "' was left by another version of acre"};
+    }
+    flags_ = field<std::uint32_t>(bytes, offsetof(raw::file_head, flags));
+    process_ = field<std::uint32_t>(bytes, offsetof(raw::file_head, process));
+    start_ = field<raw::clock_pair>(bytes, offsetof(raw::file_head, start));
+    last_clock_ = start_;
+    start_of_day_ = field<std::uint64_t>(bytes, offsetof(raw::file_head, start_of_day));
+    stopped_ = static_cast<raw::stop_reason>(field<std::uint32_t>(bytes, offsetof(raw::file_head, stopped)));
+}
+
+void raw_reader::read_chunks() {
+    const std::size_t end = file_.bytes().size();
+    std::size_t offset = raw::page_bytes;
+    while (end - offset >= sizeof(raw::chunk_head)) offset += std::min(read_chunk(offset), end - offset);
+}
+
+/// Takes note of the chunk at an offset, and says how far on the next one may begin.
+std::size_t raw_reader::read_chunk(std::size_t offset) {
+    const auto rest = file_.bytes().subspan(offset);
+    const auto magic = field<std::uint32_t>(rest, offsetof(raw::chunk_head, magic));
+    if (magic != raw::chunk_magic) {
+        damaged_ = damaged_ || magic != 0;
+        return raw::chunk_alignment;
+    }
+    const auto kind = field<raw::chunk_kind>(rest, offsetof(raw::chunk_head, kind));
+    const auto thread = field<std::uint32_t>(rest, offsetof(raw::chunk_head, thread));
+    const auto first = field<std::uint64_t>(rest, offsetof(raw::chunk_head, first));
+    auto count = field<std::uint64_t>(rest, offsetof(raw::chunk_head, count));
+    const std::size_t capacity = field<std::uint32_t>(rest, offsetof(raw::chunk_head, capacity));
+    const auto body = rest.subspan(sizeof(raw::chunk_head));
+    const std::uint64_t most = std::min(capacity, body.size()) / entry_bytes(kind);
+    if (count > most || capacity > body.size() || thread >= most_threads) damaged_ = true;
+    count = std::min(count, most);
+    const auto clock = field<raw::clock_pair>(rest, offsetof(raw::chunk_head, clock));
+    if (clock.ticks > last_clock_.ticks) last_clock_ = clock;
+    const segment found{first, count, offset + sizeof(raw::chunk_head)};
+    if (kind == raw::chunk_kind::rows && thread < most_threads) {
+        if (thread >= row_segments_.size()) row_segments_.resize(thread + 1);
+        row_segments_[thread].push_back(found);
+    } else if (kind == raw::chunk_kind::nodes) {
+        node_segments_.push_back(found);
+    } else if (kind == raw::chunk_kind::module) {
+        read_module(body.first(count));
+    } else if (kind == raw::chunk_kind::command) {
+        read_command(body.first(count));
+    } else {
+        damaged_ = true;
+    }
+    const std::size_t bytes = sizeof(raw::chunk_head) + capacity;
+    return (bytes + raw::chunk_alignment - 1) & ~(raw::chunk_alignment - 1);
+}
+
+void raw_reader::read_module(std::span<const std::byte> bytes) {
+    raw::module_record record{};
+    if (bytes.size() >= sizeof record) record = copy_of<raw::module_record>(bytes);
+    const std::uint64_t needed = sizeof record + std::uint64_t{record.build_id_bytes} + record.path_bytes;
+    if (record.number == 0 || record.number >= most_modules || needed > bytes.size()) {
+        damaged_ = true;
+        return;
+    }
+    if (record.number > modules_.size()) modules_.resize(record.number);
+    raw_module& into = modules_[record.number - 1];
+    const auto path = bytes.subspan(sizeof record + record.build_id_bytes, record.path_bytes);
+    into.build_id = hexadecimal(bytes.subspan(sizeof record, record.build_id_bytes));
+    into.path.assign(reinterpret_cast<const char*>(path.data()), path.size());
+    into.load_bias = record.load_bias;
+}
+
+void raw_reader::read_command(std::span<const std::byte> bytes) {
+    const char* at = reinterpret_cast<const char*>(bytes.data());
+    const char* const end = at + bytes.size();
+    command_.clear();
+    while (at < end) {
+        const char* const stop = std::find(at, end, '\0');
+        command_.emplace_back(at, stop);
+        at = stop == end ? end : stop + 1;
+    }
+}
+
+/// A mapped chunk and its copy may both be in the file: whatever was taken already is passed over.
+template <typename Take>
+void raw_reader::take_in_order(std::vector<segment>& segments, std::uint64_t next, Take&& take) {
+    std::sort(segments.begin(), segments.end(), [](const segment& a, const segment& b) {
+        return a.first != b.first ? a.first < b.first : a.count > b.count;
+    });
+    for (const segment& each : segments) {
+        if (each.count == 0 || each.first > ~std::uint64_t{0} - each.count) continue;
+        const std::uint64_t end = each.first + each.count;
+        if (end <= next) continue;
+        if (each.first > next) {
+            damaged_ = true;
+            next = each.first;
+        }
+        take(next, each.offset, next - each.first, end - next);
+        next = end;
+    }
+}
+
+void raw_reader::order_nodes() {
+    nodes_.assign(1, {});
+    const std::uint64_t most = file_.bytes().size() / sizeof(raw::node) + 1;
+    take_in_order(node_segments_, 1,
+                  [&](std::uint64_t first, std::size_t offset, std::uint64_t skip, std::uint64_t count) {
+                      if (first > most || count > most) {
+                          damaged_ = true;
+                          return;
+                      }
+                      nodes_.resize(std::max<std::size_t>(nodes_.size(), first + count));
+                      const std::size_t from = offset + skip * sizeof(raw::node);
+                      std::memcpy(nodes_.data() + first, file_.bytes().data() + from, count * sizeof(raw::node));
+                  });
+    for (std::size_t i = 1; i < nodes_.size(); ++i) {
+        if (nodes_[i].parent < i) continue;
+        damaged_ = true;
+        nodes_[i].parent = 0;
+    }
+}
+
+void raw_reader::order_rows() {
+    threads_.resize(row_segments_.size());
+    for (std::size_t thread = 0; thread < row_segments_.size(); ++thread) {
+        take_in_order(row_segments_[thread], 0,
+                      [&](std::uint64_t, std::size_t offset, std::uint64_t skip, std::uint64_t count) {
+                          const auto* rows = reinterpret_cast<const raw::row*>(file_.bytes().data() + offset);
+                          threads_[thread].emplace_back(rows + skip, count);
+                          row_count_ += count;
+                      });
+    }
+}
+
+}  // namespace acre::tool

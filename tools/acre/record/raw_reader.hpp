@@ -1,0 +1,96 @@
+// Reads a raw log for conversion. The file is untrusted: it may be cut off anywhere, or not be a raw log at all.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "raw_log.hpp"
+
+namespace acre::tool {
+
+/// A file mapped for reading; a file that shrinks meanwhile is not provided for.
+class mapped_file {
+public:
+    explicit mapped_file(const std::filesystem::path& path);  // throws tool_error
+    ~mapped_file();
+    mapped_file(const mapped_file&) = delete;
+    mapped_file& operator=(const mapped_file&) = delete;
+
+    std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+private:
+    std::span<const std::byte> bytes_;
+};
+
+/// Consecutive rows of a thread.
+using raw_rows = std::span<const raw::row>;
+
+struct raw_module {
+    std::string path;
+    std::string build_id;  // lower-case hexadecimal
+    std::uint64_t load_bias = 0;
+};
+
+class raw_reader {
+public:
+    /// Throws tool_error when the file is not a raw log.
+    explicit raw_reader(const std::filesystem::path& path);
+
+    bool has_flag(std::uint32_t flag) const noexcept { return (flags_ & flag) != 0; }
+    std::uint32_t process() const noexcept { return process_; }
+    raw::clock_pair start() const noexcept { return start_; }
+    raw::clock_pair last_clock() const noexcept { return last_clock_; }  // the latest in the file
+    std::uint64_t start_of_day() const noexcept { return start_of_day_; }
+    raw::stop_reason stopped() const noexcept { return stopped_; }
+    const std::vector<std::string>& command() const noexcept { return command_; }
+
+    /// In the order of their numbers; an unknown one is empty.
+    const std::vector<raw_module>& modules() const noexcept { return modules_; }
+
+    /// Number 0 is the root; a parent's number is smaller than its children's.
+    const std::vector<raw::node>& nodes() const noexcept { return nodes_; }
+
+    /// The rows of each thread in their order, each once.
+    const std::vector<std::vector<raw_rows>>& threads() const noexcept { return threads_; }
+
+    std::uint64_t row_count() const noexcept { return row_count_; }
+    bool damaged() const noexcept { return damaged_; }
+
+private:
+    /// Rows or nodes as they lie in the file.
+    struct segment {
+        std::uint64_t first = 0;
+        std::uint64_t count = 0;
+        std::size_t offset = 0;
+    };
+
+    void read_head(const std::filesystem::path& path);
+    void read_chunks();
+    std::size_t read_chunk(std::size_t offset);
+    void read_module(std::span<const std::byte> bytes);
+    void read_command(std::span<const std::byte> bytes);
+    void order_nodes();
+    void order_rows();
+    template <typename Take>
+    void take_in_order(std::vector<segment>& segments, std::uint64_t next, Take&& take);
+
+    mapped_file file_;
+    std::uint32_t flags_ = 0;
+    std::uint32_t process_ = 0;
+    raw::clock_pair start_{};
+    raw::clock_pair last_clock_{};
+    std::uint64_t start_of_day_ = 0;
+    raw::stop_reason stopped_ = raw::stop_reason::none;
+    std::vector<std::string> command_;
+    std::vector<raw_module> modules_;
+    std::vector<raw::node> nodes_;
+    std::vector<segment> node_segments_;
+    std::vector<std::vector<segment>> row_segments_;  // of each thread
+    std::vector<std::vector<raw_rows>> threads_;
+    std::uint64_t row_count_ = 0;
+    bool damaged_ = false;
+};
+
+}  // namespace acre::tool

@@ -1,0 +1,259 @@
+#include "record.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "convert.hpp"
+#include "launch.hpp"
+#include "program.hpp"
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A directory of our own that goes with everything in it.
+class temporary_directory {
+public:
+    explicit temporary_directory(const std::string& prefix) {
+        std::string name = prefix + "XXXXXX";
+        if (::mkdtemp(name.data()) == nullptr) {
+            throw tool_error{"cannot write to '" + fs::path{prefix}.parent_path().string() +
+                             "': " + std::strerror(errno)};
+        }
+        path_ = name;
+    }
+    ~temporary_directory() {
+        std::error_code ignored;
+        if (!path_.empty()) fs::remove_all(path_, ignored);
+    }
+    temporary_directory(const temporary_directory&) = delete;
+    temporary_directory& operator=(const temporary_directory&) = delete;
+
+    const fs::path& path() const noexcept { return path_; }
+
+    /// Leaves it to the user.
+    void keep() noexcept { path_.clear(); }
+
+private:
+    fs::path path_;
+};
+
+/// The recorder's library, by a name without the characters that separate the names in LD_PRELOAD.
+class preloadable_recorder {
+public:
+    explicit preloadable_recorder(const fs::path& wanted) : path_{fs::absolute(wanted.empty() ? find() : wanted)} {
+        std::error_code error;
+        if (!fs::exists(path_, error))
+            throw tool_error{"cannot record: the recorder '" + path_.string() + "' is missing"};
+        if (path_.string().find_first_of(": \t\n") == std::string::npos) return;
+        link_ = std::make_unique<temporary_directory>("/tmp/acre-");
+        fs::create_symlink(path_, link_->path() / "libacre-record.so");
+        path_ = link_->path() / "libacre-record.so";
+    }
+
+    const fs::path& path() const noexcept { return path_; }
+
+private:
+    static fs::path find() {
+        std::error_code error;
+        const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+        for (const char* folder : {"../lib", "../lib/x86_64-linux-gnu", "../lib64", "."}) {
+            const fs::path candidate = (here / folder / "libacre-record.so").lexically_normal();
+            if (fs::exists(candidate, error)) return candidate;
+        }
+        return here / "libacre-record.so";
+    }
+
+    fs::path path_;
+    std::unique_ptr<temporary_directory> link_;
+};
+
+void check_output(const fs::path& output) {
+    if (output.empty()) throw tool_error{"cannot record: the trace to write has no name"};
+    std::error_code error;
+    const fs::file_status status = fs::status(output, error);
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+        throw tool_error{"cannot write a trace to '" + output.string() + "': it exists and is not a regular file"};
+    }
+}
+
+/// What a raw directory holds of one process: its logs, one for each program that it executed, in that order.
+using process_logs = std::vector<std::unique_ptr<raw_reader>>;
+
+/// Logs are named PROCESS.IMAGE.raw.
+std::map<std::uint32_t, process_logs> read_logs(const fs::path& directory) {
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::unique_ptr<raw_reader>> ordered;
+    for (const auto& entry : fs::directory_iterator{directory}) {
+        if (entry.path().extension() != ".raw") continue;
+        const std::uint64_t image = std::strtoull(entry.path().stem().extension().c_str() + 1, nullptr, 10);
+        try {
+            auto log = std::make_unique<raw_reader>(entry.path());
+            const std::uint32_t process = log->process();
+            ordered[{process, image}] = std::move(log);
+        } catch (const tool_error&) {
+            continue;  // begun and not yet written when the process ended
+        }
+    }
+    std::map<std::uint32_t, process_logs> result;
+    for (auto& [key, log] : ordered) result[key.first].push_back(std::move(log));
+    return result;
+}
+
+/// The last program that the process executed and that did anything, or null.
+const raw_reader* last_with_rows(const process_logs& logs) {
+    const auto found = std::find_if(logs.rbegin(), logs.rend(), [](const auto& log) { return log->row_count() > 0; });
+    return found == logs.rend() ? nullptr : found->get();
+}
+
+std::size_t count_unrecorded(const fs::path& directory) {
+    std::ifstream file{directory / raw::unrecorded_name, std::ios::binary};
+    std::set<std::uint32_t> processes;
+    std::uint32_t process = 0;
+    while (file.read(reinterpret_cast<char*>(&process), sizeof process)) processes.insert(process);
+    return processes.size();
+}
+
+std::string command_line(const std::vector<std::string>& command) {
+    std::string line;
+    for (const std::string& word : command) line += (line.empty() ? "" : " ") + word;
+    return line;
+}
+
+/// Converts all of a raw directory, the process started first.
+class directory_conversion {
+public:
+    directory_conversion(const fs::path& directory, fs::path output, const std::function<void(double)>& progress)
+        : logs_{read_logs(directory)}, output_{std::move(output)}, progress_{progress} {
+        const std::size_t unrecorded = count_unrecorded(directory);
+        if (unrecorded > 0) {
+            notes_.push_back("It started " + std::to_string(unrecorded) +
+                             (unrecorded == 1 ? " process" : " processes") +
+                             " more, unrecorded; --children records them too.");
+        }
+    }
+
+    /// The process that was started, 0 when it left no log.
+    std::uint32_t started_process() const {
+        for (const auto& [process, logs] : logs_) {
+            if (logs.front()->has_flag(raw::flag_started)) return process;
+        }
+        return 0;
+    }
+
+    bool has_rows(std::uint32_t process) const {
+        const auto logs = logs_.find(process);
+        return logs != logs_.end() && last_with_rows(logs->second) != nullptr;
+    }
+
+    /// `end` may be all zeros: unknown.
+    record_result convert_all(std::uint32_t started, const trace_header& header, raw::clock_pair end) {
+        record_result result;
+        if (has_rows(started)) {
+            convert_process(logs_.at(started), header, end, output_, result);
+        }
+        for (const auto& [process, logs] : logs_) {
+            if (process == started || last_with_rows(logs) == nullptr) continue;
+            trace_header other;
+            other.notes.emplace_back(
+                "The process was started by another that was recorded; how it ended is not known.");
+            convert_process(logs, other, end, output_.string() + "." + std::to_string(process), result);
+        }
+        return result;
+    }
+
+private:
+    void convert_process(const process_logs& logs, trace_header header, raw::clock_pair end, const fs::path& output,
+                         record_result& result) const {
+        const raw_reader& log = *last_with_rows(logs);
+        if (logs.size() > 1) {
+            header.notes.push_back("The process executed " + std::to_string(logs.size()) +
+                                   " programs one after the other; this is '" + command_line(log.command()) + "'.");
+            header.command.clear();
+        }
+        const bool first = result.traces.empty();
+        if (first) header.notes.insert(header.notes.end(), notes_.begin(), notes_.end());
+        const conversion made = convert(log, header, end.ticks != 0 ? end : latest_clock(log), output, progress_);
+        result.events += made.events;
+        result.unmatched_frees += made.unmatched_frees;
+        result.traces.push_back(output);
+        if (first) result.notes = made.notes;
+    }
+
+    /// A log of this machine since it was started is best measured against now; another has only its own clocks.
+    static raw::clock_pair latest_clock(const raw_reader& log) {
+        const raw::clock_pair now = read_clocks();
+        const bool plausible = now.ticks > log.last_clock().ticks && now.nanoseconds > log.last_clock().nanoseconds;
+        return plausible ? now : log.last_clock();
+    }
+
+    std::map<std::uint32_t, process_logs> logs_;
+    fs::path output_;
+    const std::function<void(double)>& progress_;
+    std::vector<std::string> notes_;
+};
+
+std::uint64_t microseconds(const timeval& time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
+}
+
+}  // namespace
+
+record_result record(const record_options& options) {
+    if (options.command.empty()) throw tool_error{"cannot record: no program is named"};
+    const fs::path program = find_recordable_program(options.command.front());
+    check_output(options.output);
+    const preloadable_recorder recorder{options.recorder};
+    temporary_directory raw{fs::absolute(options.output).string() + ".raw-"};
+    const finished_program finished = run_recorded(options, program, recorder.path(), raw.path());
+
+    directory_conversion conversion{raw.path(), options.output, options.progress};
+    const auto process = static_cast<std::uint32_t>(finished.process);
+    if (!conversion.has_rows(process)) {
+        throw tool_error{"nothing was recorded: '" + options.command.front() + "' ended with status " +
+                         std::to_string(finished.exit_status) + " without any allocation that the recorder saw"};
+    }
+    trace_header header;
+    header.command = options.command;
+    header.exit_status = finished.exit_status;
+    header.user_time = microseconds(finished.usage.ru_utime);
+    header.system_time = microseconds(finished.usage.ru_stime);
+    try {
+        record_result result = conversion.convert_all(process, header, finished.end);
+        result.exit_status = finished.exit_status;
+        return result;
+    } catch (const tool_error& error) {
+        const std::string kept = raw.path().string();
+        raw.keep();
+        throw tool_error{std::string{error.what()} + "; what was recorded is in '" + kept + "', for 'acre finish'"};
+    }
+}
+
+record_result finish_raw_log(const fs::path& raw, const fs::path& output, std::function<void(double)> progress) {
+    check_output(output);
+    trace_header header;
+    header.notes.emplace_back("The recording was cut off; the program's exit status and CPU time are not known.");
+    std::error_code error;
+    if (fs::is_directory(raw, error)) {
+        directory_conversion conversion{raw, output, progress};
+        record_result result = conversion.convert_all(conversion.started_process(), header, {});
+        if (result.traces.empty()) throw tool_error{"'" + raw.string() + "' holds no raw log with anything recorded"};
+        return result;
+    }
+    const raw_reader log{raw};
+    if (log.row_count() == 0) throw tool_error{"'" + raw.string() + "' holds nothing that was recorded"};
+    const conversion made = convert(log, header, log.last_clock(), output, progress);
+    return {0, made.events, made.unmatched_frees, {output}, made.notes};
+}
+
+}  // namespace acre::tool

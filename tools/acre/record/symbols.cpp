@@ -1,0 +1,249 @@
+#include "symbols.hpp"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <unordered_map>
+
+namespace acre::tool {
+
+namespace {
+
+std::string demangled(const char* name) {
+    if (name == nullptr) return {};
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> plain{abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                            &std::free};
+    return status == 0 && plain ? plain.get() : name;
+}
+
+std::string text(const char* of) {
+    return of != nullptr ? of : std::string{};
+}
+
+std::string hexadecimal(const unsigned char* bytes, int count) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string result;
+    for (int i = 0; i < count; ++i) {
+        result += digits[bytes[i] >> 4];
+        result += digits[bytes[i] & 15];
+    }
+    return result;
+}
+
+/// Where the calls of `find_debuginfo` look besides the file itself; the system's places.
+const Dwfl_Callbacks callbacks = {nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address, nullptr};
+
+/// An attribute of a function, also where it is said at the function's declaration or abstract instance.
+const char* attribute_text(Dwarf_Die& die, unsigned name) {
+    Dwarf_Attribute attribute;
+    return dwarf_formstring(dwarf_attr_integrate(&die, name, &attribute));
+}
+
+std::string function_name(Dwarf_Die& die) {
+    const char* linkage = attribute_text(die, DW_AT_linkage_name);
+    if (linkage == nullptr) linkage = attribute_text(die, DW_AT_MIPS_linkage_name);
+    return linkage != nullptr ? demangled(linkage) : text(attribute_text(die, DW_AT_name));
+}
+
+std::uint32_t attribute_number(Dwarf_Die& die, unsigned name) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    if (dwarf_formudata(dwarf_attr(&die, name, &attribute), &value) != 0) return 0;
+    return static_cast<std::uint32_t>(std::min<Dwarf_Word>(value, 0xffff'ffff));
+}
+
+/// Entries of the debug information by the addresses that they cover.
+class address_index {
+public:
+    void add(Dwarf_Die& entry) {
+        Dwarf_Addr base = 0;
+        Dwarf_Addr begin = 0;
+        Dwarf_Addr end = 0;
+        for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&entry, at, &base, &begin, &end)) > 0;) {
+            ranges_.push_back({begin, end, dwarf_dieoffset(&entry)});
+        }
+    }
+
+    /// The functions of a unit: they lie in it, its namespaces and its classes.
+    void add_functions(Dwarf_Die& parent, int depth) {
+        Dwarf_Die child;
+        if (depth == 0 || dwarf_child(&parent, &child) != 0) return;
+        do {
+            switch (dwarf_tag(&child)) {
+                case DW_TAG_subprogram:
+                    add(child);
+                    break;
+                case DW_TAG_namespace:
+                case DW_TAG_module:
+                case DW_TAG_class_type:
+                case DW_TAG_structure_type:
+                    add_functions(child, depth - 1);
+                    break;
+                default:
+                    break;
+            }
+        } while (dwarf_siblingof(&child, &child) == 0);
+    }
+
+    void sort() {
+        std::sort(ranges_.begin(), ranges_.end(), [](const range& a, const range& b) { return a.begin < b.begin; });
+    }
+
+    /// The entry that covers an address.
+    std::optional<Dwarf_Off> find(std::uint64_t address) const {
+        auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                                      [](std::uint64_t wanted, const range& each) { return wanted < each.begin; });
+        if (after == ranges_.begin()) return std::nullopt;
+        --after;
+        return address < after->end ? std::optional{after->entry} : std::nullopt;
+    }
+
+private:
+    struct range {
+        std::uint64_t begin;
+        std::uint64_t end;
+        Dwarf_Off entry;
+    };
+    std::vector<range> ranges_;
+};
+
+/// The inlined calls around an address in `parent`, outermost first.
+void find_inlined(Dwarf_Die& parent, std::uint64_t address, std::vector<Dwarf_Die>& found) {
+    Dwarf_Die child;
+    if (found.size() > 200 || dwarf_child(&parent, &child) != 0) return;
+    do {
+        const int tag = dwarf_tag(&child);
+        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) continue;
+        if (dwarf_haspc(&child, address) != 1) continue;
+        if (tag == DW_TAG_inlined_subroutine) found.push_back(child);
+        return find_inlined(child, address, found);
+    } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+}  // namespace
+
+struct symbol_source::state {
+    std::unique_ptr<Dwfl, decltype(&dwfl_end)> dwfl{nullptr, &dwfl_end};
+    Dwfl_Module* module = nullptr;
+    std::uint64_t shift = 0;  // address as libdwfl counts minus address in the file
+    Dwarf* debug = nullptr;   // null: none
+    std::uint64_t debug_shift = 0;
+    address_index units;
+    std::unordered_map<Dwarf_Off, address_index> functions;  // by unit
+
+    bool open(const std::string& path, const std::string& build_id);
+    void open_debug_information();
+    const address_index& functions_of(Dwarf_Die& unit);
+    void add_functions(std::uint64_t address, std::vector<source_location>& into);
+    void add_places(Dwarf_Die& unit, std::uint64_t address, std::vector<Dwarf_Die>& scopes,
+                    std::vector<source_location>& into);
+    std::string symbol_at(std::uint64_t address);
+};
+
+bool symbol_source::state::open(const std::string& path, const std::string& build_id) {
+    dwfl.reset(dwfl_begin(&callbacks));
+    if (!dwfl) return false;
+    dwfl_report_begin(dwfl.get());
+    module = dwfl_report_offline(dwfl.get(), path.c_str(), path.c_str(), -1);
+    dwfl_report_end(dwfl.get(), nullptr, nullptr);
+    if (module == nullptr) return false;
+    GElf_Addr bias = 0;
+    if (dwfl_module_getelf(module, &bias) == nullptr) return false;
+    shift = bias;
+    const unsigned char* id = nullptr;
+    GElf_Addr at = 0;
+    const int bytes = dwfl_module_build_id(module, &id, &at);
+    if (!build_id.empty() && (bytes <= 0 || hexadecimal(id, bytes) != build_id)) return false;
+    open_debug_information();
+    return true;
+}
+
+/// libdw itself finds the unit of an address only where the compiler made an index, as g++ does and clang++ does not.
+void symbol_source::state::open_debug_information() {
+    debug = dwfl_module_getdwarf(module, &debug_shift);
+    Dwarf_Off next = 0;
+    std::size_t head = 0;
+    for (Dwarf_Off at = 0; debug != nullptr && dwarf_nextcu(debug, at, &next, &head, nullptr, nullptr, nullptr) == 0;
+         at = next) {
+        Dwarf_Die unit;
+        if (dwarf_offdie(debug, at + head, &unit) != nullptr) units.add(unit);
+    }
+    units.sort();
+}
+
+const address_index& symbol_source::state::functions_of(Dwarf_Die& unit) {
+    const auto [place, is_new] = functions.try_emplace(dwarf_dieoffset(&unit));
+    if (is_new) {
+        place->second.add_functions(unit, 32);
+        place->second.sort();
+    }
+    return place->second;
+}
+
+/// The function at an address and what is inlined there, innermost first.
+void symbol_source::state::add_functions(std::uint64_t address, std::vector<source_location>& into) {
+    if (debug == nullptr) return;
+    address -= debug_shift;
+    const auto unit_entry = units.find(address);
+    Dwarf_Die unit;
+    if (!unit_entry || dwarf_offdie(debug, *unit_entry, &unit) == nullptr) return;
+    const auto function_entry = functions_of(unit).find(address);
+    std::vector<Dwarf_Die> scopes(1);
+    if (!function_entry || dwarf_offdie(debug, *function_entry, scopes.data()) == nullptr) return;
+    find_inlined(scopes[0], address, scopes);
+    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) into.push_back({function_name(*scope), {}, 0});
+    add_places(unit, address, scopes, into);
+}
+
+/// The innermost function's place is that of the address; an inlined call says where it was called from, a place in the
+/// function around it.
+void symbol_source::state::add_places(Dwarf_Die& unit, std::uint64_t address, std::vector<Dwarf_Die>& scopes,
+                                      std::vector<source_location>& into) {
+    if (Dwarf_Line* line = dwarf_getsrc_die(&unit, address)) {
+        int number = 0;
+        into.front().file = text(dwarf_linesrc(line, nullptr, nullptr));
+        into.front().line = dwarf_lineno(line, &number) == 0 && number > 0 ? static_cast<std::uint32_t>(number) : 0;
+    }
+    Dwarf_Files* files = nullptr;
+    std::size_t file_count = 0;
+    if (dwarf_getsrcfiles(&unit, &files, &file_count) != 0) return;
+    for (std::size_t i = 0; i + 1 < scopes.size(); ++i) {
+        Dwarf_Die& inlined = scopes[scopes.size() - 1 - i];
+        const std::uint32_t file = attribute_number(inlined, DW_AT_call_file);
+        if (file < file_count) into[i + 1].file = text(dwarf_filesrc(files, file, nullptr, nullptr));
+        into[i + 1].line = attribute_number(inlined, DW_AT_call_line);
+    }
+}
+
+/// Only symbols that say how far they reach: the nearest one would often be a wrong one.
+std::string symbol_source::state::symbol_at(std::uint64_t address) {
+    GElf_Off offset = 0;
+    GElf_Sym symbol{};
+    const char* name = dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
+    return name != nullptr && offset < symbol.st_size ? demangled(name) : std::string{};
+}
+
+symbol_source::symbol_source(const std::string& path, const std::string& build_id) : state_{std::make_unique<state>()} {
+    if (path.empty() || path.front() != '/' || !state_->open(path, build_id)) state_.reset();
+}
+
+symbol_source::~symbol_source() = default;
+
+std::vector<source_location> symbol_source::locate(std::uint64_t address) {
+    std::vector<source_location> found;
+    if (!state_) return found;
+    address += state_->shift;
+    state_->add_functions(address, found);
+    if (found.empty()) found.push_back({state_->symbol_at(address), {}, 0});
+    if (found.back().function.empty()) found.back().function = state_->symbol_at(address);
+    if (found.size() == 1 && found.front().function.empty() && found.front().file.empty()) found.clear();
+    return found;
+}
+
+}  // namespace acre::tool

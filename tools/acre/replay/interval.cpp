@@ -1,0 +1,20 @@
+#include "interval.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace acre::tool {
+
+interval median_interval(std::vector<double> samples) {
+    if (samples.empty()) return {};
+    std::sort(samples.begin(), samples.end());
+    const std::size_t count = samples.size();
+    const double median = (samples[(count - 1) / 2] + samples[count / 2]) / 2;
+    // The number of samples below the median is binomial with p = 1/2: its normal approximation gives the ranks.
+    const auto n = static_cast<double>(count);
+    const double rank = std::floor((n - 1.96 * std::sqrt(n)) / 2);
+    const auto low = static_cast<std::size_t>(std::max(rank, 0.0));
+    return {samples[low], median, samples[count - 1 - low]};
+}
+
+}  // namespace acre::tool

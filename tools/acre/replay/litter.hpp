@@ -1,0 +1,48 @@
+// Fragments malloc's heap as a long-running program does: many blocks of the sizes to come, of which half are freed.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "sequence.hpp"
+
+namespace acre::tool {
+
+/// What lies about until its end. The same seed every time, so that rounds are alike.
+class litter {
+public:
+    litter(const sequence_view& sequence, std::uint32_t count) {
+        if (count == 0 || sequence.steps.empty()) return;
+        std::mt19937 random{20'26};
+        std::vector<void*> blocks;
+        blocks.reserve(count);
+        std::uint64_t bytes_left = most_bytes;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const step& like = sequence.steps[random() % sequence.steps.size()];
+            const std::uint64_t bytes = sequence.shapes[like.shape()].bytes;
+            if (bytes > bytes_left) continue;
+            bytes_left -= bytes;
+            blocks.push_back(std::malloc(static_cast<std::size_t>(bytes)));
+        }
+        for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random() % i]);
+        const std::size_t half = blocks.size() / 2;
+        for (std::size_t i = half; i < blocks.size(); ++i) std::free(blocks[i]);
+        blocks.resize(half);
+        kept_ = std::move(blocks);
+    }
+    ~litter() {
+        for (void* block : kept_) std::free(block);
+    }
+    litter(const litter&) = delete;
+    litter& operator=(const litter&) = delete;
+
+private:
+    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+
+    std::vector<void*> kept_;
+};
+
+}  // namespace acre::tool

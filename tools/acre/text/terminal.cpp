@@ -1,0 +1,70 @@
+#include "terminal.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace acre::tool {
+
+namespace {
+
+bool terminal_shows_colours() {
+    const char* kind = std::getenv("TERM");
+    return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && kind != nullptr &&
+           std::string_view{kind} != "dumb";
+}
+
+const char* code_of(style wanted) {
+    switch (wanted) {
+        case style::plain:
+            return "0";
+        case style::bold:
+            return "1";
+        case style::dim:
+            return "2";
+        case style::green:
+            return "32";
+        case style::yellow:
+            return "33";
+        case style::red:
+            return "31";
+    }
+    return "0";
+}
+
+constexpr int bar_width = 30;
+
+}  // namespace
+
+std::string styled(std::string_view text, style wanted) {
+    static const bool colours = terminal_shows_colours();
+    return colours ? fmt::format("\033[{}m{}\033[0m", code_of(wanted), text) : std::string{text};
+}
+
+progress_bar::progress_bar(std::string label, bool wanted)
+    : label_{std::move(label)},
+      wanted_{wanted && ::isatty(STDERR_FILENO) != 0},
+      start_{std::chrono::steady_clock::now()},
+      last_{start_} {}
+
+progress_bar::~progress_bar() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+void progress_bar::show(double done) {
+    using namespace std::chrono_literals;
+    if (!wanted_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - start_ < 500ms || now - last_ < 50ms) return;
+    last_ = now;
+    shown_ = true;
+    const int filled = static_cast<int>(std::clamp(done, 0.0, 1.0) * bar_width);
+    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:3.0f} %\033[K", label_, "", filled, "", bar_width - filled, done * 100);
+    std::fflush(stderr);
+}
+
+}  // namespace acre::tool

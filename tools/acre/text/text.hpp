@@ -1,0 +1,23 @@
+// Numbers and tables as people read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace acre::tool {
+
+std::string count_text(std::uint64_t count);                                           // 1,234,567
+std::string bytes_text(std::uint64_t bytes);                                           // 812 B, 9.9 KiB, 1.5 MiB
+std::string time_text(double nanoseconds);                                             // 850 ns, 1.2 ms, 3.4 s
+std::string percent_text(double share);                                                // 0.123 -> 12.3 %
+std::string plural(std::uint64_t count, std::string_view one, std::string_view many);  // "1 thread", "2 threads"
+
+/// Rows of cells, the columns as wide as they need; columns named in `left` (by number) start at the left.
+std::string table_text(const std::vector<std::vector<std::string>>& rows, const std::vector<std::size_t>& left);
+
+/// The text broken into lines of at most `width` characters, each indented.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width = 100);
+
+}  // namespace acre::tool

@@ -1,0 +1,37 @@
+// Growing bytes that numbers and text are appended to, as the trace format lays them out.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace acre::tool {
+
+class byte_sink {
+public:
+    void byte(std::uint8_t value) { bytes_.push_back(value); }
+
+    /// Seven bits a byte, low bits first, the top bit set on all but the last.
+    void number(std::uint64_t value) {
+        for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
+        byte(static_cast<std::uint8_t>(value));
+    }
+
+    /// Small whether positive or negative.
+    void signed_number(std::int64_t value) {
+        number((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
+    }
+
+    void text(std::string_view value) {
+        number(value.size());
+        bytes_.insert(bytes_.end(), value.begin(), value.end());
+    }
+
+    void clear() noexcept { bytes_.clear(); }
+    const std::vector<std::uint8_t>& bytes() const noexcept { return bytes_; }
+
+private:
+    std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace acre::tool

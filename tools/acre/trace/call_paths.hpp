@@ -1,0 +1,90 @@
+// The program's functions as its stacks show them: which place in the source allocates, and which function owns what.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model.hpp"
+
+namespace acre::tool {
+
+/// A place in the source that asks for memory; site 0 is "unknown".
+struct site_info {
+    std::uint32_t function = 0;
+    std::string file;                // empty when unknown
+    std::uint32_t line = 0;          // 0 when unknown
+    std::uint32_t stack = no_stack;  // a call node at that place, of which there may be more
+};
+
+/// A function; function 0 is "unknown".
+struct function_info {
+    std::string name;  // demangled, or module+0xoffset
+    std::string short_name;
+    bool passes_memory_on = false;
+};
+
+/// A node of the tree of functions: calls from different lines of a function are one, and recursion is folded into the
+/// first entry of the function.
+struct function_node {
+    std::uint32_t parent = 0;
+    std::uint32_t function = 0;
+    std::uint32_t depth = 0;
+};
+
+class call_paths {
+public:
+    /// The tables must live longer.
+    explicit call_paths(const trace_tables& tables);
+
+    const std::vector<site_info>& sites() const noexcept { return sites_; }
+    const std::vector<function_info>& functions() const noexcept { return functions_; }
+    const std::vector<function_node>& nodes() const noexcept { return nodes_; }
+
+    /// The innermost place on the stack that is not only passing memory on.
+    std::uint32_t site(std::uint32_t stack) const noexcept { return site_of_stack_[stack]; }
+
+    /// Where a stack stands in the tree of functions.
+    std::uint32_t node(std::uint32_t stack) const noexcept { return node_of_stack_[stack]; }
+
+    /// The deepest node above or at both.
+    std::uint32_t common(std::uint32_t a, std::uint32_t b) const noexcept;
+
+    /// The node itself, or the first above it, whose function is the program's own; 0 when there is none.
+    std::uint32_t own_code(std::uint32_t node) const noexcept;
+
+    /// True when `above` is `node` or above it.
+    bool is_above(std::uint32_t above, std::uint32_t node) const noexcept;
+
+    /// Short names from the site outwards, at most `most` of them: "parse < load < main".
+    std::string path_text(std::uint32_t stack, std::size_t most) const;
+
+    /// Where the innermost call of `function` on the stack stands in its source; line 0 when that is not known.
+    source_location place_in(std::uint32_t stack, std::uint32_t function) const;
+
+    /// "function (file:line)", as much of it as is known.
+    std::string site_text(std::uint32_t site) const;
+
+private:
+    void number_functions();
+    void number_sites();
+    void build_nodes();
+    std::uint32_t function_number(const std::string& name, bool in_runtime_library);
+    std::uint32_t child(std::uint32_t parent, std::uint32_t function);
+
+    const trace_tables& tables_;
+    std::vector<function_info> functions_;
+    std::vector<std::vector<std::uint32_t>> functions_of_frame_;  // innermost first
+    std::vector<site_info> sites_;
+    std::vector<function_node> nodes_;
+    std::vector<std::uint32_t> site_of_stack_;
+    std::vector<std::uint32_t> node_of_stack_;
+    std::unordered_map<std::string, std::uint32_t> function_numbers_;
+    std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and function
+};
+
+/// The last part of a path.
+std::string file_name(const std::string& path);
+
+}  // namespace acre::tool

@@ -1,0 +1,77 @@
+// The constants of the trace format and the limits that a reader holds a file to; docs/trace-format.md is the text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace acre::tool::format {
+
+inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'a', 'c', 'r', 'e', '\r', '\n', 0x1a};
+inline constexpr std::uint32_t version = 1;
+inline constexpr std::size_t file_head_bytes = 16;  // magic, version, a reserved word
+
+/// Sections stand in the file in this order; only `events` may be missing or repeat.
+enum class section_kind : std::uint32_t {
+    header = 1,
+    strings = 2,
+    modules = 3,
+    frames = 4,
+    call_tree = 5,
+    events = 6,
+    end = 7,
+};
+
+/// What stands in front of each section's payload, each field little-endian in this order.
+struct section_head {
+    section_kind kind{};
+    std::uint32_t flags = 0;  // none are defined yet: 0
+    std::uint64_t compressed_bytes = 0;
+    std::uint64_t raw_bytes = 0;
+    std::uint64_t checksum = 0;
+};
+inline constexpr std::size_t section_head_bytes = 32;
+
+/// A section head as it stands in the file.
+using section_head_image = std::array<std::uint8_t, section_head_bytes>;
+
+inline constexpr std::size_t events_per_chunk = 65'536;
+
+/// The columns of a chunk of events, in the order in which they stand in the payload.
+enum class column : std::uint8_t { op, size, alignment, stack, object, time, thread };
+inline constexpr std::size_t column_count = 7;
+
+/// The bits of a byte of the op column above the operation's own four.
+inline constexpr std::uint8_t operation_mask = 0x0f;
+inline constexpr std::uint8_t allocates_bit = 0x10;
+inline constexpr std::uint8_t thread_changes_bit = 0x20;
+inline constexpr std::uint8_t alignment_bit = 0x40;
+
+inline constexpr std::uint64_t tick_nanoseconds = 100;
+
+// Limits: far above what a recording needs, low enough that a file made to do harm cannot take the machine's memory.
+inline constexpr std::uint64_t most_chunk_bytes = 8 << 20;
+inline constexpr std::uint64_t most_table_bytes = 256 << 20;
+inline constexpr std::uint64_t most_table_expansion = 1000;  // raw bytes per compressed byte, besides 64 KiB
+inline constexpr std::uint64_t most_nodes = 1 << 24;
+inline constexpr std::uint64_t most_frames = 1 << 22;
+inline constexpr std::uint64_t most_locations = 1 << 23;
+inline constexpr std::uint64_t most_text_bytes = 512 << 20;  // of all names together, repeats counted
+inline constexpr std::uint64_t most_threads = 1 << 24;
+inline constexpr std::uint64_t most_live_objects = std::uint64_t{1} << 28;
+
+/// What a section may grow to when it is decompressed.
+constexpr std::uint64_t most_raw_bytes(const section_head& head) {
+    if (head.kind == section_kind::events) return most_chunk_bytes;
+    const std::uint64_t by_expansion = (64 << 10) + head.compressed_bytes * most_table_expansion;
+    return by_expansion < most_table_bytes ? by_expansion : most_table_bytes;
+}
+
+/// FNV-1a with 64 bits, carried on from `seed`.
+constexpr std::uint64_t checksum(std::span<const std::uint8_t> bytes, std::uint64_t seed = 0xcbf2'9ce4'8422'2325) {
+    for (const std::uint8_t byte : bytes) seed = (seed ^ byte) * 0x0000'0100'0000'01b3;
+    return seed;
+}
+
+}  // namespace acre::tool::format

@@ -1,0 +1,127 @@
+#include "function_name.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace acre::tool {
+
+namespace {
+
+constexpr std::string_view operator_word = "operator";
+
+bool is_name_character(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+
+/// True when `name`'s character at `at` begins the word `operator`.
+bool begins_operator(std::string_view name, std::size_t at) {
+    if (name.substr(at, operator_word.size()) != operator_word) return false;
+    if (at > 0 && is_name_character(name[at - 1])) return false;
+    const std::size_t end = at + operator_word.size();
+    return end == name.size() || !is_name_character(name[end]);
+}
+
+/// Length of an operator's own symbol, which may look like brackets: "<<", "()", "->".
+std::size_t operator_symbol_length(std::string_view rest) {
+    if (rest.starts_with("()") || rest.starts_with("[]")) return 2;
+    std::size_t length = 0;
+    while (length < rest.size() && std::string_view{"<>=!+-*/%^&|~,"}.find(rest[length]) != std::string_view::npos) {
+        ++length;
+    }
+    return length;
+}
+
+/// Where the bracket at `open` closes, or the end.
+std::size_t closing(std::string_view name, std::size_t open, char left, char right) {
+    int depth = 0;
+    for (std::size_t i = open; i < name.size(); ++i) {
+        if (name[i] == left) ++depth;
+        if (name[i] == right && --depth == 0) return i;
+    }
+    return name.size();
+}
+
+bool ends_with_digits_or(std::string_view name, std::string_view word) {
+    while (!name.empty() && (std::isdigit(static_cast<unsigned char>(name.back())) != 0 || name.back() == '_')) {
+        name.remove_suffix(1);
+    }
+    return name.ends_with(word);
+}
+
+std::string lower_case(std::string_view text) {
+    std::string lower{text};
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return lower;
+}
+
+bool is_named_like_malloc(std::string_view last_part) {
+    constexpr std::array anywhere{"malloc", "calloc", "realloc", "memalign", "strdup", "strndup"};
+    constexpr std::array whole{"alloc", "allocate", "_m_allocate", "mem_alloc", "xalloc", "zalloc", "memalloc"};
+    const std::string lower = lower_case(last_part);
+    return std::any_of(anywhere.begin(), anywhere.end(),
+                       [&](const char* word) { return lower.find(word) != std::string::npos; }) ||
+           std::any_of(whole.begin(), whole.end(), [&](const char* word) { return lower == word; }) ||
+           ends_with_digits_or(lower, "mem_alloc");
+}
+
+}  // namespace
+
+std::string short_name(std::string_view name) {
+    std::string result;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (begins_operator(name, i)) {
+            // Conversion operators, new and delete keep their word; the rest their symbol.
+            const std::size_t symbol = operator_symbol_length(name.substr(i + operator_word.size()));
+            const std::size_t length = operator_word.size() + symbol;
+            result += name.substr(i, length);
+            i += length - 1;
+            const bool spaced = i + 1 < name.size() && name[i + 1] == ' ';
+            if (spaced && symbol != 0) {
+                ++i;
+            } else if (spaced) {
+                const std::size_t end = std::min(name.find_first_of("(<", i), name.size());
+                result += name.substr(i + 1, end - i - 1);
+                i = end - 1;
+            }
+        } else if (name[i] == '<') {
+            i = closing(name, i, '<', '>');
+        } else if (name[i] == '{') {
+            const std::size_t end = closing(name, i, '{', '}');
+            result += name.substr(i, 7) == "{lambda" ? "{lambda}" : name.substr(i, end - i + 1);
+            i = end;
+        } else if (name.substr(i).starts_with("(anonymous namespace)")) {
+            i += std::string_view{"(anonymous namespace)"}.size() - 1;
+            if (name.substr(i + 1).starts_with("::")) i += 2;
+        } else if (name[i] == '(') {
+            // A parameter list, after which only a local name can follow: "f(int)::{lambda()#1}".
+            i = closing(name, i, '(', ')');
+            if (!name.substr(std::min(i + 1, name.size())).starts_with("::")) break;
+        } else if (name[i] == ' ') {
+            result.clear();  // what came before was the return type
+        } else {
+            result += name[i];
+        }
+    }
+    return result.empty() ? std::string{name} : result;
+}
+
+bool passes_memory_on(std::string_view demangled) {
+    const std::string name = short_name(demangled);
+    if (name.starts_with("std::") || name.starts_with("__gnu_cxx::") || name.starts_with("operator new") ||
+        name.starts_with("operator delete") || name == "_start") {
+        return true;
+    }
+    const std::size_t last = name.rfind("::");
+    return is_named_like_malloc(last == std::string::npos ? name : std::string_view{name}.substr(last + 2));
+}
+
+bool is_runtime_library(std::string_view path) {
+    constexpr std::array names{"libc.so",  "libc-2.", "libc.musl", "libstdc++.so", "libc++.so",   "libc++abi.so",
+                               "ld-linux", "ld-musl", "libm.so",   "libpthread",   "libgcc_s.so", "libacre-record"};
+    const std::string_view file = path.substr(path.rfind('/') + 1);
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return file.starts_with(name); });
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,19 @@
+// Demangled C++ function names as people say them, and which functions only pass memory on.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace acre::tool {
+
+/// Without return type, template arguments and parameters: "void store<Orc>::add<int>(int)" is "store::add".
+std::string short_name(std::string_view demangled);
+
+/// True for the allocation functions of the C and C++ libraries, for what std:: does between them and a program, and for
+/// wrappers that are named like them (xmalloc, sqlite3DbMallocRaw): the program's own decision stands in a caller.
+bool passes_memory_on(std::string_view demangled);
+
+/// The same of a whole module: the C and C++ run-time libraries and the recorder itself.
+bool is_runtime_library(std::string_view module_path);
+
+}  // namespace acre::tool

@@ -1,0 +1,99 @@
+// What is known of each live object, by its number: memory in proportion to the objects that live, not to all there were.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace acre::tool {
+
+/// A hash table with linear probing; removing shifts back, so that no tombstones pile up.
+template <typename Value>
+class live_table {
+public:
+    /// The object must not be in the table.
+    Value& insert(std::uint64_t object, Value value) {
+        if ((count_ + 1) * 4 > slots_.size() * 3) grow();
+        std::size_t place = home(object);
+        while (slots_[place].key != empty) place = next(place);
+        ++count_;
+        slots_[place] = {object + 1, std::move(value)};
+        return slots_[place].value;
+    }
+
+    /// Null when the object does not live.
+    Value* find(std::uint64_t object) noexcept {
+        if (slots_.empty()) return nullptr;
+        const std::size_t place = find_place(object);
+        return slots_[place].key == empty ? nullptr : &slots_[place].value;
+    }
+
+    /// False when the object does not live; else it is moved to `taken` and gone from the table.
+    bool take(std::uint64_t object, Value& taken) {
+        if (slots_.empty()) return false;
+        const std::size_t place = find_place(object);
+        if (slots_[place].key == empty) return false;
+        taken = std::move(slots_[place].value);
+        remove(place);
+        return true;
+    }
+
+    std::size_t size() const noexcept { return count_; }
+
+    /// Calls `visit(object, value)` for each live object, in no particular order.
+    template <typename Visit>
+    void for_each(Visit&& visit) {
+        for (slot& each : slots_) {
+            if (each.key != empty) visit(each.key - 1, each.value);
+        }
+    }
+
+private:
+    static constexpr std::uint64_t empty = 0;
+
+    struct slot {
+        std::uint64_t key = empty;  // object number + 1
+        Value value{};
+    };
+
+    std::size_t home(std::uint64_t object) const noexcept {
+        return static_cast<std::size_t>((object * 0x9e37'79b9'7f4a'7c15) >> shift_);
+    }
+    std::size_t next(std::size_t place) const noexcept { return (place + 1) & (slots_.size() - 1); }
+
+    std::size_t find_place(std::uint64_t object) const noexcept {
+        std::size_t place = home(object);
+        while (slots_[place].key != empty && slots_[place].key != object + 1) place = next(place);
+        return place;
+    }
+
+    void remove(std::size_t hole) {
+        for (std::size_t place = next(hole); slots_[place].key != empty; place = next(place)) {
+            const std::size_t wanted = home(slots_[place].key - 1);
+            const std::size_t mask = slots_.size() - 1;
+            if (((place - wanted) & mask) < ((place - hole) & mask)) continue;
+            slots_[hole] = std::move(slots_[place]);
+            hole = place;
+        }
+        slots_[hole].key = empty;
+        --count_;
+    }
+
+    void grow() {
+        std::vector<slot> old(slots_.empty() ? 64 : slots_.size() * 2);
+        old.swap(slots_);
+        shift_ = 64;
+        for (std::size_t size = slots_.size(); size > 1; size /= 2) --shift_;
+        count_ = 0;
+        for (slot& each : old) {
+            if (each.key != empty) insert(each.key - 1, std::move(each.value));
+        }
+    }
+
+    std::vector<slot> slots_;
+    std::size_t count_ = 0;
+    unsigned shift_ = 64;
+};
+
+}  // namespace acre::tool

@@ -1,0 +1,289 @@
+#include "reader.hpp"
+
+#include <sys/stat.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "error.hpp"
+#include "table_codec.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+using format::section_kind;
+
+std::uint64_t little_endian(std::span<const std::uint8_t> bytes) {
+    std::uint64_t value = 0;
+    for (std::size_t i = bytes.size(); i > 0; --i) value = value << 8 | bytes[i - 1];
+    return value;
+}
+
+const char* name_of(section_kind kind) {
+    switch (kind) {
+        case section_kind::header:
+            return "header";
+        case section_kind::strings:
+            return "strings";
+        case section_kind::modules:
+            return "modules";
+        case section_kind::frames:
+            return "frames";
+        case section_kind::call_tree:
+            return "call tree";
+        case section_kind::events:
+            return "events";
+        case section_kind::end:
+            return "end";
+    }
+    return "unknown";
+}
+
+constexpr auto tables_in_order = std::to_array({section_kind::header, section_kind::strings, section_kind::modules,
+                                                section_kind::frames, section_kind::call_tree});
+
+}  // namespace
+
+trace_reader::trace_reader(std::filesystem::path path) : path_{std::move(path)} {
+    open_file();
+    check_file_head();
+    find_sections();
+    read_tables();
+}
+
+void trace_reader::open_file() {
+    const auto cannot = [&](const std::string& why) {
+        throw tool_error{"cannot read '" + path_.string() + "': " + why};
+    };
+    file_.reset(std::fopen(path_.c_str(), "rbe"));
+    if (file_ == nullptr) cannot(std::strerror(errno));
+    struct stat status{};
+    if (::fstat(::fileno(file_.get()), &status) != 0) cannot(std::strerror(errno));
+    if (!S_ISREG(status.st_mode)) cannot("it is not a regular file");
+    file_bytes_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+void trace_reader::check_file_head() {
+    std::array<std::uint8_t, format::file_head_bytes> head{};
+    const std::string not_a_trace = "'" + path_.string() + "' is not a trace: make one with 'acre record'";
+    if (file_bytes_ < head.size()) throw tool_error{not_a_trace};
+    read_at(0, head);
+    if (!std::equal(format::magic.begin(), format::magic.end(), head.begin())) throw tool_error{not_a_trace};
+    const std::uint64_t version = little_endian(std::span{head}.subspan(8, 4));
+    if (version == format::version && little_endian(std::span{head}.subspan(12, 4)) != 0) {
+        damaged("its first 16 bytes are not those of a trace");
+    }
+    if (version != format::version) {
+        throw tool_error{"'" + path_.string() + "' is a trace of version " + std::to_string(version) +
+                         ", and this acre reads version " + std::to_string(format::version) +
+                         ": use the acre that recorded it, or record again"};
+    }
+}
+
+void trace_reader::find_sections() {
+    std::uint64_t offset = format::file_head_bytes;
+    section found;
+    while (!ended_ && read_section_head(offset, found)) {
+        place(found);
+        offset = found.offset + found.head.compressed_bytes;
+    }
+    if (table_sections_.size() < tables_in_order.size()) {
+        throw tool_error{"'" + path_.string() + "' was cut off before its first event: copy it again, or record again"};
+    }
+    if (!ended_) {
+        missing_ = "'" + path_.string() + "' was cut off after " + std::to_string(offset) +
+                   " of its bytes: the first " + std::to_string(chunks_.size()) +
+                   " chunks of events are whole and the rest is missing";
+    } else if (offset != file_bytes_) {
+        damaged("there are " + std::to_string(file_bytes_ - offset) + " bytes after its end");
+    }
+}
+
+/// Checks that the section may come here, and keeps it.
+void trace_reader::place(const section& found) {
+    const bool in_tables = table_sections_.size() < tables_in_order.size();
+    const auto expected = in_tables ? tables_in_order[table_sections_.size()] : section_kind::events;
+    const bool ends = found.head.kind == section_kind::end && !in_tables;
+    if (found.head.kind != expected && !ends) {
+        damaged("its " + std::string{name_of(found.head.kind)} + " section at byte " +
+                std::to_string(found.offset - format::section_head_bytes) + " is out of order");
+    }
+    check_head(found);
+    if (in_tables) {
+        table_sections_.push_back(found);
+    } else if (ends) {
+        read_end(found);
+    } else {
+        chunks_.push_back(found);
+    }
+}
+
+/// False when the file ends before the section does.
+bool trace_reader::read_section_head(std::uint64_t offset, section& found) {
+    if (file_bytes_ - offset < format::section_head_bytes) return false;
+    format::section_head_image image{};
+    read_at(offset, image);
+    const std::span<const std::uint8_t> bytes{image};
+    found.head.kind = static_cast<section_kind>(little_endian(bytes.first(4)));
+    found.head.flags = static_cast<std::uint32_t>(little_endian(bytes.subspan(4, 4)));
+    found.head.compressed_bytes = little_endian(bytes.subspan(8, 8));
+    found.head.raw_bytes = little_endian(bytes.subspan(16, 8));
+    found.head.checksum = little_endian(bytes.subspan(24, 8));
+    found.offset = offset + format::section_head_bytes;
+    return found.head.compressed_bytes <= file_bytes_ - found.offset;
+}
+
+void trace_reader::check_head(const section& found) const {
+    const std::string where = std::string{"its "} + name_of(found.head.kind) + " section at byte " +
+                              std::to_string(found.offset - format::section_head_bytes);
+    if (found.head.flags != 0) damaged(where + " has flags that this acre does not know");
+    if (found.head.raw_bytes > format::most_raw_bytes(found.head)) damaged(where + " claims an absurd size");
+}
+
+void trace_reader::read_tables() {
+    std::size_t at = 0;
+    try {
+        header_ = decode_header(payload_of(table_sections_[at]));
+        const auto strings = decode_strings(payload_of(table_sections_[++at]));
+        tables_.modules = decode_modules(payload_of(table_sections_[++at]), strings);
+        tables_.frames = decode_frames(payload_of(table_sections_[++at]), strings, tables_.modules.size());
+        tables_.call_tree = decode_call_tree(payload_of(table_sections_[++at]), tables_.frames.size());
+    } catch (const tool_error& error) {
+        damaged(std::string{"in its "} + name_of(tables_in_order[at]) + " section, " + error.what());
+    }
+}
+
+void trace_reader::read_end(const section& end) {
+    try {
+        const auto payload = payload_of(end);
+        byte_source source{payload};
+        totals_ = {source.number(), source.number(), source.number(), source.number(), source.number()};
+        source.expect_end();
+    } catch (const tool_error& error) {
+        damaged(std::string{"in its end section, "} + error.what());
+    }
+    ended_ = true;
+}
+
+std::vector<std::uint8_t> trace_reader::payload_of(const section& of) {
+    std::vector<std::uint8_t> compressed(static_cast<std::size_t>(of.head.compressed_bytes));
+    read_at(of.offset, compressed);
+    std::array<std::uint8_t, 24> sealed{};
+    read_at(of.offset - format::section_head_bytes, sealed);
+    if (format::checksum(compressed, format::checksum(sealed)) != of.head.checksum) {
+        throw tool_error{"the checksum does not match"};
+    }
+    std::vector<std::uint8_t> raw(static_cast<std::size_t>(of.head.raw_bytes));
+    const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), compressed.data(), compressed.size());
+    if (ZSTD_isError(size) != 0 || size != raw.size()) throw tool_error{"the payload cannot be decompressed"};
+    return raw;
+}
+
+void trace_reader::read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) {
+    if (::fseeko(file_.get(), static_cast<off_t>(offset), SEEK_SET) != 0 ||
+        std::fread(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
+        throw tool_error{"cannot read '" + path_.string() + "': it changed while it was read"};
+    }
+}
+
+void trace_reader::open_chunk(const section& chunk, event_stream& stream) {
+    try {
+        stream.payload = payload_of(chunk);
+        byte_source head{stream.payload};
+        stream.left = head.number(format::events_per_chunk, "the number of events");
+        const std::uint64_t first_event = head.number();
+        const std::uint64_t first_object = head.number();
+        std::array<std::size_t, format::column_count> lengths{};
+        for (std::size_t& length : lengths) {
+            length = static_cast<std::size_t>(head.number(stream.payload.size(), "the length of a column"));
+        }
+        if (first_event != stream.events || first_object != stream.objects) throw tool_error{"it is out of order"};
+        std::size_t at = stream.payload.size() - head.remaining();
+        for (std::size_t i = 0; i < lengths.size(); ++i) {
+            if (lengths[i] > stream.payload.size() - at) throw tool_error{"a column is cut off"};
+            stream.columns[i] = byte_source{std::span{stream.payload}.subspan(at, lengths[i])};
+            at += lengths[i];
+        }
+        if (at != stream.payload.size()) throw tool_error{"there is more in it than it says"};
+    } catch (const tool_error& error) {
+        damaged("in its events after event " + std::to_string(stream.events) + ", " + error.what());
+    }
+}
+
+void trace_reader::close_chunk(event_stream& stream) const {
+    for (const byte_source& column : stream.columns) {
+        if (column.remaining() != 0) damaged("a column of its events is longer than they need");
+    }
+}
+
+void trace_reader::check_counts(const event_stream& stream) const {
+    if (!ended_) return;
+    const bool right = totals_.events == stream.events && totals_.objects == stream.objects &&
+                       totals_.bytes == stream.bytes && totals_.threads == stream.threads &&
+                       totals_.live == stream.live.size();
+    if (!right) damaged("its events do not add up to what its end section says");
+}
+
+event trace_reader::next_event(event_stream& stream) const {
+    try {
+        event e = decode_event(stream);
+        stream.context.pass(e);
+        ++stream.events;
+        return e;
+    } catch (const tool_error& error) {
+        damaged("at event " + std::to_string(stream.events) + ", " + error.what());
+    }
+}
+
+event trace_reader::decode_event(event_stream& stream) const {
+    using enum format::column;
+    const auto column = [&](format::column which) -> byte_source& {
+        return stream.columns[static_cast<std::size_t>(which)];
+    };
+    event e;
+    const std::uint8_t op_byte = column(op).byte();
+    if ((op_byte & 0x80) != 0 || (op_byte & format::operation_mask) > static_cast<unsigned>(operation::delete_array)) {
+        throw tool_error{"the operation is unknown"};
+    }
+    e.op = static_cast<operation>(op_byte & format::operation_mask);
+    e.allocates = (op_byte & format::allocates_bit) != 0;
+    if ((op_byte & format::thread_changes_bit) != 0) {
+        stream.thread = static_cast<std::uint32_t>(column(thread).number(stream.threads, "the thread"));
+    }
+    e.thread = stream.thread;
+    if (e.thread >= format::most_threads) throw tool_error{"the thread is out of range"};
+    if (e.thread == stream.threads) ++stream.threads;
+
+    const std::uint64_t stack_code = column(stack).number(tables_.call_tree.size(), "the stack");
+    e.stack = stack_code == 0 ? stream.context.guess_stack() : static_cast<std::uint32_t>(stack_code - 1);
+    stream.tick += static_cast<std::uint64_t>(column(time).signed_number());
+    e.time = stream.tick * format::tick_nanoseconds;
+    if ((op_byte & format::alignment_bit) != 0) {
+        e.alignment_log2 = column(alignment).byte();
+        if (e.alignment_log2 > 63) throw tool_error{"the alignment is out of range"};
+    }
+    if (e.allocates) {
+        const std::uint64_t size_code = column(size).number();
+        e.size = size_code == 0 ? stream.context.guess_size(e.stack) : size_code - 1;
+        e.object = stream.objects++;
+        stream.bytes += e.size;
+        stream.live.insert(e.object, e.size);
+        if (stream.live.size() > format::most_live_objects) throw tool_error{"absurdly many objects live"};
+        return e;
+    }
+    const std::uint64_t back = column(object).number();
+    if (back >= stream.objects) throw tool_error{"an object is freed that was never allocated"};
+    e.object = stream.objects - 1 - back;
+    if (!stream.live.take(e.object, e.size)) throw tool_error{"an object is freed twice"};
+    return e;
+}
+
+void trace_reader::damaged(const std::string& how) const {
+    throw tool_error{"'" + path_.string() + "' is damaged: " + how + "; copy it again, or record again"};
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,124 @@
+// Reads a trace file: header and tables when it is opened, the events by streaming, as often as wanted.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "byte_source.hpp"
+#include "event_context.hpp"
+#include "format.hpp"
+#include "live_table.hpp"
+#include "model.hpp"
+
+namespace acre::tool {
+
+/// The file is untrusted: what makes no sense throws tool_error with one sentence. A file that was cut off is read as
+/// far as it is whole, and missing() says so.
+class trace_reader {
+public:
+    explicit trace_reader(std::filesystem::path path);
+
+    const std::filesystem::path& path() const noexcept { return path_; }
+    const trace_header& header() const noexcept { return header_; }
+    const trace_tables& tables() const noexcept { return tables_; }
+    std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+
+    /// A sentence that says what a cut-off file lacks; empty when the file is whole.
+    const std::string& missing() const noexcept { return missing_; }
+
+    /// Told how much of the events has been read, from 0 to 1, now and then during for_each.
+    void on_progress(std::function<void(double)> tell) { tell_ = std::move(tell); }
+
+    /// Calls `visit(const event&)` for each event in order. Memory: a chunk and 24 to 64 bytes a live object.
+    template <typename Visit>
+    void for_each(Visit&& visit) {
+        event_stream stream{tables_.call_tree.size()};
+        for (std::size_t i = 0; i < chunks_.size(); ++i) {
+            tell(i);
+            open_chunk(chunks_[i], stream);
+            for (std::uint64_t left = stream.left; left > 0; --left) visit(next_event(stream));
+            close_chunk(stream);
+        }
+        tell(chunks_.size());
+        check_counts(stream);
+    }
+
+private:
+    struct file_closer {
+        void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+    };
+
+    /// A section in the file.
+    struct section {
+        format::section_head head;
+        std::uint64_t offset = 0;  // of its payload
+    };
+
+    /// Where for_each stands.
+    struct event_stream {
+        explicit event_stream(std::size_t nodes) : context{nodes} {}
+
+        event_context context;
+        live_table<std::uint64_t> live;  // size of each live object
+        std::array<byte_source, format::column_count> columns;
+        std::vector<std::uint8_t> payload;
+        std::uint64_t left = 0;  // events in the chunk
+        std::uint64_t events = 0;
+        std::uint64_t objects = 0;
+        std::uint64_t bytes = 0;
+        std::uint64_t tick = 0;
+        std::uint32_t thread = 0;
+        std::uint32_t threads = 0;
+    };
+
+    /// What the end section says.
+    struct totals {
+        std::uint64_t events = 0;
+        std::uint64_t objects = 0;
+        std::uint64_t bytes = 0;
+        std::uint64_t threads = 0;
+        std::uint64_t live = 0;
+    };
+
+    void open_file();
+    void check_file_head();
+    void find_sections();
+    void place(const section& found);
+    void read_tables();
+    void read_end(const section& end);
+    bool read_section_head(std::uint64_t offset, section& found);
+    void check_head(const section& found) const;
+    std::vector<std::uint8_t> payload_of(const section& of);
+    void read_at(std::uint64_t offset, std::span<std::uint8_t> bytes);
+
+    void tell(std::size_t chunk) const {
+        if (tell_) tell_(chunks_.empty() ? 1 : static_cast<double>(chunk) / static_cast<double>(chunks_.size()));
+    }
+    void open_chunk(const section& chunk, event_stream& stream);
+    void close_chunk(event_stream& stream) const;
+    void check_counts(const event_stream& stream) const;
+    event next_event(event_stream& stream) const;
+    event decode_event(event_stream& stream) const;
+    [[noreturn]] void damaged(const std::string& how) const;
+
+    std::filesystem::path path_;
+    std::unique_ptr<std::FILE, file_closer> file_;
+    std::uint64_t file_bytes_ = 0;
+    trace_header header_;
+    trace_tables tables_;
+    std::vector<section> table_sections_;
+    std::vector<section> chunks_;
+    totals totals_;
+    bool ended_ = false;
+    std::string missing_;
+    std::function<void(double)> tell_;
+};
+
+}  // namespace acre::tool

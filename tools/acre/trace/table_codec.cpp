@@ -1,0 +1,219 @@
+#include "table_codec.hpp"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "byte_source.hpp"
+#include "error.hpp"
+#include "format.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+/// Numbers texts from 0 in the order of their first use.
+class string_numbers {
+public:
+    explicit string_numbers(byte_sink& sink) : sink_{sink} {}
+
+    std::uint64_t operator()(std::string_view text) {
+        const auto [place, added] = numbers_.try_emplace(text, numbers_.size());
+        if (added) sink_.text(text);
+        return place->second;
+    }
+
+private:
+    byte_sink& sink_;
+    std::unordered_map<std::string_view, std::uint64_t> numbers_;
+};
+
+/// Looks texts up and refuses when all that were handed out together grow beyond the limit.
+class string_lookup {
+public:
+    explicit string_lookup(const std::vector<std::string>& strings) : strings_{strings} {}
+
+    const std::string& operator()(byte_source& source) {
+        const std::uint64_t number = source.number();
+        if (number >= strings_.size()) throw tool_error{"a text is not in the table of texts"};
+        const std::string& text = strings_[static_cast<std::size_t>(number)];
+        bytes_ += text.size();
+        if (bytes_ > format::most_text_bytes) throw tool_error{"the names are absurdly long"};
+        return text;
+    }
+
+private:
+    const std::vector<std::string>& strings_;
+    std::uint64_t bytes_ = 0;
+};
+
+void encode_texts(byte_sink& sink, const std::vector<std::string>& texts) {
+    sink.number(texts.size());
+    for (const std::string& text : texts) sink.text(text);
+}
+
+std::vector<std::string> decode_texts(byte_source& source) {
+    std::vector<std::string> texts;
+    for (auto left = source.count(format::most_table_bytes, "a count of texts"); left > 0; --left) {
+        texts.emplace_back(source.text());
+    }
+    return texts;
+}
+
+void encode_frame(byte_sink& sink, const frame_info& frame, string_numbers& number) {
+    sink.number(frame.module == frame_info::no_module ? 0 : std::uint64_t{frame.module} + 1);
+    sink.number(frame.module_offset);
+    sink.number(frame.locations.size());
+    for (const source_location& location : frame.locations) {
+        sink.number(number(location.function));
+        sink.number(number(location.file));
+        sink.number(location.line);
+    }
+}
+
+frame_info decode_frame(byte_source& source, string_lookup& lookup, std::size_t modules, std::uint64_t& locations) {
+    frame_info frame;
+    const std::uint64_t module = source.number(modules, "a frame's module");
+    frame.module = module == 0 ? frame_info::no_module : static_cast<std::uint32_t>(module - 1);
+    frame.module_offset = source.number();
+    const std::uint64_t count = source.count(format::most_locations - locations, "the number of a frame's locations");
+    locations += count;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        source_location location;
+        location.function = lookup(source);
+        location.file = lookup(source);
+        location.line = static_cast<std::uint32_t>(source.number(0xffff'ffff, "a line"));
+        frame.locations.push_back(std::move(location));
+    }
+    return frame;
+}
+
+void check_call_tree(const trace_tables& tables) {
+    const auto& tree = tables.call_tree;
+    if (tree.empty()) throw tool_error{"the call tree has no root"};
+    if (tree.size() > format::most_nodes) throw tool_error{"the call tree has too many nodes for a trace"};
+    for (std::size_t i = 1; i < tree.size(); ++i) {
+        if (tree[i].parent >= i) throw tool_error{"a node of the call tree comes before its parent"};
+        if (tree[i].frame >= tables.frames.size()) throw tool_error{"a node of the call tree has no frame"};
+    }
+}
+
+}  // namespace
+
+void check_tables(const trace_tables& tables) {
+    check_call_tree(tables);
+    if (tables.frames.size() > format::most_frames) throw tool_error{"there are too many frames for a trace"};
+    std::uint64_t locations = 0;
+    for (const frame_info& frame : tables.frames) {
+        locations += frame.locations.size();
+        if (frame.module != frame_info::no_module && frame.module >= tables.modules.size()) {
+            throw tool_error{"a frame is in a module that is not in the table"};
+        }
+    }
+    if (locations > format::most_locations) throw tool_error{"there are too many source locations for a trace"};
+}
+
+byte_sink encode_header(const trace_header& header) {
+    byte_sink sink;
+    encode_texts(sink, header.command);
+    sink.text(header.date);
+    sink.text(header.machine);
+    sink.signed_number(header.exit_status);
+    sink.number(header.duration);
+    sink.number(header.user_time);
+    sink.number(header.system_time);
+    sink.number(header.unmatched_frees);
+    sink.byte(header.stacks_at_free ? 1 : 0);
+    encode_texts(sink, header.notes);
+    return sink;
+}
+
+trace_header decode_header(std::span<const std::uint8_t> payload) {
+    byte_source source{payload};
+    trace_header header;
+    header.command = decode_texts(source);
+    header.date = source.text();
+    header.machine = source.text();
+    header.exit_status = static_cast<std::int32_t>(source.signed_number());
+    header.duration = source.number();
+    header.user_time = source.number();
+    header.system_time = source.number();
+    header.unmatched_frees = source.number();
+    header.stacks_at_free = source.byte() != 0;
+    header.notes = decode_texts(source);
+    source.expect_end();
+    return header;
+}
+
+encoded_tables encode_tables(const trace_tables& tables) {
+    encoded_tables encoded;
+    string_numbers number{encoded.strings};
+    encoded.modules.number(tables.modules.size());
+    for (const module_info& module : tables.modules) {
+        encoded.modules.number(number(module.path));
+        encoded.modules.number(number(module.build_id));
+        encoded.modules.number(module.load_bias);
+    }
+    encoded.frames.number(tables.frames.size());
+    for (const frame_info& frame : tables.frames) encode_frame(encoded.frames, frame, number);
+    encoded.call_tree.number(tables.call_tree.size());
+    for (std::size_t i = 1; i < tables.call_tree.size(); ++i) {
+        encoded.call_tree.number(i - tables.call_tree[i].parent);
+        encoded.call_tree.number(tables.call_tree[i].frame);
+    }
+    return encoded;
+}
+
+std::vector<std::string> decode_strings(std::span<const std::uint8_t> payload) {
+    byte_source source{payload};
+    std::vector<std::string> strings;
+    while (source.remaining() != 0) strings.emplace_back(source.text());
+    return strings;
+}
+
+std::vector<module_info> decode_modules(std::span<const std::uint8_t> payload,
+                                        const std::vector<std::string>& strings) {
+    byte_source source{payload};
+    string_lookup lookup{strings};
+    std::vector<module_info> modules;
+    for (auto left = source.count(format::most_frames, "the number of modules"); left > 0; --left) {
+        module_info module;
+        module.path = lookup(source);
+        module.build_id = lookup(source);
+        module.load_bias = source.number();
+        modules.push_back(std::move(module));
+    }
+    source.expect_end();
+    return modules;
+}
+
+std::vector<frame_info> decode_frames(std::span<const std::uint8_t> payload, const std::vector<std::string>& strings,
+                                      std::size_t modules) {
+    byte_source source{payload};
+    string_lookup lookup{strings};
+    std::uint64_t locations = 0;
+    std::vector<frame_info> frames;
+    for (auto left = source.count(format::most_frames, "the number of frames"); left > 0; --left) {
+        frames.push_back(decode_frame(source, lookup, modules, locations));
+    }
+    source.expect_end();
+    return frames;
+}
+
+std::vector<call_node> decode_call_tree(std::span<const std::uint8_t> payload, std::size_t frames) {
+    byte_source source{payload};
+    const std::uint64_t count = source.number(format::most_nodes, "the number of nodes");
+    if (count == 0) throw tool_error{"the call tree has no root"};
+    if (count - 1 > source.remaining()) throw tool_error{"the number of nodes is out of range"};
+    std::vector<call_node> tree(1);
+    for (std::uint64_t i = 1; i < count; ++i) {
+        const std::uint64_t up = source.number(i, "a node's parent");
+        if (up == 0) throw tool_error{"a node of the call tree is its own parent"};
+        const std::uint64_t frame = source.number();
+        if (frame >= frames) throw tool_error{"a node of the call tree has no frame"};
+        tree.push_back({static_cast<std::uint32_t>(i - up), static_cast<std::uint32_t>(frame)});
+    }
+    source.expect_end();
+    return tree;
+}
+
+}  // namespace acre::tool

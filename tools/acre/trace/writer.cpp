@@ -1,0 +1,205 @@
+#include "writer.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "error.hpp"
+#include "table_codec.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr int compression_level = 1;
+
+std::string because_of_errno() {
+    return std::strerror(errno);
+}
+
+void put_little_endian(std::uint8_t* to, std::uint64_t value, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+
+format::section_head_image image_of(const format::section_head& head) {
+    format::section_head_image image{};
+    put_little_endian(image.data(), static_cast<std::uint32_t>(head.kind), 4);
+    put_little_endian(image.data() + 4, head.flags, 4);
+    put_little_endian(image.data() + 8, head.compressed_bytes, 8);
+    put_little_endian(image.data() + 16, head.raw_bytes, 8);
+    put_little_endian(image.data() + 24, head.checksum, 8);
+    return image;
+}
+
+/// Through symbolic links; a name that must not be replaced by a file is refused.
+std::filesystem::path final_path(const std::filesystem::path& path) {
+    std::error_code ignored;
+    const auto status = std::filesystem::status(path, ignored);
+    if (!std::filesystem::exists(status)) return path;
+    if (!std::filesystem::is_regular_file(status)) {
+        throw tool_error{"cannot write a trace to '" + path.string() + "': it exists and is not a regular file"};
+    }
+    const auto canonical = std::filesystem::canonical(path, ignored);
+    return ignored ? path : canonical;
+}
+
+std::FILE* create(const std::filesystem::path& temporary, const std::filesystem::path& path) {
+    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    std::FILE* file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
+    if (file == nullptr) throw tool_error{"cannot write '" + path.string() + "': " + because_of_errno()};
+    return file;
+}
+
+}  // namespace
+
+trace_writer::trace_writer(std::filesystem::path path, const trace_header& header, const trace_tables& tables)
+    : path_{final_path(path)}, context_{tables.call_tree.size()}, nodes_{tables.call_tree.size()} {
+    check_tables(tables);
+    temporary_ = path_;
+    temporary_ += ".partial-" + std::to_string(::getpid());
+    file_.reset(create(temporary_, path_));
+    try {
+        std::array<std::uint8_t, format::file_head_bytes> head{};
+        std::copy(format::magic.begin(), format::magic.end(), head.begin());
+        put_little_endian(head.data() + format::magic.size(), format::version, 4);
+        write_bytes(head);
+        const encoded_tables encoded = encode_tables(tables);
+        write_section(format::section_kind::header, encode_header(header));
+        write_section(format::section_kind::strings, encoded.strings);
+        write_section(format::section_kind::modules, encoded.modules);
+        write_section(format::section_kind::frames, encoded.frames);
+        write_section(format::section_kind::call_tree, encoded.call_tree);
+    } catch (...) {
+        ::unlink(temporary_.c_str());
+        throw;
+    }
+}
+
+trace_writer::~trace_writer() {
+    if (file_ != nullptr) ::unlink(temporary_.c_str());
+}
+
+void trace_writer::add(const event& e) {
+    check(e);
+    append(e);
+    context_.pass(e);
+    if (++events_ - chunk_first_event_ == format::events_per_chunk) write_chunk();
+}
+
+void trace_writer::check(const event& e) {
+    if (e.stack >= nodes_) throw tool_error{"an event has a stack that is not in the call tree"};
+    if (e.alignment_log2 > 63) throw tool_error{"an event has an impossible alignment"};
+    if (e.thread > threads_ || e.thread >= format::most_threads) {
+        throw tool_error{"an event's thread is not numbered in order"};
+    }
+    if (e.thread == threads_) ++threads_;
+    if (e.allocates) {
+        if (e.object != objects_) throw tool_error{"an event's object is not numbered in order"};
+        live_.insert(objects_++, e.size);
+        bytes_ += e.size;
+    } else if (std::uint64_t size = 0; !live_.take(e.object, size)) {
+        throw tool_error{"an event frees an object that does not live"};
+    }
+}
+
+void trace_writer::append(const event& e) {
+    using enum format::column;
+    auto op_byte = static_cast<std::uint8_t>(e.op);
+    if (e.allocates) {
+        op_byte |= format::allocates_bit;
+        column(size).number(e.size == context_.guess_size(e.stack) ? 0 : e.size + 1);
+    } else {
+        column(object).number(objects_ - 1 - e.object);
+    }
+    if (e.allocates && e.alignment_log2 != 0) {
+        op_byte |= format::alignment_bit;
+        column(alignment).byte(e.alignment_log2);
+    }
+    if (e.thread != previous_thread_) {
+        op_byte |= format::thread_changes_bit;
+        column(thread).number(e.thread);
+        previous_thread_ = e.thread;
+    }
+    column(op).byte(op_byte);
+    column(stack).number(e.stack == context_.guess_stack() ? 0 : std::uint64_t{e.stack} + 1);
+    const std::uint64_t tick = e.time / format::tick_nanoseconds;
+    column(time).signed_number(static_cast<std::int64_t>(tick - previous_tick_));
+    previous_tick_ = tick;
+}
+
+void trace_writer::write_chunk() {
+    byte_sink head;
+    head.number(events_ - chunk_first_event_);
+    head.number(chunk_first_event_);
+    head.number(chunk_first_object_);
+    std::array<const byte_sink*, 1 + format::column_count> frames{&head};
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        head.number(columns_[i].bytes().size());
+        frames[i + 1] = &columns_[i];
+    }
+    write_section(format::section_kind::events, frames);
+    for (byte_sink& each : columns_) each.clear();
+    chunk_first_event_ = events_;
+    chunk_first_object_ = objects_;
+}
+
+void trace_writer::finish() {
+    if (events_ != chunk_first_event_) write_chunk();
+    write_end();
+    if (std::fflush(file_.get()) != 0) throw tool_error{"cannot write '" + path_.string() + "': " + because_of_errno()};
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+        throw tool_error{"cannot write '" + path_.string() + "': " + because_of_errno()};
+    }
+    file_.reset();
+}
+
+void trace_writer::write_end() {
+    byte_sink payload;
+    payload.number(events_);
+    payload.number(objects_);
+    payload.number(bytes_);
+    payload.number(threads_);
+    payload.number(live_.size());
+    write_section(format::section_kind::end, payload);
+}
+
+void trace_writer::write_section(format::section_kind kind, const byte_sink& payload) {
+    const byte_sink* const frames[] = {&payload};
+    write_section(kind, frames);
+}
+
+void trace_writer::write_section(format::section_kind kind, std::span<const byte_sink* const> frames) {
+    compressed_.clear();
+    format::section_head head{.kind = kind};
+    for (const byte_sink* frame : frames) {
+        const auto& raw = frame->bytes();
+        const std::size_t used = compressed_.size();
+        compressed_.resize(used + ZSTD_compressBound(raw.size()));
+        const std::size_t written = ZSTD_compress(compressed_.data() + used, compressed_.size() - used, raw.data(),
+                                                  raw.size(), compression_level);
+        if (ZSTD_isError(written) != 0) throw tool_error{"cannot compress the trace: not enough memory"};
+        compressed_.resize(used + written);
+        head.raw_bytes += raw.size();
+    }
+    head.compressed_bytes = compressed_.size();
+    if (head.raw_bytes > format::most_raw_bytes(head)) throw tool_error{"the tables are too large for a trace"};
+    const auto unsealed = image_of(head);
+    head.checksum = format::checksum(compressed_, format::checksum(std::span{unsealed}.first(24)));
+    write_bytes(image_of(head));
+    write_bytes(compressed_);
+}
+
+void trace_writer::write_bytes(std::span<const std::uint8_t> bytes) {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
+        throw tool_error{"cannot write '" + path_.string() + "': " + because_of_errno()};
+    }
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,69 @@
+// Writes a trace file: the header and tables at once, then the events in chunks, column by column.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "byte_sink.hpp"
+#include "event_context.hpp"
+#include "format.hpp"
+#include "live_table.hpp"
+#include "model.hpp"
+
+namespace acre::tool {
+
+/// The file appears under its name only at finish(); until then, and when writing fails, there is a temporary file
+/// beside it, which the destructor removes.
+class trace_writer {
+public:
+    /// Throws tool_error when the file cannot be written or the tables contradict themselves.
+    trace_writer(std::filesystem::path path, const trace_header& header, const trace_tables& tables);
+    ~trace_writer();
+    trace_writer(const trace_writer&) = delete;
+    trace_writer& operator=(const trace_writer&) = delete;
+
+    /// Objects must come numbered from 0 and be freed once; throws tool_error where they are not.
+    void add(const event& e);
+
+    /// Writes what is left and gives the file its name.
+    void finish();
+
+private:
+    struct file_closer {
+        void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+    };
+
+    byte_sink& column(format::column which) noexcept { return columns_[static_cast<std::size_t>(which)]; }
+    void check(const event& e);
+    void append(const event& e);
+    void write_chunk();
+    void write_end();
+    void write_section(format::section_kind kind, std::span<const byte_sink* const> frames);
+    void write_section(format::section_kind kind, const byte_sink& payload);
+    void write_bytes(std::span<const std::uint8_t> bytes);
+
+    std::filesystem::path path_;
+    std::filesystem::path temporary_;
+    std::unique_ptr<std::FILE, file_closer> file_;
+    std::vector<std::uint8_t> compressed_;
+
+    event_context context_;
+    live_table<std::uint64_t> live_;  // size of each live object
+    std::array<byte_sink, format::column_count> columns_;
+    std::size_t nodes_ = 0;
+    std::uint64_t events_ = 0;
+    std::uint64_t objects_ = 0;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t chunk_first_event_ = 0;
+    std::uint64_t chunk_first_object_ = 0;
+    std::uint64_t previous_tick_ = 0;
+    std::uint32_t previous_thread_ = 0;
+    std::uint32_t threads_ = 0;
+};
+
+}  // namespace acre::tool
