@@ -1,0 +1,173 @@
+// How an arena takes blocks from upstream, and that it takes none once it has enough.
+#include <gtest/gtest.h>
+
+#include <acre/arenas/arena.hpp>
+#include <acre/core/size_literals.hpp>
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "conformance/refusal.hpp"
+#include "conformance/worlds.hpp"
+
+namespace {
+
+using namespace acre::literals;
+using acre_test::checking_upstream;
+using acre_test::outcome;
+using acre_test::outcome_of;
+using acre_test::raw_storage;
+
+using sizes = std::vector<std::size_t>;
+
+TEST(arena, blocks_double_up_to_the_cap) {
+    checking_upstream upstream;
+    acre::arena tested{{.first_block_bytes = 1_KiB, .max_block_bytes = 8_KiB}, upstream};
+    while (upstream.sizes().size() < 7) (void)tested.allocate(64);
+    EXPECT_EQ(upstream.sizes(), (sizes{1_KiB, 2_KiB, 4_KiB, 8_KiB, 8_KiB, 8_KiB, 8_KiB}));
+}
+
+TEST(arena, begins_with_4_KiB_and_stops_at_1_MiB) {
+    checking_upstream upstream;
+    acre::arena tested{upstream};
+    while (upstream.sizes().size() < 11) (void)tested.allocate(3000);
+    EXPECT_EQ(upstream.sizes()[0], 4_KiB);
+    EXPECT_EQ(upstream.sizes()[1], 8_KiB);
+    EXPECT_EQ(upstream.sizes()[8], 1_MiB);
+    EXPECT_EQ(upstream.sizes()[10], 1_MiB);
+}
+
+// Hazards X3, X8.
+TEST(arena, X8_an_oversize_request_does_not_feed_growth) {
+    checking_upstream upstream;
+    acre::arena tested{upstream};
+    auto* small = static_cast<std::byte*>(tested.allocate(16));
+    (void)tested.allocate(5_MiB);
+    EXPECT_EQ(tested.allocate(16), small + 16) << "the current block was left";
+    while (upstream.sizes().size() < 3) (void)tested.allocate(512);
+    EXPECT_EQ(upstream.sizes()[0], 4_KiB);
+    EXPECT_LE(upstream.sizes()[1], 5_MiB + 64);
+    EXPECT_EQ(upstream.sizes()[2], 8_KiB);
+}
+
+TEST(arena, X3_a_request_larger_than_the_largest_block_is_served) {
+    checking_upstream upstream;
+    acre::arena tested{{.first_block_bytes = 4_KiB, .max_block_bytes = 4_KiB}, upstream};
+    EXPECT_NE(tested.allocate(64_KiB), nullptr);
+    EXPECT_NE(tested.allocate(64_KiB, 4096), nullptr);
+}
+
+TEST(arena, asks_for_less_when_upstream_has_less) {
+    raw_storage storage{3000};
+    acre::buffer below{storage.span()};
+    acre::arena tested{below};
+    EXPECT_NE(tested.try_allocate(500), nullptr);
+    EXPECT_NE(tested.try_allocate(2000), nullptr);
+    EXPECT_EQ(tested.try_allocate(2000), nullptr);
+}
+
+// The same work each frame takes nothing from upstream once a frame is over, whatever the work.
+TEST(arena, a_thousand_frames_after_the_first_take_nothing) {
+    checking_upstream upstream;
+    acre::arena tested{upstream};
+    std::size_t after_first = 0;
+    for (int frame = 0; frame < 1000; ++frame) {
+        std::mt19937 random{1};
+        for (int i = 0; i < 60; ++i) {
+            (void)tested.allocate(random() % 3000, std::size_t{1} << random() % 7);
+            if (i % 20 == 0) (void)tested.allocate(300'000 + 100'000 * (random() % 3));
+        }
+        tested.reset();
+        if (frame == 0) after_first = upstream.requests();
+    }
+    EXPECT_EQ(upstream.requests(), after_first);
+}
+
+TEST(arena, frames_that_vary_reach_a_bound) {
+    checking_upstream upstream;
+    acre::arena tested{upstream};
+    std::mt19937 random{2};
+    std::size_t held_halfway = 0;
+    for (int frame = 0; frame < 400; ++frame) {
+        for (int i = 0; i < 30; ++i) (void)tested.allocate(random() % 10'000);
+        if (random() % 8 == 0) (void)tested.allocate(400'000 + random() % 400'000);
+        tested.reset();
+        if (frame == 200) held_halfway = upstream.live_bytes();
+    }
+    EXPECT_LE(upstream.live_bytes(), held_halfway + 1_MiB);
+}
+
+TEST(arena, limit_bytes_is_exact) {
+    for (const std::size_t limit : {200u, 4096u, 5000u, 100'000u}) {
+        checking_upstream upstream;
+        acre::arena tested{{.first_block_bytes = 64, .limit_bytes = limit}, upstream};
+        while (tested.try_allocate(24) != nullptr) EXPECT_LE(tested.capacity(), limit);
+        EXPECT_LE(upstream.peak_bytes(), limit);
+        EXPECT_GT(upstream.peak_bytes() + 64, limit) << "what was left of the limit was not used";
+        EXPECT_EQ(outcome_of([&] { return tested.allocate(24); }), outcome::limit_exceeded);
+    }
+}
+
+TEST(arena, a_limit_does_not_stop_an_empty_arena) {
+    // After a reset all blocks are spare; a request that the limit has room for must be served, whatever was kept.
+    checking_upstream upstream;
+    acre::arena tested{{.limit_bytes = 64_KiB}, upstream};
+    while (tested.try_allocate(1000) != nullptr) continue;
+    tested.reset();
+    EXPECT_NE(tested.try_allocate(50'000), nullptr);
+    EXPECT_LE(upstream.peak_bytes(), 64_KiB);
+}
+
+TEST(arena, the_limit_names_its_numbers) {
+    acre::arena tested{{.limit_bytes = 8_KiB}};
+    (void)tested.allocate(100);
+    try {
+        (void)tested.allocate(10'000);
+        FAIL() << "served beyond the limit";
+    } catch (const acre::limit_exceeded& error) {
+        EXPECT_EQ(error.bytes_available(), 4_KiB);
+        EXPECT_GE(error.bytes_needed(), 10'000u);
+        EXPECT_STREQ(error.resource(), "acre::arena");
+    }
+}
+
+TEST(arena, options_out_of_range_are_refused) {
+    EXPECT_THROW(acre::arena({.first_block_bytes = 0}), acre::bad_option);
+    EXPECT_THROW(acre::arena({.first_block_bytes = SIZE_MAX}), acre::bad_option);
+    EXPECT_THROW(acre::arena({.first_block_bytes = 4096, .max_block_bytes = 4095}), acre::bad_option);
+    EXPECT_THROW(acre::arena({.max_block_bytes = SIZE_MAX}), acre::bad_option);
+    EXPECT_NO_THROW(acre::arena({.first_block_bytes = 4096, .max_block_bytes = 4096}));
+}
+
+// Hazard X13: one block of exactly that many bytes holds them all, and 8 bytes less do not.
+TEST(arena, X13_required_bytes_are_exact) {
+    for (const std::size_t alignment : {1u, 8u, 16u, 32u, 256u}) {
+        for (const std::size_t size : {0u, 1u, 8u, 13u, 16u, 40u, 1000u}) {
+            for (const std::size_t count : {1u, 2u, 10u, 100u}) {
+                const std::size_t bytes = acre::arena::required_bytes(count, size, alignment);
+                SCOPED_TRACE(testing::Message() << count << " x " << size << " aligned to " << alignment);
+                // The worst place that upstream may give: aligned to 16 and to no more.
+                raw_storage storage{bytes + 1024};
+                const auto place = storage.span().subspan(1024 - 16, bytes);
+                acre::buffer exact{place};
+                acre::arena fits{{.first_block_bytes = std::max<std::size_t>(bytes, 64)}, exact};
+                for (std::size_t i = 0; i < count; ++i) ASSERT_NE(fits.try_allocate(size, alignment), nullptr);
+
+                acre::buffer shorter{place.first(bytes - acre::arena::granule)};
+                acre::arena lacks{{.first_block_bytes = std::max<std::size_t>(bytes - 8, 64)}, shorter};
+                std::size_t served = 0;
+                while (served < count && lacks.try_allocate(size, alignment) != nullptr) ++served;
+                EXPECT_EQ(served, count - 1);
+            }
+        }
+    }
+}
+
+// Hazard M13: a size that does not fit is not a small one.
+TEST(arena, M13_required_bytes_do_not_wrap) {
+    EXPECT_GE(acre::arena::required_bytes(SIZE_MAX / 8, 16, 8), SIZE_MAX / 2);
+    EXPECT_GE(acre::arena::required_bytes(std::size_t{1} << 32, std::size_t{1} << 32, 8), SIZE_MAX / 2);
+}
+
+}  // namespace

@@ -1,0 +1,128 @@
+// Rows of docs/hazards.md about arenas that are not tested beside the feature they belong to.
+#include <gtest/gtest.h>
+
+#include <acre/adapt/allocator.hpp>
+#include <acre/arenas/arena.hpp>
+#include <acre/core/size_literals.hpp>
+#include <acre/memory/buffer.hpp>
+#include <memory>
+#include <vector>
+
+#include "conformance/checking_upstream.hpp"
+
+namespace {
+
+using namespace acre::literals;
+using acre_test::checking_upstream;
+
+struct alignas(64) wide {
+    char bytes[64];
+};
+
+TEST(arena, A1_over_aligned_in_every_arena) {
+    std::vector<std::unique_ptr<acre::arena>> arenas;
+    for (int i = 0; i < 64; ++i) {
+        auto& tested = *arenas.emplace_back(std::make_unique<acre::arena>());
+        (void)tested.allocate(static_cast<std::size_t>(i));
+        EXPECT_TRUE(acre::is_aligned(tested.create<wide>(), 64));
+    }
+}
+
+// The same over constant sizes and alignments, which take a path of their own.
+TEST(arena, A1_over_aligned_with_constant_sizes) {
+    acre::arena tested;
+    for (int i = 0; i < 500; ++i) {
+        EXPECT_TRUE(acre::is_aligned(tested.allocate(1, 1), 1));
+        EXPECT_TRUE(acre::is_aligned(tested.allocate(24, 16), 16));
+        EXPECT_TRUE(acre::is_aligned(tested.allocate(8, 256), 256));
+        EXPECT_TRUE(acre::is_aligned(tested.allocate(0, 4096), 4096));
+        EXPECT_TRUE(acre::is_aligned(tested.allocate(5000, 8192), 8192));
+    }
+}
+
+TEST(arena, B3_types_of_every_alignment) {
+    struct alignas(32) a32 {
+        int value;
+    };
+    struct alignas(4096) a4096 {
+        int value;
+    };
+    acre::arena tested;
+    for (int i = 0; i < 20; ++i) {
+        (void)tested.allocate(1, 1);
+        EXPECT_TRUE(acre::is_aligned(tested.create<a32>(), 32));
+        EXPECT_TRUE(acre::is_aligned(tested.create<a4096>(), 4096));
+        EXPECT_TRUE(acre::is_aligned(tested.allocate<a32>(3).data(), 32));
+    }
+}
+
+TEST(arena, B5_A9_zero_sizes_are_nobody_elses) {
+    acre::arena tested{{.first_block_bytes = 64, .max_block_bytes = 64}};
+    const void* before = nullptr;
+    for (int i = 0; i < 100; ++i) {
+        const void* now = tested.allocate(0, 1);
+        EXPECT_NE(now, before);
+        EXPECT_TRUE(tested.owns(now)) << "one past the end";
+        before = now;
+    }
+}
+
+TEST(arena, A8_a_vector_grows_in_place) {
+    acre::arena level;
+    auto* p = static_cast<int*>(level.allocate(sizeof(int), alignof(int)));
+    for (std::size_t count = 1; count < 900; ++count) {
+        ASSERT_TRUE(level.try_resize(p, count * sizeof(int), (count + 1) * sizeof(int)));
+    }
+    EXPECT_LT(level.used(), 900 * sizeof(int) * 12 / 10);
+}
+
+TEST(arena, A12_a_request_that_fails_uses_nothing) {
+    alignas(16) std::byte storage[256];
+    acre::buffer small{storage};
+    acre::arena tested{{.first_block_bytes = 256, .max_block_bytes = 256}, small};
+    (void)tested.allocate(16);
+    const std::size_t used = tested.used();
+    struct large {
+        ~large() {}
+        char bytes[300];
+    };
+    EXPECT_THROW(tested.create<large>(), acre::out_of_memory);
+    EXPECT_THROW(tested.create_array<large>(2), acre::out_of_memory);
+    EXPECT_EQ(tested.used(), used);
+}
+
+TEST(arena, M1_more_than_four_gibibytes_do_not_wrap) {
+    alignas(16) std::byte storage[4096];
+    acre::buffer small{storage};
+    acre::arena tested{small};
+    EXPECT_THROW((void)tested.allocate((1ull << 32) + 16), acre::out_of_memory);
+    EXPECT_EQ(tested.try_allocate((1ull << 32) + 16), nullptr);
+}
+
+// Upstream may give storage aligned to nothing in particular.
+TEST(arena, M6_over_a_buffer_that_begins_anywhere) {
+    alignas(64) static std::byte storage[8192];
+    for (std::size_t bite = 0; bite < 20; ++bite) {
+        acre::buffer odd{std::span<std::byte>{storage}.subspan(bite)};
+        (void)odd.allocate(1, 1);
+        acre::arena tested{odd};
+        EXPECT_TRUE(acre::is_aligned(tested.allocate(16, 4), 4));
+        EXPECT_TRUE(acre::is_aligned(tested.allocate(16, 64), 64));
+    }
+}
+
+TEST(arena, X4_requests_after_a_release_are_served_from_fresh_blocks) {
+    checking_upstream upstream;
+    acre::arena tested{upstream};
+    for (int i = 0; i < 50; ++i) {
+        for (const std::size_t bytes : {8u, 5000u, 900'000u}) {
+            auto* p = static_cast<char*>(tested.allocate(bytes));
+            p[0] = 1;
+            p[bytes - 1] = 1;
+        }
+        tested.reset(acre::release);
+        EXPECT_EQ(upstream.live_blocks(), 0u);
+    }
+}
+
+}  // namespace

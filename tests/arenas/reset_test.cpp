@@ -1,0 +1,184 @@
+// What a reset keeps, marks, and resizing in place.
+#include <gtest/gtest.h>
+
+#include <acre/arenas/arena.hpp>
+#include <acre/core/size_literals.hpp>
+#include <cstring>
+#include <vector>
+
+#include "arenas/tracked.hpp"
+#include "conformance/checking_upstream.hpp"
+
+namespace {
+
+using namespace acre::literals;
+using acre_test::checking_upstream;
+using acre_test::tracked;
+
+class arena_reset : public testing::Test {
+protected:
+    checking_upstream upstream_;
+    acre::arena tested_{{.first_block_bytes = 1_KiB, .max_block_bytes = 8_KiB}, upstream_};
+
+    void SetUp() override {
+        // Blocks of 1, 2, 4 and 8 KiB and one of 20,032 bytes.
+        while (upstream_.sizes().size() < 4) (void)tested_.allocate(100);
+        (void)tested_.allocate(20'000, 16);
+        ASSERT_EQ(upstream_.sizes().size(), 5u);
+    }
+    std::size_t oversize_bytes() const { return upstream_.sizes()[4]; }
+};
+
+TEST_F(arena_reset, keep_all_is_the_default) {
+    const std::size_t held = tested_.capacity();
+    tested_.reset();
+    EXPECT_EQ(tested_.capacity(), held);
+    EXPECT_EQ(tested_.used(), 0u);
+    tested_.reset(acre::keep_all);
+    EXPECT_EQ(tested_.capacity(), held);
+    EXPECT_EQ(upstream_.live_bytes(), held);
+}
+
+TEST_F(arena_reset, keep_largest_keeps_one) {
+    tested_.reset(acre::keep_largest);
+    EXPECT_EQ(upstream_.live_blocks(), 1u);
+    EXPECT_EQ(tested_.capacity(), oversize_bytes());
+    const std::size_t requests = upstream_.requests();
+    (void)tested_.allocate(19'000);
+    EXPECT_EQ(upstream_.requests(), requests);
+    tested_.reset(acre::keep_largest);
+    EXPECT_EQ(upstream_.live_blocks(), 1u);
+}
+
+TEST_F(arena_reset, keep_keeps_the_oldest_that_fit) {
+    tested_.reset(acre::keep(7_KiB));
+    EXPECT_EQ(tested_.capacity(), 7_KiB);
+    EXPECT_EQ(upstream_.live_blocks(), 3u);
+    tested_.reset(acre::keep(3_KiB));
+    EXPECT_EQ(tested_.capacity(), 3_KiB);
+    tested_.reset(acre::keep(0));
+    EXPECT_EQ(upstream_.live_blocks(), 0u);
+}
+
+TEST_F(arena_reset, release_gives_all_back_and_growth_starts_anew) {
+    tested_.reset(acre::release);
+    EXPECT_EQ(upstream_.live_blocks(), 0u);
+    EXPECT_EQ(tested_.capacity(), 0u);
+    (void)tested_.allocate(8);
+    EXPECT_EQ(upstream_.sizes().back(), 1_KiB);
+}
+
+TEST_F(arena_reset, policies_may_follow_each_other) {
+    for (const auto& policy : {acre::keep_largest, acre::keep(3_KiB), acre::keep_all, acre::release}) {
+        for (const auto& next : {acre::keep_all, acre::release, acre::keep(1_KiB), acre::keep_largest}) {
+            for (int i = 0; i < 40; ++i) std::memset(tested_.allocate(500), i, 500);
+            tested_.reset(policy);
+            std::memset(tested_.allocate(64), 1, 64);
+            tested_.reset(next);
+            EXPECT_EQ(tested_.used(), 0u);
+            EXPECT_EQ(tested_.capacity(), upstream_.live_bytes());
+        }
+    }
+}
+
+TEST_F(arena_reset, of_an_empty_arena_is_a_no_op) {
+    acre::arena empty{upstream_};
+    for (const auto& policy : {acre::keep_all, acre::keep_largest, acre::keep(100), acre::release}) empty.reset(policy);
+    EXPECT_EQ(empty.capacity(), 0u);
+    EXPECT_NE(empty.allocate(8), nullptr);
+}
+
+TEST(arena_mark, X10_on_an_empty_arena_rewinds_to_empty) {
+    acre::arena tested;
+    const auto empty = tested.mark();
+    void* first = tested.allocate(100);
+    (void)tested.allocate(10'000);
+    tested.rewind(empty);
+    EXPECT_EQ(tested.used(), 0u);
+    EXPECT_EQ(tested.allocate(100), first);
+    tested.rewind(empty);
+    tested.rewind(empty);
+    EXPECT_EQ(tested.used(), 0u);
+}
+
+TEST(arena_mark, X10_across_blocks_restores_block_position_and_destructors) {
+    tracked::start();
+    checking_upstream upstream;
+    acre::arena tested{{.first_block_bytes = 256, .max_block_bytes = 1024}, upstream};
+    tested.create<tracked>(1);
+    auto* before = static_cast<char*>(tested.allocate(16));
+    std::memset(before, 'b', 16);
+    const std::size_t used = tested.used();
+    const auto where = tested.mark();
+    for (int round = 0; round < 10; ++round) {
+        for (int i = 0; i < 50; ++i) tested.create<tracked>(100 + i);
+        (void)tested.allocate(5000);
+        tracked::destroyed.clear();
+        tested.rewind(where);
+        ASSERT_EQ(tracked::destroyed.size(), 50u);
+        EXPECT_EQ(tracked::destroyed.front(), 149) << "newest first";
+        EXPECT_EQ(tracked::destroyed.back(), 100);
+        EXPECT_EQ(tested.used(), used);
+        EXPECT_EQ(tested.allocate(16), before + 16);
+        tested.rewind(where);
+    }
+    EXPECT_EQ(tracked::live, 1);
+    EXPECT_EQ(before[0], 'b');
+    EXPECT_EQ(before[15], 'b');
+    const std::size_t requests = upstream.requests();
+    for (int i = 0; i < 50; ++i) tested.create<tracked>(i);
+    (void)tested.allocate(5000);
+    EXPECT_EQ(upstream.requests(), requests) << "a rewind keeps the blocks";
+    tested.reset();
+    EXPECT_EQ(tracked::live, 0);
+}
+
+TEST(arena_mark, nested_marks_rewind_in_order) {
+    acre::arena tested{{.first_block_bytes = 64, .max_block_bytes = 256}};
+    std::vector<acre::arena::mark_type> marks;
+    std::vector<std::size_t> used;
+    for (int i = 0; i < 30; ++i) {
+        marks.push_back(tested.mark());
+        used.push_back(tested.used());
+        (void)tested.allocate(static_cast<std::size_t>(i) * 20);
+    }
+    for (std::size_t i = 30; i > 0; i -= 3) {
+        tested.rewind(marks[i - 3]);
+        EXPECT_EQ(tested.used(), used[i - 3]);
+    }
+}
+
+TEST(arena_resize, the_last_grows_and_shrinks_where_it_is) {
+    acre::arena tested;
+    auto* p = static_cast<char*>(tested.allocate(100));
+    std::memset(p, 'x', 100);
+    EXPECT_TRUE(tested.try_resize(p, 100, 1000));
+    std::memset(p + 100, 'y', 900);
+    EXPECT_EQ(p[99], 'x');
+    EXPECT_TRUE(tested.try_resize(p, 1000, 10));
+    EXPECT_EQ(tested.allocate(8), p + 16);
+    EXPECT_FALSE(tested.try_resize(p, 10, 100)) << "no longer the last";
+    EXPECT_TRUE(tested.try_resize(p, 10, 5));
+}
+
+TEST(arena_resize, stops_at_the_end_of_the_block) {
+    acre::arena tested{{.first_block_bytes = 256}};
+    void* p = tested.allocate(100);
+    EXPECT_FALSE(tested.try_resize(p, 100, 256));
+    EXPECT_FALSE(tested.try_resize(p, 100, SIZE_MAX));
+    EXPECT_FALSE(tested.try_resize(p, 100, SIZE_MAX - 7));
+    EXPECT_TRUE(tested.try_resize(p, 100, 256 - 24 - 8));
+    EXPECT_EQ(tested.capacity(), 256u);
+}
+
+TEST(arena_deallocate, gives_back_the_last_only) {
+    acre::arena tested;
+    void* a = tested.allocate(40);
+    void* b = tested.allocate(40);
+    tested.deallocate(a, 40);
+    EXPECT_EQ(tested.used(), 80u);
+    tested.deallocate(b, 40);
+    EXPECT_EQ(tested.allocate(40), b);
+}
+
+}  // namespace

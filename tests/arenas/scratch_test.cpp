@@ -1,0 +1,195 @@
+// Scopes in an arena, ended in order, out of order, by a reset, or by nobody.
+#include <gtest/gtest.h>
+
+#include <acre/arenas/arena.hpp>
+#include <acre/arenas/scratch.hpp>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "arenas/tracked.hpp"
+#include "conformance/checking_upstream.hpp"
+
+namespace {
+
+using acre_test::checking_upstream;
+using acre_test::tracked;
+
+struct Step {
+    int x, y;
+};
+
+class scratch_scope : public testing::Test {
+protected:
+    checking_upstream upstream_;
+    acre::arena level_{{.first_block_bytes = 256, .max_block_bytes = 1024}, upstream_};
+
+    void SetUp() override { tracked::start(); }
+    void fill(acre::scratch& in) {
+        for (int i = 0; i < 40; ++i) in.create<tracked>(i);
+        (void)in.allocate(3000);
+    }
+};
+
+TEST_F(scratch_scope, example) {
+    const std::size_t n = 100;
+    acre::arena level;
+    {
+        acre::scratch temp{level};
+        std::span<Step> path = temp.allocate<Step>(n);
+        path[99] = {1, 2};
+        EXPECT_GE(level.used(), n * sizeof(Step));
+    }
+    EXPECT_EQ(level.used(), 0u);
+}
+
+TEST_F(scratch_scope, takes_back_what_was_allocated_in_it) {
+    level_.create<tracked>(1000);
+    const std::size_t used = level_.used();
+    {
+        acre::scratch temp{level_};
+        fill(temp);
+        EXPECT_EQ(temp.copy("text"), "text");
+        EXPECT_EQ(temp.format("%d", 7), "7");
+        level_.create<tracked>(2000);
+    }
+    EXPECT_EQ(tracked::live, 1);
+    EXPECT_EQ(level_.used(), used);
+}
+
+TEST_F(scratch_scope, begun_on_an_empty_arena_ends_empty) {
+    acre::scratch temp{level_};
+    fill(temp);
+    temp.end();
+    EXPECT_FALSE(temp.active());
+    temp.end();
+    EXPECT_EQ(level_.used(), 0u);
+    EXPECT_EQ(tracked::live, 0);
+}
+
+TEST_F(scratch_scope, nest) {
+    acre::scratch outer{level_};
+    fill(outer);
+    const std::size_t used = level_.used();
+    {
+        acre::scratch inner{level_};
+        fill(inner);
+        acre::scratch innermost{level_};
+        fill(innermost);
+        EXPECT_EQ(tracked::live, 120);
+    }
+    EXPECT_EQ(level_.used(), used);
+    EXPECT_EQ(tracked::live, 40);
+    EXPECT_TRUE(outer.active());
+}
+
+// Hazard A5.
+TEST_F(scratch_scope, A5_outer_before_inner_ends_both) {
+    auto outer = std::make_unique<acre::scratch>(level_);
+    fill(*outer);
+    auto inner = std::make_unique<acre::scratch>(level_);
+    fill(*inner);
+    auto innermost = std::make_unique<acre::scratch>(level_);
+    fill(*innermost);
+    outer.reset();
+    EXPECT_FALSE(inner->active());
+    EXPECT_FALSE(innermost->active());
+    EXPECT_EQ(tracked::live, 0);
+    void* later = level_.allocate(64);
+    std::memset(later, 7, 64);
+    inner.reset();
+    innermost.reset();
+    EXPECT_EQ(static_cast<unsigned char*>(later)[63], 7);
+    EXPECT_NE(level_.allocate(64), later) << "an ended scope rewound again";
+}
+
+// Hazard A3.
+TEST_F(scratch_scope, A3_reset_ends_a_living_scratch) {
+    for (const auto& policy : {acre::keep_all, acre::keep_largest, acre::keep(300), acre::release}) {
+        acre::scratch outer{level_};
+        fill(outer);
+        acre::scratch inner{level_};
+        fill(inner);
+        level_.reset(policy);
+        EXPECT_FALSE(outer.active());
+        EXPECT_FALSE(inner.active());
+        EXPECT_EQ(tracked::live, 0);
+        void* later = level_.allocate(64);
+        inner.end();
+        outer.end();
+        EXPECT_NE(level_.allocate(64), later);
+        acre::scratch again{level_};
+        fill(again);
+    }
+}
+
+TEST_F(scratch_scope, A3_a_rewind_past_a_living_scratch_ends_it) {
+    (void)level_.allocate(8);
+    const auto where = level_.mark();
+    acre::scratch outer{level_};
+    fill(outer);
+    acre::scratch inner{level_};
+    fill(inner);
+    level_.rewind(where);
+    EXPECT_FALSE(outer.active());
+    EXPECT_FALSE(inner.active());
+    void* later = level_.allocate(64);
+    inner.end();
+    outer.end();
+    EXPECT_NE(level_.allocate(64), later);
+}
+
+TEST_F(scratch_scope, a_rewind_within_a_scratch_leaves_it) {
+    acre::scratch temp{level_};
+    const auto where = level_.mark();
+    fill(temp);
+    level_.rewind(where);
+    EXPECT_TRUE(temp.active());
+    EXPECT_EQ(level_.used(), 0u);
+}
+
+TEST_F(scratch_scope, A4_the_arena_may_die_first) {
+    auto arena = std::make_unique<acre::arena>(upstream_);
+    acre::scratch temp{*arena};
+    temp.create<tracked>(1);
+    arena.reset();
+    EXPECT_FALSE(temp.active());
+    EXPECT_EQ(tracked::live, 0);
+}
+
+TEST_F(scratch_scope, used_after_its_end_is_reported) {
+    acre::scratch temp{level_};
+    temp.end();
+    EXPECT_DEATH((void)temp.allocate(8), "acre::scratch: used after it ended");
+    EXPECT_DEATH((void)temp.try_allocate(8), "acre::scratch: used after it ended");
+    EXPECT_DEATH((void)temp.create<int>(1), "acre::scratch: used after it ended");
+}
+
+TEST_F(scratch_scope, X9_results_come_from_another_arena) {
+    acre::arena results;
+    std::string_view name;
+    {
+        acre::scratch temp{level_};
+        name = results.copy(temp.format("orc %d", 12));
+    }
+    std::memset(level_.allocate(64), 'x', 64);
+    EXPECT_EQ(name, "orc 12");
+}
+
+TEST_F(scratch_scope, frames_take_nothing_from_upstream) {
+    std::size_t after_first = 0;
+    for (int frame = 0; frame < 1000; ++frame) {
+        acre::scratch outer{level_};
+        (void)outer.allocate(700);
+        for (int i = 0; i < 3; ++i) {
+            acre::scratch inner{level_};
+            (void)inner.allocate(2000);
+        }
+        outer.create<tracked>(frame);
+        if (frame == 1) after_first = upstream_.requests();
+    }
+    EXPECT_EQ(upstream_.requests(), after_first);
+    EXPECT_EQ(tracked::live, 0);
+}
+
+}  // namespace

@@ -1,0 +1,59 @@
+// Arenas and scopes in them.
+#include <acre/arenas/arena.hpp>
+#include <acre/arenas/inline_arena.hpp>
+#include <acre/arenas/scratch.hpp>
+#include <acre/memory/no_memory.hpp>
+
+#include "conformance/worlds.hpp"
+
+namespace acre_test {
+namespace {
+
+struct scratch_in_arena {
+    static constexpr subject_traits traits{};
+    checking_upstream below;
+    acre::arena around{below};
+    acre::scratch tested{around};
+    acre::scratch& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return &below; }
+};
+
+struct inline_arena_alone {
+    static constexpr subject_traits traits{.bounded = true};
+    acre::inline_arena<65536> tested{acre::no_memory{}};
+    acre::inline_arena<65536>& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
+struct reference_to_arena {
+    static constexpr subject_traits traits{};
+    checking_upstream below;
+    acre::arena referred{below};
+    acre::resource_ref tested{referred};
+    acre::resource_ref& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return &below; }
+};
+
+}  // namespace
+
+std::vector<subject_case> arena_subjects() {
+    using acre::arena;
+    using acre::arena_options;
+    return {
+        make_case<alone<arena>>("arena_heap"),
+        make_case<over_checking<arena>>("arena"),
+        make_case<over_checking_with<arena, arena_options{.first_block_bytes = 64, .max_block_bytes = 256}>>(
+            "arena_small_blocks"),
+        make_case<over_checking_with<arena, arena_options{.limit_bytes = 65536},
+                                     subject_traits{.bounded = true, .direct = true}>>("arena_limited"),
+        make_case<over_pmr<arena>>("arena_pmr"),
+        make_case<over_buffer<arena, 100'000>>("arena_buffer"),
+        make_case<over_resource<arena, arena>>("arena_arena"),
+        make_case<over_checking<acre::inline_arena<1024>>>("inline_arena"),
+        make_case<inline_arena_alone>("inline_arena_alone"),
+        make_case<scratch_in_arena>("scratch"),
+        make_case<reference_to_arena>("resource_ref_arena"),
+    };
+}
+
+}  // namespace acre_test

@@ -1,0 +1,10 @@
+// Under the sanitizers a request that is too large for the system gives null, as it does without, instead of ending the
+// test.
+#include "conformance/refusal.hpp"
+
+#if defined(ACRE_TEST_SANITIZED)
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+#endif

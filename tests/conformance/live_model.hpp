@@ -1,0 +1,121 @@
+// What a resource has handed out, as a test believes it to be: every block is filled with a pattern of its own, which is
+// verified when it comes back, and no two blocks may overlap.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <acre/core/alignment.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace acre_test {
+
+/// One block handed out.
+struct live_block {
+    std::byte* p;
+    std::size_t bytes;
+    std::size_t alignment;
+    std::uint64_t number;  // of blocks handed out before it
+};
+
+/// The blocks that are live.
+class live_model {
+public:
+    /// A block was handed out: checks it and fills it.
+    void add(void* address, std::size_t bytes, std::size_t alignment) {
+        auto* p = static_cast<std::byte*>(address);
+        ASSERT_NE(p, nullptr);
+        ASSERT_TRUE(acre::is_aligned(p, alignment)) << bytes << " bytes at " << address << ", alignment " << alignment;
+        check_apart(p, bytes);
+        const live_block added{p, bytes, alignment, next_number_++};
+        blocks_[p] = added;
+        live_bytes_ += bytes;
+        fill(added);
+    }
+
+    /// A block is about to be given back: its pattern must be whole.
+    void remove(std::byte* p) {
+        const auto found = blocks_.find(p);
+        ASSERT_NE(found, blocks_.end());
+        verify(found->second);
+        live_bytes_ -= found->second.bytes;
+        blocks_.erase(found);
+    }
+
+    /// The block at `p` was resized in place.
+    void resize(std::byte* p, std::size_t new_bytes) {
+        live_block changed = blocks_.at(p);
+        const std::size_t common = new_bytes < changed.bytes ? new_bytes : changed.bytes;
+        verify({p, common, changed.alignment, changed.number});
+        blocks_.erase(p);
+        check_apart(p, new_bytes);
+        live_bytes_ += new_bytes - changed.bytes;
+        changed.bytes = new_bytes;
+        blocks_[p] = changed;
+        fill(changed);
+    }
+
+    /// Everything handed out since number `first` is gone; verify_all() before it goes.
+    void forget_from(std::uint64_t first) {
+        std::erase_if(blocks_, [&](const auto& each) {
+            if (each.second.number < first) return false;
+            live_bytes_ -= each.second.bytes;
+            return true;
+        });
+    }
+    void forget_all() { forget_from(0); }
+
+    void verify_all() const {
+        for (const auto& [p, block] : blocks_) verify(block);
+    }
+
+    /// A live block; there must be one.
+    live_block any(std::mt19937& random) const {
+        auto each = blocks_.begin();
+        std::advance(each, static_cast<std::ptrdiff_t>(random() % blocks_.size()));
+        return each->second;
+    }
+
+    bool empty() const noexcept { return blocks_.empty(); }
+    std::size_t size() const noexcept { return blocks_.size(); }
+    std::size_t live_bytes() const noexcept { return live_bytes_; }
+    std::uint64_t next_number() const noexcept { return next_number_; }
+    const std::map<std::byte*, live_block>& blocks() const noexcept { return blocks_; }
+
+private:
+    static std::byte pattern(const live_block& of, std::size_t index) noexcept {
+        return static_cast<std::byte>(of.number * 131 + index * 7 + 1);
+    }
+    static void fill(const live_block& filled) noexcept {
+        for (std::size_t i = 0; i < filled.bytes; ++i) filled.p[i] = pattern(filled, i);
+    }
+    static void verify(const live_block& checked) {
+        for (std::size_t i = 0; i < checked.bytes; ++i) {
+            ASSERT_EQ(checked.p[i], pattern(checked, i))
+                << "byte " << i << " of a live block of " << checked.bytes << " was overwritten";
+        }
+    }
+
+    // A block of zero bytes counts as one: its address must be nobody else's.
+    void check_apart(const std::byte* p, std::size_t bytes) const {
+        const auto length = [](std::size_t of) { return of == 0 ? 1 : of; };
+        auto after = blocks_.lower_bound(const_cast<std::byte*>(p));
+        if (after != blocks_.end()) {
+            ASSERT_LE(p + length(bytes), after->first) << "overlaps the next block";
+        }
+        if (after != blocks_.begin()) {
+            const live_block& before = std::prev(after)->second;
+            ASSERT_LE(before.p + length(before.bytes), p) << "overlaps the block before";
+        }
+    }
+
+    std::map<std::byte*, live_block> blocks_;
+    std::size_t live_bytes_ = 0;
+    std::uint64_t next_number_ = 0;
+};
+
+}  // namespace acre_test

@@ -1,0 +1,59 @@
+// Resources made of others.
+#include <acre/arenas/arena.hpp>
+#include <acre/arenas/inline_arena.hpp>
+#include <acre/memory/heap.hpp>
+#include <acre/memory/pmr_upstream.hpp>
+#include <acre/observe/statistics.hpp>
+#include <acre/pools/multi_pool.hpp>
+#include <acre/pools/object_pool.hpp>
+#include <acre/pools/pool.hpp>
+
+#include "conformance/worlds.hpp"
+
+namespace acre_test {
+namespace {
+
+struct node {
+    node* next;
+    int value;
+};
+
+struct pool_on_arena_on_buffer {
+    static constexpr subject_traits traits{.bounded = true};
+    raw_storage storage{400'000};
+    acre::buffer lowest{storage.span()};
+    acre::arena middle{lowest};
+    acre::multi_pool tested{middle};
+    acre::multi_pool& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
+struct counted_pmr {
+    static constexpr subject_traits traits{.std_pmr = true};
+    acre::statistics<acre::pmr_upstream> tested{std::pmr::new_delete_resource()};
+    acre::statistics<acre::pmr_upstream>& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
+}  // namespace
+
+std::vector<subject_case> nested_subjects() {
+    using acre::arena;
+    using acre::multi_pool;
+    using acre::statistics;
+    return {
+        make_case<pool_on_arena_on_buffer>("multi_pool_arena_buffer"),
+        make_case<over_resource<multi_pool, multi_pool>>("multi_pool_multi_pool"),
+        make_case<over_resource<arena, multi_pool>>("arena_multi_pool"),
+        make_case<over_resource<acre::object_pool<node>, acre::inline_arena<4096>>>("object_pool_inline_arena"),
+        make_case<alone<statistics<acre::heap>>>("statistics_heap"),
+        make_case<counted_pmr>("statistics_pmr_upstream"),
+        make_case<over_checking<statistics<arena>>>("statistics_arena"),
+        make_case<over_checking<statistics<acre::inline_arena<512>>>>("statistics_inline_arena"),
+        make_case<over_checking<statistics<acre::pool<32>>>>("statistics_pool"),
+        make_case<over_checking<statistics<acre::object_pool<node>>>>("statistics_object_pool"),
+        make_case<over_checking<statistics<multi_pool>>>("statistics_multi_pool"),
+    };
+}
+
+}  // namespace acre_test

@@ -1,0 +1,160 @@
+// A resource under test behind one interface, so that the tests of the promises are compiled once and run over every
+// resource. A world holds the resource and everything beneath it; subject_of<World> is all that is compiled for each.
+#pragma once
+
+#include <acre/arenas/reset_policy.hpp>
+#include <acre/core/resource.hpp>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/checking_upstream.hpp"
+
+namespace acre_test {
+
+/// What the tests know of a resource beyond what it can do.
+struct subject_traits {
+    bool bounded = false;       // has only so many bytes: requests may be refused
+    bool direct = false;        // its capacity() is what it holds of the checking upstream, and what it began with
+    bool std_pmr = false;       // a std::pmr resource throws its own errors
+    bool can_fail = true;       // its upstream may refuse: not where a null would end the program
+    bool refuses_all = false;   // serves nothing
+};
+
+/// The resource under test.
+class subject {
+public:
+    virtual ~subject() = default;
+
+    virtual void* allocate(std::size_t bytes, std::size_t alignment) = 0;
+    virtual void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept = 0;
+    virtual void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept = 0;
+
+    // Empty or false where the resource has no such member.
+    virtual std::optional<bool> owns(const void* p) const = 0;
+    virtual std::optional<std::size_t> capacity() const = 0;
+    virtual std::optional<std::size_t> used() const = 0;
+    virtual bool reset() = 0;
+    virtual bool release() = 0;
+    virtual bool resizes() const = 0;
+    virtual bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) = 0;
+    /// Remembers the place reached and gives its number.
+    virtual std::optional<std::size_t> mark() = 0;
+    virtual void rewind(std::size_t mark_number) = 0;
+
+    /// What is beneath it, if that checks; else null.
+    virtual checking_upstream* upstream() = 0;
+    virtual subject_traits traits() const = 0;
+};
+
+/// Where `R` has marks.
+template <class R>
+concept rewindable = requires(R& r) { r.rewind(r.mark()); };
+
+template <rewindable R>
+auto marks_of(const R&) -> std::vector<decltype(std::declval<const R&>().mark())>;
+auto marks_of(...) -> std::vector<int>;
+
+/// A subject made of a World: resource(), upstream() and traits.
+template <class World>
+class subject_of final : public subject {
+    using tested = std::remove_reference_t<decltype(std::declval<World&>().resource())>;
+
+public:
+    void* allocate(std::size_t bytes, std::size_t alignment) override { return resource().allocate(bytes, alignment); }
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept override {
+        return resource().try_allocate(bytes, alignment);
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override {
+        resource().deallocate(p, bytes, alignment);
+    }
+
+    std::optional<bool> owns(const void* p) const override {
+        if constexpr (acre::owning_resource<tested>) return constant().owns(p);
+        return (void)p, std::nullopt;
+    }
+    std::optional<std::size_t> capacity() const override {
+        if constexpr (requires(const tested& r) { r.capacity(); }) return constant().capacity();
+        return std::nullopt;
+    }
+    std::optional<std::size_t> used() const override {
+        if constexpr (requires(const tested& r) { r.used(); }) return constant().used();
+        return std::nullopt;
+    }
+    bool reset() override {
+        if constexpr (acre::resettable_resource<tested>) {
+            resource().reset();
+            marks_.clear();
+        }
+        return acre::resettable_resource<tested>;
+    }
+    bool release() override {
+        constexpr bool by_policy = requires(tested& r) { r.reset(acre::release); };
+        constexpr bool by_name = requires(tested& r) { r.release(); };
+        marks_.clear();
+        if constexpr (by_name) {
+            resource().release();
+        } else if constexpr (by_policy) {
+            resource().reset(acre::release);
+        }
+        return by_name || by_policy;
+    }
+    bool resizes() const override { return acre::resizable_resource<tested>; }
+    bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) override {
+        if constexpr (acre::resizable_resource<tested>) return resource().try_resize(p, old_bytes, new_bytes);
+        return (void)p, (void)old_bytes, (void)new_bytes, false;
+    }
+    std::optional<std::size_t> mark() override {
+        if constexpr (rewindable<tested>) {
+            marks_.push_back(resource().mark());
+            return marks_.size() - 1;
+        }
+        return std::nullopt;
+    }
+    void rewind(std::size_t mark_number) override {
+        if constexpr (rewindable<tested>) {
+            resource().rewind(marks_.at(mark_number));
+            marks_.resize(mark_number + 1);
+        }
+        (void)mark_number;
+    }
+
+    checking_upstream* upstream() override { return world_.upstream(); }
+    subject_traits traits() const override { return World::traits; }
+
+private:
+    tested& resource() noexcept { return world_.resource(); }
+    const tested& constant() const noexcept { return const_cast<World&>(world_).resource(); }
+
+    World world_;
+    decltype(marks_of(std::declval<const tested&>())) marks_;
+};
+
+/// A resource of the suite: its name in the tests and how to make one.
+struct subject_case {
+    std::string name;
+    std::function<std::unique_ptr<subject>()> make;
+};
+
+inline void PrintTo(const subject_case& printed, std::ostream* out) { *out << printed.name; }
+
+template <class World>
+subject_case make_case(std::string name) {
+    return {std::move(name), [] { return std::make_unique<subject_of<World>>(); }};
+}
+
+/// The rooms' resources; each is defined in a file of its own, so that they compile side by side.
+std::vector<subject_case> memory_subjects();
+std::vector<subject_case> arena_subjects();
+std::vector<subject_case> pool_subjects();
+std::vector<subject_case> nested_subjects();
+
+/// All of them.
+std::vector<subject_case> all_subjects();
+
+}  // namespace acre_test

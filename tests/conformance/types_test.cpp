@@ -1,0 +1,86 @@
+// What must hold of the types themselves: no resource that owns something is copied, pools move without throwing, the
+// refinements are what they should be, and every member of every template compiles.
+#include <gtest/gtest.h>
+
+#include <acre/acre.hpp>
+#include <memory>
+#include <type_traits>
+
+namespace {
+
+struct plain {
+    int value = 0;
+};
+
+// Hazards M7, X16: copy deleted.
+template <class... R>
+constexpr bool none_copied = ((!std::is_copy_constructible_v<R> && !std::is_copy_assignable_v<R>)&&...);
+static_assert(none_copied<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
+                          acre::pool<64>, acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>,
+                          acre::pmr<acre::heap>, acre::pmr<acre::arena&>, acre::statistics<acre::arena>,
+                          acre::statistics<acre::multi_pool>, acre::statistics<acre::object_pool<plain>>>);
+
+// Hazards A3, A4, A7: what others point to stays where it is.
+template <class... R>
+constexpr bool none_moved = ((!std::is_move_constructible_v<R> && !std::is_move_assignable_v<R>)&&...);
+static_assert(none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
+                         acre::multi_pool, acre::pmr<acre::arena>, acre::statistics<acre::arena>>);
+
+// Hazard P5.
+template <class... R>
+constexpr bool all_moved_safely = ((std::is_nothrow_move_constructible_v<R> && std::is_nothrow_move_assignable_v<R>)&&...);
+static_assert(all_moved_safely<acre::pool<64>, acre::pool<1>, acre::object_pool<plain>, acre::object_pool<std::string>>);
+
+// Handles are values.
+static_assert(std::is_trivially_copyable_v<acre::resource_ref>);
+static_assert(std::is_nothrow_copy_constructible_v<acre::allocator<int, acre::arena>>);
+
+template <class... R>
+constexpr bool all_resources = (acre::resource<R> && ...);
+static_assert(all_resources<acre::heap, acre::buffer, acre::inline_buffer<64>, acre::no_memory, acre::pmr_upstream,
+                            acre::resource_ref, acre::arena, acre::inline_arena<64>, acre::scratch, acre::pool<1>,
+                            acre::object_pool<plain>, acre::multi_pool, acre::statistics<acre::heap>,
+                            acre::statistics<acre::resource_ref>, acre::statistics<acre::pool<8>>>);
+
+// Hazard X17: several numbers are never positional.
+static_assert(!std::is_constructible_v<acre::arena, std::size_t, std::size_t>);
+static_assert(!std::is_constructible_v<acre::pool<64>, std::size_t>);
+static_assert(!std::is_constructible_v<acre::multi_pool, std::size_t>);
+
+// A resource with state is not referred to past its end.
+static_assert(!std::is_constructible_v<acre::resource_ref, acre::arena&&>);
+static_assert(!std::is_constructible_v<acre::resource_ref, acre::buffer&&>);
+static_assert(std::is_constructible_v<acre::resource_ref, acre::heap>);
+
+// deallocate never throws (hazards M15, P3).
+static_assert(noexcept(std::declval<acre::pool<64>&>().deallocate(nullptr)));
+static_assert(noexcept(std::declval<acre::object_pool<plain>&>().destroy(nullptr)));
+
+// The values that storage is sized by are constant expressions, and statics need no run-time initialisation.
+static_assert(acre::arena::required_bytes(100, 24) >= 2400);
+static_assert(acre::pool<64>::required_bytes(100) >= 6400);
+static_assert(acre::multi_pool::required_bytes(100, 64) >= 6400);
+static_assert(acre::buffer::required_bytes(100, 24, 8) == 2400);
+static_assert(acre::inline_buffer<64>::capacity() == 64);
+
+}  // namespace
+
+// Hazards N0, P6: every member of every template compiles.
+template class acre::pool<1>;
+template class acre::pool<64, 64>;
+template class acre::object_pool<plain>;
+template class acre::object_pool<std::string>;
+template class acre::live_iterator<acre::object_pool<plain>>;
+template class acre::inline_buffer<64>;
+template class acre::inline_arena<64>;
+template class acre::allocator<plain, acre::arena>;
+template class acre::allocator<plain, acre::heap>;
+template class acre::resource_delete<plain, acre::arena>;
+template class acre::resource_delete<plain[], acre::arena>;
+template class acre::pmr<acre::multi_pool>;
+template class acre::pmr<acre::multi_pool&>;
+template class acre::statistics<acre::heap>;
+template class acre::statistics<acre::arena>;
+template class acre::statistics<acre::multi_pool>;
+
+TEST(types, X16_M7_A4_P5_N0_P6_X17_hold_at_compile_time) { SUCCEED(); }

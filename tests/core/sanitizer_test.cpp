@@ -1,0 +1,25 @@
+// The annotations: what is poisoned can be seen to be, and an ordinary build has none.
+#include <gtest/gtest.h>
+
+#include <acre/core/sanitizer.hpp>
+#include <cstddef>
+
+namespace {
+
+TEST(sanitizer, poisoning_is_undone) {
+    alignas(8) std::byte bytes[64] = {};
+    acre::poison(bytes, 64);
+#if defined(ACRE_HAS_ADDRESS_SANITIZER)
+    EXPECT_TRUE(acre::poisoning);
+    EXPECT_TRUE(__asan_address_is_poisoned(bytes + 10));
+    EXPECT_DEATH((void)*const_cast<volatile std::byte*>(bytes + 10), "use-after-poison");
+    acre::unpoison(bytes, 16);
+    EXPECT_FALSE(__asan_address_is_poisoned(bytes + 10));
+    EXPECT_TRUE(__asan_address_is_poisoned(bytes + 16));
+#endif
+    acre::unpoison_defined(bytes, 64);
+    EXPECT_EQ(bytes[10], std::byte{0});
+    EXPECT_EQ(bytes[63], std::byte{0});
+}
+
+}  // namespace

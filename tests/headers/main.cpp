@@ -1,0 +1,2 @@
+// Links the translation units of all public headers into one program.
+int main() { return 0; }

@@ -1,0 +1,131 @@
+// Storage of the user's as a resource.
+#include <gtest/gtest.h>
+
+#include <acre/arenas/arena.hpp>
+#include <acre/core/size_literals.hpp>
+#include <acre/memory/buffer.hpp>
+#include <acre/memory/inline_buffer.hpp>
+#include <acre/pools/object_pool.hpp>
+#include <cstring>
+
+#include "conformance/refusal.hpp"
+#include "conformance/worlds.hpp"
+
+namespace {
+
+using namespace acre::literals;
+using acre_test::outcome;
+using acre_test::outcome_of;
+using acre_test::raw_storage;
+using acre_test::refused_as;
+
+TEST(buffer, example) {
+    alignas(64) static std::byte storage[64_KiB];
+    acre::buffer fixed{storage};
+    acre::arena frame{fixed};
+    EXPECT_TRUE(fixed.owns(frame.allocate(1000)));
+}
+
+TEST(inline_buffer, example) {
+    struct Particle {
+        float position[3];
+    };
+    acre::inline_buffer<64_KiB, 4_KiB> storage;
+    acre::object_pool<Particle> particles{storage};
+    EXPECT_TRUE(storage.owns(particles.create()));
+}
+
+// Hazards B1, B9.
+TEST(buffer, B1_what_does_not_fit_is_refused) {
+    raw_storage storage{64};
+    acre::buffer fixed{storage.span()};
+    for (int i = 0; i < 4; ++i) std::memset(fixed.allocate(16, 16), 1, 16);
+    EXPECT_EQ(fixed.try_allocate(16, 16), nullptr);
+    EXPECT_EQ(fixed.try_allocate(0, 1), nullptr);
+    EXPECT_EQ(outcome_of([&] { return fixed.allocate(16, 16); }), refused_as(outcome::request_too_large));
+}
+
+TEST(buffer, takes_back_the_last_and_all) {
+    raw_storage storage{256};
+    acre::buffer fixed{storage.span()};
+    void* a = fixed.allocate(100, 1);
+    void* b = fixed.allocate(100, 1);
+    fixed.deallocate(b, 100, 1);
+    EXPECT_EQ(fixed.used(), 100u);
+    EXPECT_EQ(fixed.allocate(50, 1), b);
+    void* c = fixed.allocate(50, 1);
+    fixed.deallocate(a, 100, 1);
+    EXPECT_EQ(fixed.used(), 200u);
+    fixed.deallocate(b, 50, 1);
+    fixed.deallocate(c, 50, 1);
+    EXPECT_EQ(fixed.used(), 0u);
+    EXPECT_EQ(fixed.allocate(256, 1), a);
+}
+
+TEST(buffer, X13_required_bytes_are_exact) {
+    for (const std::size_t alignment : {1u, 4u, 16u, 64u, 512u}) {
+        for (const std::size_t size : {0u, 1u, 7u, 16u, 24u, 100u}) {
+            for (const std::size_t count : {0u, 1u, 2u, 9u}) {
+                const std::size_t bytes = acre::buffer::required_bytes(count, size, alignment);
+                raw_storage storage{bytes + 1};
+                acre::buffer exact{storage.span().first(bytes)};
+                for (std::size_t i = 0; i < count; ++i) EXPECT_NE(exact.try_allocate(size, alignment), nullptr);
+                EXPECT_EQ(exact.try_allocate(size, alignment), nullptr);
+                if (count == 0) continue;
+                acre::buffer less{storage.span().first(bytes - 1)};
+                for (std::size_t i = 0; i + 1 < count; ++i) EXPECT_NE(less.try_allocate(size, alignment), nullptr);
+                EXPECT_EQ(less.try_allocate(size, alignment), nullptr);
+            }
+        }
+    }
+}
+
+TEST(buffer, reset_takes_all_back) {
+    raw_storage storage{64};
+    acre::buffer fixed{storage.span()};
+    void* p = fixed.allocate(64, 1);
+    fixed.reset();
+    EXPECT_EQ(fixed.used(), 0u);
+    EXPECT_EQ(fixed.allocate(64, 1), p);
+}
+
+TEST(buffer, C6_a_pointer_of_another_buffer_is_reported) {
+    raw_storage storage{128};
+    acre::buffer one{storage.span().first(64)};
+    acre::buffer other{storage.span().subspan(64)};
+    void* p = one.allocate(16, 1);
+    (void)other.allocate(16, 1);
+    EXPECT_DEATH(other.deallocate(p, 16, 1), "acre::buffer: a pointer was given back that is not of this buffer");
+    one.deallocate(p, 16, 1);
+    EXPECT_DEATH(one.deallocate(p, 16, 1), "acre::buffer: a pointer was given back");
+}
+
+#if defined(ACRE_HAS_ADDRESS_SANITIZER)
+TEST(buffer, X11_freed_and_unused_storage_is_reported) {
+    raw_storage storage{256};
+    {
+        acre::buffer fixed{storage.span()};
+        auto* p = static_cast<volatile char*>(fixed.allocate(32, 8));
+        p[31] = 1;
+        EXPECT_DEATH(p[32] = 1, "use-after-poison");
+        (void)fixed.allocate(8, 8);
+        fixed.deallocate(const_cast<char*>(p), 32, 8);
+        EXPECT_DEATH(p[0] = 1, "use-after-poison");
+    }
+    storage.span()[0] = std::byte{1};
+}
+#endif
+
+TEST(buffer, the_storage_is_the_users_again_afterwards) {
+    raw_storage storage{512};
+    { acre::buffer fixed{storage.span()}; }
+    std::memset(storage.span().data(), 1, 512);
+    alignas(16) unsigned char place[sizeof(acre::inline_buffer<256>)];
+    auto* made = ::new (place) acre::inline_buffer<256>;
+    (void)made->allocate(100);
+    made->~inline_buffer();
+    std::memset(place, 1, sizeof place);
+    EXPECT_EQ(place[sizeof place - 1], 1);
+}
+
+}  // namespace

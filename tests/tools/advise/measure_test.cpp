@@ -1,0 +1,101 @@
+// What is replayed for an advice is its allocations and nothing else.
+#include "advise/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "advise/advice_report.hpp"
+#include "advise/plan.hpp"
+#include "tools/support/made_trace.hpp"
+#include "tools/support/temporary_directory.hpp"
+#include "trace/reader.hpp"
+
+namespace {
+
+using namespace acre::test;
+
+/// Requests in two threads, and a little else.
+made_trace two_threads_of_requests() {
+    made_trace made;
+    const auto text = made.stack({"thread", "request:5", "copy_text:7"});
+    const auto end = made.stack({"thread", "request:8"});
+    const auto other = made.stack({"thread", "log:8"});
+    for (int i = 0; i < 60; ++i) {
+        std::array<std::vector<std::uint64_t>, 2> objects;
+        for (std::uint64_t n = 0; n < 20; ++n) {
+            for (std::uint32_t thread = 0; thread < 2; ++thread) {
+                objects[thread].push_back(made.allocate(text, 16 + n, thread));
+            }
+        }
+        made.allocate(other, 100, 1);
+        for (std::uint32_t thread = 0; thread < 2; ++thread) {
+            for (const std::uint64_t object : objects[thread]) made.release(object, end, thread);
+        }
+    }
+    return made;
+}
+
+class measure : public testing::Test {
+protected:
+    explicit measure(const made_trace& made = two_threads_of_requests())
+        : reader_{made.write(directory_ / "a.acre")}, paths_{reader_.tables()}, run_{reader_, paths_} {}
+
+    temporary_directory directory_;
+    trace_reader reader_;
+    call_paths paths_;
+    history run_;
+};
+
+TEST_F(measure, an_arenas_sequence_resets_at_the_end_of_each_generation) {
+    const advice_list list = plan_advices(run_, paths_);
+    ASSERT_EQ(list.advices.at(0).suits, verdict::arena);
+    const sequence steps = advised_sequence(run_, list.advices[0]);
+    std::size_t live = 0;
+    std::size_t resets = 0;
+    std::size_t allocations = 0;
+    for (const step& each : steps.steps) {
+        if (each.kind() == step_kind::allocate) ++live, ++allocations;
+        if (each.kind() == step_kind::release) --live;
+        if (each.kind() != step_kind::reset) continue;
+        ++resets;
+        EXPECT_EQ(live, 0U);
+    }
+    EXPECT_EQ(resets, 120U);
+    EXPECT_EQ(allocations, 2400U);
+    // One thread's after the other's: never more than one request's objects at a time.
+    EXPECT_EQ(steps.slots, 20U);
+}
+
+TEST_F(measure, every_advice_is_measured_and_judged) {
+    replay_host host;
+    advice_list list = plan_advices(run_, paths_);
+    list.cpu_nanoseconds = 1;
+    double progress = 0;
+    measure_advices(host, run_, list, [&](double done) { progress = done; });
+    EXPECT_EQ(progress, 1.0);
+    for (const advice& each : list.advices) {
+        EXPECT_TRUE(each.saving.done);
+        EXPECT_GT(each.saving.candidate_peak_bytes, 0U);
+        EXPECT_EQ(each.says == verdict::leave, each.saving.nanoseconds.low <= 0 || each.saving.share_of_cpu < 0.02);
+        EXPECT_EQ(each.says == verdict::leave, !each.reason.empty());
+    }
+}
+
+TEST_F(measure, what_is_worth_too_little_is_left) {
+    replay_host host;
+    advice_list list = plan_advices(run_, paths_);
+    list.cpu_nanoseconds = std::uint64_t{1} << 60;
+    measure_advices(host, run_, list, [](double) {});
+    for (const advice& each : list.advices) {
+        EXPECT_EQ(each.says, verdict::leave);
+        EXPECT_NE(each.reason, "");
+    }
+    const nlohmann::json json = advice_json(list, paths_, reader_.header());
+    EXPECT_EQ(json["advices"].size(), list.advices.size());
+    EXPECT_EQ(json["advices"][0]["verdict"], "leave");
+    EXPECT_EQ(json["advices"][0]["suits"], "arena");
+    EXPECT_EQ(json["advices"][0]["code"], "");
+}
+
+}  // namespace

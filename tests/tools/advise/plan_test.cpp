@@ -1,0 +1,353 @@
+// Programs with known answers: each rule, and what comes close to it.
+#include "advise/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <random>
+
+#include "advise/code.hpp"
+#include "advise/wording.hpp"
+#include "tools/support/made_trace.hpp"
+#include "tools/support/temporary_directory.hpp"
+#include "trace/reader.hpp"
+
+namespace {
+
+using namespace acre::test;
+
+class plan : public testing::Test {
+protected:
+    /// The advices for what was made so far.
+    const advice_list& planned() {
+        reader_.emplace(made.write(directory_ / "a.acre"));
+        paths_.emplace(reader_->tables());
+        run_.emplace(*reader_, *paths_);
+        list_ = plan_advices(*run_, *paths_);
+        return list_;
+    }
+
+    std::string function_of(const advice& each) const { return paths_->functions()[each.function].name; }
+    std::string site_of(const advice& each) const { return paths_->site_text(each.site); }
+    const call_paths& paths() const { return *paths_; }
+
+    /// The advice whose busiest site is in that function.
+    const advice* about(const std::string& function) const {
+        const auto found = std::find_if(list_.advices.begin(), list_.advices.end(), [&](const advice& each) {
+            return paths_->functions()[paths_->sites()[each.site].function].name == function;
+        });
+        return found == list_.advices.end() ? nullptr : &*found;
+    }
+
+    /// So many objects of one size that come and go in any order.
+    void churn(const char* site, std::uint64_t size, int count, std::size_t most_live, std::uint32_t thread = 0) {
+        const auto makes = made.stack({"main", "loop:1", site, "operator new(unsigned long)"});
+        const auto frees = made.stack({"main", "loop:2", "remove"});
+        std::vector<std::uint64_t> live;
+        for (int i = 0; i < count; ++i) {
+            live.push_back(made.allocate(makes, size == 0 ? 1 + random() % 900 : size, thread));
+            if (live.size() < most_live) continue;
+            const std::size_t which = random() % live.size();
+            made.release(live[which], frees, thread);
+            live[which] = live.back();
+            live.pop_back();
+        }
+        for (const std::uint64_t object : live) made.release(object, frees, thread);
+    }
+
+    /// Requests that allocate a few objects of several sizes and free them in order at their end.
+    void requests(int count, std::uint32_t thread = 0) {
+        const auto text = made.stack({"main", "request:5", "copy_text:7", "malloc"});
+        const auto node = made.stack({"main", "request:6", "insert:9", "operator new(unsigned long)"});
+        const auto end = made.stack({"main", "request:8", "~map"});
+        for (int i = 0; i < count; ++i) {
+            std::vector<std::uint64_t> objects;
+            for (std::uint64_t n = 0; n < 6; ++n) {
+                objects.push_back(made.allocate(text, 20 + 13 * n, thread));
+                objects.push_back(made.allocate(node, 48, thread));
+            }
+            for (const std::uint64_t object : objects) made.release(object, end, thread);
+        }
+    }
+
+    made_trace made;
+    std::mt19937 random{42};
+
+private:
+    temporary_directory directory_;
+    std::optional<trace_reader> reader_;
+    std::optional<call_paths> paths_;
+    std::optional<history> run_;
+    advice_list list_;
+};
+
+TEST_F(plan, one_size_in_any_order_is_an_object_pool) {
+    churn("spawn:3", 48, 5000, 100);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    const advice& only = planned().advices[0];
+    EXPECT_EQ(only.suits, verdict::object_pool);
+    EXPECT_EQ(only.slot_bytes, 48U);
+    EXPECT_EQ(site_of(only), "spawn (made.cpp:3)");
+    EXPECT_EQ(only.figures.objects, 5000U);
+    EXPECT_EQ(only.figures.peak_objects, 100U);
+    EXPECT_NE(code_of(only, paths()).find("acre::object_pool<T> spawn_pool;     // T: the type of 48 bytes"),
+              std::string::npos);
+}
+
+TEST_F(plan, a_little_noise_in_the_size_is_still_an_object_pool) {
+    churn("spawn", 48, 5000, 100);
+    for (std::size_t i = 0; i < made.events.size(); i += 50) {
+        if (made.events[i].allocates) made.events[i].size = 56;
+    }
+    planned();
+    EXPECT_EQ(planned().advices.at(0).suits, verdict::object_pool);
+    EXPECT_EQ(planned().advices.at(0).slot_bytes, 48U);
+}
+
+TEST_F(plan, many_sizes_in_any_order_are_a_multi_pool) {
+    churn("load", 0, 5000, 100);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices[0].suits, verdict::multi_pool);
+}
+
+TEST_F(plan, what_dies_together_is_an_arena_in_the_function_that_owns_it) {
+    requests(200);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    const advice& only = planned().advices[0];
+    EXPECT_EQ(only.suits, verdict::arena);
+    EXPECT_EQ(function_of(only), "request");
+    EXPECT_EQ(only.sites, 2U);
+    EXPECT_EQ(only.share, 1.0);
+    EXPECT_EQ(only.generations.count, 200U);
+    EXPECT_EQ(only.generations.objects, 2400U);
+    // 20, 33, 46, 59, 72 and 85 bytes in steps of 16, and six of 48.
+    EXPECT_EQ(only.generations.max_bytes, 32U + 48 + 48 + 64 + 80 + 96 + 6 * 48);
+    EXPECT_EQ(only.generations.p50_bytes, only.generations.max_bytes);
+    EXPECT_EQ(only.block_bytes, 1024U);
+    EXPECT_TRUE(only.blockers.empty());
+    const std::string code = code_of(only, paths());
+    EXPECT_NE(code.find("acre::arena request_memory{{.first_block_bytes = 1_KiB"), std::string::npos) << code;
+    EXPECT_NE(code.find("request_memory.reset();"), std::string::npos) << code;
+    EXPECT_NE(place_of(only, paths()).find("made.cpp:8"), std::string::npos) << place_of(only, paths());
+}
+
+TEST_F(plan, each_thread_has_generations_of_its_own) {
+    // Interleaved, so that there is always something alive in one of the threads.
+    made_trace one;
+    const auto text = made.stack({"thread", "request:5", "copy_text:7"});
+    const auto end = made.stack({"thread", "request:8"});
+    std::array<std::vector<std::uint64_t>, 2> objects;
+    for (int i = 0; i < 100; ++i) {
+        for (std::uint32_t thread = 0; thread < 2; ++thread) {
+            for (int n = 0; n < 8; ++n)
+                objects[thread].push_back(made.allocate(text, 20 + 10 * static_cast<unsigned>(n), thread));
+            const std::uint32_t other = 1 - thread;
+            for (const std::uint64_t object : objects[other]) made.release(object, end, other);
+            objects[other].clear();
+        }
+    }
+    for (const std::uint64_t object : objects[1]) made.release(object, end, 1);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices[0].suits, verdict::arena);
+    EXPECT_EQ(planned().advices[0].generations.count, 200U);
+    EXPECT_NE(code_of(planned().advices[0], paths()).find("thread_local acre::arena"), std::string::npos);
+}
+
+TEST_F(plan, a_few_that_live_on_are_evicted_and_named) {
+    const auto keeps = made.stack({"main", "request:6", "remember:4"});
+    std::vector<std::uint64_t> kept;
+    for (int i = 0; i < 40; ++i) {
+        requests(5);
+        kept.push_back(made.allocate(keeps, 500));
+        requests(5);
+    }
+    const auto end = made.stack({"main", "request:9"});
+    for (const std::uint64_t object : kept) made.release(object, end);
+    planned();
+    const advice* arena = about("copy_text");
+    if (arena == nullptr) arena = about("insert");
+    ASSERT_NE(arena, nullptr);
+    EXPECT_EQ(arena->suits, verdict::arena);
+    EXPECT_EQ(function_of(*arena), "request");
+    EXPECT_EQ(arena->generations.count, 400U);
+    ASSERT_EQ(arena->blockers.size(), 1U);
+    EXPECT_EQ(arena->blockers[0].objects, 40U);
+    const std::vector<std::string> cautions = cautions_of(*arena, paths());
+    ASSERT_FALSE(cautions.empty());
+    EXPECT_NE(cautions[0].find("remember (made.cpp:4)"), std::string::npos) << cautions[0];
+}
+
+TEST_F(plan, objects_that_come_and_go_across_requests_do_not_spoil_their_arena) {
+    // Both die in the same function; the one is an arena, the other a pool.
+    const auto spawns = made.stack({"main", "frame:1", "spawn:3"});
+    const auto draws = made.stack({"main", "frame:2", "draw:4"});
+    const auto ends = made.stack({"main", "frame:3"});
+    std::deque<std::uint64_t> orcs;
+    for (int frame = 0; frame < 300; ++frame) {
+        std::vector<std::uint64_t> lines;
+        for (std::uint64_t i = 0; i < 10; ++i) lines.push_back(made.allocate(draws, 30 + 20 * i));
+        for (int i = 0; i < 4; ++i) orcs.push_back(made.allocate(spawns, 64));
+        for (const std::uint64_t line : lines) made.release(line, ends);
+        while (orcs.size() > 100) {
+            const std::size_t which = random() % orcs.size();
+            made.release(orcs[which], ends);
+            orcs.erase(orcs.begin() + static_cast<std::ptrdiff_t>(which));
+        }
+    }
+    planned();
+    ASSERT_NE(about("draw"), nullptr);
+    EXPECT_EQ(about("draw")->suits, verdict::arena);
+    EXPECT_EQ(function_of(*about("draw")), "frame");
+    EXPECT_EQ(about("draw")->generations.count, 300U);
+    ASSERT_NE(about("spawn"), nullptr);
+    EXPECT_EQ(about("spawn")->suits, verdict::object_pool);
+}
+
+TEST_F(plan, what_dies_in_a_callee_does_not_end_a_generation) {
+    // Nothing lives when `scan` has freed its buffer, but the request has only begun.
+    const auto scans = made.stack({"main", "request:1", "scan:2"});
+    const auto scanned = made.stack({"main", "request:1", "scan:3"});
+    const auto keeps = made.stack({"main", "request:4", "keep:5"});
+    const auto end = made.stack({"main", "request:6"});
+    for (int i = 0; i < 50; ++i) {
+        for (int n = 0; n < 3; ++n) {
+            const auto a = made.allocate(scans, 100);
+            const auto b = made.allocate(scans, 50);
+            made.release(a, scanned);
+            made.release(b, scanned);
+        }
+        std::vector<std::uint64_t> kept;
+        for (std::uint64_t n = 0; n < 20; ++n) kept.push_back(made.allocate(keeps, 10 + n));
+        for (const std::uint64_t object : kept) made.release(object, end);
+    }
+    const advice* arena = nullptr;
+    for (const advice& each : planned().advices) {
+        if (each.of_scope && function_of(each) == "request") arena = &each;
+    }
+    ASSERT_NE(arena, nullptr);
+    EXPECT_EQ(arena->generations.count, 50U);
+    EXPECT_EQ(arena->figures.objects, 50U * 26);
+}
+
+TEST_F(plan, youngest_first_in_a_function_is_a_scratch) {
+    const auto buffer = made.stack({"main", "work:1", "step:5", "malloc"});
+    const auto inner = made.stack({"main", "work:1", "step:6", "malloc"});
+    const auto end = made.stack({"main", "work:1", "step:9"});
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        const auto a = made.allocate(buffer, 100 + i);
+        const auto b = made.allocate(inner, 50);
+        made.release(b, end);
+        made.release(a, end);
+    }
+    ASSERT_EQ(planned().advices.size(), 1U);
+    const advice& only = planned().advices[0];
+    EXPECT_EQ(only.suits, verdict::scratch);
+    EXPECT_EQ(function_of(only), "step");
+    EXPECT_NE(code_of(only, paths()).find("acre::scratch temp{scratch_memory};"), std::string::npos);
+}
+
+TEST_F(plan, what_is_never_freed_is_an_arena_that_is_never_reset) {
+    const auto interns = made.stack({"main", "intern:5"});
+    for (std::uint64_t i = 0; i < 1000; ++i) made.allocate(interns, 10 + i % 70);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices[0].suits, verdict::monotonic_arena);
+    EXPECT_EQ(planned().advices[0].figures.never_freed, 1000U);
+}
+
+TEST_F(plan, one_size_freed_by_another_thread_is_a_concurrent_type) {
+    const auto produces = made.stack({"produce:3"});
+    const auto consumes = made.stack({"consume:4"});
+    std::deque<std::uint64_t> queue;
+    for (int i = 0; i < 1000; ++i) {
+        queue.push_back(made.allocate(produces, 96, 0));
+        if (queue.size() < 20) continue;
+        made.release(queue.front(), consumes, 1);
+        queue.pop_front();
+    }
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices[0].suits, verdict::concurrent);
+    EXPECT_EQ(code_of(planned().advices[0], paths()), "");
+    EXPECT_NE(title_of(planned().advices[0], paths()).find("concurrent"), std::string::npos);
+}
+
+TEST_F(plan, many_sizes_freed_by_another_thread_are_left) {
+    const auto produces = made.stack({"produce:3"});
+    const auto consumes = made.stack({"consume:4"});
+    for (std::uint64_t i = 0; i < 1000; ++i) made.release(made.allocate(produces, 10 + i % 40, 0), consumes, 1);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices[0].suits, verdict::leave);
+    EXPECT_NE(planned().advices[0].reason.find("another thread"), std::string::npos);
+}
+
+TEST_F(plan, what_lives_through_a_phase_and_is_freed_at_its_end_is_a_phase_arena) {
+    const auto loads = made.stack({"main", "load:5"});
+    const auto end = made.stack({"main", "unload:4"});
+    std::vector<std::uint64_t> objects;
+    for (std::uint64_t i = 0; i < 1000; ++i) objects.push_back(made.allocate(loads, 10 + i % 300));
+    for (const std::uint64_t object : objects) made.release(object, end);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices[0].suits, verdict::phase_arena);
+}
+
+TEST_F(plan, too_little_coming_and_going_is_left) {
+    const auto loads = made.stack({"main", "load:5"});
+    const auto end = made.stack({"main", "other:4"});
+    for (int phase = 0; phase < 4; ++phase) {
+        std::vector<std::uint64_t> objects;
+        for (int i = 0; i < 500; ++i) objects.push_back(made.allocate(loads, 1 + random() % 300));
+        for (const std::uint64_t object : objects) made.release(object, end);
+    }
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices[0].suits, verdict::leave);
+    EXPECT_NE(planned().advices[0].reason, "");
+}
+
+TEST_F(plan, a_site_of_many_sizes_is_told_apart_by_its_callers) {
+    // An unnamed wrapper of malloc: what is beneath it differs by caller.
+    const auto orcs = made.stack({"main", "loop:1", "spawn:2", "get_memory:9"});
+    const auto text = made.stack({"main", "loop:2", "say:2", "get_memory:9"});
+    const auto frees = made.stack({"main", "loop:3", "put_memory:3"});
+    std::vector<std::uint64_t> live;
+    for (int i = 0; i < 3000; ++i) {
+        live.push_back(made.allocate(orcs, 64));
+        live.push_back(made.allocate(text, 1 + random() % 500));
+        while (live.size() > 100) {
+            const std::size_t which = random() % live.size();
+            made.release(live[which], frees);
+            live[which] = live.back();
+            live.pop_back();
+        }
+    }
+    std::map<std::string, verdict> found;
+    for (const advice& each : planned().advices) found[function_of(each)] = each.suits;
+    EXPECT_EQ(found.at("spawn"), verdict::object_pool);
+    EXPECT_EQ(found.at("say"), verdict::multi_pool);
+}
+
+TEST_F(plan, small_sites_are_counted_together) {
+    churn("spawn", 48, 5000, 100);
+    churn("rare", 16, 20, 2);
+    planned();
+    EXPECT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().small_sites, 1U);
+    EXPECT_EQ(planned().small_objects, 20U);
+}
+
+TEST_F(plan, the_most_allocations_come_first_and_the_same_each_time) {
+    churn("few", 32, 1000, 50);
+    churn("many", 48, 4000, 50);
+    requests(50);
+    std::vector<std::string> first;
+    for (const advice& each : planned().advices) first.push_back(evidence_of(each, paths()) + place_of(each, paths()));
+    std::vector<std::string> second;
+    for (const advice& each : planned().advices) second.push_back(evidence_of(each, paths()) + place_of(each, paths()));
+    EXPECT_EQ(first, second);
+    ASSERT_EQ(first.size(), 3U);
+    EXPECT_NE(first[0].find("many"), std::string::npos);
+    const std::vector<advice>& advices = planned().advices;
+    EXPECT_TRUE(std::is_sorted(advices.begin(), advices.end(),
+                               [](const advice& a, const advice& b) { return a.figures.objects > b.figures.objects; }));
+}
+
+}  // namespace

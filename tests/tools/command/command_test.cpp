@@ -1,0 +1,225 @@
+// The program itself: what it prints, and the exit status it ends with.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tools/support/made_trace.hpp"
+#include "tools/support/random_trace.hpp"
+#include "tools/support/temporary_directory.hpp"
+
+namespace {
+
+using namespace acre::test;
+
+/// What a run of the command printed, and how it ended.
+struct run_result {
+    int status = -1;
+    std::string output;
+    std::string errors;
+};
+
+class command : public testing::Test {
+protected:
+    run_result acre(const std::string& arguments) {
+        const auto errors = directory_ / "errors";
+        const std::string line = "cd '" + directory_.path().string() + "' && '" ACRE_COMMAND "' " + arguments + " 2>'" +
+                                 errors.string() + "'";
+        run_result result;
+        std::FILE* pipe = ::popen(line.c_str(), "r");
+        if (pipe == nullptr) return result;
+        std::array<char, 4096> part{};
+        for (std::size_t got = 0; (got = std::fread(part.data(), 1, part.size(), pipe)) > 0;) {
+            result.output.append(part.data(), got);
+        }
+        const int status = ::pclose(pipe);
+        result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        std::ifstream file{errors};
+        result.errors = {std::istreambuf_iterator<char>{file}, {}};
+        return result;
+    }
+
+    /// One sentence on standard error, nothing on standard output.
+    void expect_failure(const std::string& arguments, int status, const std::string& word) {
+        const run_result result = acre(arguments);
+        EXPECT_EQ(result.status, status) << arguments;
+        EXPECT_EQ(result.output, "") << arguments;
+        EXPECT_TRUE(result.errors.starts_with("acre: ")) << result.errors;
+        EXPECT_NE(result.errors.find(word), std::string::npos) << result.errors;
+        EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+    }
+
+    /// Orcs that come and go, and requests.
+    std::filesystem::path write_trace() {
+        made_trace made;
+        const auto spawns = made.stack({"main", "spawn:3", "operator new(unsigned long)"});
+        const auto ends = made.stack({"main", "request:9"});
+        const auto works = made.stack({"main", "request:8", "copy:1"});
+        std::vector<std::uint64_t> orcs;
+        for (std::uint64_t i = 0; i < 2000; ++i) {
+            orcs.push_back(made.allocate(spawns, 64));
+            std::vector<std::uint64_t> texts;
+            for (std::uint64_t n = 0; n < 5; ++n) texts.push_back(made.allocate(works, 20 + n * 30));
+            for (const std::uint64_t text : texts) made.release(text, ends);
+            if (orcs.size() < 50) continue;
+            made.release(orcs[i % 40], ends);
+            orcs.erase(orcs.begin() + static_cast<std::ptrdiff_t>(i % 40));
+        }
+        made.header.user_time = 1000;
+        return made.write(directory_ / "a.acre");
+    }
+
+    /// With half of its last chunk of events gone.
+    void write_cut_trace() {
+        const auto path = random_trace(2, 100'000).write(directory_ / "cut.acre");
+        std::filesystem::resize_file(path, std::filesystem::file_size(path) * 9 / 10);
+    }
+
+    temporary_directory directory_;
+};
+
+TEST_F(command, says_its_version_and_its_help) {
+    EXPECT_EQ(acre("--version").output.substr(0, 5), "acre ");
+    for (const char* what :
+         {"--help", "record --help", "finish --help", "info --help", "replay --help", "advise --help"}) {
+        const run_result result = acre(what);
+        EXPECT_EQ(result.status, 0) << what;
+        EXPECT_NE(result.output.find("Example"), std::string::npos) << what;
+        EXPECT_EQ(result.errors, "") << what;
+    }
+}
+
+TEST_F(command, wrong_usage_is_status_2) {
+    write_trace();
+    expect_failure("", 2, "subcommand");
+    expect_failure("inform a.acre", 2, "");
+    expect_failure("info", 2, "FILE");
+    expect_failure("info a.acre --top many", 2, "top");
+    expect_failure("info a.acre --bogus", 2, "bogus");
+    expect_failure("replay a.acre", 2, "with");
+    expect_failure("replay a.acre --with arena --rounds 0", 2, "rounds");
+    expect_failure("record", 2, "program");
+}
+
+TEST_F(command, what_cannot_be_done_is_status_1) {
+    write_trace();
+    std::ofstream{directory_ / "text"} << "this is no trace, though it is a file of some length\n";
+    for (const char* name : {"info", "advise", "replay --with arena"}) {
+        expect_failure(std::string{name} + " missing.acre", 1, "missing.acre");
+        expect_failure(std::string{name} + " text", 1, "not a trace");
+        expect_failure(std::string{name} + " .", 1, "not a regular file");
+    }
+    expect_failure("replay a.acre --with arena,nonsense", 1, "known are system, new_delete, arena");
+    expect_failure("record -o b.acre -- ./no-such-program", 1, "no-such-program");
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "b.acre"));
+    expect_failure("finish no-such-log -o b.acre", 1, "no-such-log");
+}
+
+TEST_F(command, info_prints_an_object) {
+    write_trace();
+    const run_result result = acre("info a.acre --json --top 1");
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.errors, "");
+    const auto json = nlohmann::json::parse(result.output);
+    EXPECT_EQ(json["allocations"], 12'000);
+    EXPECT_EQ(json["frees"], 10'000 + 1951);
+    EXPECT_EQ(json["events"], 12'000 + 10'000 + 1951);
+    EXPECT_EQ(json["threads"], 1);
+    EXPECT_EQ(json["bytes"], 2000 * 64 + 2000 * (5 * 20 + 10 * 30));
+    EXPECT_EQ(json["peak_bytes"], 50 * 64 + 5 * 20 + 10 * 30);
+    EXPECT_EQ(json["never_freed"]["count"], 49);
+    EXPECT_EQ(json["missing"], "");
+    ASSERT_EQ(json["sites"].size(), 1U);
+    EXPECT_EQ(json["sites"][0]["function"], "copy");
+    EXPECT_EQ(json["sites"][0]["file"], "made.cpp");
+    EXPECT_EQ(json["sites"][0]["line"], 1);
+}
+
+TEST_F(command, info_prints_for_people_without_colours_in_a_pipe) {
+    write_trace();
+    const run_result result = acre("info a.acre");
+    EXPECT_EQ(result.status, 0);
+    EXPECT_NE(result.output.find("12,000"), std::string::npos);
+    EXPECT_NE(result.output.find("spawn (made.cpp:3)"), std::string::npos);
+    EXPECT_EQ(result.output.find('\033'), std::string::npos);
+    EXPECT_EQ(result.errors, "");
+}
+
+TEST_F(command, replay_prints_an_object) {
+    write_trace();
+    const run_result result = acre("replay a.acre --with arena,std_pool,system --rounds 2 --json");
+    EXPECT_EQ(result.status, 0) << result.errors;
+    const auto json = nlohmann::json::parse(result.output);
+    EXPECT_EQ(json["events"], 12'000 + 10'000 + 1951);
+    EXPECT_EQ(json["rounds"], 2);
+    ASSERT_EQ(json["resources"].size(), 3U);
+    EXPECT_EQ(json["resources"][0]["name"], "system");
+    EXPECT_EQ(json["resources"][1]["name"], "arena");
+    EXPECT_EQ(json["resources"][2]["name"], "std_pool");
+    for (const auto& resource : json["resources"]) EXPECT_GT(resource["ns_per_operation"].get<double>(), 0);
+}
+
+TEST_F(command, replay_says_that_threads_become_one) {
+    made_trace made;
+    made.allocate(0, 8, 0);
+    made.allocate(0, 8, 1);
+    made.write(directory_ / "a.acre");
+    EXPECT_NE(acre("replay a.acre --with arena --rounds 1").output.find("one thread replays all of them"),
+              std::string::npos);
+}
+
+TEST_F(command, advise_prints_an_object) {
+    write_trace();
+    const run_result result = acre("advise a.acre --json");
+    EXPECT_EQ(result.status, 0) << result.errors;
+    const auto json = nlohmann::json::parse(result.output);
+    ASSERT_EQ(json["advices"].size(), 2U);
+    EXPECT_EQ(json["advices"][0]["suits"], "arena");
+    EXPECT_EQ(json["advices"][0]["scope"], "request");
+    EXPECT_EQ(json["advices"][1]["suits"], "object_pool");
+    EXPECT_EQ(json["advices"][1]["function"], "spawn");
+    EXPECT_EQ(json["advices"][1]["line"], 3);
+    EXPECT_EQ(json["advices"][1]["options"]["slot_bytes"], 64);
+    EXPECT_GT(json["advices"][0]["saving"]["rounds"].get<int>(), 0);
+}
+
+TEST_F(command, advise_shows_as_many_as_are_wanted) {
+    write_trace();
+    const run_result result = acre("advise a.acre --top 1");
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_NE(result.output.find("1. "), std::string::npos);
+    EXPECT_EQ(result.output.find("\n2. "), std::string::npos);
+    EXPECT_NE(result.output.find("1 more entry"), std::string::npos);
+}
+
+TEST_F(command, an_empty_trace_is_told_not_replayed) {
+    made_trace{}.write(directory_ / "a.acre");
+    EXPECT_EQ(nlohmann::json::parse(acre("info a.acre --json").output)["allocations"], 0);
+    EXPECT_EQ(acre("info a.acre").status, 0);
+    expect_failure("replay a.acre --with arena", 1, "no events");
+    expect_failure("advise a.acre", 1, "no allocations");
+}
+
+TEST_F(command, a_cut_off_trace_is_used_as_far_as_it_is_whole) {
+    write_cut_trace();
+    const run_result info = acre("info cut.acre --json");
+    EXPECT_EQ(info.status, 3);
+    EXPECT_EQ(nlohmann::json::parse(info.output)["events"], 65'536);
+    EXPECT_NE(info.errors.find("cut off"), std::string::npos) << info.errors;
+    EXPECT_EQ(std::count(info.errors.begin(), info.errors.end(), '\n'), 1);
+    EXPECT_EQ(acre("advise cut.acre --top 1").status, 3);
+}
+
+TEST_F(command, record_gives_a_trace_and_the_programs_own_status) {
+    const run_result result = acre("record -o b.acre -- sh -c 'exit 7'");
+    EXPECT_EQ(result.status, 7) << result.errors;
+    const auto json = nlohmann::json::parse(acre("info b.acre --json").output);
+    EXPECT_EQ(json["exit_status"], 7);
+    EXPECT_GT(json["allocations"].get<int>(), 0);
+    EXPECT_EQ(acre("--quiet record -o b.acre -- sh -c true").errors, "");
+}
+
+}  // namespace

@@ -1,0 +1,105 @@
+// Whatever becomes of a process, what it did until then is in the trace.
+#include <signal.h>
+
+#include "recording.hpp"
+
+namespace acre::tool {
+namespace {
+
+struct ending {
+    const char* name;
+    int status;
+};
+
+class endings : public recording, public testing::WithParamInterface<ending> {};
+
+TEST_P(endings, lose_nothing) {
+    const loaded_trace trace = run({ENDINGS, GetParam().name});
+    EXPECT_EQ(result_.exit_status, GetParam().status);
+    EXPECT_EQ(trace.header.exit_status, GetParam().status);
+    EXPECT_EQ(trace.allocations(4242), 1000u);
+    EXPECT_EQ(trace.frees(4242), 400u);
+    EXPECT_EQ(trace.header.unmatched_frees, 0u);
+    EXPECT_EQ(files_left(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(of_processes, endings,
+                         testing::Values(ending{"return", 7}, ending{"_exit", 3}, ending{"abort", 128 + SIGABRT},
+                                         ending{"kill", 128 + SIGKILL}, ending{"crash", 128 + SIGSEGV},
+                                         ending{"throw", 128 + SIGABRT}, ending{"moved", 7}, ending{"fork", 7},
+                                         ending{"forked thread", 7}, ending{"vfork", 7}, ending{"system", 7}),
+                         [](const auto& each) {
+                             std::string name = each.param.name;
+                             std::replace(name.begin(), name.end(), ' ', '_');
+                             return name;
+                         });
+
+class life : public recording {};
+
+TEST_F(life, goes_on_when_the_program_closes_all_files) {
+    const loaded_trace trace = run({ENDINGS, "closed"});
+    EXPECT_EQ(trace.allocations(4242), 51'000u);
+    EXPECT_EQ(trace.frees(4242), 51u * 400);
+}
+
+TEST_F(life, after_exec_is_that_of_the_last_program) {
+    const loaded_trace trace = run({ENDINGS, "exec"});
+    EXPECT_EQ(result_.exit_status, 5);
+    EXPECT_EQ(trace.allocations(4545), 77u);
+    EXPECT_EQ(trace.allocations(4242), 0u);
+    EXPECT_TRUE(trace.has_note("executed 2 programs"));
+    EXPECT_EQ(trace.header.command, (std::vector<std::string>{ENDINGS, "executed"}));
+}
+
+TEST_F(life, of_children_is_mentioned) {
+    EXPECT_TRUE(run({ENDINGS, "fork"}).has_note("1 process more, unrecorded"));
+    EXPECT_TRUE(run({ENDINGS, "vfork"}).has_note("1 process more, unrecorded"));
+    EXPECT_FALSE(run({ENDINGS, "return"}).has_note("unrecorded"));
+}
+
+TEST_F(life, of_children_is_recorded_when_wanted) {
+    for (const char* how : {"fork", "forked thread", "vfork"}) {
+        record_options options = options_for({ENDINGS, how});
+        options.children = true;
+        const record_result result = record(options);
+        ASSERT_EQ(result.traces.size(), 2u) << how;
+        const loaded_trace parent{result.traces[0]};
+        const loaded_trace child{result.traces[1]};
+        EXPECT_EQ(result.traces[1].string().rfind(options.output.string() + ".", 0), 0u);
+        EXPECT_EQ(parent.allocations(4242), 1000u) << how;
+        EXPECT_EQ(child.allocations(4242), 0u) << how;
+        EXPECT_EQ(child.allocations(std::string{how} == "vfork" ? 4545 : 4646),
+                  std::string{how} == "vfork" ? 77u : 500u);
+        EXPECT_EQ(child.allocations(4747), std::string{how} == "forked thread" ? 10u : 0u);
+        for (const auto& trace : result.traces) std::filesystem::remove(trace);
+    }
+}
+
+TEST_F(life, of_a_script_is_that_of_its_interpreter) {
+    const std::filesystem::path script = directory_.path() / "script";
+    std::ofstream{script} << "#!/bin/sh\nexit 4\n";
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    run({script.string()});
+    EXPECT_EQ(result_.exit_status, 4);
+}
+
+TEST_F(life, ends_at_the_size_limit_and_the_program_goes_on) {
+    record_options options = options_for({ENDINGS, "threads"});
+    options.max_bytes = 400'000;
+    const record_result result = record(options);
+    const loaded_trace trace{result.traces.at(0)};
+    EXPECT_EQ(result.exit_status, 7);
+    EXPECT_TRUE(trace.has_note("size limit"));
+    EXPECT_GT(trace.events.size(), 0u);
+    EXPECT_LT(trace.events.size(), 400'000u / 24);
+}
+
+TEST_F(life, with_a_preload_of_its_own_keeps_it) {
+    ASSERT_EQ(::setenv("LD_PRELOAD", FIRST_PLUGIN, 1), 0);
+    run({"/bin/sh", "-c", "case $LD_PRELOAD in *libacre-record.so:*plugin*) exit 11;; esac"});
+    ::unsetenv("LD_PRELOAD");
+    EXPECT_EQ(result_.exit_status, 11);
+}
+
+}  // namespace
+}  // namespace acre::tool

@@ -1,0 +1,103 @@
+// What cannot be recorded is refused before it is started, in a sentence, and nothing is left behind.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recording.hpp"
+
+namespace acre::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+class refused : public recording {
+protected:
+    /// A copy of a program, some bytes of it replaced.
+    fs::path copy_of_true(std::size_t offset = 0, const std::string& bytes = {}) {
+        const fs::path copy = directory_.path() / "copy";
+        fs::copy_file("/bin/true", copy, fs::copy_options::overwrite_existing);
+        std::fstream file{copy, std::ios::in | std::ios::out | std::ios::binary};
+        file.seekp(static_cast<std::streamoff>(offset));
+        file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        return copy;
+    }
+    static bool contains(const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    }
+};
+
+TEST_F(refused, is_what_does_not_exist) {
+    EXPECT_TRUE(contains(refusal({"/does/not/exist"}), "no such program"));
+    EXPECT_TRUE(contains(refusal({"no-such-program-anywhere"}), "no such program in PATH"));
+    EXPECT_TRUE(contains(refusal(std::vector<std::string>{""}), "empty"));
+    EXPECT_TRUE(contains(refusal(std::vector<std::string>{}), "no program"));
+    EXPECT_EQ(files_left(), 0u);
+}
+
+TEST_F(refused, is_what_is_no_program) {
+    EXPECT_TRUE(contains(refusal({"/"}), "directory"));
+    EXPECT_TRUE(contains(refusal({"/etc/passwd"}), "not an executable"));
+    const fs::path text = directory_.path() / "text";
+    std::ofstream{text} << "hello\n";
+    fs::permissions(text, fs::perms::owner_all);
+    EXPECT_TRUE(contains(refusal({text.string()}), "neither a program nor a script"));
+    std::ofstream{text} << "#!/no/interpreter\n";
+    EXPECT_TRUE(contains(refusal({text.string()}), "'/no/interpreter' does not exist"));
+    std::ofstream{text} << "\177ELF";
+    EXPECT_FALSE(refusal({text.string()}).empty());
+}
+
+TEST_F(refused, is_a_static_program) {
+    EXPECT_TRUE(contains(refusal({STATIC_PROGRAM}), "statically linked"));
+}
+
+TEST_F(refused, is_a_program_of_another_machine) {
+    EXPECT_TRUE(contains(refusal({copy_of_true(4, "\1").string()}), "32-bit"));
+    EXPECT_TRUE(contains(refusal({copy_of_true(18, "\xb7").string()}), "another processor"));
+}
+
+TEST_F(refused, is_a_program_of_another_c_library) {
+    fs::path copy = copy_of_true();
+    std::fstream file{copy, std::ios::in | std::ios::out | std::ios::binary};
+    std::string bytes(4096, '\0');
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    const std::size_t at = bytes.find("/lib64/ld-linux-x86-64.so.2");
+    ASSERT_NE(at, std::string::npos);
+    file.seekp(static_cast<std::streamoff>(at));
+    file << "/lib/ld-musl-x86_64.so.1" << '\0';
+    file.close();
+    EXPECT_TRUE(contains(refusal({copy.string()}), "ld-musl"));
+}
+
+TEST_F(refused, is_a_setuid_program) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file another user's";
+    const fs::path copy = copy_of_true();
+    ASSERT_EQ(::chown(copy.c_str(), 65534, 65534), 0);
+    ASSERT_EQ(::chmod(copy.c_str(), 04755), 0);
+    EXPECT_TRUE(contains(refusal({copy.string()}), "setuid"));
+}
+
+TEST_F(refused, is_an_output_that_cannot_be_written) {
+    record_options options = options_for({"/bin/true"});
+    options.output = "/does/not/exist/out.acre";
+    EXPECT_TRUE(contains(refusal(options), "cannot write"));
+    options.output = directory_.path();
+    EXPECT_TRUE(contains(refusal(options), "not a regular file"));
+}
+
+TEST_F(refused, is_a_recorder_that_is_missing) {
+    record_options options = options_for({"/bin/true"});
+    options.recorder = "/does/not/exist.so";
+    EXPECT_TRUE(contains(refusal(options), "missing"));
+}
+
+TEST_F(refused, is_not_a_recorder_with_blanks_in_its_path) {
+    const fs::path folder = directory_.path() / "a folder: with blanks";
+    fs::create_directory(folder);
+    fs::copy_file(RECORDER, folder / "libacre-record.so");
+    record_options options = options_for({ENDINGS});
+    options.recorder = folder / "libacre-record.so";
+    EXPECT_EQ(loaded_trace{record(options).traces.at(0)}.allocations(4242), 1000u);
+}
+
+}  // namespace
+}  // namespace acre::tool

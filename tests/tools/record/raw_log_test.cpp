@@ -1,0 +1,137 @@
+// A raw log that was left behind is finished; one that is cut off or wrong gives a trace of what is whole or a sentence.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+
+#include "record/raw_log.hpp"
+#include "recording.hpp"
+
+namespace acre::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+class raw_logs : public recording {
+protected:
+    /// Runs a subject as `acre record` does and leaves its raw log.
+    fs::path make_log(const char* how) {
+        const fs::path raw = directory_.path() / "raw";
+        fs::create_directory(raw);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::setenv("LD_PRELOAD", RECORDER, 1);
+            ::setenv(raw::directory_variable, raw.c_str(), 1);
+            ::setenv(raw::process_variable, std::to_string(::getpid()).c_str(), 1);
+            ::setenv(raw::options_variable, "", 1);
+            ::execl(ENDINGS, ENDINGS, how, nullptr);
+            ::_exit(99);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return raw / (std::to_string(child) + ".0.raw");
+    }
+
+    static std::string contents(const fs::path& path) {
+        std::ifstream file{path, std::ios::binary};
+        return {std::istreambuf_iterator<char>{file}, {}};
+    }
+    static void write(const fs::path& path, const std::string& bytes) {
+        std::ofstream{path, std::ios::binary} << bytes;
+    }
+
+    /// Events of the trace made of a log; none when it is refused, which takes a sentence.
+    std::size_t events_of(const fs::path& raw) {
+        try {
+            const record_result result = finish_raw_log(raw, directory_.path() / "finished.acre");
+            const loaded_trace trace{result.traces.at(0)};
+            EXPECT_EQ(trace.events.size(), result.events);
+            return trace.events.size();
+        } catch (const tool_error& error) {
+            EXPECT_GT(std::strlen(error.what()), 10u);
+            return 0;
+        }
+    }
+};
+
+TEST_F(raw_logs, are_finished) {
+    const fs::path log = make_log("kill");
+    const fs::path output = directory_.path() / "finished.acre";
+    for (const fs::path& raw : {log, log.parent_path()}) {
+        const loaded_trace trace{finish_raw_log(raw, output).traces.at(0)};
+        EXPECT_EQ(trace.allocations(4242), 1000u);
+        EXPECT_EQ(trace.frees(4242), 400u);
+        EXPECT_TRUE(trace.has_note("cut off"));
+        EXPECT_EQ(trace.header.command, (std::vector<std::string>{ENDINGS, "kill"}));
+        EXPECT_LT(trace.header.duration, 60'000'000'000u);
+    }
+    EXPECT_TRUE(fs::exists(log));
+}
+
+TEST_F(raw_logs, that_are_none_are_refused) {
+    const fs::path file = directory_.path() / "file";
+    EXPECT_THROW(finish_raw_log(file, directory_.path() / "out"), tool_error);
+    for (const std::string& bytes :
+         {std::string{}, std::string{"acre-raw"}, std::string(8192, '\0'), std::string(8192, 'x')}) {
+        write(file, bytes);
+        EXPECT_THROW(finish_raw_log(file, directory_.path() / "out"), tool_error);
+    }
+    EXPECT_THROW(finish_raw_log(directory_.path(), directory_.path() / "out"), tool_error);
+    EXPECT_FALSE(fs::exists(directory_.path() / "out"));
+}
+
+TEST_F(raw_logs, that_are_cut_off_are_read_as_far_as_they_go) {
+    const fs::path log = make_log("threads");
+    const std::string whole = contents(log);
+    const std::size_t all = events_of(log);
+    ASSERT_GT(all, 50'000u);
+    std::size_t before = 0;
+    for (const std::size_t percent : {0u, 10u, 40u, 70u, 99u, 100u}) {
+        write(log, whole.substr(0, whole.size() * percent / 100));
+        const std::size_t now = events_of(log);
+        EXPECT_LE(now, all);
+        EXPECT_GE(now, before);
+        before = now;
+    }
+    EXPECT_EQ(before, all);
+}
+
+TEST_F(raw_logs, with_any_bytes_changed_never_crash_the_reader) {
+    const fs::path log = make_log("fork");
+    const std::string whole = contents(log);
+    std::mt19937 random{7};
+    for (int round = 0; round < 40; ++round) {
+        std::string changed = whole;
+        for (int i = 0; i < 30; ++i) {
+            // Mostly where heads are: their fields decide what else is believed.
+            const std::size_t chunk = random() % (changed.size() / raw::chunk_alignment) * raw::chunk_alignment;
+            const std::size_t place =
+                round % 2 == 0 ? random() % changed.size() : chunk + random() % raw::chunk_alignment;
+            changed[place] = static_cast<char>(random() % 3 == 0 ? 0xff : random());
+        }
+        write(log, changed);
+        events_of(log);
+    }
+}
+
+TEST_F(raw_logs, with_absurd_heads_never_crash_the_reader) {
+    const fs::path log = make_log("fork");
+    const std::string whole = contents(log);
+    std::mt19937 random{11};
+    const std::uint64_t absurd[] = {
+        0, 1, 0xffff'ffff, ~std::uint64_t{0}, std::uint64_t{1} << 63, 0x7fff'ffff'ffff'ffff};
+    for (std::size_t at = raw::page_bytes; at + raw::chunk_alignment <= whole.size(); at += raw::chunk_alignment) {
+        if (std::memcmp(whole.data() + at, &raw::chunk_magic, sizeof raw::chunk_magic) != 0) continue;
+        for (std::size_t field = 4; field < 32; field += 4) {
+            std::string changed = whole;
+            std::memcpy(changed.data() + at + field, &absurd[random() % 6], random() % 2 == 0 ? 8 : 4);
+            write(log, changed);
+            events_of(log);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace acre::tool

@@ -1,0 +1,120 @@
+// The recorder's stacks are those that glibc's own unwinder sees.
+#include <memory>
+#include <sstream>
+
+#include "recording.hpp"
+
+namespace acre::tool {
+namespace {
+
+using offsets = std::vector<std::uint64_t>;
+
+/// Recursion is folded: an address that is on the path already leads back to it.
+offsets folded(const offsets& innermost_first) {
+    offsets path;  // outermost first
+    for (auto each = innermost_first.rbegin(); each != innermost_first.rend(); ++each) {
+        const auto before = std::find(path.begin(), path.end(), *each);
+        if (before != path.end()) path.erase(before, path.end());
+        path.push_back(*each);
+    }
+    return {path.rbegin(), path.rend()};
+}
+
+/// The frame that a signal interrupted is exact in a trace and one less in what the subject prints.
+bool same_frames(const offsets& expected, const offsets& recorded) {
+    if (expected.size() != recorded.size()) return false;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (recorded[i] != expected[i] && recorded[i] != expected[i] + 1) return false;
+    }
+    return true;
+}
+
+std::string in_words(const offsets& of) {
+    std::ostringstream text;
+    for (const std::uint64_t each : of) text << ' ' << std::hex << each;
+    return text.str();
+}
+
+class stacks : public recording {
+protected:
+    std::string output_of(const std::string& command) {
+        const std::filesystem::path file = directory_.path() / "printed";
+        const auto trace = run({"/bin/sh", "-c", "exec " + command + " > " + file.string()});
+        trace_ = std::make_unique<loaded_trace>(trace);
+        std::ostringstream text;
+        text << std::ifstream{file}.rdbuf();
+        return text.str();
+    }
+
+    offsets recorded_offsets(const event& of) const {
+        offsets result;
+        for (const frame_info& frame : trace_->stack_of(of)) result.push_back(frame.module_offset);
+        return result;
+    }
+
+    std::unique_ptr<loaded_trace> trace_;
+};
+
+TEST_F(stacks, are_those_of_backtrace) {
+    std::istringstream printed{output_of(STACKS " " FIRST_PLUGIN " " SECOND_PLUGIN)};
+    std::map<std::uint64_t, std::vector<const event*>> by_size;
+    for (const event& each : trace_->events) by_size[each.size].push_back(&each);
+    std::size_t compared = 0;
+    std::size_t wrong = 0;
+    for (std::string line; std::getline(printed, line); ++compared) {
+        std::istringstream words{line};
+        std::uint64_t size = 0;
+        words >> size >> std::hex;
+        const offsets expected = [&] {
+            offsets read;
+            for (std::uint64_t each = 0; words >> each;) read.push_back(each);
+            return folded(read);
+        }();
+        ASSERT_EQ(by_size[size].size(), 2u) << size;
+        for (const event* each : by_size[size]) {
+            offsets recorded = recorded_offsets(*each);
+            ASSERT_FALSE(recorded.empty()) << size;
+            recorded.erase(recorded.begin());  // probe itself
+            if (same_frames(expected, recorded)) continue;
+            if (++wrong < 10) {
+                ADD_FAILURE() << size << (each->allocates ? " allocated\n" : " freed\n") << "  expected"
+                              << in_words(expected) << "\n  recorded" << in_words(recorded);
+            }
+        }
+    }
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_GT(compared, 300u);
+}
+
+TEST_F(stacks, name_inlined_functions_with_their_lines) {
+    const loaded_trace trace = run({INLINED});
+    const auto found = std::find_if(trace.events.begin(), trace.events.end(),
+                                    [](const event& each) { return each.size == 7'654'321; });
+    ASSERT_NE(found, trace.events.end());
+    const auto frames = trace.stack_of(*found);
+    ASSERT_GE(frames.size(), 2u);
+    const auto& locations = frames[0].locations;
+    ASSERT_EQ(locations.size(), 3u);
+    EXPECT_NE(locations[0].function.find("innermost_call"), std::string::npos);
+    EXPECT_NE(locations[1].function.find("middle_call"), std::string::npos);
+    EXPECT_NE(locations[2].function.find("outer_function"), std::string::npos);
+    EXPECT_EQ(locations[0].line, 7u);
+    EXPECT_EQ(locations[2].line, 19u);
+    EXPECT_NE(locations[2].file.find("inlined.cpp"), std::string::npos);
+    ASSERT_FALSE(frames[1].locations.empty());
+    EXPECT_EQ(frames[1].locations[0].function, "main");
+    const module_info& module = trace.tables.modules.at(frames[0].module);
+    EXPECT_EQ(module.path, std::filesystem::canonical(INLINED).string());
+    EXPECT_FALSE(module.build_id.empty());
+}
+
+TEST_F(stacks, at_free_are_left_out_when_not_wanted) {
+    record_options options = options_for({INLINED});
+    options.stacks_at_free = false;
+    const loaded_trace trace{record(options).traces.at(0)};
+    EXPECT_FALSE(trace.header.stacks_at_free);
+    for (const event& each : trace.events) EXPECT_EQ(each.stack == no_stack, !each.allocates);
+}
+
+}  // namespace
+}  // namespace acre::tool

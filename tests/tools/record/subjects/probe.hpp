@@ -1,0 +1,4 @@
+// Takes note of the stack and allocates.
+#pragma once
+
+void probe();

@@ -1,0 +1,100 @@
+#include "trace/call_paths.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tools/support/made_trace.hpp"
+
+namespace {
+
+using namespace acre::test;
+
+std::string function_at(const call_paths& paths, std::uint32_t node) {
+    return paths.functions()[paths.nodes()[node].function].name;
+}
+
+TEST(call_paths, the_site_is_the_first_function_that_decides) {
+    made_trace made;
+    const auto stack =
+        made.stack({"main:3", "parse:17", "std::vector<int>::push_back(int)", "operator new(unsigned long)"});
+    const call_paths paths{made.tables};
+    const site_info& site = paths.sites()[paths.site(stack)];
+    EXPECT_EQ(paths.functions()[site.function].name, "parse");
+    EXPECT_EQ(site.line, 17U);
+    EXPECT_EQ(paths.site_text(paths.site(stack)), "parse (made.cpp:17)");
+    EXPECT_EQ(paths.path_text(stack, 9), "parse < main");
+}
+
+TEST(call_paths, one_place_reached_on_two_ways_is_one_site) {
+    made_trace made;
+    const auto a = made.stack({"main:1", "f:2", "g:3"});
+    const auto b = made.stack({"main:9", "h:2", "g:3"});
+    const auto c = made.stack({"main:9", "h:2", "g:4"});
+    const call_paths paths{made.tables};
+    EXPECT_EQ(paths.site(a), paths.site(b));
+    EXPECT_NE(paths.site(a), paths.site(c));
+    EXPECT_NE(paths.node(a), paths.node(b));
+    EXPECT_EQ(paths.node(b), paths.node(c));
+}
+
+TEST(call_paths, a_stack_of_wrappers_only_has_no_site) {
+    made_trace made;
+    const auto stack = made.stack({"operator new(unsigned long)"});
+    const call_paths paths{made.tables};
+    EXPECT_EQ(paths.site(stack), 0U);
+    EXPECT_EQ(paths.site(no_stack), 0U);
+    EXPECT_EQ(paths.own_code(paths.node(stack)), 0U);
+}
+
+TEST(call_paths, the_common_node_ignores_lines) {
+    made_trace made;
+    const auto allocates = made.stack({"main:1", "request:10", "parse:2", "operator new(unsigned long)"});
+    const auto frees = made.stack({"main:1", "request:44", "clear:1"});
+    const auto elsewhere = made.stack({"other"});
+    const call_paths paths{made.tables};
+    EXPECT_EQ(function_at(paths, paths.common(paths.node(allocates), paths.node(frees))), "request");
+    EXPECT_EQ(paths.common(paths.node(allocates), paths.node(elsewhere)), 0U);
+    EXPECT_TRUE(paths.is_above(paths.common(paths.node(allocates), paths.node(frees)), paths.node(frees)));
+    EXPECT_FALSE(paths.is_above(paths.node(frees), paths.node(allocates)));
+    EXPECT_EQ(
+        paths.place_in(frees, paths.nodes()[paths.common(paths.node(allocates), paths.node(frees))].function).line,
+        44U);
+}
+
+TEST(call_paths, recursion_is_folded_into_its_first_entry) {
+    made_trace made;
+    const auto once = made.stack({"main", "parse:1", "leaf"});
+    const auto deep = made.stack({"main", "parse:1", "item:2", "parse:3", "item:2", "parse:1", "leaf"});
+    const call_paths paths{made.tables};
+    EXPECT_EQ(paths.node(once), paths.node(deep));
+}
+
+TEST(call_paths, inlined_calls_are_levels_of_their_own) {
+    made_trace made;
+    made.tables.frames.push_back({0, 0, {{"inner", "a.hpp", 5}, {"middle", "a.hpp", 9}, {"outer", "a.cpp", 1}}});
+    made.tables.call_tree.push_back({0, 0});
+    const call_paths paths{made.tables};
+    EXPECT_EQ(paths.path_text(1, 9), "inner < middle < outer");
+    EXPECT_EQ(paths.site_text(paths.site(1)), "inner (a.hpp:5)");
+}
+
+TEST(call_paths, what_has_no_name_is_called_by_its_module) {
+    made_trace made;
+    made.tables.frames.push_back({0, 0x1a2b, {}});
+    made.tables.call_tree.push_back({0, 0});
+    const call_paths paths{made.tables};
+    EXPECT_EQ(paths.site_text(paths.site(1)), "made+0x1a2b");
+}
+
+TEST(call_paths, a_very_deep_stack_costs_little) {
+    made_trace made;
+    std::uint32_t node = 0;
+    for (std::uint32_t i = 0; i < 20'000; ++i) {
+        made.tables.frames.push_back({0, i, {}});
+        made.tables.call_tree.push_back({node, i});
+        node = static_cast<std::uint32_t>(made.tables.call_tree.size() - 1);
+    }
+    const call_paths paths{made.tables};
+    EXPECT_LE(paths.nodes().size(), 300U);
+}
+
+}  // namespace

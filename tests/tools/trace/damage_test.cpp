@@ -1,0 +1,298 @@
+// Files that are cut off, damaged or made to do harm: one sentence, no crash, no unbounded memory.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <zstd.h>
+
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <random>
+
+#include "tools/support/events_equal.hpp"
+#include "tools/support/made_trace.hpp"
+#include "tools/support/random_trace.hpp"
+#include "tools/support/temporary_directory.hpp"
+#include "trace/byte_sink.hpp"
+#include "trace/error.hpp"
+#include "trace/format.hpp"
+#include "trace/reader.hpp"
+
+namespace {
+
+using namespace acre::test;
+using format::section_kind;
+
+std::string read_bytes(const std::filesystem::path& path) {
+    std::ifstream file{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+std::filesystem::path write_bytes(const std::filesystem::path& path, const std::string& bytes) {
+    std::ofstream{path, std::ios::binary} << bytes;
+    return path;
+}
+
+/// A section of a file: where its head begins and its payload ends.
+struct span_in_file {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+std::vector<span_in_file> sections_of(const std::string& bytes) {
+    std::vector<span_in_file> sections;
+    for (std::size_t at = format::file_head_bytes; at < bytes.size();) {
+        std::uint64_t compressed = 0;
+        std::memcpy(&compressed, bytes.data() + at + 8, sizeof compressed);
+        sections.push_back({at, at + format::section_head_bytes + static_cast<std::size_t>(compressed)});
+        at = sections.back().end;
+    }
+    return sections;
+}
+
+/// A section as the format wants it, around any payload.
+std::string section(section_kind kind, const std::string& raw) {
+    std::string compressed(ZSTD_compressBound(raw.size()), '\0');
+    compressed.resize(ZSTD_compress(compressed.data(), compressed.size(), raw.data(), raw.size(), 1));
+    std::string head(format::section_head_bytes, '\0');
+    const std::uint64_t compressed_bytes = compressed.size();
+    const std::uint64_t raw_bytes = raw.size();
+    std::memcpy(head.data(), &kind, 4);
+    std::memcpy(head.data() + 8, &compressed_bytes, 8);
+    std::memcpy(head.data() + 16, &raw_bytes, 8);
+    const auto bytes_of = [](const std::string& text, std::size_t count) {
+        return std::span{reinterpret_cast<const std::uint8_t*>(text.data()), count};
+    };
+    const std::uint64_t checksum =
+        format::checksum(bytes_of(compressed, compressed.size()), format::checksum(bytes_of(head, 24)));
+    std::memcpy(head.data() + 24, &checksum, 8);
+    return head + compressed;
+}
+
+std::string text_of(const byte_sink& sink) {
+    return {sink.bytes().begin(), sink.bytes().end()};
+}
+
+std::string payload(const std::function<void(byte_sink&)>& fill) {
+    byte_sink sink;
+    fill(sink);
+    return text_of(sink);
+}
+
+class damage : public testing::Test {
+protected:
+    /// A small trace with three chunks.
+    damage() : made_{random_trace(7, 2 * format::events_per_chunk + 100)} {
+        bytes_ = read_bytes(made_.write(directory_ / "whole.acre"));
+        sections_ = sections_of(bytes_);
+    }
+
+    trace_reader reader_of(const std::string& bytes) { return trace_reader{write_bytes(directory_ / "a.acre", bytes)}; }
+
+    std::vector<event> events_of(trace_reader& reader) {
+        std::vector<event> events;
+        reader.for_each([&](const event& e) { events.push_back(e); });
+        return events;
+    }
+
+    /// Opening or reading throws one sentence that names the file.
+    void expect_refused(const std::string& bytes, const std::string& word = "") {
+        try {
+            trace_reader reader = reader_of(bytes);
+            events_of(reader);
+            FAIL() << "read as if it were whole; expected: " << word;
+        } catch (const tool_error& error) {
+            const std::string sentence = error.what();
+            EXPECT_NE(sentence.find("a.acre"), std::string::npos) << sentence;
+            EXPECT_NE(sentence.find(word), std::string::npos) << sentence;
+            EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
+        }
+    }
+
+    std::string replaced(std::size_t section_number, const std::string& by) const {
+        const span_in_file& old = sections_[section_number];
+        return bytes_.substr(0, old.begin) + by + bytes_.substr(old.end);
+    }
+
+    temporary_directory directory_;
+    made_trace made_;
+    std::string bytes_;
+    std::vector<span_in_file> sections_;
+};
+
+TEST_F(damage, the_trace_has_the_sections_that_these_tests_are_about) {
+    ASSERT_EQ(sections_.size(), 5U + 3U + 1U);
+    trace_reader reader = reader_of(bytes_);
+    EXPECT_EQ(events_of(reader), made_.events);
+}
+
+TEST_F(damage, a_file_cut_at_a_section_gives_what_is_whole) {
+    for (std::size_t kept = 5; kept < sections_.size(); ++kept) {
+        trace_reader reader = reader_of(bytes_.substr(0, sections_[kept].begin));
+        EXPECT_NE(reader.missing(), "") << kept;
+        const std::vector<event> events = events_of(reader);
+        const std::size_t whole = std::min((kept - 5) * format::events_per_chunk, made_.events.size());
+        EXPECT_EQ(events,
+                  std::vector<event>(made_.events.begin(), made_.events.begin() + static_cast<std::ptrdiff_t>(whole)));
+    }
+}
+
+TEST_F(damage, a_file_cut_within_its_events_gives_the_chunks_before) {
+    for (std::size_t cut = 5; cut < sections_.size(); ++cut) {
+        const auto [begin, end] = sections_[cut];
+        for (const std::size_t at : {begin + 1, begin + 31, begin + 32, (begin + end) / 2, end - 1}) {
+            trace_reader reader = reader_of(bytes_.substr(0, at));
+            EXPECT_NE(reader.missing(), "") << at;
+            const std::size_t whole = std::min((cut - 5) * format::events_per_chunk, made_.events.size());
+            EXPECT_EQ(events_of(reader).size(), whole) << at;
+        }
+    }
+}
+
+TEST_F(damage, a_file_cut_before_its_events_is_refused) {
+    for (std::size_t at = 0; at < sections_[4].end; at += at < 600 ? 1 : 13) {
+        expect_refused(bytes_.substr(0, at), at < format::file_head_bytes ? "not a trace" : "cut off");
+    }
+}
+
+TEST_F(damage, every_flipped_bit_is_noticed) {
+    const std::string small = read_bytes(random_trace(3, 60).write(directory_ / "small.acre"));
+    // Each byte several times, each bit in turn.
+    for (std::size_t bit = 0; bit < small.size() * 8; bit += 3) {
+        std::string flipped = small;
+        flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+        try {
+            trace_reader reader = reader_of(flipped);
+            events_of(reader);
+            EXPECT_NE(reader.missing(), "") << "bit " << bit;
+        } catch (const tool_error&) {
+            continue;
+        }
+    }
+}
+
+TEST_F(damage, another_version_is_named) {
+    std::string changed = bytes_;
+    changed[8] = 2;
+    expect_refused(changed, "version 2");
+}
+
+TEST_F(damage, what_is_not_a_trace_is_called_that) {
+    expect_refused("", "not a trace");
+    expect_refused("#!/bin/sh\necho no trace at all, but long enough\n", "not a trace");
+    EXPECT_THROW(trace_reader{directory_ / "missing.acre"}, tool_error);
+    EXPECT_THROW(trace_reader{directory_.path()}, tool_error);
+}
+
+TEST_F(damage, sections_in_another_order_are_refused) {
+    const auto section_text = [&](std::size_t number) {
+        return bytes_.substr(sections_[number].begin, sections_[number].end - sections_[number].begin);
+    };
+    for (std::size_t first = 0; first + 1 < sections_.size(); ++first) {
+        expect_refused(bytes_.substr(0, sections_[first].begin) + section_text(first + 1) + section_text(first) +
+                           bytes_.substr(sections_[first + 1].end),
+                       // Behind the end there is more.
+                       first + 2 == sections_.size() ? "after its end" : "out of order");
+    }
+}
+
+TEST_F(damage, a_chunk_that_is_missing_is_noticed) {
+    expect_refused(replaced(6, ""), "out of order");
+}
+
+TEST_F(damage, a_last_chunk_that_is_missing_is_noticed) {
+    expect_refused(replaced(7, ""), "do not add up");
+}
+
+TEST_F(damage, absurd_sizes_are_refused_before_memory_is_taken) {
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+        std::string changed = bytes_;
+        const std::uint64_t absurd = std::uint64_t{1} << 40;
+        std::memcpy(changed.data() + sections_[i].begin + 16, &absurd, sizeof absurd);
+        expect_refused(changed, "absurd");
+    }
+}
+
+TEST_F(damage, a_cyclic_call_tree_is_refused) {
+    const auto tree = [](std::uint64_t up) {
+        return section(section_kind::call_tree, payload([&](byte_sink& sink) {
+                           sink.number(3);
+                           for (int i = 0; i < 2; ++i) {
+                               sink.number(up);
+                               sink.number(0);
+                           }
+                       }));
+    };
+    expect_refused(replaced(4, tree(0)), "own parent");
+    expect_refused(replaced(4, tree(2)), "parent");
+}
+
+TEST_F(damage, counts_that_the_file_cannot_hold_are_refused) {
+    const std::string huge = payload([](byte_sink& sink) { sink.number(std::uint64_t{1} << 23); });
+    expect_refused(replaced(2, section(section_kind::modules, huge)), "modules");
+    expect_refused(replaced(3, section(section_kind::frames, huge)), "frames");
+    expect_refused(replaced(4, section(section_kind::call_tree, huge)), "nodes");
+    expect_refused(replaced(4, section(section_kind::call_tree, "")), "cut off");
+    expect_refused(replaced(4, section(section_kind::call_tree, std::string(1, '\0'))), "root");
+}
+
+TEST_F(damage, names_that_grow_beyond_all_bounds_are_refused) {
+    // One long text, referred to a million times.
+    std::string long_text(60'000, 'x');
+    std::mt19937 random{1};
+    for (char& each : long_text) each = static_cast<char>('a' + random() % 20);
+    const std::string strings = payload([&](byte_sink& sink) { sink.text(long_text); });
+    std::string frames = payload([](byte_sink& sink) { sink.number(100'000); });
+    for (int i = 0; i < 100'000; ++i) {
+        // An address that does not compress, and one location.
+        frames += payload([&](byte_sink& sink) {
+            for (const unsigned number : {0U, static_cast<unsigned>(random()), 1U, 0U, 0U, 1U}) sink.number(number);
+        });
+    }
+    std::string changed = replaced(3, section(section_kind::frames, frames));
+    const span_in_file& old = sections_[1];
+    const std::string no_modules = section(section_kind::modules, payload([](byte_sink& sink) { sink.number(0); }));
+    changed = changed.substr(0, old.begin) + section(section_kind::strings, strings) + no_modules +
+              changed.substr(sections_[2].end);
+    expect_refused(changed, "absurdly long");
+    rusage usage{};
+    ASSERT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
+    EXPECT_LT(usage.ru_maxrss, 2'000'000);  // KiB
+}
+
+/// Events of one chunk, column by column.
+std::string chunk(std::uint64_t events, const std::vector<std::string>& columns) {
+    std::string text = payload([&](byte_sink& sink) {
+        sink.number(events);
+        sink.number(0);
+        sink.number(0);
+        for (const std::string& column : columns) sink.number(column.size());
+    });
+    for (const std::string& column : columns) text += column;
+    return section(section_kind::events, text);
+}
+
+TEST_F(damage, impossible_events_are_refused) {
+    const std::string tables = bytes_.substr(0, sections_[4].end);
+    const auto column = [](std::initializer_list<std::uint64_t> numbers) {
+        return payload([&](byte_sink& sink) {
+            for (const std::uint64_t number : numbers) sink.number(number);
+        });
+    };
+    const std::string allocate{'\x10'};
+    const std::string release{'\x06'};
+    // op, size, alignment, stack, object, time, thread
+    expect_refused(tables + chunk(1, {"\x1f", column({9}), "", column({0}), "", column({0}), ""}), "operation");
+    expect_refused(tables + chunk(1, {allocate, column({9}), "", column({100'000}), "", column({0}), ""}), "stack");
+    expect_refused(tables + chunk(1, {"\x30", column({9}), "", column({0}), "", column({0}), column({3})}), "thread");
+    expect_refused(tables + chunk(1, {"\x50", column({9}), "\x40", column({0}), "", column({0}), ""}), "alignment");
+    expect_refused(tables + chunk(1, {release, "", "", column({0}), column({0}), column({0}), ""}), "never allocated");
+    expect_refused(tables + chunk(3, {allocate + release + release, column({9}), "", column({0, 0, 0}), column({0, 0}),
+                                      column({0, 0, 0}), ""}),
+                   "freed twice");
+    expect_refused(tables + chunk(2, {allocate, column({9}), "", column({0}), "", column({0}), ""}), "cut off");
+    expect_refused(tables + chunk(1, {allocate, column({9, 9}), "", column({0}), "", column({0}), ""}), "longer");
+    expect_refused(tables + chunk(70'000, {"", "", "", "", "", "", ""}), "number of events");
+    expect_refused(tables + section(section_kind::events, ""), "cut off");
+}
+
+}  // namespace

@@ -1,0 +1,59 @@
+#include "trace/function_name.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace acre::tool;
+
+TEST(function_name, short_names_are_as_people_say_them) {
+    const std::pair<const char*, const char*> expected[] = {
+        {"main", "main"},
+        {"game::battle::step(int)", "game::battle::step"},
+        {"void store<Orc>::add<int>(int, std::vector<int, std::allocator<int> > const&)", "store::add"},
+        {"std::vector<int, std::allocator<int> >::push_back(int const&)", "std::vector::push_back"},
+        {"(anonymous namespace)::helper(char)", "helper"},
+        {"a::(anonymous namespace)::helper(char)", "a::helper"},
+        {"operator new(unsigned long)", "operator new"},
+        {"operator delete[](void*, unsigned long)", "operator delete[]"},
+        {"grid::operator()(int, int) const", "grid::operator()"},
+        {"bool operator< <int>(a<int> const&, a<int> const&)", "operator<"},
+        {"std::ostream& operator<<(std::ostream&, point)", "operator<<"},
+        {"run(int)::{lambda(int)#1}::operator()(int) const", "run::{lambda}::operator()"},
+        {"sqlite3_step", "sqlite3_step"},
+        {"libz.so.1+0x1234", "libz.so.1+0x1234"},
+    };
+    for (const auto& [name, wanted] : expected) EXPECT_EQ(short_name(name), wanted) << name;
+}
+
+TEST(function_name, never_fails_on_odd_names) {
+    for (const char* odd : {"", "<", ">", "(", ")", "a<b", "operator", "operator(", "{", "{lambda", " ", "a b c("}) {
+        EXPECT_NO_THROW(short_name(odd)) << odd;
+    }
+}
+
+TEST(function_name, wrappers_of_malloc_pass_memory_on) {
+    for (const char* name :
+         {"operator new(unsigned long)", "std::string::_M_create(unsigned long&, unsigned long)",
+          "void std::vector<int>::_M_realloc_insert<int>(int*)", "xmalloc", "sqlite3DbMallocRawNN", "jv_mem_alloc",
+          "g_strdup", "__gnu_cxx::new_allocator<int>::allocate(unsigned long)", "my::buffer::allocate(int)"}) {
+        EXPECT_TRUE(passes_memory_on(name)) << name;
+    }
+}
+
+TEST(function_name, what_decides_to_allocate_does_not) {
+    for (const char* name : {"main", "allocateCursor", "game::battle::step(std::vector<int, std::allocator<int> >)",
+                             "stdio_open", "newton(double)", "mystd::thing()"}) {
+        EXPECT_FALSE(passes_memory_on(name)) << name;
+    }
+}
+
+TEST(function_name, runtime_libraries_are_known_by_their_file) {
+    EXPECT_TRUE(is_runtime_library("/lib/x86_64-linux-gnu/libc.so.6"));
+    EXPECT_TRUE(is_runtime_library("/usr/lib/libstdc++.so.6.0.30"));
+    EXPECT_TRUE(is_runtime_library("/build/lib/libacre-record.so"));
+    EXPECT_FALSE(is_runtime_library("/usr/lib/libcurl.so.4"));
+    EXPECT_FALSE(is_runtime_library("/home/me/libc.so.6/program"));
+}
+
+}  // namespace

@@ -1,0 +1,107 @@
+// What is written is read back, event for event and name for name.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tools/support/events_equal.hpp"
+#include "tools/support/made_trace.hpp"
+#include "tools/support/random_trace.hpp"
+#include "tools/support/temporary_directory.hpp"
+#include "trace/format.hpp"
+#include "trace/reader.hpp"
+
+namespace {
+
+using namespace acre::test;
+
+std::vector<event> events_of(trace_reader& reader) {
+    std::vector<event> events;
+    reader.for_each([&](const event& e) { events.push_back(e); });
+    return events;
+}
+
+class random_round_trip : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(random_round_trip, gives_every_event_back) {
+    const temporary_directory directory;
+    const made_trace made = random_trace(static_cast<unsigned>(GetParam()), GetParam());
+    trace_reader reader{made.write(directory / "a.acre")};
+    EXPECT_EQ(reader.missing(), "");
+    EXPECT_EQ(events_of(reader), made.events);
+    // Reading again starts anew.
+    EXPECT_EQ(events_of(reader), made.events);
+}
+
+INSTANTIATE_TEST_SUITE_P(lengths, random_round_trip,
+                         testing::Values(0, 1, 2, 1000, format::events_per_chunk - 1, format::events_per_chunk,
+                                         format::events_per_chunk + 1, 3 * format::events_per_chunk + 17));
+
+TEST(round_trip, keeps_header_and_tables) {
+    const temporary_directory directory;
+    made_trace made;
+    made.header.exit_status = 139;
+    made.header.duration = 123'456'789'012;
+    made.header.system_time = 77;
+    made.header.unmatched_frees = 3;
+    made.header.stacks_at_free = false;
+    made.header.notes = {"one", "", "three with \xc3\xa4"};
+    made.tables.modules.push_back({"/lib/libc.so.6", "", 0x7f00'0000'1000});
+    made.stack({"main", "inner"});
+    made.tables.frames.push_back({frame_info::no_module, ~std::uint64_t{0}, {}});
+    made.tables.frames.push_back({1, 5, {{"inlined", "a.hpp", 3}, {"outer", "", 0}}});
+    made.tables.call_tree.push_back({2, 3});
+    const trace_reader reader{made.write(directory / "a.acre")};
+
+    EXPECT_EQ(reader.header().command, made.header.command);
+    EXPECT_EQ(reader.header().date, made.header.date);
+    EXPECT_EQ(reader.header().machine, made.header.machine);
+    EXPECT_EQ(reader.header().exit_status, 139);
+    EXPECT_EQ(reader.header().duration, made.header.duration);
+    EXPECT_EQ(reader.header().user_time, made.header.user_time);
+    EXPECT_EQ(reader.header().system_time, 77U);
+    EXPECT_EQ(reader.header().unmatched_frees, 3U);
+    EXPECT_FALSE(reader.header().stacks_at_free);
+    EXPECT_EQ(reader.header().notes, made.header.notes);
+
+    ASSERT_EQ(reader.tables().modules.size(), 2U);
+    EXPECT_EQ(reader.tables().modules[1].path, "/lib/libc.so.6");
+    EXPECT_EQ(reader.tables().modules[1].load_bias, 0x7f00'0000'1000U);
+    ASSERT_EQ(reader.tables().frames.size(), 4U);
+    EXPECT_EQ(reader.tables().frames[2].module, frame_info::no_module);
+    EXPECT_EQ(reader.tables().frames[2].module_offset, ~std::uint64_t{0});
+    ASSERT_EQ(reader.tables().frames[3].locations.size(), 2U);
+    EXPECT_EQ(reader.tables().frames[3].locations[0].function, "inlined");
+    EXPECT_EQ(reader.tables().frames[3].locations[0].line, 3U);
+    EXPECT_EQ(reader.tables().frames[3].locations[1].file, "");
+    ASSERT_EQ(reader.tables().call_tree.size(), 4U);
+    EXPECT_EQ(reader.tables().call_tree[3].parent, 2U);
+    EXPECT_EQ(reader.tables().call_tree[3].frame, 3U);
+}
+
+TEST(round_trip, is_byte_for_byte_the_same_each_time) {
+    const temporary_directory directory;
+    const made_trace made = random_trace(1, 5000);
+    const auto bytes = [](const std::filesystem::path& path) {
+        std::ifstream file{path, std::ios::binary};
+        return std::string{std::istreambuf_iterator<char>{file}, {}};
+    };
+    EXPECT_EQ(bytes(made.write(directory / "a.acre")), bytes(made.write(directory / "b.acre")));
+}
+
+TEST(round_trip, takes_less_than_a_byte_an_event_where_sites_repeat) {
+    const temporary_directory directory;
+    made_trace made;
+    const auto node = made.stack({"main", "insert"});
+    const auto text = made.stack({"main", "copy"});
+    const auto gone = made.stack({"main", "clear"});
+    constexpr std::size_t rounds = 20'000;
+    for (std::size_t i = 0; i < rounds; ++i) {
+        const auto a = made.allocate(node, 64);
+        const auto b = made.allocate(text, 32);
+        made.release(b, gone);
+        made.release(a, gone);
+    }
+    EXPECT_LT(std::filesystem::file_size(made.write(directory / "a.acre")), rounds * 4);
+}
+
+}  // namespace

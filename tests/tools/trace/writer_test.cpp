@@ -1,0 +1,96 @@
+// The writer leaves nothing half-written and takes no events that contradict each other.
+#include "trace/writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tools/support/made_trace.hpp"
+#include "tools/support/temporary_directory.hpp"
+#include "trace/error.hpp"
+#include "trace/reader.hpp"
+
+namespace {
+
+using namespace acre::test;
+
+std::size_t files_in(const temporary_directory& directory) {
+    const std::filesystem::directory_iterator files{directory.path()};
+    return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
+TEST(writer, leaves_no_file_when_it_is_not_finished) {
+    const temporary_directory directory;
+    const made_trace made;
+    {
+        trace_writer writer{directory / "a.acre", made.header, made.tables};
+        writer.add({});
+        EXPECT_FALSE(std::filesystem::exists(directory / "a.acre"));
+    }
+    EXPECT_EQ(files_in(directory), 0U);
+}
+
+TEST(writer, keeps_the_old_file_when_it_is_not_finished) {
+    const temporary_directory directory;
+    std::ofstream{directory / "a.acre"} << "precious";
+    {
+        trace_writer writer{directory / "a.acre", made_trace{}.header, made_trace{}.tables};
+    }
+    std::string kept;
+    std::ifstream{directory / "a.acre"} >> kept;
+    EXPECT_EQ(kept, "precious");
+    EXPECT_EQ(files_in(directory), 1U);
+}
+
+TEST(writer, replaces_the_old_file_at_finish) {
+    const temporary_directory directory;
+    std::ofstream{directory / "a.acre"} << "old";
+    const trace_reader reader{made_trace{}.write(directory / "a.acre")};
+    EXPECT_EQ(reader.missing(), "");
+    EXPECT_EQ(files_in(directory), 1U);
+}
+
+TEST(writer, refuses_what_is_no_regular_file) {
+    EXPECT_THROW(made_trace{}.write("/dev/null"), tool_error);
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+    const temporary_directory directory;
+    EXPECT_THROW(made_trace{}.write(directory.path()), tool_error);
+    EXPECT_THROW(made_trace{}.write(directory / "missing/a.acre"), tool_error);
+}
+
+TEST(writer, refuses_tables_that_contradict_themselves) {
+    const temporary_directory directory;
+    const auto refused = [&](auto change) {
+        made_trace made;
+        made.stack({"main", "inner"});
+        change(made.tables);
+        EXPECT_THROW(made.write(directory / "a.acre"), tool_error);
+        EXPECT_EQ(files_in(directory), 0U);
+    };
+    refused([](trace_tables& tables) { tables.call_tree.clear(); });
+    refused([](trace_tables& tables) { tables.call_tree[1].parent = 2; });
+    refused([](trace_tables& tables) { tables.call_tree[2].parent = 2; });
+    refused([](trace_tables& tables) { tables.call_tree[2].frame = 9; });
+    refused([](trace_tables& tables) { tables.frames[0].module = 1; });
+}
+
+TEST(writer, refuses_events_that_contradict_each_other) {
+    const temporary_directory directory;
+    const auto refused = [&](auto change) {
+        made_trace made;
+        const auto stack = made.stack({"main"});
+        made.release(made.allocate(stack, 8), stack);
+        made.allocate(stack, 8);
+        change(made.events);
+        EXPECT_THROW(made.write(directory / "a.acre"), tool_error);
+        EXPECT_EQ(files_in(directory), 0U);
+    };
+    refused([](std::vector<event>& events) { events[0].object = 1; });
+    refused([](std::vector<event>& events) { events[1].object = 1; });
+    refused([](std::vector<event>& events) { events[2] = events[1]; });
+    refused([](std::vector<event>& events) { events[0].stack = 2; });
+    refused([](std::vector<event>& events) { events[0].thread = 1; });
+    refused([](std::vector<event>& events) { events[0].alignment_log2 = 64; });
+}
+
+}  // namespace
