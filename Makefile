@@ -1,5 +1,5 @@
 # A thin front to what scripts/ and CMake do. `make help` lists the targets.
-.PHONY: build demo test bench docs format clean help
+.PHONY: build demo test bench fuzz docs format clean help
 
 build: ## the acre command, its recorder and the examples, optimised, in build/ (the default)
 	@scripts/build
@@ -12,6 +12,9 @@ test: ## builds and tests in all configurations; CONFIGS="release asan" for some
 
 bench: ## measures against other allocators, to the screen and to bench/results/; ARGS="..." to it
 	@scripts/bench $(ARGS)
+
+fuzz: ## fuzzes for a long time; SECONDS=N for each fuzzer
+	@scripts/fuzz $(SECONDS)
 
 docs: ## checks the links and compiles the code blocks of the documentation
 	@scripts/bootstrap build

@@ -1,6 +1,7 @@
 # What the scripts share: which compilers to use, and a build by a preset. To be sourced by bash in the root.
 
 oldest_gcc=12
+export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 
 # The g++ to build with: what CXX names, else the default one if it is new enough, else the newest there is.
 best_gcc() {
@@ -16,10 +17,10 @@ best_gcc() {
     return 1
 }
 
-# The newest clang++ up to 19, the one that acre is checked with.
+# The newest clang++ up to 19, the one that acre is checked with; before 16 it knows too little of C++20.
 best_clang() {
     local candidate
-    for candidate in clang++-{19..14}; do
+    for candidate in clang++-{19..16}; do
         command -v "$candidate" >/dev/null && echo "$candidate" && return
     done
     return 1
@@ -29,13 +30,19 @@ c_compiler_of() { sed 's/clang++/clang/; s/g++/gcc/' <<<"$1"; }
 
 # configure PRESET [CMAKE_ARGUMENTS...]
 configure() {
-    local compiler launcher=()
-    if [ "$1" = clang ]; then compiler=$(best_clang); else compiler=$(best_gcc); fi
+    local compiler launcher=() extra=()
+    if [ "$1" = clang ]; then
+        compiler=$(best_clang)
+        # What C++14 asks for is on by default from clang 19.
+        extra=(-DCMAKE_CXX_FLAGS=-fsized-deallocation)
+    else
+        compiler=$(best_gcc)
+    fi
     if command -v ccache >/dev/null; then
         launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
     fi
     cmake --preset "$1" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="$(c_compiler_of "$compiler")" \
-          "${launcher[@]}" "${@:2}"
+          "${launcher[@]}" "${extra[@]}" "${@:2}"
 }
 
 # Runs a command and shows what it says only if it fails.

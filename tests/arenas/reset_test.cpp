@@ -173,12 +173,13 @@ TEST(arena_resize, stops_at_the_end_of_the_block) {
 
 TEST(arena_deallocate, gives_back_the_last_only) {
     acre::arena tested;
-    void* a = tested.allocate(40);
-    void* b = tested.allocate(40);
-    tested.deallocate(a, 40);
+    void* a = tested.allocate(40, 8);
+    void* b = tested.allocate(40, 8);
+    tested.deallocate(a, 40, 8);
     EXPECT_EQ(tested.used(), 80u);
-    tested.deallocate(b, 40);
-    EXPECT_EQ(tested.allocate(40), b);
+    tested.deallocate(b, 40, 8);
+    EXPECT_EQ(tested.used(), 40u);
+    EXPECT_EQ(tested.allocate(40, 8), b);
 }
 
 }  // namespace

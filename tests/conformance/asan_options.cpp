@@ -4,7 +4,11 @@
 
 #if defined(ACRE_TEST_SANITIZED)
 extern "C" const char* __asan_default_options();
-extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __asan_default_options() {
+    return "allocator_may_return_null=1";
+}
 extern "C" const char* __tsan_default_options();
-extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __tsan_default_options() {
+    return "allocator_may_return_null=1";
+}
 #endif

@@ -105,7 +105,7 @@ private:
     // Tests ask for no more than this in earnest; more is refused as a machine would.
     static constexpr std::size_t largest_served = std::size_t{1} << 24;
 
-    static constexpr std::size_t max_alignment = std::size_t{1} << 16;
+    static constexpr std::size_t max_alignment = std::size_t{1} << 20;
 
     static bool is_sane(std::size_t bytes, std::size_t alignment) noexcept {
         EXPECT_TRUE(acre::is_alignment(alignment)) << "upstream was asked for alignment " << alignment;

@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <acre/core/alignment.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <random>
 #include <vector>
 
 namespace acre_test {
@@ -73,11 +73,16 @@ public:
         for (const auto& [p, block] : blocks_) verify(block);
     }
 
-    /// A live block; there must be one.
-    live_block any(std::mt19937& random) const {
+    /// The live block that `number` stands for, whichever that is; there must be one.
+    live_block any(std::size_t number) const {
         auto each = blocks_.begin();
-        std::advance(each, static_cast<std::ptrdiff_t>(random() % blocks_.size()));
+        std::advance(each, static_cast<std::ptrdiff_t>(number % blocks_.size()));
         return each->second;
+    }
+
+    /// The block handed out last; there must be one.
+    live_block newest() const {
+        return std::ranges::max_element(blocks_, {}, [](const auto& each) { return each.second.number; })->second;
     }
 
     bool empty() const noexcept { return blocks_.empty(); }

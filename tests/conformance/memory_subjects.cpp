@@ -79,7 +79,8 @@ std::vector<subject_case> memory_subjects() {
         make_case<alone<acre::no_memory, subject_traits{.bounded = true, .refuses_all = true}>>("no_memory"),
         make_case<upstream_of_std>("pmr_upstream_new_delete"),
         make_case<upstream_of_std_pool>("pmr_upstream_pool"),
-        make_case<over_pmr<acre::pmr_upstream, subject_traits{.std_pmr = true, .can_fail = acre::exceptions_enabled}>>("pmr_upstream_checking"),
+        make_case<over_pmr<acre::pmr_upstream, subject_traits{.std_pmr = true, .can_fail = acre::exceptions_enabled}>>(
+            "pmr_upstream_checking"),
         make_case<reference_to_heap>("resource_ref_heap"),
         make_case<reference_to_std>("resource_ref_new_delete"),
     };

@@ -33,7 +33,7 @@ enum class outcome {
     bad_option,
     other_bad_alloc,  // a std::bad_alloc that is not of acre: only a std::pmr resource may throw it
     other_exception,
-    null,             // without exceptions: every refusal
+    null,  // without exceptions: every refusal
 };
 
 /// In builds without exceptions each refusal looks the same.

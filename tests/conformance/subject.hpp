@@ -19,11 +19,11 @@ namespace acre_test {
 
 /// What the tests know of a resource beyond what it can do.
 struct subject_traits {
-    bool bounded = false;       // has only so many bytes: requests may be refused
-    bool direct = false;        // its capacity() is what it holds of the checking upstream, and what it began with
-    bool std_pmr = false;       // a std::pmr resource throws its own errors
-    bool can_fail = true;       // its upstream may refuse: not where a null would end the program
-    bool refuses_all = false;   // serves nothing
+    bool bounded = false;      // has only so many bytes: requests may be refused
+    bool direct = false;       // its capacity() is what it holds of the checking upstream, and what it began with
+    bool std_pmr = false;      // a std::pmr resource throws its own errors
+    bool can_fail = true;      // its upstream may refuse: not where a null would end the program
+    bool refuses_all = false;  // serves nothing
 };
 
 /// The resource under test.
@@ -141,7 +141,9 @@ struct subject_case {
     std::function<std::unique_ptr<subject>()> make;
 };
 
-inline void PrintTo(const subject_case& printed, std::ostream* out) { *out << printed.name; }
+inline void PrintTo(const subject_case& printed, std::ostream* out) {
+    *out << printed.name;
+}
 
 template <class World>
 subject_case make_case(std::string name) {

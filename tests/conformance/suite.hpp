@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "conformance/live_model.hpp"
+#include "conformance/operations.hpp"
 #include "conformance/refusal.hpp"
 #include "conformance/subject.hpp"
 
@@ -24,29 +25,17 @@ protected:
 
     subject& tested() { return *tested_; }
 
-    /// Requests into the model, by the throwing call and the other in turn; true when served.
     bool take(live_model& model, std::size_t bytes, std::size_t alignment) {
-        void* p = nullptr;
-        outcome result = outcome::null;
-        if (model.next_number() % 2 == 0) {
-            p = tested().try_allocate(bytes, alignment);
-            if (p != nullptr) result = outcome::served;
-        } else {
-            result = outcome_of([&] { return p = tested().allocate(bytes, alignment); });
-        }
-        if (p != nullptr) model.add(p, bytes, alignment);
-        return result == outcome::served;
+        return acre_test::take(tested(), model, bytes, alignment);
     }
+    void give_back(live_model& model, live_block block) { acre_test::give_back(tested(), model, block); }
+    void give_all_back(live_model& model) { acre_test::give_all_back(tested(), model); }
 
-    void give_back(live_model& model, live_block block) {
-        model.remove(block.p);
-        tested().deallocate(block.p, block.bytes, block.alignment);
-    }
-    void give_all_back(live_model& model) {
-        while (!model.empty()) {
-            const live_block block = model.blocks().begin()->second;
-            give_back(model, block);
-        }
+    /// Where a request that cannot be served ends the program: at std::pmr's new_delete_resource under the sanitizers,
+    /// and at any std::pmr resource in builds without exceptions.
+    bool refusal_ends_the_program() {
+        const subject_traits traits = tested().traits();
+        return !traits.can_fail || (traits.std_pmr && (sanitized || !acre::exceptions_enabled));
     }
 
     /// It still serves an ordinary request.
@@ -59,22 +48,6 @@ protected:
     }
 };
 
-/// A size as programs ask for them: mostly small, sometimes a few KiB, rarely more.
-inline std::size_t usual_size(std::mt19937& random) {
-    switch (random() % 16) {
-        case 0: return 0;
-        case 1: return random() % 9000;
-        case 2: return random() % 1000;
-        case 3: return random() % 64 == 0 ? random() % 400'000 : random() % 3000;
-        default: return 1 + random() % 128;
-    }
-}
-
-/// An alignment: mostly small, rarely up to a page.
-inline std::size_t usual_alignment(std::mt19937& random) {
-    return std::size_t{1} << (random() % 8 == 0 ? random() % 13 : random() % 5);
-}
-
 /// The resources that a test applies to.
 template <class Predicate>
 std::vector<subject_case> subjects_where(Predicate applies) {
@@ -85,6 +58,8 @@ std::vector<subject_case> subjects_where(Predicate applies) {
     return chosen;
 }
 
-inline std::string name_of(const testing::TestParamInfo<subject_case>& info) { return info.param.name; }
+inline std::string name_of(const testing::TestParamInfo<subject_case>& info) {
+    return info.param.name;
+}
 
 }  // namespace acre_test

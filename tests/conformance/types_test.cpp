@@ -14,7 +14,7 @@ struct plain {
 
 // Hazards M7, X16: copy deleted.
 template <class... R>
-constexpr bool none_copied = ((!std::is_copy_constructible_v<R> && !std::is_copy_assignable_v<R>)&&...);
+constexpr bool none_copied = ((!std::is_copy_constructible_v<R> && !std::is_copy_assignable_v<R>) && ...);
 static_assert(none_copied<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
                           acre::pool<64>, acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>,
                           acre::pmr<acre::heap>, acre::pmr<acre::arena&>, acre::statistics<acre::arena>,
@@ -22,14 +22,16 @@ static_assert(none_copied<acre::buffer, acre::inline_buffer<64>, acre::arena, ac
 
 // Hazards A3, A4, A7: what others point to stays where it is.
 template <class... R>
-constexpr bool none_moved = ((!std::is_move_constructible_v<R> && !std::is_move_assignable_v<R>)&&...);
+constexpr bool none_moved = ((!std::is_move_constructible_v<R> && !std::is_move_assignable_v<R>) && ...);
 static_assert(none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
                          acre::multi_pool, acre::pmr<acre::arena>, acre::statistics<acre::arena>>);
 
 // Hazard P5.
 template <class... R>
-constexpr bool all_moved_safely = ((std::is_nothrow_move_constructible_v<R> && std::is_nothrow_move_assignable_v<R>)&&...);
-static_assert(all_moved_safely<acre::pool<64>, acre::pool<1>, acre::object_pool<plain>, acre::object_pool<std::string>>);
+constexpr bool all_moved_safely =
+    ((std::is_nothrow_move_constructible_v<R> && std::is_nothrow_move_assignable_v<R>) && ...);
+static_assert(
+    all_moved_safely<acre::pool<64>, acre::pool<1>, acre::object_pool<plain>, acre::object_pool<std::string>>);
 
 // Handles are values.
 static_assert(std::is_trivially_copyable_v<acre::resource_ref>);
@@ -83,4 +85,6 @@ template class acre::statistics<acre::heap>;
 template class acre::statistics<acre::arena>;
 template class acre::statistics<acre::multi_pool>;
 
-TEST(types, X16_M7_A4_P5_N0_P6_X17_hold_at_compile_time) { SUCCEED(); }
+TEST(types, X16_M7_A4_P5_N0_P6_X17_hold_at_compile_time) {
+    SUCCEED();
+}

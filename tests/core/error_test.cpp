@@ -29,8 +29,7 @@ TEST(error, sentences_say_what_was_asked_and_what_there_was) {
     const acre::bad_alignment alignment{"acre::heap", 48};
     EXPECT_EQ(alignment.alignment(), 48u);
     const acre::bad_option option{"acre::arena", "max_block_bytes", 7, "first_block_bytes or more"};
-    EXPECT_STREQ(option.what(),
-                 "acre::arena: bad option: .max_block_bytes = 7, allowed is first_block_bytes or more");
+    EXPECT_STREQ(option.what(), "acre::arena: bad option: .max_block_bytes = 7, allowed is first_block_bytes or more");
     EXPECT_STREQ(option.option(), "max_block_bytes");
 }
 
@@ -41,7 +40,9 @@ TEST(error, a_long_name_cuts_the_sentence_only) {
     EXPECT_EQ(std::string{error.what()}.substr(0, 5), "xxxxx");
 }
 
-TEST(error, an_option_in_range_passes) { acre::require_option(true, "acre::arena", "bytes", 1, "anything"); }
+TEST(error, an_option_in_range_passes) {
+    acre::require_option(true, "acre::arena", "bytes", 1, "anything");
+}
 
 #if defined(__cpp_exceptions)
 TEST(error, an_option_out_of_range_throws_in_every_build) {

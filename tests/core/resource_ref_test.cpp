@@ -42,7 +42,8 @@ TEST(resource_ref, equals_when_the_resource_is_the_same) {
     EXPECT_NE(acre::resource_ref{one}, acre::resource_ref{other});
     EXPECT_EQ(acre::resource_ref{acre::heap{}}, acre::resource_ref{acre::heap{}});
     EXPECT_NE(acre::resource_ref{acre::heap{}}, acre::resource_ref{one});
-    EXPECT_EQ(acre::resource_ref{std::pmr::null_memory_resource()}, acre::resource_ref{std::pmr::null_memory_resource()});
+    EXPECT_EQ(acre::resource_ref{std::pmr::null_memory_resource()},
+              acre::resource_ref{std::pmr::null_memory_resource()});
 }
 
 #if defined(__cpp_exceptions)

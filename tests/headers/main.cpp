@@ -1,2 +1,4 @@
 // Links the translation units of all public headers into one program.
-int main() { return 0; }
+int main() {
+    return 0;
+}

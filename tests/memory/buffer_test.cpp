@@ -80,6 +80,12 @@ TEST(buffer, X13_required_bytes_are_exact) {
     }
 }
 
+TEST(buffer, M13_required_bytes_do_not_wrap) {
+    static_assert(acre::buffer::required_bytes(SIZE_MAX, 16, 16) == SIZE_MAX);
+    static_assert(acre::buffer::required_bytes(std::size_t{1} << 32, std::size_t{1} << 32, 8) == SIZE_MAX);
+    static_assert(acre::buffer::required_bytes(2, SIZE_MAX, 8) == SIZE_MAX);
+}
+
 TEST(buffer, reset_takes_all_back) {
     raw_storage storage{64};
     acre::buffer fixed{storage.span()};
@@ -118,7 +124,9 @@ TEST(buffer, X11_freed_and_unused_storage_is_reported) {
 
 TEST(buffer, the_storage_is_the_users_again_afterwards) {
     raw_storage storage{512};
-    { acre::buffer fixed{storage.span()}; }
+    {
+        acre::buffer fixed{storage.span()};
+    }
     std::memset(storage.span().data(), 1, 512);
     alignas(16) unsigned char place[sizeof(acre::inline_buffer<256>)];
     auto* made = ::new (place) acre::inline_buffer<256>;

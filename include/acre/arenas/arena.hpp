@@ -49,7 +49,7 @@ class scratch;
 
 /// How an arena grows.
 struct arena_options {
-    std::size_t first_block_bytes = 4_KiB;  // of the first block taken from upstream; at least 64
+    std::size_t first_block_bytes = 4_KiB;  // of the first block taken from upstream; at least 32
     std::size_t max_block_bytes = 1_MiB;    // blocks double up to this; at least first_block_bytes
     std::size_t limit_bytes = SIZE_MAX;     // never holds more than this from upstream
 };
@@ -70,6 +70,12 @@ class arena {
         destructor_node* previous;
     };
 
+    // Scratches are told when the arena takes back what is theirs.
+    struct scope {
+        arena* owner;
+        scope* outer;
+    };
+
 public:
     static constexpr const char* name = "acre::arena";
     using options_type = arena_options;
@@ -83,6 +89,7 @@ public:
         block* oversize = nullptr;
         std::uintptr_t position = 0;
         destructor_node* destructors = nullptr;
+        const scope* innermost = nullptr;
     };
 
     /// Takes no memory. Throws bad_option.
@@ -90,8 +97,9 @@ public:
     explicit arena(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit arena(const arena_options& options, resource_ref upstream = heap{})
         : next_block_bytes_(options.first_block_bytes), options_(options), upstream_(upstream) {
-        require_option(options.first_block_bytes >= 64 && options.first_block_bytes <= max_request / 2, name,
-                       "first_block_bytes", options.first_block_bytes, "64 bytes or more");
+        require_option(
+            options.first_block_bytes >= sizeof(block) + granule && options.first_block_bytes <= max_request / 2, name,
+            "first_block_bytes", options.first_block_bytes, "32 bytes or more");
         require_option(
             options.max_block_bytes >= options.first_block_bytes && options.max_block_bytes <= max_request / 2, name,
             "max_block_bytes", options.max_block_bytes, "first_block_bytes or more");
@@ -169,7 +177,8 @@ public:
     template <class T, class... Arguments>
     T* try_create(Arguments&&... arguments) {
         using layout = object_layout<T>;
-        return construct<T>(try_allocate(layout::bytes, layout::alignment), std::forward<Arguments>(arguments)...);
+        void* storage = try_allocate(layout::bytes, layout::alignment);
+        return storage == nullptr ? nullptr : construct<T>(storage, std::forward<Arguments>(arguments)...);
     }
 
     /// `count` value-initialised objects of T; one destructor record for all. Throws as create.
@@ -230,12 +239,14 @@ public:
         result.oversize = oversize_;
         result.position = position_;
         result.destructors = destructors_;
+        result.innermost = innermost_;
         return result;
     }
 
     /// Back to `where`: destroys what was created since, newest first, and keeps the blocks for reuse. Marks taken after
-    /// `where` are void. Constant time plus the destructors due plus one step a block passed.
+    /// `where` are void, scratches begun after it are ended. Constant time plus the destructors due plus one step a block passed.
     void rewind(const mark_type& where) noexcept {
+        end_scopes(where.innermost);
         destroy_down_to(where.destructors);
         retire_oversize_down_to(where.oversize);
         while (current_ != where.current && (current_->previous != nullptr || where.current != nullptr))
@@ -287,15 +298,19 @@ public:
     /// The resource that blocks come from.
     resource_ref upstream() const noexcept { return upstream_; }
 
-    /// Bytes of one block from upstream that hold exactly `count` allocations of `size` bytes aligned to `alignment`:
-    /// pass them as first_block_bytes, or as the size of an acre::buffer beneath, to allocate from upstream once.
+    /// Bytes of one block from upstream that hold exactly `count` allocations of `size` bytes aligned to `alignment`,
+    /// wherever it lies: pass them as first_block_bytes, and as the size of an acre::buffer beneath if there is one, to
+    /// take from upstream once. SIZE_MAX when there cannot be so many.
     static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
                                                 std::size_t alignment = default_alignment) noexcept {
         if (count == 0) return 0;
+        if (size > max_request || alignment > max_request / 2) return SIZE_MAX;
+        const auto all = array_bytes(count, align_up(rounded(size), alignment));
+        if (!all || *all > max_request / 2) return SIZE_MAX;
         // A block is aligned for its header; its first allocation may have to skip up to one alignment.
         const std::size_t skip =
             alignment <= block_alignment ? padding_to(sizeof(block), alignment) : alignment - granule;
-        return sizeof(block) + skip + (count - 1) * align_up(rounded(size), alignment) + rounded(size);
+        return sizeof(block) + skip + *all - align_up(rounded(size), alignment) + rounded(size);
     }
 
 protected:
@@ -306,6 +321,13 @@ protected:
         poison(storage.data() + sizeof(block), initial_->bytes - sizeof(block));
         current_ = initial_;
         enter(initial_, initial_->start());
+    }
+
+    /// Takes everything back and the storage given at construction out of use, which dies before the arena does.
+    void give_up_initial() noexcept {
+        reset(acre::release);
+        initial_ = nullptr;
+        start_anew(nullptr);
     }
 
     static constexpr std::size_t header_bytes = sizeof(block);
@@ -513,6 +535,12 @@ private:
 
     [[gnu::noinline]] void* try_grow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || !fits_a_block(bytes, alignment)) return nullptr;
+        if (void* p = allocate_in_next(bytes, alignment)) return p;
+        // What is kept for reuse must not be what a limit or an exhausted upstream lacks.
+        return give_spares_back() ? allocate_in_next(bytes, alignment) : nullptr;
+    }
+
+    void* allocate_in_next(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t needed = block_bytes_for(bytes, alignment);
         if (needed > next_block_bytes_ && needed > options_.max_block_bytes / 4) {
             return allocate_oversize(needed, bytes, alignment);
@@ -571,6 +599,14 @@ private:
         auto* taken = ::new (p) block{nullptr, bytes, 0};
         poison(reinterpret_cast<void*>(taken->start()), bytes - sizeof(block));
         return taken;
+    }
+
+    bool give_spares_back() noexcept {
+        if (spare_ == nullptr && spare_oversize_ == nullptr) return false;
+        const auto none = [](const block*) { return false; };
+        trim(spare_, none);
+        trim(spare_oversize_, none);
+        return true;
     }
 
     void give_back(block* given) noexcept {
@@ -640,12 +676,6 @@ private:
         while (*link != nullptr) link = &(*link)->previous;
         *link = tail;
     }
-
-    // Scratches are told when the arena takes back what is theirs.
-    struct scope {
-        arena* owner;
-        scope* outer;
-    };
 
     void end_scopes(const scope* down_to = nullptr) noexcept {
         for (; innermost_ != down_to; innermost_ = innermost_->outer) innermost_->owner = nullptr;

@@ -35,7 +35,7 @@ public:
 
     ~inline_arena() {
         // The destructors due run while the storage still exists.
-        reset(acre::release);
+        give_up_initial();
         unpoison(detail::inline_block<Bytes>::inline_storage, Bytes);
     }
 

@@ -31,7 +31,7 @@ class resource_ref {
 public:
     /// Any object of a stateless resource; nothing is referred to.
     template <stateless_resource R>
-    resource_ref(const R&) noexcept : object_(nullptr), operations_(&stateless_operations<R>) {}
+    constexpr resource_ref(const R&) noexcept : object_(nullptr), operations_(&stateless_operations<R>) {}
 
     /// A resource with state, which must live longer than this handle.
     template <resource R>

@@ -35,10 +35,20 @@ inline constexpr bool poisoning = false;
 /// AddressSanitizer keeps its notes in granules of this many bytes; resources that poison lay out storage in them.
 inline constexpr std::size_t poison_granule = 8;
 
+#if defined(ACRE_HAS_ADDRESS_SANITIZER)
+namespace detail {
+// Hides from the compiler what is annotated: it would warn that storage is passed on that nobody has written yet.
+inline const void* hidden(const void* start) noexcept {
+    asm("" : "+r"(start));
+    return start;
+}
+}  // namespace detail
+#endif
+
 /// Marks `bytes` bytes at `start` as not to be touched.
 inline void poison([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
-    __asan_poison_memory_region(start, bytes);
+    __asan_poison_memory_region(detail::hidden(start), bytes);
 #endif
 #if defined(ACRE_VALGRIND)
     (void)VALGRIND_MAKE_MEM_NOACCESS(start, bytes);
@@ -48,7 +58,7 @@ inline void poison([[maybe_unused]] const void* start, [[maybe_unused]] std::siz
 /// Marks `bytes` bytes at `start` as usable, contents undefined.
 inline void unpoison([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
-    __asan_unpoison_memory_region(start, bytes);
+    __asan_unpoison_memory_region(detail::hidden(start), bytes);
 #endif
 #if defined(ACRE_VALGRIND)
     (void)VALGRIND_MAKE_MEM_UNDEFINED(start, bytes);
@@ -58,7 +68,7 @@ inline void unpoison([[maybe_unused]] const void* start, [[maybe_unused]] std::s
 /// Marks `bytes` bytes at `start` as usable and their contents as defined: before storage goes back upstream.
 inline void unpoison_defined([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
-    __asan_unpoison_memory_region(start, bytes);
+    __asan_unpoison_memory_region(detail::hidden(start), bytes);
 #endif
 #if defined(ACRE_VALGRIND)
     (void)VALGRIND_MAKE_MEM_DEFINED(start, bytes);

@@ -85,12 +85,15 @@ public:
     /// True when `p` points into the buffer.
     bool owns(const void* p) const noexcept { return reinterpret_cast<std::uintptr_t>(p) - start_ < bytes_; }
 
-    /// Bytes that a buffer aligned to `alignment` needs for `count` allocations of `size` bytes each.
+    /// Bytes that a buffer aligned to `alignment` needs for `count` allocations of `size` bytes each. SIZE_MAX when there
+    /// cannot be so many.
     static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
                                                 std::size_t alignment = default_alignment) noexcept {
         if (count == 0) return 0;
         if (size == 0) size = 1;
-        return (count - 1) * align_up(size, alignment) + size;
+        if (size > max_request || alignment > max_request / 2) return SIZE_MAX;
+        const auto all = array_bytes(count, align_up(size, alignment));
+        return all ? *all - align_up(size, alignment) + size : SIZE_MAX;
     }
 
 private:

@@ -123,10 +123,10 @@ public:
         return counted(sizeof(typename R::value_type),
                        [&] { return R::try_create(std::forward<Arguments>(arguments)...); });
     }
-    template <class T>
-        requires requires(R& r, T* object) { r.destroy(object); }
-    void destroy(T* object) noexcept {
-        if (object != nullptr) note_freed(sizeof(T));
+    template <class Pointer>
+        requires requires(R& r, Pointer object) { r.destroy(object); }
+    void destroy(Pointer object) noexcept {
+        if (object != nullptr) note_freed(sizeof(typename R::value_type));
         R::destroy(object);
     }
 

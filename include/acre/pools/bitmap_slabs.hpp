@@ -213,18 +213,27 @@ public:
         }
     }
 
-    /// Bytes asked of upstream, in all, by the time `count` slots have been handed out for the first time.
+    /// The least that upstream is asked for when the slots held are used up, in bytes.
+    std::size_t next_slab_bytes(const slab_geometry& geometry) const noexcept {
+        return slab_count_ == 0 ? geometry.first_slab_bytes : geometry.slab_bytes;
+    }
+
+    /// Bytes asked of upstream, in all, by the time `count` slots have been handed out for the first time. SIZE_MAX when
+    /// there cannot be so many.
     static constexpr std::size_t required_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
+        if (count > max_request / 2 / geometry.slot_bytes) return SIZE_MAX;
         std::size_t bytes = 0;
-        std::size_t slabs = 0;
-        for (std::size_t slots = 0; slots < count;) {
+        std::size_t slots = 0;
+        for (std::size_t slabs = 0; slots < count && slabs < slabs_until_steady;) {
             const std::size_t region = region_bytes(geometry, slabs);
             const std::size_t each = std::min(region, geometry.slab_bytes);
             bytes += region;
             slabs += region / each;
             slots += region / each * geometry.usable(each);
         }
-        return bytes;
+        if (slots >= count) return bytes;
+        const std::size_t per_region = most_slabs_a_region * geometry.usable(geometry.slab_bytes);
+        return bytes + (count - slots + per_region - 1) / per_region * most_slabs_a_region * geometry.slab_bytes;
     }
 
 private:
@@ -305,11 +314,14 @@ private:
         }
     }
 
+    static constexpr std::size_t most_slabs_a_region = 16;
+    static constexpr std::size_t slabs_until_steady = 32 * most_slabs_a_region;
+
     // Bytes to ask of upstream when `slabs` slabs exist: the first slab is short, then single slabs, and a pool that is
     // large already grows by about 3 % at a time, up to 16 slabs.
     static constexpr std::size_t region_bytes(const slab_geometry& geometry, std::size_t slabs) noexcept {
         if (slabs == 0) return geometry.first_slab_bytes;
-        return geometry.slab_bytes * std::clamp<std::size_t>(slabs / 32, 1, 16);
+        return geometry.slab_bytes * std::clamp<std::size_t>(slabs / 32, 1, most_slabs_a_region);
     }
 
     bool add_slab(const slab_geometry& geometry, resource_ref upstream, std::size_t limit) noexcept {

@@ -9,6 +9,7 @@
 #include <acre/core/resource_ref.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -26,16 +27,15 @@ public:
 
     /// A block of `bytes` bytes aligned to `alignment`, a power of two; null when upstream has none.
     void* try_allocate(resource_ref upstream, std::size_t bytes, std::size_t alignment) noexcept {
-        const std::size_t offset = offset_for(alignment);
-        if (bytes == 0) bytes = 1;  // an address past the block's end would be somebody else's
-        if (offset > max_request || bytes > max_request - offset) return nullptr;
-        auto* start =
-            static_cast<std::byte*>(upstream.try_allocate(offset + bytes, std::max(alignment, alignof(record))));
+        const std::size_t all = upstream_bytes(bytes, alignment);
+        if (all > max_request) return nullptr;
+        auto* start = static_cast<std::byte*>(upstream.try_allocate(all, std::max(alignment, alignof(record))));
         if (start == nullptr) return nullptr;
-        auto* added = ::new (start + offset - sizeof(record)) record{nullptr, first_, bytes, alignment};
+        const std::size_t offset = offset_for(alignment);
+        auto* added = ::new (start + offset - sizeof(record)) record{nullptr, first_, all - offset, alignment};
         if (first_ != nullptr) first_->previous = added;
         first_ = added;
-        bytes_ += offset + bytes;
+        bytes_ += all;
         ++count_;
         return start + offset;
     }
@@ -58,6 +58,14 @@ public:
         while (first_ != nullptr) deallocate(upstream, first_ + 1);
     }
 
+    /// Bytes of upstream for a block of `bytes` bytes aligned to `alignment`, its record included; SIZE_MAX when there
+    /// cannot be such a block.
+    static constexpr std::size_t upstream_bytes(std::size_t bytes, std::size_t alignment) noexcept {
+        if (bytes > max_request / 2 || alignment > max_request / 2) return SIZE_MAX;
+        // Not even an empty block ends where the next one may begin: its address is nobody else's.
+        return offset_for(alignment) + std::max<std::size_t>(bytes, 1);
+    }
+
     /// Bytes held from upstream, records included.
     std::size_t held_bytes() const noexcept { return bytes_; }
     /// Number of blocks.
@@ -75,7 +83,7 @@ private:
     struct record {
         record* previous;
         record* next;
-        std::size_t bytes;      // asked for, at least 1
+        std::size_t bytes;      // of the storage, at least 1
         std::size_t alignment;  // asked for
     };
 

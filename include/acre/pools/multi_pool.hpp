@@ -4,7 +4,7 @@
 // Use it under containers whose node sizes one does not know, and wherever sizes vary. Use acre::object_pool<T> for one
 // type, acre::arena where everything dies together.
 //
-// Cost: with a size known at compile time, as acre::pool (allocate about 10 instructions, deallocate about 20); with a
+// Cost: with a size known at compile time, as acre::pool (allocate about 12 instructions, deallocate about 20); with a
 // size known at run time, about 15 more to find its class. Requests over 8 KiB go to upstream one by one. Memory: sizes
 // are rounded up by at most 7 bytes or an eighth; each class in use holds one slab of 4 KiB or more; a multi_pool object
 // itself is about 6 KiB. A double free and a pointer of another pool abort with a sentence. Not thread-safe.
@@ -128,11 +128,17 @@ public:
     /// The resource that slabs and large blocks come from.
     resource_ref upstream() const noexcept { return upstream_; }
 
-    /// Bytes asked of upstream, in all, for `count` live allocations of `size` bytes aligned to `alignment`.
+    /// Bytes asked of upstream, in all, for `count` live allocations of `size` bytes aligned to `alignment`. SIZE_MAX
+    /// when there cannot be so many.
     static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
                                                 std::size_t alignment = default_alignment) noexcept {
-        const std::size_t bytes = size_for_class(size, alignment);
-        return bitmap_slabs::required_bytes(size_class_geometry[size_class_of(bytes)], count);
+        if (has_class(size, alignment)) {
+            const std::size_t index = size_class_of(size_for_class(size, alignment));
+            return bitmap_slabs::required_bytes(size_class_geometry[index], count);
+        }
+        const std::size_t each = large_blocks::upstream_bytes(size, alignment);
+        if (count != 0 && each > max_request / count) return SIZE_MAX;
+        return count * each;
     }
 
 private:
@@ -158,7 +164,7 @@ private:
     [[gnu::noinline]] void* try_allocate_rarely(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
         if (!has_class(bytes, alignment)) {
-            if (!within_limit(bytes)) return nullptr;
+            if (!within_limit(large_blocks::upstream_bytes(bytes, alignment))) return nullptr;
             return large_.try_allocate(upstream_, bytes, alignment);
         }
         const std::size_t index = size_class_of(size_for_class(bytes, alignment));
@@ -177,12 +183,15 @@ private:
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
         if (bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
-        const std::size_t needed =
-            has_class(bytes, alignment)
-                ? size_class_geometry[size_class_of(size_for_class(bytes, alignment))].first_slab_bytes
-                : bytes;
+        const std::size_t needed = has_class(bytes, alignment) ? next_slab_bytes(size_for_class(bytes, alignment))
+                                                               : large_blocks::upstream_bytes(bytes, alignment);
         if (!within_limit(needed)) return raise(limit_exceeded{name, needed, capacity(), limit_});
         return raise(out_of_memory{name, bytes, alignment});
+    }
+
+    std::size_t next_slab_bytes(std::size_t bytes) const noexcept {
+        const std::size_t index = size_class_of(bytes);
+        return classes_[index].next_slab_bytes(size_class_geometry[index]);
     }
 
     template <class Function>

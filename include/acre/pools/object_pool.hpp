@@ -3,7 +3,7 @@
 // Use it for bullets, connections, orders, nodes: many objects of one type with lifetimes of their own. Use acre::arena
 // when they die together, acre::multi_pool when sizes vary.
 //
-// Cost: create about 10 instructions and the constructor, destroy about 20 and the destructor, constant time but for a
+// Cost: create about 12 instructions and the constructor, destroy about 20 and the destructor, constant time but for a
 // new slab. Memory as acre::pool. Objects still live at the end of the pool are destroyed, each once: which slots are
 // live is recorded, never inferred. Storage taken raw by allocate() counts as live from then on, so construct in it
 // before the pool ends or is walked. Not thread-safe. Movable: objects stay where they are.

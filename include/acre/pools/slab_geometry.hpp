@@ -94,9 +94,10 @@ struct slab_geometry {
 
 private:
     static constexpr std::size_t slab_bytes_for(std::size_t slot) noexcept {
-        // Large slots: enough of them that those under the header are few among many.
         if (slot <= 256) return 16_KiB;
-        return std::bit_ceil(slot * (slot <= 16_KiB ? 64 : 16));
+        // Large slots: enough of them that the one under the header is one of many, and few enough that the alignment,
+        // which is the slab's size, does not cost an upstream that cannot fill the gap more than the pool itself.
+        return std::bit_ceil(slot * (slot <= 16_KiB ? 32 : 16));
     }
 
     constexpr std::size_t colour(std::uintptr_t address) const noexcept { return (address >> slab_shift) % colours; }

@@ -1,7 +1,6 @@
 // Files that are cut off, damaged or made to do harm: one sentence, no crash, no unbounded memory.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <zstd.h>
 
 #include <cstring>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include "tools/support/events_equal.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/random_trace.hpp"
+#include "tools/support/section.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/byte_sink.hpp"
 #include "trace/error.hpp"
@@ -47,25 +47,6 @@ std::vector<span_in_file> sections_of(const std::string& bytes) {
         at = sections.back().end;
     }
     return sections;
-}
-
-/// A section as the format wants it, around any payload.
-std::string section(section_kind kind, const std::string& raw) {
-    std::string compressed(ZSTD_compressBound(raw.size()), '\0');
-    compressed.resize(ZSTD_compress(compressed.data(), compressed.size(), raw.data(), raw.size(), 1));
-    std::string head(format::section_head_bytes, '\0');
-    const std::uint64_t compressed_bytes = compressed.size();
-    const std::uint64_t raw_bytes = raw.size();
-    std::memcpy(head.data(), &kind, 4);
-    std::memcpy(head.data() + 8, &compressed_bytes, 8);
-    std::memcpy(head.data() + 16, &raw_bytes, 8);
-    const auto bytes_of = [](const std::string& text, std::size_t count) {
-        return std::span{reinterpret_cast<const std::uint8_t*>(text.data()), count};
-    };
-    const std::uint64_t checksum =
-        format::checksum(bytes_of(compressed, compressed.size()), format::checksum(bytes_of(head, 24)));
-    std::memcpy(head.data() + 24, &checksum, 8);
-    return head + compressed;
 }
 
 std::string text_of(const byte_sink& sink) {

@@ -12,7 +12,7 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::uint32_t fewest_rounds = 7;
+constexpr std::uint32_t fewest_rounds = 11;
 constexpr std::uint32_t most_rounds = 101;
 constexpr std::uint64_t shortest_trial = 10'000'000;  // nanoseconds; shorter sequences are played several times
 constexpr std::uint32_t most_repeats = 100'000;

@@ -35,8 +35,7 @@ public:
                     slot = nullptr;
                     break;
                 case step_kind::reallocate:
-                    slot = reallocate(slot, sequence_.shapes[sequence_.steps[i + 1].shape()], wanted);
-                    if (slot == nullptr) [[unlikely]]
+                    if (!reallocate(slot, sequence_.shapes[sequence_.steps[i + 1].shape()], wanted)) [[unlikely]]
                         return i;
                     touch(slot, wanted);
                     ++i;
@@ -54,16 +53,19 @@ private:
         if (of.bytes != 0) *static_cast<volatile unsigned char*>(object) = 1;
     }
 
-    void* reallocate(void* old, const shape& had, const shape& wanted) {
-        if constexpr (requires { resource_.try_reallocate(old, had.bytes, wanted.bytes, wanted.alignment); }) {
-            return resource_.try_reallocate(old, had.bytes, wanted.bytes, wanted.alignment);
+    bool reallocate(void*& slot, const shape& had, const shape& wanted) {
+        void* made = nullptr;
+        if constexpr (requires { resource_.try_reallocate(slot, had.bytes, wanted.bytes, wanted.alignment); }) {
+            made = resource_.try_reallocate(slot, had.bytes, wanted.bytes, wanted.alignment);
+            if (made == nullptr) return false;
         } else {
-            void* made = resource_.try_allocate(wanted.bytes, wanted.alignment);
-            if (made == nullptr) return nullptr;
-            std::memcpy(made, old, std::min(had.bytes, wanted.bytes));
-            resource_.deallocate(old, had.bytes, had.alignment);
-            return made;
+            made = resource_.try_allocate(wanted.bytes, wanted.alignment);
+            if (made == nullptr) return false;
+            std::memcpy(made, slot, std::min(had.bytes, wanted.bytes));
+            resource_.deallocate(slot, had.bytes, had.alignment);
         }
+        slot = made;
+        return true;
     }
 
     R& resource_;

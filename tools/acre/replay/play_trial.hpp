@@ -64,6 +64,7 @@ private:
         }
         if (reached != steps) {
             result.failed_step = reached;
+            for (const step& survivor : live_before(reached)) release(arrangement.resource, survivor);
         } else {
             for (const step& survivor : sequence_.survivors) release(arrangement.resource, survivor);
         }
@@ -99,6 +100,20 @@ private:
         std::size_t halves = 0;
         for (std::size_t i = stop; i > 0 && sequence_.steps[i - 1].kind() == step_kind::reallocate; --i) ++halves;
         return stop + halves % 2;
+    }
+
+    /// What lives when a step has failed.
+    std::vector<step> live_before(std::size_t failed) const {
+        const step gone{step_kind::release, 0, 0};
+        std::vector<step> live(slots_.size(), gone);
+        for (std::size_t i = 0; i < failed; ++i) {
+            const step& now = sequence_.steps[i];
+            live[now.slot()] = now;
+            if (now.kind() == step_kind::reallocate) ++i;
+            if (now.kind() == step_kind::reset) std::fill(live.begin(), live.end(), gone);
+        }
+        std::erase_if(live, [](const step& each) { return each.kind() == step_kind::release; });
+        return live;
     }
 
     template <typename Resource>

@@ -1,0 +1,109 @@
+// The face of a resource as a std::pmr::memory_resource, and containers of std::pmr over it.
+#include <acre/adapt/pmr.hpp>
+
+#include <gtest/gtest.h>
+
+#include <acre/arenas/arena.hpp>
+#include <acre/pools/multi_pool.hpp>
+#include <cstring>
+#include <list>
+#include <map>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+#include "conformance/checking_upstream.hpp"
+
+namespace {
+
+using acre_test::checking_upstream;
+
+TEST(pmr, example) {
+    acre::pmr<acre::multi_pool> nodes;
+    {
+        std::pmr::list<int> numbers{&nodes};
+        numbers.push_back(1);
+        EXPECT_EQ(nodes->live(), 1u);
+    }
+    EXPECT_EQ(nodes->live(), 0u);
+}
+
+TEST(pmr, holds_a_resource_with_its_options_and_upstream) {
+    checking_upstream below;
+    acre::pmr<acre::arena> tested{{.first_block_bytes = 1024}, below};
+    (void)tested.allocate(8, 8);
+    EXPECT_EQ(below.live_bytes(), 1024u);
+    acre::pmr<acre::arena> plain{below};
+    (void)plain.allocate(8, 8);
+    EXPECT_EQ(plain->capacity() + tested->capacity(), below.live_bytes());
+}
+
+TEST(pmr, refers_to_a_resource) {
+    acre::arena arena;
+    acre::pmr<acre::arena&> tested{arena};
+    EXPECT_EQ(&tested.get(), &arena);
+    EXPECT_EQ(&*tested, &arena);
+    acre::pmr deduced{arena};
+    static_assert(std::is_same_v<decltype(deduced), acre::pmr<acre::arena&>>);
+    EXPECT_TRUE(arena.owns(deduced.allocate(10, 1)));
+}
+
+TEST(pmr, equal_to_itself_only) {
+    acre::arena arena;
+    acre::pmr<acre::arena&> one{arena};
+    acre::pmr<acre::arena&> other{arena};
+    EXPECT_TRUE(one == one);
+    EXPECT_FALSE(one == other);
+    EXPECT_FALSE(one == *std::pmr::new_delete_resource());
+}
+
+TEST(pmr, passes_sizes_and_alignments_on) {
+    checking_upstream below;
+    acre::pmr<checking_upstream&> tested{below};
+    for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
+        void* p = tested.allocate(100, alignment);
+        EXPECT_TRUE(acre::is_aligned(p, alignment));
+        tested.deallocate(p, 100, alignment);
+    }
+    EXPECT_EQ(below.live_blocks(), 0u);
+}
+
+TEST(pmr, errors_of_the_resource_come_through) {
+    checking_upstream below;
+    acre::pmr<acre::multi_pool> tested{below};
+    below.fail_from(1);
+    EXPECT_THROW((void)tested.allocate(10, 8), acre::out_of_memory);
+    EXPECT_THROW((void)tested.allocate(10, 8), std::bad_alloc);
+    EXPECT_THROW((void)tested.allocate(SIZE_MAX, 8), acre::request_too_large);
+}
+
+TEST(pmr, serves_containers_as_the_default_resource) {
+    checking_upstream below;
+    acre::pmr<acre::multi_pool> tested{below};
+    std::pmr::memory_resource* const before = std::pmr::set_default_resource(&tested);
+    {
+        std::pmr::map<std::pmr::string, std::pmr::vector<int>> words;
+        for (int i = 0; i < 500; ++i) {
+            words[std::pmr::string(static_cast<std::size_t>(i % 50), 'x') + std::to_string(i).c_str()].push_back(i);
+        }
+        EXPECT_EQ(words.size(), 500u);
+        EXPECT_GT(tested->live(), 500u);
+    }
+    std::pmr::set_default_resource(before);
+    EXPECT_EQ(tested->live(), 0u);
+}
+
+// Hazard X18: the pmr containers' nodes of any size, and their arrays, come from one pool.
+TEST(pmr, both_ways_at_once) {
+    checking_upstream below;
+    acre::pmr<checking_upstream&> face{below};
+    std::pmr::monotonic_buffer_resource middle{&face};
+    acre::arena top{&middle};
+    acre::pmr<acre::arena&> top_face{top};
+    std::pmr::vector<std::pmr::string> words{&top_face};
+    for (int i = 0; i < 200; ++i) words.emplace_back("a word that is too long to lie in the string itself");
+    for (const auto& each : words)
+        ASSERT_EQ(each.size(), std::strlen("a word that is too long to lie in the string itself"));
+}
+
+}  // namespace

@@ -1,0 +1,162 @@
+// Smart pointers: objects and arrays are destroyed once, their storage goes back, and a constructor that throws leaves
+// nothing behind.
+#include <acre/adapt/smart_ptr.hpp>
+
+#include <gtest/gtest.h>
+
+#include <acre/arenas/arena.hpp>
+#include <acre/memory/heap.hpp>
+#include <acre/pools/multi_pool.hpp>
+#include <acre/pools/object_pool.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "arenas/tracked.hpp"
+#include "conformance/checking_upstream.hpp"
+
+namespace {
+
+using acre_test::checking_upstream;
+using acre_test::tracked;
+
+class smart_ptr : public testing::Test {
+protected:
+    checking_upstream below_;
+
+    void SetUp() override { tracked::start(); }
+};
+
+TEST_F(smart_ptr, example) {
+    struct Orc {
+        std::string name;
+    };
+    acre::multi_pool pool;
+    {
+        auto owned = acre::make_unique<Orc>(pool, "URG");
+        auto several = acre::make_unique<Orc[]>(pool, 12);
+        auto shared = acre::make_shared<Orc>(pool, "URG");
+        EXPECT_EQ(owned->name, shared->name);
+        EXPECT_EQ(pool.live(), 3u) << "object and counts are one allocation";
+    }
+    EXPECT_EQ(pool.live(), 0u);
+}
+
+TEST_F(smart_ptr, unique_destroys_and_gives_back) {
+    {
+        acre::unique_ptr<tracked, checking_upstream> p = acre::make_unique<tracked>(below_, 4);
+        EXPECT_EQ(p->number(), 4);
+        EXPECT_EQ(below_.live_bytes(), sizeof(tracked));
+        auto moved = std::move(p);
+        EXPECT_EQ(p, nullptr);
+        EXPECT_EQ(tracked::live, 1);
+        p = std::move(moved);
+        p.reset();
+        EXPECT_EQ(tracked::live, 0);
+        EXPECT_EQ(below_.live_blocks(), 0u);
+        p = acre::make_unique<tracked>(below_, 5);
+    }
+    EXPECT_EQ(tracked::destroyed, (std::vector<int>{4, 5}));
+    EXPECT_EQ(below_.live_blocks(), 0u);
+}
+
+TEST_F(smart_ptr, may_be_empty_without_a_resource) {
+    acre::unique_ptr<tracked, acre::arena> empty;
+    EXPECT_EQ(empty, nullptr);
+    acre::unique_ptr<tracked[], acre::arena> none;
+    EXPECT_EQ(none, nullptr);
+}
+
+TEST_F(smart_ptr, is_two_pointers_wide_and_one_without_state) {
+    static_assert(sizeof(acre::unique_ptr<int, acre::arena>) == 2 * sizeof(void*));
+    static_assert(sizeof(acre::unique_ptr<int, acre::heap>) == sizeof(void*));
+    acre::heap heap;
+    EXPECT_EQ(*acre::make_unique<int>(heap, 7), 7);
+}
+
+// Hazards B2, A13: an array is as long as it was made, destroyed back to front, and its storage goes back whole.
+TEST_F(smart_ptr, B2_arrays) {
+    {
+        auto several = acre::make_unique<tracked[]>(below_, 5);
+        EXPECT_EQ(several.get_deleter().size(), 5u);
+        EXPECT_EQ(several[4].number(), 4);
+        EXPECT_EQ(below_.live_bytes(), 5 * sizeof(tracked));
+        auto numbers = acre::make_unique<int[]>(below_, 100);
+        EXPECT_EQ(numbers[99], 0) << "value-initialised";
+        auto none = acre::make_unique<int[]>(below_, 0);
+    }
+    EXPECT_EQ(tracked::destroyed, (std::vector<int>{4, 3, 2, 1, 0}));
+    EXPECT_EQ(below_.live_blocks(), 0u);
+}
+
+TEST_F(smart_ptr, M10_a_constructor_that_throws_keeps_nothing) {
+    acre::multi_pool pool{below_};
+    tracked::throw_at = 1;
+    EXPECT_THROW((void)acre::make_unique<tracked>(pool, 1), std::runtime_error);
+    EXPECT_EQ(pool.live(), 0u);
+    tracked::start();
+    tracked::throw_at = 1;
+    EXPECT_THROW((void)acre::make_shared<tracked>(pool, 1), std::runtime_error);
+    EXPECT_EQ(pool.live(), 0u);
+    tracked::start();
+    tracked::throw_at = 4;
+    EXPECT_THROW((void)acre::make_unique<tracked[]>(pool, 7), std::runtime_error);
+    EXPECT_EQ(pool.live(), 0u);
+    EXPECT_EQ(tracked::live, 0);
+    EXPECT_EQ(tracked::destroyed.size(), 3u);
+}
+
+TEST_F(smart_ptr, B6_counts_that_wrap_are_refused) {
+    for (const std::size_t count : {SIZE_MAX, SIZE_MAX / 8 + 2}) {
+        EXPECT_THROW((void)acre::make_unique<std::uint64_t[]>(below_, count), acre::request_too_large);
+    }
+    EXPECT_EQ(below_.requests(), 0u);
+}
+
+TEST_F(smart_ptr, B3_types_of_every_alignment) {
+    struct alignas(64) wide {
+        char c = 0;
+    };
+    struct alignas(4096) page {
+        char c = 0;
+    };
+    acre::multi_pool pool{below_};
+    for (int i = 0; i < 20; ++i) {
+        auto one = acre::make_unique<wide>(pool);
+        auto several = acre::make_unique<page[]>(pool, 3);
+        auto shared = acre::make_shared<page>(pool);
+        EXPECT_TRUE(acre::is_aligned(one.get(), 64));
+        EXPECT_TRUE(acre::is_aligned(several.get(), 4096));
+        EXPECT_TRUE(acre::is_aligned(shared.get(), 4096));
+    }
+    EXPECT_EQ(pool.live(), 0u);
+}
+
+TEST_F(smart_ptr, shared_lives_with_its_last_owner) {
+    std::weak_ptr<tracked> watching;
+    {
+        auto first = acre::make_shared<tracked>(below_, 1);
+        watching = first;
+        auto second = first;
+        first.reset();
+        EXPECT_EQ(tracked::live, 1);
+        EXPECT_EQ(below_.live_blocks(), 1u);
+    }
+    EXPECT_EQ(tracked::live, 0);
+    EXPECT_EQ(below_.live_blocks(), 1u) << "the counts stay while someone watches";
+    watching.reset();
+    EXPECT_EQ(below_.live_blocks(), 0u);
+}
+
+TEST_F(smart_ptr, work_over_an_object_pool_of_their_type) {
+    acre::object_pool<tracked> pool{below_};
+    {
+        auto p = acre::make_unique<tracked>(pool, 3);
+        EXPECT_EQ(pool.live(), 1u);
+        EXPECT_TRUE(pool.owns(p.get()));
+    }
+    EXPECT_EQ(pool.live(), 0u);
+    EXPECT_EQ(tracked::destroyed, std::vector<int>{3});
+}
+
+}  // namespace

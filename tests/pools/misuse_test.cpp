@@ -1,0 +1,129 @@
+// Misuse of pools is reported in every build; under AddressSanitizer so is the use of what was freed.
+#include <gtest/gtest.h>
+
+#include <acre/core/sanitizer.hpp>
+#include <acre/pools/multi_pool.hpp>
+#include <acre/pools/object_pool.hpp>
+#include <acre/pools/pool.hpp>
+#include <cstdint>
+#include <vector>
+
+namespace {
+
+// Hazards M8, N3, P2.
+TEST(pool_misuse, M8_P2_N3_double_free_in_the_current_word) {
+    acre::pool<64> tested;
+    void* p = tested.allocate();
+    tested.deallocate(p);
+    EXPECT_DEATH(tested.deallocate(p), "acre::pool: double free");
+}
+
+TEST(pool_misuse, M8_double_free_anywhere) {
+    acre::pool<64> tested;
+    std::vector<void*> slots(2000);
+    for (auto& each : slots) each = tested.allocate();
+    for (const std::size_t each : {0u, 1u, 63u, 64u, 500u, 1999u}) {
+        tested.deallocate(slots[each]);
+        EXPECT_DEATH(tested.deallocate(slots[each]), "double free") << each;
+    }
+}
+
+TEST(pool_misuse, M8_double_destroy) {
+    acre::object_pool<int> tested;
+    int* p = tested.create(1);
+    tested.destroy(p);
+    EXPECT_DEATH(tested.destroy(p), "double free");
+}
+
+TEST(pool_misuse, P2_C6_a_pointer_of_another_pool) {
+    acre::pool<64> one;
+    acre::pool<64> other;
+    void* p = one.allocate();
+    (void)other.allocate();
+    EXPECT_DEATH(other.deallocate(p), "acre::pool: a pointer of another pool was given back");
+}
+
+TEST(pool_misuse, P2_a_pointer_given_to_the_pool_that_was_moved_from) {
+    acre::pool<64> one;
+    void* p = one.allocate();
+    acre::pool<64> other{std::move(one)};
+    EXPECT_DEATH(one.deallocate(p), "another pool");
+    other.deallocate(p);
+}
+
+TEST(pool_misuse, M8_C6_of_a_multi_pool) {
+    acre::multi_pool one;
+    acre::multi_pool other;
+    void* p = one.allocate(100);
+    (void)other.allocate(100);
+    EXPECT_DEATH(other.deallocate(p, 100), "acre::multi_pool: a pointer of another pool");
+    one.deallocate(p, 100);
+    EXPECT_DEATH(one.deallocate(p, 100), "acre::multi_pool: double free");
+}
+
+// Hazards B4, N2, M15: a size that is not the one allocated finds no slab of its class there.
+TEST(pool_misuse, B4_M15_N2_another_size_of_a_multi_pool) {
+    acre::multi_pool tested;
+    void* p = tested.allocate(100);
+    (void)tested.allocate(24);
+    EXPECT_DEATH(tested.deallocate(p, 24), "acre::multi_pool");
+}
+
+#if defined(ACRE_HAS_ADDRESS_SANITIZER)
+
+constexpr const char* report = "use-after-poison";
+
+void touch(const void* p) {
+    (void)*static_cast<const volatile char*>(p);
+}
+
+TEST(pool_poison, X11_freed_slots) {
+    acre::pool<64> slots;
+    void* p = slots.allocate();
+    touch(p);
+    slots.deallocate(p);
+    EXPECT_DEATH(touch(p), report);
+
+    acre::object_pool<std::vector<int>> objects;
+    auto* object = objects.create(10u);
+    objects.destroy(object);
+    EXPECT_DEATH(touch(object), report);
+
+    acre::multi_pool sizes;
+    void* q = sizes.allocate(100);
+    sizes.deallocate(q, 100);
+    EXPECT_DEATH(touch(q), report);
+}
+
+TEST(pool_poison, X11_slots_never_handed_out) {
+    acre::pool<64> slots;
+    void* p = slots.allocate();
+    // The header may lie anywhere but there.
+    constexpr auto geometry = acre::pool<64>::geometry;
+    const std::uintptr_t end = geometry.slab_start(reinterpret_cast<std::uintptr_t>(p)) + geometry.first_slab_bytes;
+    EXPECT_DEATH(touch(reinterpret_cast<char*>(end - 1)), report);
+}
+
+TEST(pool_poison, X11_after_reset_and_clear) {
+    acre::pool<64> slots;
+    void* p = slots.allocate();
+    slots.reset();
+    EXPECT_DEATH(touch(p), report);
+    acre::object_pool<int> objects;
+    int* object = objects.create(1);
+    objects.clear();
+    EXPECT_DEATH(touch(object), report);
+}
+
+TEST(pool_poison, X11_small_slots_of_one_granule) {
+    acre::pool<1> slots;
+    auto* p = static_cast<char*>(slots.allocate());
+    auto* q = static_cast<char*>(slots.allocate());
+    slots.deallocate(p);
+    touch(q);
+    EXPECT_DEATH(touch(p), report);
+}
+
+#endif
+
+}  // namespace

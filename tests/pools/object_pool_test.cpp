@@ -1,0 +1,221 @@
+// Objects in a pool: constructed and destroyed once each, walked in address order, and whole while others come and go.
+#include <gtest/gtest.h>
+
+#include <acre/pools/object_pool.hpp>
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "arenas/tracked.hpp"
+#include "conformance/checking_upstream.hpp"
+
+namespace {
+
+using acre_test::checking_upstream;
+using acre_test::tracked;
+
+struct Bullet {
+    float position = 0;
+    float speed = 0;
+    void step() { position += speed; }
+};
+
+TEST(object_pool, example) {
+    const float position = 1;
+    const float speed = 2;
+    acre::object_pool<Bullet> bullets;
+    Bullet* b = bullets.create(position, speed);
+    for (Bullet& each : bullets) each.step();
+    EXPECT_EQ(b->position, 3);
+    bullets.destroy(b);
+    EXPECT_EQ(bullets.live(), 0u);
+}
+
+class object_pool_of_tracked : public testing::Test {
+protected:
+    checking_upstream upstream_;
+
+    void SetUp() override { tracked::start(); }
+};
+
+TEST_F(object_pool_of_tracked, its_end_destroys_the_live_exactly_once) {
+    std::set<int> left;
+    {
+        acre::object_pool<tracked> tested{upstream_};
+        std::vector<tracked*> objects;
+        for (int i = 0; i < 3000; ++i) objects.push_back(tested.create(i));
+        for (int i = 0; i < 3000; ++i) {
+            if (i % 3 == 0) {
+                tested.destroy(objects[static_cast<std::size_t>(i)]);
+            } else {
+                left.insert(i);
+            }
+        }
+        tracked::destroyed.clear();
+    }
+    EXPECT_EQ(tracked::live, 0);
+    EXPECT_EQ(tracked::destroyed.size(), left.size());
+    EXPECT_EQ(std::set<int>(tracked::destroyed.begin(), tracked::destroyed.end()), left);
+}
+
+// Hazard X6: what was never constructed is never destroyed.
+TEST_F(object_pool_of_tracked, X6_only_what_lives_is_destroyed) {
+    acre::object_pool<tracked> tested{upstream_};
+    for (int i = 0; i < 600; ++i) tested.create(i);
+    tested.clear();
+    EXPECT_EQ(tracked::destroyed.size(), 600u);
+    tested.clear();
+    EXPECT_EQ(tracked::destroyed.size(), 600u);
+    EXPECT_GT(tested.capacity(), 0u);
+    tested.create(1);
+    tested.release();
+    EXPECT_EQ(tracked::destroyed.size(), 601u);
+    EXPECT_EQ(upstream_.live_blocks(), 0u);
+}
+
+// Promise 7, hazard M10.
+TEST_F(object_pool_of_tracked, M10_a_constructor_that_throws_keeps_nothing) {
+    acre::object_pool<tracked> tested{upstream_};
+    tracked* before = tested.create(1);
+    for (int i = 0; i < 100; ++i) {
+        tracked::throw_at = tracked::constructed + 1;
+        EXPECT_THROW(tested.create(2), std::runtime_error);
+        EXPECT_THROW((tracked::throw_at = tracked::constructed + 1, tested.try_create(2)), std::runtime_error);
+    }
+    EXPECT_EQ(tested.live(), 1u);
+    EXPECT_EQ(tracked::live, 1);
+    EXPECT_EQ(before->number(), 1);
+    EXPECT_EQ(upstream_.requests(), 1u);
+}
+
+TEST_F(object_pool_of_tracked, C7_destroy_runs_the_destructor_once) {
+    acre::object_pool<tracked> tested{upstream_};
+    tested.destroy(tested.create(5));
+    EXPECT_EQ(tracked::destroyed, std::vector<int>{5});
+    tested.destroy(nullptr);
+    EXPECT_EQ(tracked::destroyed.size(), 1u);
+}
+
+TEST_F(object_pool_of_tracked, try_create_gives_null_without_memory) {
+    acre::object_pool<tracked> tested{upstream_};
+    upstream_.fail_from(1);
+    EXPECT_EQ(tested.try_create(1), nullptr);
+    EXPECT_THROW(tested.create(1), acre::out_of_memory);
+    upstream_.recover();
+    EXPECT_NE(tested.try_create(1), nullptr);
+    EXPECT_EQ(tracked::live, 1);
+}
+
+TEST_F(object_pool_of_tracked, P5_X16_moves_and_objects_stay) {
+    acre::object_pool<tracked> first{upstream_};
+    tracked* object = first.create(7);
+    acre::object_pool<tracked> second{std::move(first)};
+    EXPECT_EQ(object->number(), 7);
+    EXPECT_EQ(std::distance(first.begin(), first.end()), 0);
+    EXPECT_EQ(&*second.begin(), object);
+    first.create(8);
+    EXPECT_EQ(tracked::live, 2);
+    second = std::move(first);
+    EXPECT_EQ(tracked::live, 1) << "what the target held is destroyed";
+    EXPECT_EQ(tracked::destroyed, std::vector<int>{7});
+    EXPECT_EQ(second.begin()->number(), 8);
+    auto& same = second;
+    second = std::move(same);
+    EXPECT_EQ(tracked::live, 1);
+}
+
+TEST_F(object_pool_of_tracked, P1_types_of_every_alignment) {
+    struct alignas(64) a64 {
+        char c;
+    };
+    struct alignas(4096) a4096 {
+        char c;
+    };
+    acre::object_pool<a64> wide{upstream_};
+    acre::object_pool<a4096> page{upstream_};
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_TRUE(acre::is_aligned(wide.create(), 64));
+        EXPECT_TRUE(acre::is_aligned(page.create(), 4096));
+    }
+}
+
+TEST_F(object_pool_of_tracked, is_walked_in_address_order) {
+    acre::object_pool<tracked> tested{upstream_};
+    std::mt19937 random{1};
+    std::vector<tracked*> objects;
+    for (int i = 0; i < 5000; ++i) objects.push_back(tested.create(i));
+    std::ranges::shuffle(objects, random);
+    for (int i = 0; i < 2500; ++i) {
+        tested.destroy(objects.back());
+        objects.pop_back();
+    }
+    std::ranges::sort(objects);
+    std::vector<tracked*> walked;
+    for (tracked& each : tested) walked.push_back(&each);
+    EXPECT_EQ(walked, objects);
+    EXPECT_EQ(tested.live(), 2500u);
+}
+
+TEST_F(object_pool_of_tracked, may_lose_objects_during_the_walk) {
+    acre::object_pool<tracked> tested{upstream_};
+    for (int i = 0; i < 3000; ++i) tested.create(i);
+    int seen = 0;
+    for (tracked& each : tested) {
+        ++seen;
+        if (each.number() % 2 == 0) tested.destroy(&each);
+    }
+    EXPECT_EQ(seen, 3000);
+    EXPECT_EQ(tested.live(), 1500u);
+    // Those ahead are passed over when they are gone.
+    std::vector<tracked*> left;
+    for (tracked& each : tested) left.push_back(&each);
+    std::size_t visited = 0;
+    for (tracked& each : tested) {
+        ++visited;
+        const auto self = std::ranges::find(left, &each);
+        ASSERT_NE(self, left.end()) << "visited after its end";
+        if (std::next(self) == left.end()) break;
+        tested.destroy(*std::next(self));
+        left.erase(std::next(self));
+    }
+    EXPECT_EQ(visited, 750u);
+    EXPECT_EQ(tested.live(), 750u);
+}
+
+TEST_F(object_pool_of_tracked, of_nothing_has_nothing_to_walk) {
+    acre::object_pool<tracked> tested{upstream_};
+    EXPECT_EQ(tested.begin(), tested.end());
+    tested.destroy(tested.create(1));
+    EXPECT_EQ(tested.begin(), tested.end());
+}
+
+// Hazard P12, B4: what is live is nobody else's, whatever comes and goes.
+TEST(object_pool, P12_objects_stay_whole_while_others_come_and_go) {
+    struct item {
+        std::uint64_t first, second, third;
+        explicit item(std::uint64_t seed) : first(seed), second(seed * 3), third(~seed) {}
+        bool whole() const { return second == first * 3 && third == ~first; }
+    };
+    checking_upstream upstream;
+    acre::object_pool<item> tested{upstream};
+    std::mt19937 random{2};
+    std::vector<item*> items;
+    for (int i = 0; i < 50'000; ++i) {
+        if (items.empty() || random() % 100 < (items.size() < 3000 ? 60u : 40u)) {
+            items.push_back(tested.create(random()));
+        } else {
+            std::swap(items[random() % items.size()], items.back());
+            ASSERT_TRUE(items.back()->whole());
+            tested.destroy(items.back());
+            items.pop_back();
+        }
+    }
+    for (item* each : items) ASSERT_TRUE(each->whole());
+    EXPECT_EQ(tested.live(), items.size());
+}
+
+}  // namespace
