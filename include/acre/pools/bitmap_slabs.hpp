@@ -38,9 +38,8 @@ class bitmap_slabs {
 public:
     /// Header of a slab.
     struct slab {
-        const void* owner;         // the bitmap_slabs that hands out its slots
-        std::uint64_t summary;     // bit g set: group g has free slots, besides those gathered
-        slab* next_available;      // the next slab whose summary is not empty; meaningful while its own is not
+        std::uintptr_t owner;      // the bitmap_slabs that hands out its slots; + 1 while it is not in the list
+        slab* next_available;      // the next slab in the list of those with free slots; meaningful while in it
         slab* next;                // the slab at the next higher address
         std::size_t bytes;         // of this slab
         std::size_t region_bytes;  // of the upstream block that begins with this slab; 0: it does not begin one
@@ -70,8 +69,9 @@ public:
     [[gnu::noinline]] void* refill(const slab_geometry& geometry, resource_ref upstream, std::size_t limit) noexcept {
         // A slab is used up before the next one is begun, and they take turns in the order in which they got free slots:
         // where frees mirror allocations, that is the order in which the cache forgets them, last one first.
-        if (available_ == nullptr && !add_slab(geometry, upstream, limit)) return nullptr;
-        gather(geometry, available_, static_cast<std::size_t>(std::countr_zero(available_->summary)));
+        while (!gather(geometry)) {
+            if (available_ == nullptr && !add_slab(geometry, upstream, limit)) return nullptr;
+        }
         void* p = nullptr;
         take(geometry, p);
         return p;
@@ -79,19 +79,10 @@ public:
 
     /// Takes back a slot. Aborts with a sentence naming `name` on a double free or a pointer of another pool.
     [[gnu::always_inline]] void give_back(const slab_geometry& geometry, const char* name, void* p) noexcept {
-        const auto address = reinterpret_cast<std::uintptr_t>(p);
-        slab* home = slab_of(geometry, address);
-        if (home->owner != this) [[unlikely]]
-            abort_on_misuse(name, "a pointer of another pool was given back", p);
-        const std::size_t index = geometry.slot_index(address);
-        std::uint8_t& free = home->free[index];
-        if (free != 0) [[unlikely]]
-            abort_on_misuse(name, "double free", p);
-        free = 1;
-        poison(p, geometry.slot_bytes);
-        const std::size_t group = index / slab_geometry::group_slots;
-        if ((home->summary >> group & 1) == 0) [[unlikely]]
-            note_free_group(home, group);
+        slab* home = slab_of(geometry, reinterpret_cast<std::uintptr_t>(p));
+        if (home->owner != listed()) [[unlikely]]
+            return give_back_to_unlisted(geometry, name, p);
+        mark_free(geometry, name, home, p);
     }
 
     /// True when `p` lies in a slab of this. Linear in the number of slabs.
@@ -150,6 +141,7 @@ public:
             give_region_back(geometry, region, upstream);
         }
         available_ = nullptr;
+        next_group_ = 0;
         assert(held_bytes_ == 0 && fresh_bytes_ == 0 && slab_count_ == 0);
     }
 
@@ -177,7 +169,10 @@ public:
         fresh_bytes_ = std::exchange(other.fresh_bytes_, 0);
         held_bytes_ = std::exchange(other.held_bytes_, 0);
         slab_count_ = std::exchange(other.slab_count_, 0);
-        for (slab* each = first_; each != nullptr; each = each->next) each->owner = this;
+        next_group_ = std::exchange(other.next_group_, 0);
+        for (slab* each = first_; each != nullptr; each = each->next) {
+            each->owner = each->owner == other.listed() ? listed() : unlisted();
+        }
     }
 
     /// A place in the walk over the live slots, in address order.
@@ -239,8 +234,6 @@ public:
 private:
     static_assert(offsetof(slab, free) == slab_geometry::header_front);
 
-    static constexpr std::uint64_t bit(std::size_t index) noexcept { return std::uint64_t{1} << (index % 64); }
-
     static slab* slab_of(const slab_geometry& geometry, std::uintptr_t address) noexcept {
         return reinterpret_cast<slab*>(geometry.header_address(address));
     }
@@ -279,38 +272,82 @@ private:
         return count;
     }
 
-    // Makes the free slots of a group of the first slab in the list those that are handed out next.
-    void gather(const slab_geometry& geometry, slab* home, std::size_t group) noexcept {
-        gathered_ = free_bits(home, group);
-        assert(gathered_ != 0);
-        group_free_ = home->free + group * slab_geometry::group_slots;
-        group_start_ = reinterpret_cast<std::byte*>(start_of(geometry, home)) +
-                       group * slab_geometry::group_slots * geometry.slot_bytes;
-        home->summary &= ~bit(group);
-        if (home->summary == 0) available_ = home == available_last_ ? nullptr : home->next_available;
+    std::uintptr_t listed() const noexcept { return reinterpret_cast<std::uintptr_t>(this); }
+    std::uintptr_t unlisted() const noexcept { return listed() + 1; }
+
+    [[gnu::always_inline]] static void mark_free(const slab_geometry& geometry, const char* name, slab* home,
+                                                 void* p) noexcept {
+        std::uint8_t& free = home->free[geometry.slot_index(reinterpret_cast<std::uintptr_t>(p))];
+        if (free != 0) [[unlikely]]
+            abort_on_misuse(name, "double free", p);
+        free = 1;
+        poison(p, geometry.slot_bytes);
     }
 
-    // A group has free slots again, and with it perhaps its slab. Out of line: once in up to 64 frees.
-    [[gnu::noinline]] void note_free_group(slab* home, std::size_t group) noexcept {
-        if (home->summary == 0) list_last(home);
-        home->summary |= bit(group);
+    // Out of line: a slab that was used up gets a free slot again, or the pointer is not of this pool.
+    [[gnu::noinline]] void give_back_to_unlisted(const slab_geometry& geometry, const char* name, void* p) noexcept {
+        slab* home = slab_of(geometry, reinterpret_cast<std::uintptr_t>(p));
+        if (home->owner != unlisted()) abort_on_misuse(name, "a pointer of another pool was given back", p);
+        mark_free(geometry, name, home, p);
+        list_last(home);
+    }
+
+    static bool has_free(const slab* of, std::size_t group) noexcept {
+        std::uint64_t any = 0;
+        for (std::size_t i = 0; i < slab_geometry::group_slots; i += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, of->free + group * slab_geometry::group_slots + i, sizeof eight);
+            any |= eight;
+        }
+        return any != 0;
+    }
+
+    // The first group of `of` from `group` on that has free slots; groups() when there is none.
+    static std::size_t next_free_group(const slab_geometry& geometry, const slab* of, std::size_t group) noexcept {
+        while (group < geometry.groups() && !has_free(of, group)) ++group;
+        return group;
+    }
+
+    // Makes the free slots of the next group of the first slab in the list those that are handed out next. False when
+    // there is none: then the slab has left its place at the head.
+    bool gather(const slab_geometry& geometry) noexcept {
+        if (available_ == nullptr) return false;
+        const std::size_t group = next_free_group(geometry, available_, next_group_);
+        if (group == geometry.groups()) return leave_head(geometry), false;
+        next_group_ = group + 1;
+        gathered_ = free_bits(available_, group);
+        group_free_ = available_->free + group * slab_geometry::group_slots;
+        group_start_ = reinterpret_cast<std::byte*>(start_of(geometry, available_)) +
+                       group * slab_geometry::group_slots * geometry.slot_bytes;
+        return true;
+    }
+
+    // The first slab of the list goes to its end if slots were freed behind the groups handed out, and else leaves it.
+    void leave_head(const slab_geometry& geometry) noexcept {
+        slab* head = available_;
+        available_ = head == available_last_ ? nullptr : head->next_available;
+        next_group_ = 0;
+        if (next_free_group(geometry, head, 0) != geometry.groups()) {
+            list_last(head);
+        } else {
+            head->owner = unlisted();
+        }
     }
 
     void list_last(slab* added) noexcept {
+        added->owner = listed();
         (available_ == nullptr ? available_ : available_last_->next_available) = added;
         available_last_ = added;
     }
 
-    // Recomputes summaries and the list of slabs with free slots; nothing is current.
+    // Makes the list of slabs with free slots anew; nothing is gathered.
     void relist(const slab_geometry& geometry) noexcept {
         assert(gathered_ == 0);
         available_ = nullptr;
+        next_group_ = 0;
         for (slab* each = first_; each != nullptr; each = each->next) {
-            each->summary = 0;
-            for (std::size_t group = 0; group < geometry.groups(); ++group) {
-                if (free_bits(each, group) != 0) each->summary |= bit(group);
-            }
-            if (each->summary != 0) list_last(each);
+            each->owner = unlisted();
+            if (next_free_group(geometry, each, 0) != geometry.groups()) list_last(each);
         }
     }
 
@@ -379,7 +416,7 @@ private:
 
     slab* make_slab(const slab_geometry& geometry, std::uintptr_t start, std::size_t bytes) noexcept {
         slab* made = slab_of(geometry, start);
-        made->owner = this;
+        made->owner = unlisted();
         made->next = nullptr;
         made->bytes = bytes;
         made->region_bytes = std::exchange(fresh_region_bytes_, 0);
@@ -393,10 +430,6 @@ private:
         std::memset(filled->free, 1, slots);
         std::memset(filled->free + slots, 0, geometry.groups() * slab_geometry::group_slots - slots);
         std::memset(filled->free + geometry.first_covered(start_of(geometry, filled)), 0, geometry.covered);
-        filled->summary = 0;
-        for (std::size_t group = 0; group < geometry.groups(); ++group) {
-            if (free_bits(filled, group) != 0) filled->summary |= bit(group);
-        }
     }
 
     static void poison_slots(const slab_geometry& geometry, const slab* of) noexcept {
@@ -436,8 +469,9 @@ private:
     std::uint64_t gathered_ = 0;          // slots of one group, all free, that are handed out next
     std::byte* group_start_ = nullptr;    // its slot 0
     std::uint8_t* group_free_ = nullptr;  // its part of the map
-    slab* available_ = nullptr;           // every slab whose summary is not empty, the oldest such first
-    slab* available_last_ = nullptr;      // meaningful while there is a first
+    std::size_t next_group_ = 0;          // of the first slab in the list: where to gather next
+    slab* available_ = nullptr;           // the list: every slab with free slots besides those gathered, and perhaps the
+    slab* available_last_ = nullptr;      // one gathered from; meaningful while there is a first
     slab* first_ = nullptr;               // all slabs, in address order
     slab* fresh_after_ = nullptr;         // the made slab before the fresh ones, in address order
     std::uintptr_t fresh_ = 0;            // the part of the newest region of which no slabs were made yet

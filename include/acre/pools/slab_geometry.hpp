@@ -33,7 +33,7 @@ struct slab_geometry {
     /// Slots are found free in groups of so many.
     static constexpr std::size_t group_slots = 64;
     /// Header bytes in front of the one byte a slot (see bitmap_slabs::slab).
-    static constexpr std::size_t header_front = 48;
+    static constexpr std::size_t header_front = 40;
     /// Headers lie at multiples of a cache line, at so many different offsets.
     static constexpr std::size_t header_line = 64;
     static constexpr std::size_t colours = 32;
