@@ -15,7 +15,8 @@
 #include "contestants.hpp"
 
 namespace bench {
-namespace {
+// A namespace with a name: see bench/README.md.
+namespace foonathan_contestants {
 
 namespace memory = foonathan::memory;
 
@@ -111,7 +112,8 @@ struct stack_arena {
     memory::memory_stack<>::marker bottom = stack.top();
 };
 
-}  // namespace
+}  // namespace foonathan_contestants
+using namespace foonathan_contestants;
 
 void enter_foonathan(suite& entries) {
     entries.add_peer("foonathan/memory", std::to_string(FOONATHAN_MEMORY_VERSION_MAJOR) + "." +

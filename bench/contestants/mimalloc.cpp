@@ -15,7 +15,8 @@
 #include "contestants.hpp"
 
 namespace bench {
-namespace {
+// A namespace with a name: see bench/README.md.
+namespace mimalloc_contestants {
 
 const std::string mimalloc_name = "mimalloc";
 
@@ -129,7 +130,8 @@ private:
     decltype(mi_heap_malloc)* heap_malloc_ = library.get<decltype(mi_heap_malloc)>("mi_heap_malloc");
 };
 
-}  // namespace
+}  // namespace mimalloc_contestants
+using namespace mimalloc_contestants;
 
 void enter_mimalloc(suite& entries) {
     entries.add_peer(mimalloc_name, std::to_string(library.get<decltype(mi_version)>("mi_version")()));

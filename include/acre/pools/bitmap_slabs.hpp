@@ -42,8 +42,9 @@ public:
         slab* next_available;      // the next slab in the list of those with free slots; meaningful while in it
         slab* next;                // the slab at the next higher address
         std::size_t bytes;         // of this slab
+        std::size_t groups;        // of slots in it
         std::size_t region_bytes;  // of the upstream block that begins with this slab; 0: it does not begin one
-        std::uint8_t free[slab_geometry::group_slots];  // in truth a group for each geometry.groups(): 1 = slot free
+        std::uint8_t free[slab_geometry::group_slots];  // in truth so many groups: 1 = slot free
     };
 
     bitmap_slabs() noexcept = default;
@@ -128,7 +129,7 @@ public:
                 while (*link != after) link = &(*link)->next;
             }
         }
-        relist(geometry);
+        relist();
         return before - held_bytes_;
     }
 
@@ -152,7 +153,7 @@ public:
             fill_map(geometry, each);
             poison_slots(geometry, each);
         }
-        relist(geometry);
+        relist();
     }
 
     /// Takes over everything of `other`, which is left empty; this must hold nothing. Linear in the number of slabs.
@@ -195,7 +196,7 @@ public:
         at.slot = nullptr;
         for (; at.home != nullptr; at.home = at.home->next, at.group = 0) {
             const std::uintptr_t start = start_of(geometry, at.home);
-            for (; at.group < geometry.groups(); ++at.group, at.ahead = ~std::uint64_t{0}) {
+            for (; at.group < at.home->groups; ++at.group, at.ahead = ~std::uint64_t{0}) {
                 const std::uint64_t live = live_bits(geometry, at.home, at.group) & at.ahead;
                 if (live == 0) continue;
                 const auto index = static_cast<std::size_t>(std::countr_zero(live));
@@ -259,7 +260,7 @@ private:
 
     static std::size_t live(const slab_geometry& geometry, const slab* of) noexcept {
         std::size_t free = 0;
-        for (std::size_t group = 0; group < geometry.groups(); ++group) {
+        for (std::size_t group = 0; group < of->groups; ++group) {
             free += static_cast<std::size_t>(std::popcount(free_bits(of, group)));
         }
         assert(free <= geometry.usable(of->bytes));
@@ -302,9 +303,9 @@ private:
         return any != 0;
     }
 
-    // The first group of `of` from `group` on that has free slots; groups() when there is none.
-    static std::size_t next_free_group(const slab_geometry& geometry, const slab* of, std::size_t group) noexcept {
-        while (group < geometry.groups() && !has_free(of, group)) ++group;
+    // The first group of `of` from `group` on that has free slots; of->groups when there is none.
+    static std::size_t next_free_group(const slab* of, std::size_t group) noexcept {
+        while (group < of->groups && !has_free(of, group)) ++group;
         return group;
     }
 
@@ -312,8 +313,8 @@ private:
     // there is none: then the slab has left its place at the head.
     bool gather(const slab_geometry& geometry) noexcept {
         if (available_ == nullptr) return false;
-        const std::size_t group = next_free_group(geometry, available_, next_group_);
-        if (group == geometry.groups()) return leave_head(geometry), false;
+        const std::size_t group = next_free_group(available_, next_group_);
+        if (group == available_->groups) return leave_head(), false;
         next_group_ = group + 1;
         gathered_ = free_bits(available_, group);
         group_free_ = available_->free + group * slab_geometry::group_slots;
@@ -323,11 +324,11 @@ private:
     }
 
     // The first slab of the list goes to its end if slots were freed behind the groups handed out, and else leaves it.
-    void leave_head(const slab_geometry& geometry) noexcept {
+    void leave_head() noexcept {
         slab* head = available_;
         available_ = head == available_last_ ? nullptr : head->next_available;
         next_group_ = 0;
-        if (next_free_group(geometry, head, 0) != geometry.groups()) {
+        if (next_free_group(head, 0) != head->groups) {
             list_last(head);
         } else {
             head->owner = unlisted();
@@ -341,13 +342,13 @@ private:
     }
 
     // Makes the list of slabs with free slots anew; nothing is gathered.
-    void relist(const slab_geometry& geometry) noexcept {
+    void relist() noexcept {
         assert(gathered_ == 0);
         available_ = nullptr;
         next_group_ = 0;
         for (slab* each = first_; each != nullptr; each = each->next) {
             each->owner = unlisted();
-            if (next_free_group(geometry, each, 0) != geometry.groups()) list_last(each);
+            if (next_free_group(each, 0) != each->groups) list_last(each);
         }
     }
 
@@ -419,6 +420,7 @@ private:
         made->owner = unlisted();
         made->next = nullptr;
         made->bytes = bytes;
+        made->groups = geometry.groups(bytes);
         made->region_bytes = std::exchange(fresh_region_bytes_, 0);
         fill_map(geometry, made);
         poison_slots(geometry, made);
@@ -428,7 +430,7 @@ private:
     void fill_map(const slab_geometry& geometry, slab* filled) noexcept {
         const std::size_t slots = geometry.slots(filled->bytes);
         std::memset(filled->free, 1, slots);
-        std::memset(filled->free + slots, 0, geometry.groups() * slab_geometry::group_slots - slots);
+        std::memset(filled->free + slots, 0, filled->groups * slab_geometry::group_slots - slots);
         std::memset(filled->free + geometry.first_covered(start_of(geometry, filled)), 0, geometry.covered);
     }
 

@@ -33,7 +33,7 @@ struct slab_geometry {
     /// Slots are found free in groups of so many.
     static constexpr std::size_t group_slots = 64;
     /// Header bytes in front of the one byte a slot (see bitmap_slabs::slab).
-    static constexpr std::size_t header_front = 40;
+    static constexpr std::size_t header_front = 48;
     /// Headers lie at multiples of a cache line, at so many different offsets.
     static constexpr std::size_t header_line = 64;
     static constexpr std::size_t colours = 32;
@@ -72,11 +72,13 @@ struct slab_geometry {
     /// Slots that tile a slab of `bytes` bytes, the header's included.
     constexpr std::size_t slots(std::size_t bytes) const noexcept { return bytes / slot_bytes; }
 
-    /// Groups of slots in a slab: at most 64, the same for every slab of a pool.
-    constexpr std::size_t groups() const noexcept { return (slots(slab_bytes) + group_slots - 1) / group_slots; }
+    /// Groups of slots in a slab of `bytes` bytes.
+    constexpr std::size_t groups(std::size_t bytes) const noexcept {
+        return (slots(bytes) + group_slots - 1) / group_slots;
+    }
 
-    /// Bytes of a slab's header, the byte a slot included.
-    constexpr std::size_t header_bytes() const noexcept { return header_front + groups() * group_slots; }
+    /// Bytes of a slab's header, the byte a slot included; the same for every slab of a pool.
+    constexpr std::size_t header_bytes() const noexcept { return header_front + groups(slab_bytes) * group_slots; }
 
     /// First slot that the header of the slab at `start` covers.
     constexpr std::size_t first_covered(std::uintptr_t start) const noexcept {
