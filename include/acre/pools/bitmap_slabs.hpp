@@ -472,11 +472,11 @@ private:
     std::byte* group_start_ = nullptr;    // its slot 0
     std::uint8_t* group_free_ = nullptr;  // its part of the map
     std::size_t next_group_ = 0;          // of the first slab in the list: where to gather next
-    slab* available_ = nullptr;           // the list: every slab with free slots besides those gathered, and perhaps the
-    slab* available_last_ = nullptr;      // one gathered from; meaningful while there is a first
-    slab* first_ = nullptr;               // all slabs, in address order
-    slab* fresh_after_ = nullptr;         // the made slab before the fresh ones, in address order
-    std::uintptr_t fresh_ = 0;            // the part of the newest region of which no slabs were made yet
+    slab* available_ = nullptr;       // the list: every slab with free slots besides those gathered, and perhaps the
+    slab* available_last_ = nullptr;  // one gathered from; meaningful while there is a first
+    slab* first_ = nullptr;           // all slabs, in address order
+    slab* fresh_after_ = nullptr;     // the made slab before the fresh ones, in address order
+    std::uintptr_t fresh_ = 0;        // the part of the newest region of which no slabs were made yet
     std::size_t fresh_bytes_ = 0;
     std::size_t fresh_region_bytes_ = 0;  // set until the newest region's first slab is made
     std::size_t held_bytes_ = 0;

@@ -2,40 +2,6 @@
 
 namespace acre::recorder {
 
-call_tree::table* call_tree::make_table(unsigned bits) {
-    const std::size_t count = std::size_t{1} << bits;
-    auto* made = static_cast<table*>(take_pages(sizeof(table) + count * sizeof(entry)));
-    if (made == nullptr) return nullptr;
-    made->mask = count - 1;
-    made->shift = 64 - bits;
-    return made;
-}
-
-void call_tree::insert(table& into, std::uint32_t parent, tagged_address address, std::uint32_t node) {
-    std::size_t i = place(parent, address) >> into.shift;
-    while (into.entries[i].address.load(std::memory_order_relaxed) != 0) i = (i + 1) & into.mask;
-    into.entries[i].parent = parent;
-    into.entries[i].node = node;
-    into.entries[i].address.store(address, std::memory_order_release);
-    ++into.used;
-}
-
-/// A full table is replaced; another thread may still be reading it, so it is not given back.
-call_tree::table* call_tree::table_with_room() {
-    table* now = table_.load(std::memory_order_relaxed);
-    if (now != nullptr && now->used * 2 <= now->mask) return now;
-    const unsigned bits = now == nullptr ? 13 : 65 - now->shift;
-    table* larger = make_table(bits);
-    if (larger == nullptr) return nullptr;
-    for (std::size_t i = 0; now != nullptr && i <= now->mask; ++i) {
-        const entry& each = now->entries[i];
-        const tagged_address address = each.address.load(std::memory_order_relaxed);
-        if (address != 0) insert(*larger, each.parent, address, each.node);
-    }
-    table_.store(larger, std::memory_order_release);
-    return larger;
-}
-
 std::uint32_t call_tree::find_on_path(std::uint32_t node, tagged_address address) const {
     while (node != 0 && nodes_[node - 1].address != address) node = nodes_[node - 1].parent;
     return node;
@@ -79,17 +45,12 @@ std::uint32_t call_tree::make_node(std::uint32_t parent, tagged_address address,
 
 std::uint32_t call_tree::add(std::uint32_t parent, tagged_address address, log_file& log) {
     const lock_guard guard{changing_};
-    table* into = table_with_room();
-    if (into == nullptr) return parent;
-    for (std::size_t i = place(parent, address) >> into->shift;; i = (i + 1) & into->mask) {
-        const entry& each = into->entries[i];
-        const tagged_address key = each.address.load(std::memory_order_relaxed);
-        if (key == address && each.parent == parent) return each.node;
-        if (key == 0) break;
-    }
+    if (!entries_.make_room()) return parent;
+    // Another thread may have been faster.
+    if (const auto found = find(parent, address); found.entry != nullptr) return found.entry->node;
     std::uint32_t node = find_on_path(parent, address);
     if (node == 0) node = make_node(parent, address, log);
-    insert(*into, parent, address, node);
+    entries_.add(address, {parent, node});
     return node;
 }
 

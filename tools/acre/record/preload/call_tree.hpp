@@ -6,7 +6,7 @@
 #pragma once
 
 #include "log_file.hpp"
-#include "rule_table.hpp"
+#include "published_table.hpp"
 #include "system.hpp"
 
 namespace acre::recorder {
@@ -15,15 +15,9 @@ namespace acre::recorder {
 class call_tree {
 public:
     std::uint32_t child(std::uint32_t parent, tagged_address address, log_file& log) {
-        if (const table* now = table_.load(std::memory_order_acquire)) [[likely]] {
-            for (std::size_t i = place(parent, address) >> now->shift;; i = (i + 1) & now->mask) {
-                const entry& each = now->entries[i];
-                const tagged_address key = each.address.load(std::memory_order_acquire);
-                if (key == address && each.parent == parent) [[likely]]
-                    return each.node;
-                if (key == 0) break;
-            }
-        }
+        const auto found = find(parent, address);
+        if (found.entry != nullptr) [[likely]]
+            return found.entry->node;
         return add(parent, address, log);
     }
 
@@ -31,23 +25,22 @@ private:
     static constexpr std::uint32_t node_limit = (1u << 24) - 2;  // what a trace holds
 
     struct entry {
-        std::atomic<tagged_address> address;  // 0: empty
         std::uint32_t parent;
         std::uint32_t node;
-    };
-    struct table {
-        std::size_t mask;
-        unsigned shift;
-        std::size_t used;
-        entry entries[];
+
+        static std::uint64_t place(tagged_address address, const entry& of) {
+            return spread(address ^ (std::uint64_t{of.parent} << 20));
+        }
     };
     struct tree_node {
         tagged_address address;
         std::uint32_t parent;
     };
 
-    static std::uint64_t place(std::uint32_t parent, tagged_address address) {
-        return spread(address ^ (std::uint64_t{parent} << 20));
+    published_table<entry>::hit find(std::uint32_t parent, tagged_address address) const {
+        return entries_.find(entry::place(address, {parent, 0}), [&](tagged_address key, const entry& each) {
+            return key == address && each.parent == parent;
+        });
     }
 
     [[gnu::noinline]] std::uint32_t add(std::uint32_t parent, tagged_address address, log_file& log);
@@ -55,11 +48,8 @@ private:
     std::uint32_t make_node(std::uint32_t parent, tagged_address address, log_file& log);
     bool write_node(std::uint32_t parent, tagged_address address, log_file& log);
     bool make_room_for_node();
-    static table* make_table(unsigned bits);
-    static void insert(table& into, std::uint32_t parent, tagged_address address, std::uint32_t node);
-    table* table_with_room();
 
-    std::atomic<table*> table_;
+    published_table<entry> entries_;
     spin_lock changing_;
     tree_node* nodes_;
     std::uint32_t count_;  // without the root

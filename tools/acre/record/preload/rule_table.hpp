@@ -2,17 +2,11 @@
 #pragma once
 
 #include "modules.hpp"
+#include "published_table.hpp"
 #include "system.hpp"
 #include "unwind_rule.hpp"
 
 namespace acre::recorder {
-
-/// A return address with the number of its module in the upper 16 bits.
-using tagged_address = std::uint64_t;
-
-constexpr std::uint64_t spread(std::uint64_t key) {
-    return key * 0x9e37'79b9'7f4a'7c15;
-}
 
 /// Zeroed memory is an empty table.
 class rule_table {
@@ -23,15 +17,10 @@ public:
     };
 
     result find(std::uintptr_t address, log_file& log) {
-        if (const table* now = table_.load(std::memory_order_acquire)) [[likely]] {
-            for (std::size_t i = spread(address) >> now->shift;; i = (i + 1) & now->mask) {
-                const entry& each = now->entries[i];
-                const tagged_address key = each.key.load(std::memory_order_acquire);
-                if (((key ^ address) << 16) == 0) [[likely]]
-                    return {key, each.rule};
-                if (key == 0) break;
-            }
-        }
+        const auto found = rules_.find(
+            spread(address), [address](tagged_address key, const entry&) { return ((key ^ address) << 16) == 0; });
+        if (found.entry != nullptr) [[likely]]
+            return {found.key, found.entry->rule};
         return add(address, log);
     }
 
@@ -42,26 +31,16 @@ public:
     void forget_unloaded();
 
 private:
-    static constexpr tagged_address forgotten = ~tagged_address{0};
-
     struct entry {
-        std::atomic<tagged_address> key;  // 0: empty
         unwind_rule rule;
-    };
-    struct table {
-        std::size_t mask;
-        unsigned shift;
-        std::size_t used;
-        entry entries[];
+
+        static std::uint64_t place(tagged_address key, const entry&) { return spread(key << 16 >> 16); }
     };
 
     [[gnu::noinline]] result add(std::uintptr_t address, log_file& log);
-    static table* make_table(unsigned bits);
-    static void insert(table& into, tagged_address key, unwind_rule rule);
-    table* table_with_room();
     void forget_entries();
 
-    std::atomic<table*> table_;
+    published_table<entry> rules_;
     std::atomic<std::uint32_t> epoch_;
     spin_lock changing_;
     module_list modules_;

@@ -1,0 +1,106 @@
+// A hash table that is read without a lock while one writer at a time adds to it; entries are never moved or given back
+// under a reader, which is what a recorder inside somebody else's program needs.
+#pragma once
+
+#include "system.hpp"
+
+namespace acre::recorder {
+
+/// A return address with the number of its module in the upper 16 bits.
+using tagged_address = std::uint64_t;
+
+constexpr std::uint64_t spread(std::uint64_t key) {
+    return key * 0x9e37'79b9'7f4a'7c15;
+}
+
+/// Zeroed memory is an empty table. Entry: what is kept, trivial, with `place(key, entry)`, a number whose upper bits
+/// spread well. Keys are not 0.
+template <typename Entry>
+class published_table {
+public:
+    /// A key that finds nothing and is dropped when the table grows.
+    static constexpr tagged_address forgotten = ~tagged_address{0};
+
+    struct hit {
+        tagged_address key;
+        const Entry* entry;  // null: not found
+    };
+
+    /// The first entry from `place` on for which `matches(key, entry)`.
+    template <typename Matches>
+    hit find(std::uint64_t place, Matches matches) const {
+        const table* now = table_.load(std::memory_order_acquire);
+        if (now == nullptr) [[unlikely]]
+            return {0, nullptr};
+        for (std::size_t i = place >> now->shift;; i = (i + 1) & now->mask) {
+            const cell& each = now->cells[i];
+            // Acquire: the entry was written before its key.
+            const tagged_address key = each.key.load(std::memory_order_acquire);
+            if (key == 0) return {0, nullptr};
+            if (matches(key, each.entry)) [[likely]]
+                return {key, &each.entry};
+        }
+    }
+
+    /// Makes sure that the next add succeeds; false without memory. One thread at a time.
+    bool make_room() {
+        table* now = table_.load(std::memory_order_relaxed);
+        if (now != nullptr && now->used * 2 <= now->mask) return true;
+        table* larger = make_table(now == nullptr ? 13 : 65 - now->shift);
+        if (larger == nullptr) return false;
+        for (std::size_t i = 0; now != nullptr && i <= now->mask; ++i) {
+            const tagged_address key = now->cells[i].key.load(std::memory_order_relaxed);
+            if (key != 0 && key != forgotten) insert(*larger, key, now->cells[i].entry);
+        }
+        // The old one stays: another thread may still be reading it.
+        table_.store(larger, std::memory_order_release);
+        return true;
+    }
+
+    /// Adds an entry, after make_room. One thread at a time.
+    void add(tagged_address key, const Entry& entry) { insert(*table_.load(std::memory_order_relaxed), key, entry); }
+
+    /// Forgets the entries whose key is not `kept`. One thread at a time.
+    template <typename Kept>
+    void forget_unless(Kept kept) {
+        table* now = table_.load(std::memory_order_relaxed);
+        for (std::size_t i = 0; now != nullptr && i <= now->mask; ++i) {
+            const tagged_address key = now->cells[i].key.load(std::memory_order_relaxed);
+            if (key == 0 || key == forgotten || kept(key)) continue;
+            now->cells[i].key.store(forgotten, std::memory_order_release);
+        }
+    }
+
+private:
+    struct cell {
+        std::atomic<tagged_address> key;  // 0: empty
+        Entry entry;
+    };
+    struct table {
+        std::size_t mask;
+        unsigned shift;
+        std::size_t used;
+        cell cells[];
+    };
+
+    static table* make_table(unsigned bits) {
+        const std::size_t count = std::size_t{1} << bits;
+        auto* made = static_cast<table*>(take_pages(sizeof(table) + count * sizeof(cell)));
+        if (made == nullptr) return nullptr;
+        made->mask = count - 1;
+        made->shift = 64 - bits;
+        return made;
+    }
+
+    static void insert(table& into, tagged_address key, const Entry& entry) {
+        std::size_t i = Entry::place(key, entry) >> into.shift;
+        while (into.cells[i].key.load(std::memory_order_relaxed) != 0) i = (i + 1) & into.mask;
+        into.cells[i].entry = entry;
+        into.cells[i].key.store(key, std::memory_order_release);
+        ++into.used;
+    }
+
+    std::atomic<table*> table_;
+};
+
+}  // namespace acre::recorder
