@@ -101,6 +101,8 @@ TEST_F(command, wrong_usage_is_status_2) {
     expect_failure("info a.acre --bogus", 2, "bogus");
     expect_failure("replay a.acre", 2, "with");
     expect_failure("replay a.acre --with arena --rounds 0", 2, "rounds");
+    expect_failure("advise a.acre --top -3", 2, "--top");
+    expect_failure("info a.acre --top 0", 2, "--top");
     expect_failure("record", 2, "program");
 }
 

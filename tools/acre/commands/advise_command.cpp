@@ -66,7 +66,9 @@ void add_advise_command(CLI::App& app, command_context& context, command_action&
     CLI::App* command =
         app.add_subcommand("advise", "Says per scope and site what suits it, with the code to write and what it saves");
     command->add_option("FILE", options->file, "The trace")->required();
-    command->add_option("--top", options->top, "How many advices to measure and show")->capture_default_str();
+    command->add_option("--top", options->top, "How many advices to measure and show")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
     command->add_flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
     command->footer(
         "Examples:\n"

@@ -38,7 +38,9 @@ void add_info_command(CLI::App& app, command_context& context, command_action& a
     auto options = std::make_shared<info_options>();
     CLI::App* command = app.add_subcommand("info", "What is in a trace: counts, sizes, lifetimes, the top sites");
     command->add_option("FILE", options->file, "The trace")->required();
-    command->add_option("--top", options->top, "How many sites to show")->capture_default_str();
+    command->add_option("--top", options->top, "How many sites to show")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
     command->add_flag("--json", options->json, "Print an object for machines");
     command->footer(
         "Examples:\n"
