@@ -28,6 +28,17 @@ best_clang() {
 
 c_compiler_of() { sed 's/clang++/clang/; s/g++/gcc/' <<<"$1"; }
 
+build_folder() { if [ "$1" = release ]; then echo build; else echo "build-$1"; fi; }
+
+# CMake forgets what a preset says when it finds that the compiler is another one than before.
+forget_other_compiler() {
+    local cache before
+    cache=$(build_folder "$1")/CMakeCache.txt
+    [ -f "$cache" ] || return 0
+    before=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$cache")
+    [ "$(command -v "$before")" = "$(command -v "$2")" ] || rm "$cache"
+}
+
 # configure PRESET [CMAKE_ARGUMENTS...]
 configure() {
     local compiler launcher=() extra=()
@@ -41,6 +52,7 @@ configure() {
     if command -v ccache >/dev/null; then
         launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
     fi
+    forget_other_compiler "$1" "$compiler"
     cmake --preset "$1" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="$(c_compiler_of "$compiler")" \
           "${launcher[@]}" "${extra[@]}" "${@:2}"
 }
