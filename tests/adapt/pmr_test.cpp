@@ -43,6 +43,7 @@ TEST(pmr, refers_to_a_resource) {
     acre::pmr<acre::arena&> tested{arena};
     EXPECT_EQ(&tested.get(), &arena);
     EXPECT_EQ(&*tested, &arena);
+    EXPECT_EQ(&*std::as_const(tested), &arena);
     acre::pmr deduced{arena};
     static_assert(std::is_same_v<decltype(deduced), acre::pmr<acre::arena&>>);
     EXPECT_TRUE(arena.owns(deduced.allocate(10, 1)));

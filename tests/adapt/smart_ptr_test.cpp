@@ -132,6 +132,12 @@ TEST_F(smart_ptr, B3_types_of_every_alignment) {
     EXPECT_EQ(pool.live(), 0u);
 }
 
+TEST_F(smart_ptr, to_const_objects) {
+    auto one = acre::make_unique<const int>(below_, 3);
+    auto several = acre::make_unique<const int[]>(below_, 3);
+    EXPECT_EQ(*one + several[2], 3);
+}
+
 TEST_F(smart_ptr, shared_lives_with_its_last_owner) {
     std::weak_ptr<tracked> watching;
     {

@@ -133,11 +133,24 @@ TEST(arena, the_limit_names_its_numbers) {
 }
 
 TEST(arena, options_out_of_range_are_refused) {
-    EXPECT_THROW(acre::arena({.first_block_bytes = 0}), acre::bad_option);
+    EXPECT_THROW(acre::arena({.first_block_bytes = 31}), acre::bad_option);
     EXPECT_THROW(acre::arena({.first_block_bytes = SIZE_MAX}), acre::bad_option);
     EXPECT_THROW(acre::arena({.first_block_bytes = 4096, .max_block_bytes = 4095}), acre::bad_option);
     EXPECT_THROW(acre::arena({.max_block_bytes = SIZE_MAX}), acre::bad_option);
     EXPECT_NO_THROW(acre::arena({.first_block_bytes = 4096, .max_block_bytes = 4096}));
+}
+
+// One of the two alone is never refused for what was not said of the other.
+TEST(arena, options_left_out_follow_those_given) {
+    EXPECT_EQ(acre::arena_options{}.completed().first_block_bytes, 4_KiB);
+    EXPECT_EQ(acre::arena_options{}.completed().max_block_bytes, 1_MiB);
+    checking_upstream upstream;
+    acre::arena large{{.first_block_bytes = 2_MiB}, upstream};
+    acre::arena small{{.max_block_bytes = 1_KiB}, upstream};
+    (void)large.allocate(1);
+    EXPECT_EQ(upstream.sizes().back(), 2_MiB);
+    for (int i = 0; i < 100; ++i) (void)small.allocate(100);
+    EXPECT_EQ(upstream.sizes().back(), 1_KiB);
 }
 
 // Hazard X13: one block of exactly that many bytes holds them all, and 8 bytes less do not.

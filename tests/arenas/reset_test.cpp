@@ -171,6 +171,14 @@ TEST(arena_resize, stops_at_the_end_of_the_block) {
     EXPECT_EQ(tested.capacity(), 256u);
 }
 
+TEST(arena_mark, void_after_a_reset_that_gave_its_block_back) {
+    acre::arena tested;
+    (void)tested.allocate(100);
+    const auto where = tested.mark();
+    tested.reset(acre::release);
+    EXPECT_DEATH(tested.rewind(where), "acre::arena: rewound to a mark that a reset has made void");
+}
+
 TEST(arena_deallocate, gives_back_the_last_only) {
     acre::arena tested;
     void* a = tested.allocate(40, 8);

@@ -59,6 +59,7 @@ static_assert(noexcept(std::declval<acre::pool<64>&>().deallocate(nullptr)));
 static_assert(noexcept(std::declval<acre::object_pool<plain>&>().destroy(nullptr)));
 
 // The values that storage is sized by are constant expressions, and statics need no run-time initialisation.
+static_assert(std::is_same_v<decltype(*std::declval<const acre::object_pool<plain>&>().begin()), const plain&>);
 static_assert(acre::arena::required_bytes(100, 24) >= 2400);
 static_assert(acre::pool<64>::required_bytes(100) >= 6400);
 static_assert(acre::multi_pool::required_bytes(100, 64) >= 6400);
@@ -72,7 +73,8 @@ template class acre::pool<1>;
 template class acre::pool<64, 64>;
 template class acre::object_pool<plain>;
 template class acre::object_pool<std::string>;
-template class acre::live_iterator<acre::object_pool<plain>>;
+template class acre::live_iterator<acre::object_pool<plain>, plain>;
+template class acre::live_iterator<acre::object_pool<plain>, const plain>;
 template class acre::inline_buffer<64>;
 template class acre::inline_arena<64>;
 template class acre::allocator<plain, acre::arena>;

@@ -119,6 +119,42 @@ TEST(statistics, of_an_arena_counts_objects_and_arrays) {
     EXPECT_EQ(tested.counts().allocations.total, 3u);
 }
 
+TEST(statistics, of_an_arena_counts_texts_and_the_forms_that_do_not_throw) {
+    acre::statistics<acre::arena> tested;
+    EXPECT_NE(tested.try_create<int>(3), nullptr);
+    EXPECT_EQ(tested.try_create_array<int>(5).size(), 5u);
+    EXPECT_EQ(tested.copy("four"), "four");
+    EXPECT_EQ(tested.try_copy("five!"), "five!");
+    EXPECT_EQ(tested.format("%d", 123456), "123456");
+    EXPECT_EQ(tested.counts().allocations.value, 5u);
+    EXPECT_EQ(tested.counts().bytes.value, sizeof(int) + 5 * sizeof(int) + 5 + 6 + 7);
+}
+
+TEST(statistics, of_an_arena_goes_back_with_it) {
+    acre::statistics<acre::arena> tested;
+    (void)tested.allocate(100);
+    const auto begin = tested.mark();
+    (void)tested.allocate(50);
+    tested.create<std::string>("a string");
+    tested.rewind(begin);
+    EXPECT_EQ(tested.counts().allocations.value, 1u);
+    EXPECT_EQ(tested.counts().bytes.value, 100u);
+    EXPECT_EQ(tested.counts().allocations.peak, 3u);
+}
+
+TEST(statistics, moves_with_what_it_counts) {
+    acre::statistics<acre::object_pool<Bullet>> first;
+    Bullet* b = first.create();
+    auto second = std::move(first);
+    EXPECT_EQ(first.counts().allocations.value, 0u);
+    EXPECT_EQ(second.counts().allocations.value, 1u);
+    second.destroy(b);
+    first.create();
+    second = std::move(first);
+    EXPECT_EQ(second.counts().allocations.value, 1u);
+    EXPECT_EQ(second.live(), 1u);
+}
+
 TEST(statistics, forgets_on_demand) {
     acre::statistics<acre::heap> tested;
     void* p = tested.allocate(10);

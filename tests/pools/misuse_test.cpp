@@ -6,6 +6,7 @@
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace {
@@ -34,6 +35,39 @@ TEST(pool_misuse, M8_double_destroy) {
     tested.destroy(p);
     EXPECT_DEATH(tested.destroy(p), "double free");
 }
+
+// The destructor must not run before the misuse is noticed: it would free the string's storage again.
+TEST(pool_misuse, M8_double_destroy_runs_no_destructor) {
+    acre::object_pool<std::string> tested;
+    std::string* p = tested.create("a text that is too long to lie in the string itself");
+    tested.destroy(p);
+    EXPECT_DEATH(tested.destroy(p), "acre::object_pool: double free");
+    acre::object_pool<std::string> other;
+    std::string* q = other.create("another text that is too long to lie in the string itself");
+    EXPECT_DEATH(tested.destroy(q), "acre::object_pool: a pointer of another pool");
+}
+
+TEST(pool_misuse, M8_C6_of_large_blocks) {
+    acre::multi_pool tested;
+    acre::multi_pool other;
+    void* large = tested.allocate(100'000);
+    void* next = tested.allocate(200'000);
+    EXPECT_DEATH(tested.deallocate(large, 90'000), "freed twice, with another size");
+    EXPECT_DEATH(other.deallocate(large, 100'000), "to another pool");
+    void* small = tested.allocate(100);
+    EXPECT_DEATH(tested.deallocate(small, 100'000), "acre::multi_pool: a large block");
+    tested.deallocate(large, 100'000);
+    tested.deallocate(next, 200'000);
+    EXPECT_EQ(tested.live(), 1u);
+}
+
+#if !defined(NDEBUG)
+TEST(pool_misuse, a_pointer_into_a_slot_is_noticed_where_assertions_are_on) {
+    acre::pool<64> tested;
+    auto* p = static_cast<char*>(tested.allocate());
+    EXPECT_DEATH(tested.deallocate(p + 8), "middle of a slot");
+}
+#endif
 
 TEST(pool_misuse, P2_C6_a_pointer_of_another_pool) {
     acre::pool<64> one;

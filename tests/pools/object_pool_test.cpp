@@ -186,6 +186,49 @@ TEST_F(object_pool_of_tracked, may_lose_objects_during_the_walk) {
     EXPECT_EQ(tested.live(), 750u);
 }
 
+// A tree whose nodes own their children in the same pool, in both orders of addresses.
+struct tree_node {
+    tracked counted;
+    acre::object_pool<tree_node>* home;
+    tree_node* left = nullptr;
+    tree_node* right = nullptr;
+
+    explicit tree_node(acre::object_pool<tree_node>& pool) : home(&pool) {}
+    ~tree_node() {
+        home->destroy(left);
+        home->destroy(right);
+    }
+};
+
+TEST_F(object_pool_of_tracked, objects_may_own_others_of_the_same_pool) {
+    for (const bool by_clear : {true, false}) {
+        tracked::start();
+        {
+            acre::object_pool<tree_node> tested{upstream_};
+            for (int i = 0; i < 100; ++i) {
+                tree_node* child = tested.create(tested);
+                tree_node* root = tested.create(tested);
+                root->left = child;
+                root->right = tested.create(tested);
+            }
+            EXPECT_EQ(tracked::live, 300);
+            if (by_clear) tested.clear();
+        }
+        EXPECT_EQ(tracked::live, 0);
+        EXPECT_EQ(tracked::destroyed.size(), 300u);
+    }
+}
+
+TEST_F(object_pool_of_tracked, is_walked_as_const_too) {
+    acre::object_pool<tracked> tested{upstream_};
+    tested.create(3);
+    const acre::object_pool<tracked>& same = tested;
+    int sum = 0;
+    for (const tracked& each : same) sum += each.number();
+    EXPECT_EQ(sum, 3);
+    static_assert(std::forward_iterator<acre::object_pool<tracked>::const_iterator>);
+}
+
 TEST_F(object_pool_of_tracked, of_nothing_has_nothing_to_walk) {
     acre::object_pool<tracked> tested{upstream_};
     EXPECT_EQ(tested.begin(), tested.end());

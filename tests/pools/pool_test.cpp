@@ -255,6 +255,24 @@ TEST(pool, X13_required_bytes_are_what_is_asked_of_upstream) {
     }
 }
 
+TEST(pool, X13_required_buffer_bytes_suffice_and_a_slab_less_does_not) {
+    for (const std::size_t count : {1u, 40u, 1000u, 5000u, 200'000u}) {
+        constexpr std::size_t alignment = acre::pool<64>::geometry.slab_bytes;
+        const std::size_t bytes = acre::pool<64>::required_buffer_bytes(count);
+        raw_storage storage{bytes, alignment};
+        {
+            acre::buffer exact{storage.span()};
+            acre::pool<64> fits{exact};
+            for (std::size_t i = 0; i < count; ++i) ASSERT_NE(fits.try_allocate(), nullptr) << i << " of " << count;
+        }
+        acre::buffer shorter{storage.span().first(bytes - 8)};
+        acre::pool<64> lacks{shorter};
+        std::size_t served = 0;
+        while (served < count && lacks.try_allocate() != nullptr) ++served;
+        EXPECT_LT(served, count);
+    }
+}
+
 TEST(pool, the_limit_holds_for_slots_and_large_blocks_together) {
     checking_upstream upstream;
     acre::pool<64> tested{{.limit_bytes = 40'000}, upstream};

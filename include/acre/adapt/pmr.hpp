@@ -65,6 +65,7 @@ public:
     held* operator->() noexcept { return std::addressof(resource_); }
     const held* operator->() const noexcept { return std::addressof(resource_); }
     held& operator*() noexcept { return resource_; }
+    const held& operator*() const noexcept { return resource_; }
 
 private:
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {

@@ -1,7 +1,8 @@
 // Smart pointers to objects in a resource: they destroy the object and give its storage back to where it came from.
 //
 // Use them where an object of a pool or arena has one owner (unique_ptr) or several (make_shared). A unique_ptr is two
-// pointers wide, one for a stateless resource. The resource must live longer. Cost: that of the resource.
+// pointers wide, one for a stateless resource. The resource must live longer. A unique_ptr to a derived class does not
+// become one to its base, since storage goes back by its size: use make_shared there. Cost: that of the resource.
 //
 //     auto owned = acre::make_unique<Orc>(pool, "URG");
 //     auto several = acre::make_unique<Orc[]>(pool, 12);
@@ -28,8 +29,13 @@ public:
     explicit resource_delete(R& referred) noexcept : resource_(referred) {}
 
     void operator()(T* object) const noexcept {
-        std::destroy_at(object);
-        resource_.get().deallocate(object, sizeof(T), alignof(T));
+        decltype(auto) from = resource_.get();
+        if constexpr (requires { from.destroy(object); }) {
+            from.destroy(object);
+        } else {
+            std::destroy_at(object);
+            from.deallocate(const_cast<std::remove_const_t<T>*>(object), sizeof(T), alignof(T));
+        }
     }
 
 private:
@@ -44,7 +50,7 @@ public:
 
     void operator()(T* first) const noexcept {
         for (std::size_t i = count_; i > 0; --i) std::destroy_at(first + i - 1);
-        resource_.get().deallocate(first, count_ * sizeof(T), alignof(T));
+        resource_.get().deallocate(const_cast<std::remove_const_t<T>*>(first), count_ * sizeof(T), alignof(T));
     }
 
     /// Number of objects in the array.
@@ -97,7 +103,7 @@ unique_ptr<T, R> make_unique(R& from, std::size_t count) {
     void* p = bytes ? from.allocate(*bytes, alignof(element)) : nullptr;
     if (!exceptions_enabled && p == nullptr) return unique_ptr<T, R>{nullptr, resource_delete<T, R>{from, 0}};
     detail::storage_guard<R> guard{from, p, *bytes, alignof(element)};
-    auto* first = static_cast<element*>(p);
+    auto* first = static_cast<std::remove_const_t<element>*>(p);
     std::uninitialized_value_construct_n(first, count);
     guard.succeeded();
     return unique_ptr<T, R>{first, resource_delete<T, R>{from, count}};

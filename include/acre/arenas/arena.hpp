@@ -4,7 +4,7 @@
 // Use it for what a frame, a request, a level or a parse allocates. Use acre::object_pool where objects die one by one,
 // acre::scratch for a part of an arena's work, acre::inline_arena where the storage should lie in the object.
 //
-// Cost: allocate is 6 to 8 instructions for a constant size; create of a type with a destructor adds 16 bytes and two
+// Cost: allocate is 5 instructions for a constant size (7 for an alignment of 16); create of a type with a destructor adds 16 bytes and two
 // stores; a full block costs one upstream call, blocks double from 4 KiB to 1 MiB, so calls are rare; reset is constant
 // time plus the destructors due plus one step a block.
 // An empty arena holds no memory. Sizes are rounded up to 8 bytes. Not thread-safe. Neither copied nor moved: pointers
@@ -49,9 +49,18 @@ class scratch;
 
 /// How an arena grows.
 struct arena_options {
-    std::size_t first_block_bytes = 4_KiB;  // of the first block taken from upstream; at least 32
-    std::size_t max_block_bytes = 1_MiB;    // blocks double up to this; at least first_block_bytes
-    std::size_t limit_bytes = SIZE_MAX;     // never holds more than this from upstream
+    std::size_t first_block_bytes = 0;  // of the first block taken from upstream, at least 32; 0: 4 KiB, if that may be
+    std::size_t max_block_bytes = 0;    // blocks double up to this, at least first_block_bytes; 0: 1 MiB, or the first
+    std::size_t limit_bytes = SIZE_MAX;  // never holds more than this from upstream
+
+    /// The same with what was left to the arena put in.
+    constexpr arena_options completed() const noexcept {
+        arena_options all = *this;
+        if (all.first_block_bytes == 0)
+            all.first_block_bytes = max_block_bytes == 0 ? 4_KiB : std::min(4_KiB, max_block_bytes);
+        if (all.max_block_bytes == 0) all.max_block_bytes = std::max(1_MiB, all.first_block_bytes);
+        return all;
+    }
 };
 
 /// Allocations of any size and type that die together.
@@ -96,13 +105,12 @@ public:
     arena() noexcept = default;
     explicit arena(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit arena(const arena_options& options, resource_ref upstream = heap{})
-        : next_block_bytes_(options.first_block_bytes), options_(options), upstream_(upstream) {
-        require_option(
-            options.first_block_bytes >= sizeof(block) + granule && options.first_block_bytes <= max_request / 2, name,
-            "first_block_bytes", options.first_block_bytes, "32 bytes or more");
-        require_option(
-            options.max_block_bytes >= options.first_block_bytes && options.max_block_bytes <= max_request / 2, name,
-            "max_block_bytes", options.max_block_bytes, "first_block_bytes or more");
+        : options_(options.completed()), upstream_(upstream) {
+        require_at_least(sizeof(block) + granule, name, "first_block_bytes", options_.first_block_bytes);
+        require_at_least(options_.first_block_bytes, name, "max_block_bytes", options_.max_block_bytes);
+        require_option(options_.max_block_bytes <= max_request / 2, name, "max_block_bytes", options_.max_block_bytes,
+                       "less than a quarter of the address space");
+        next_block_bytes_ = options_.first_block_bytes;
     }
 
     arena(const arena&) = delete;
@@ -244,13 +252,18 @@ public:
     }
 
     /// Back to `where`: destroys what was created since, newest first, and keeps the blocks for reuse. Marks taken after
-    /// `where` are void, scratches begun after it are ended. Constant time plus the destructors due plus one step a block passed.
+    /// `where` are void, scratches begun after it are ended. A reset makes all marks void; a rewind to one whose block is
+    /// gone aborts. Constant time plus the destructors due plus one step a block passed.
     void rewind(const mark_type& where) noexcept {
         end_scopes(where.innermost);
         destroy_down_to(where.destructors);
         retire_oversize_down_to(where.oversize);
-        while (current_ != where.current && (current_->previous != nullptr || where.current != nullptr))
+        while (current_ != where.current) {
+            if (current_ == nullptr) [[unlikely]]
+                abort_on_misuse(name, "rewound to a mark that a reset has made void", this);
+            if (current_->previous == nullptr && where.current == nullptr) break;
             retire_current();
+        }
         enter(current_, where.current != nullptr ? where.position : (current_ != nullptr ? current_->start() : 0));
     }
 
@@ -692,9 +705,9 @@ private:
     block* spare_oversize_ = nullptr;
     block* initial_ = nullptr;  // storage given at construction: never goes to upstream
     std::size_t held_bytes_ = 0;
-    std::size_t next_block_bytes_ = arena_options{}.first_block_bytes;
+    std::size_t next_block_bytes_ = arena_options{}.completed().first_block_bytes;
     scope* innermost_ = nullptr;  // the scratch begun last
-    arena_options options_;
+    arena_options options_ = arena_options{}.completed();
     resource_ref upstream_ = heap{};
 };
 

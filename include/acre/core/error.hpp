@@ -148,6 +148,14 @@ inline void require_option(bool valid, const char* resource, const char* option,
     std::abort();
 }
 
+/// The same for an option that must be at least `least`.
+inline void require_at_least(std::size_t least, const char* resource, const char* option, std::size_t value) {
+    if (value >= least) return;
+    char allowed[48];
+    std::snprintf(allowed, sizeof allowed, "%zu or more", least);
+    require_option(false, resource, option, value, allowed);
+}
+
 /// Prints one sentence about a misuse that would otherwise corrupt memory (a double free, a pointer of another pool)
 /// and aborts. Called where the check costs nothing; deallocation never throws.
 [[noreturn, gnu::noinline, gnu::cold]] inline void abort_on_misuse(const char* resource, const char* what,

@@ -86,6 +86,24 @@ public:
         mark_free(geometry, name, home, p);
     }
 
+    /// Aborts with a sentence, as give_back would, unless `p` is a slot of this that is handed out. Constant time.
+    void check_live(const slab_geometry& geometry, const char* name, void* p) const noexcept {
+        if (!owns_slot(geometry, p)) abort_on_misuse(name, foreign_pointer, p);
+        if (is_free(geometry, p)) abort_on_misuse(name, double_free, p);
+    }
+
+    /// True when the slab that `p` lies in, if it is one of a pool of this geometry, is one of this.
+    bool owns_slot(const slab_geometry& geometry, const void* p) const noexcept {
+        const std::uintptr_t owner = slab_of(geometry, reinterpret_cast<std::uintptr_t>(p))->owner;
+        return owner == listed() || owner == unlisted();
+    }
+
+    /// True when the slot at `p`, which must lie in a slab of this, is free.
+    static bool is_free(const slab_geometry& geometry, const void* p) noexcept {
+        const auto address = reinterpret_cast<std::uintptr_t>(p);
+        return slab_of(geometry, address)->free[geometry.slot_index(address)] != 0;
+    }
+
     /// True when `p` lies in a slab of this. Linear in the number of slabs.
     bool owns(const slab_geometry& geometry, const void* p) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);
@@ -214,6 +232,16 @@ public:
         return slab_count_ == 0 ? geometry.first_slab_bytes : geometry.slab_bytes;
     }
 
+    /// Bytes of a buffer aligned to a slab that has room for `count` slots, the gap behind the short first slab included:
+    /// where several slabs at once do not fit, they are asked for one by one. SIZE_MAX when there cannot be so many.
+    static constexpr std::size_t required_buffer_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
+        const std::size_t first = geometry.usable(geometry.first_slab_bytes);
+        if (count <= first) return count == 0 ? 0 : geometry.first_slab_bytes;
+        if (count > max_request / 2 / geometry.slot_bytes) return SIZE_MAX;
+        const std::size_t each = geometry.usable(geometry.slab_bytes);
+        return geometry.slab_bytes * (1 + (count - first + each - 1) / each);
+    }
+
     /// Bytes asked of upstream, in all, by the time `count` slots have been handed out for the first time. SIZE_MAX when
     /// there cannot be so many.
     static constexpr std::size_t required_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
@@ -234,6 +262,9 @@ public:
 
 private:
     static_assert(offsetof(slab, free) == slab_geometry::header_front);
+
+    static constexpr const char* double_free = "double free";
+    static constexpr const char* foreign_pointer = "a pointer of another pool was given back";
 
     static slab* slab_of(const slab_geometry& geometry, std::uintptr_t address) noexcept {
         return reinterpret_cast<slab*>(geometry.header_address(address));
@@ -278,9 +309,11 @@ private:
 
     [[gnu::always_inline]] static void mark_free(const slab_geometry& geometry, const char* name, slab* home,
                                                  void* p) noexcept {
+        assert((reinterpret_cast<std::uintptr_t>(p) - start_of(geometry, home)) % geometry.slot_bytes == 0 &&
+               "a pointer into the middle of a slot was given back");
         std::uint8_t& free = home->free[geometry.slot_index(reinterpret_cast<std::uintptr_t>(p))];
         if (free != 0) [[unlikely]]
-            abort_on_misuse(name, "double free", p);
+            abort_on_misuse(name, double_free, p);
         free = 1;
         poison(p, geometry.slot_bytes);
     }
@@ -288,7 +321,7 @@ private:
     // Out of line: a slab that was used up gets a free slot again, or the pointer is not of this pool.
     [[gnu::noinline]] void give_back_to_unlisted(const slab_geometry& geometry, const char* name, void* p) noexcept {
         slab* home = slab_of(geometry, reinterpret_cast<std::uintptr_t>(p));
-        if (home->owner != unlisted()) abort_on_misuse(name, "a pointer of another pool was given back", p);
+        if (home->owner != unlisted()) abort_on_misuse(name, foreign_pointer, p);
         mark_free(geometry, name, home, p);
         list_last(home);
     }

@@ -40,22 +40,19 @@ public:
         return start + offset;
     }
 
-    /// Gives a block back to upstream.
-    void deallocate(resource_ref upstream, void* p) noexcept {
+    /// Gives a block back to upstream. Aborts with a sentence naming `name` when its record is not that of a block of
+    /// this size and alignment in the list: mostly a double free, a wrong size, or a pointer of another pool.
+    void deallocate(resource_ref upstream, const char* name, void* p, std::size_t bytes,
+                    std::size_t alignment) noexcept {
         record* removed = static_cast<record*>(p) - 1;
-        (removed->previous == nullptr ? first_ : removed->previous->next) = removed->next;
-        if (removed->next != nullptr) removed->next->previous = removed->previous;
-        const std::size_t offset = offset_for(removed->alignment);
-        const std::size_t bytes = offset + removed->bytes;
-        const std::size_t alignment = std::max(removed->alignment, alignof(record));
-        bytes_ -= bytes;
-        --count_;
-        upstream.deallocate(static_cast<std::byte*>(p) - offset, bytes, alignment);
+        if (!is_record_of(removed, std::max<std::size_t>(bytes, 1), alignment)) [[unlikely]]
+            abort_on_misuse(name, "a large block was freed twice, with another size, or to another pool", p);
+        give_back(upstream, removed);
     }
 
     /// Gives all blocks back to upstream.
     void release(resource_ref upstream) noexcept {
-        while (first_ != nullptr) deallocate(upstream, first_ + 1);
+        while (first_ != nullptr) give_back(upstream, first_);
     }
 
     /// Bytes of upstream for a block of `bytes` bytes aligned to `alignment`, its record included; SIZE_MAX when there
@@ -86,6 +83,25 @@ private:
         std::size_t bytes;      // of the storage, at least 1
         std::size_t alignment;  // asked for
     };
+
+    bool is_record_of(const record* tested, std::size_t bytes, std::size_t alignment) const noexcept {
+        if (tested->bytes != bytes || tested->alignment != alignment) return false;
+        return tested == (tested->previous == nullptr ? first_ : tested->previous->next);
+    }
+
+    void give_back(resource_ref upstream, record* removed) noexcept {
+        (removed->previous == nullptr ? first_ : removed->previous->next) = removed->next;
+        if (removed->next != nullptr) removed->next->previous = removed->previous;
+        const std::size_t offset = offset_for(removed->alignment);
+        const std::size_t bytes = offset + removed->bytes;
+        const std::size_t alignment = std::max(removed->alignment, alignof(record));
+        auto* start = reinterpret_cast<std::byte*>(removed + 1) - offset;
+        // Whoever frees it again finds no record.
+        removed->bytes = 0;
+        bytes_ -= bytes;
+        --count_;
+        upstream.deallocate(start, bytes, alignment);
+    }
 
     // The record lies right in front of the block's storage.
     static constexpr std::size_t offset_for(std::size_t alignment) noexcept {

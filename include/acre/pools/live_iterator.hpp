@@ -5,17 +5,19 @@
 #include <cstddef>
 #include <iterator>
 #include <new>
+#include <type_traits>
 
 namespace acre {
 
-/// Forward iterator over the live slots of `Pool`. The object it stands on may be destroyed before it moves on; objects
-/// destroyed ahead of it are passed over; objects created meanwhile may be visited.
-template <class Pool>
+/// Forward iterator over the live objects of `Pool`, as T or const T. The object it stands on may be destroyed before it moves on; objects
+/// destroyed ahead of it are passed over; objects created meanwhile may be visited, so a loop that creates one at each step
+/// may never end.
+template <class Pool, class T>
 class live_iterator {
 public:
-    using value_type = typename Pool::value_type;
-    using reference = value_type&;
-    using pointer = value_type*;
+    using value_type = std::remove_const_t<T>;
+    using reference = T&;
+    using pointer = T*;
     using difference_type = std::ptrdiff_t;
     using iterator_category = std::forward_iterator_tag;
 

@@ -36,7 +36,9 @@ public:
     multi_pool() noexcept = default;
     explicit multi_pool(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit multi_pool(const pool_options& options, resource_ref upstream = heap{})
-        : limit_(options.limit_bytes), upstream_(upstream) {}
+        : limit_(options.limit_bytes), upstream_(upstream) {
+        require_at_least(size_class_geometry[0].first_slab_bytes, name, "limit_bytes", options.limit_bytes);
+    }
 
     multi_pool(const multi_pool&) = delete;
     multi_pool& operator=(const multi_pool&) = delete;
@@ -66,7 +68,7 @@ public:
                                            std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
         if (!has_class(bytes, alignment)) [[unlikely]]
-            return large_.deallocate(upstream_, p);
+            return large_.deallocate(upstream_, name, p, bytes, alignment);
         const std::size_t index = size_class_of(size_for_class(bytes, alignment));
         classes_[index].give_back(size_class_geometry[index], name, p);
     }

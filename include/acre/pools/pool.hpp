@@ -51,8 +51,7 @@ public:
     explicit pool(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit pool(const pool_options& options, resource_ref upstream = heap{})
         : limit_(options.limit_bytes), upstream_(upstream) {
-        require_option(options.limit_bytes >= geometry.first_slab_bytes, name, "limit_bytes", options.limit_bytes,
-                       "the bytes of a first slab or more");
+        require_at_least(geometry.first_slab_bytes, name, "limit_bytes", options.limit_bytes);
     }
 
     /// Takes over the slots of `other`, which is left empty. Linear in the number of slabs.
@@ -86,7 +85,7 @@ public:
 
     /// Takes a slot back; null is a no-op. Never allocates, never throws.
     [[gnu::always_inline]] void deallocate(void* p) noexcept {
-        if (p != nullptr) slabs_.give_back(geometry, name, p);
+        if (p != nullptr) give_back(name, p);
     }
 
     /// True when a request of this size and alignment is served from a slot; others go to upstream.
@@ -109,7 +108,7 @@ public:
                                            std::size_t alignment = default_alignment) noexcept {
         if (serves(bytes, alignment)) [[likely]]
             return deallocate(p);
-        if (p != nullptr) large_.deallocate(upstream_, p);
+        if (p != nullptr) large_.deallocate(upstream_, name, p, bytes, alignment);
     }
 
     /// Gives slabs without a live slot back to upstream, and returns their bytes. Linear in the slabs held.
@@ -142,8 +141,21 @@ public:
     static constexpr std::size_t required_bytes(std::size_t count) noexcept {
         return bitmap_slabs::required_bytes(geometry, count);
     }
+    /// Bytes that an acre::buffer beneath, aligned to geometry.slab_bytes, needs for `count` live slots.
+    static constexpr std::size_t required_buffer_bytes(std::size_t count) noexcept {
+        return bitmap_slabs::required_buffer_bytes(geometry, count);
+    }
 
 protected:
+    // For pools made of this one, which misuse is reported of in their name.
+    [[gnu::always_inline]] void give_back(const char* reported, void* slot) noexcept {
+        slabs_.give_back(geometry, reported, slot);
+    }
+    void check_live(const char* reported, void* slot) const noexcept { slabs_.check_live(geometry, reported, slot); }
+    bool is_free(const void* slot) const noexcept {
+        return slabs_.owns_slot(geometry, slot) && slabs_.is_free(geometry, slot);
+    }
+
     using position = bitmap_slabs::position;
     position first_live() const noexcept { return slabs_.first_live(geometry); }
     void advance(position& at) const noexcept { slabs_.advance(geometry, at); }

@@ -6,9 +6,10 @@
 
 namespace acre {
 
-/// Options of acre::pool and acre::object_pool.
+/// Options of acre::pool, acre::object_pool and acre::multi_pool.
 struct pool_options {
-    std::size_t limit_bytes = SIZE_MAX;  // never holds more than this from upstream
+    std::size_t limit_bytes =
+        SIZE_MAX;  // never holds more than this from upstream; at least the first slab, of 4 KiB or more
 };
 
 }  // namespace acre
