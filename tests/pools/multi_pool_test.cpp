@@ -145,6 +145,7 @@ TEST(multi_pool, X13_required_bytes_are_what_is_asked_of_upstream) {
                     ASSERT_NE(tested.try_allocate(bytes, alignment), nullptr) << bytes << ' ' << alignment << ' ' << i;
                 }
                 EXPECT_EQ(upstream.total_bytes(), required);
+                if (required - 8 < 4_KiB) continue;
                 checking_upstream other;
                 acre::multi_pool lacks{{.limit_bytes = required - 8}, other};
                 std::size_t served = 0;

@@ -1,7 +1,8 @@
 // Requests that a pool has no slots for: each a block of its own from upstream, remembered, so that release() and the
 // pool's end give back what was not freed.
 //
-// Used by the pools, not directly. Cost: one upstream call and a record of 32 bytes each. Not thread-safe.
+// Used by the pools, not directly. Cost: one upstream call and a record of 48 bytes each; moving is
+// linear in the number of blocks. Not thread-safe.
 #pragma once
 
 #include <acre/core/alignment.hpp>
@@ -22,7 +23,9 @@ public:
     large_blocks(large_blocks&& other) noexcept
         : first_(std::exchange(other.first_, nullptr)),
           bytes_(std::exchange(other.bytes_, 0)),
-          count_(std::exchange(other.count_, 0)) {}
+          count_(std::exchange(other.count_, 0)) {
+        for (record* each = first_; each != nullptr; each = each->next) each->owner = this;
+    }
     large_blocks& operator=(large_blocks&&) = delete;
 
     /// A block of `bytes` bytes aligned to `alignment`, a power of two; null when upstream has none.
@@ -32,7 +35,7 @@ public:
         auto* start = static_cast<std::byte*>(upstream.try_allocate(all, std::max(alignment, alignof(record))));
         if (start == nullptr) return nullptr;
         const std::size_t offset = offset_for(alignment);
-        auto* added = ::new (start + offset - sizeof(record)) record{nullptr, first_, all - offset, alignment};
+        auto* added = ::new (start + offset - sizeof(record)) record{this, nullptr, first_, all - offset, alignment};
         if (first_ != nullptr) first_->previous = added;
         first_ = added;
         bytes_ += all;
@@ -41,7 +44,7 @@ public:
     }
 
     /// Gives a block back to upstream. Aborts with a sentence naming `name` when its record is not that of a block of
-    /// this size and alignment in the list: mostly a double free, a wrong size, or a pointer of another pool.
+    /// this with this size and alignment: a wrong size, a pointer of another pool, and mostly a double free.
     void deallocate(resource_ref upstream, const char* name, void* p, std::size_t bytes,
                     std::size_t alignment) noexcept {
         record* removed = static_cast<record*>(p) - 1;
@@ -78,6 +81,7 @@ public:
 
 private:
     struct record {
+        const large_blocks* owner;
         record* previous;
         record* next;
         std::size_t bytes;      // of the storage, at least 1
@@ -85,8 +89,7 @@ private:
     };
 
     bool is_record_of(const record* tested, std::size_t bytes, std::size_t alignment) const noexcept {
-        if (tested->bytes != bytes || tested->alignment != alignment) return false;
-        return tested == (tested->previous == nullptr ? first_ : tested->previous->next);
+        return tested->owner == this && tested->bytes == bytes && tested->alignment == alignment;
     }
 
     void give_back(resource_ref upstream, record* removed) noexcept {
@@ -97,7 +100,7 @@ private:
         const std::size_t alignment = std::max(removed->alignment, alignof(record));
         auto* start = reinterpret_cast<std::byte*>(removed + 1) - offset;
         // Whoever frees it again finds no record.
-        removed->bytes = 0;
+        removed->owner = nullptr;
         bytes_ -= bytes;
         --count_;
         upstream.deallocate(start, bytes, alignment);
