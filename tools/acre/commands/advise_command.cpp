@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -51,10 +49,9 @@ int run_advise(const advise_options& options, const command_context& context) {
     }
     measure(list, run, context);
     if (options.json) {
-        fmt::print("{}\n",
-                   advice_json(list, paths, header).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print(text_of(advice_json(list, paths, header)));
     } else {
-        fmt::print("{}", advice_text(list, paths, header));
+        print(advice_text(list, paths, header));
     }
     return report_missing(reader);
 }
