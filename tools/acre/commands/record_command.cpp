@@ -37,6 +37,7 @@ int run_record(record_options options, const command_context& context, bool name
 int run_finish(const finish_options& options, const command_context& context) {
     progress_bar bar{"writing the trace", !context.quiet};
     tell_result(context, finish_raw_log(options.raw, options.output, [&](double done) { bar.show(done); }));
+    remark(context, "'" + options.raw + "' is no longer needed and may be deleted");
     return status_success;
 }
 
