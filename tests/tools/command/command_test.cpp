@@ -265,9 +265,41 @@ TEST_F(command, a_cut_off_trace_is_used_as_far_as_it_is_whole) {
     const run_result info = acre("info cut.acre --json");
     EXPECT_EQ(info.status, 3);
     EXPECT_EQ(nlohmann::json::parse(info.output)["events"], 65'536);
-    EXPECT_NE(info.errors.find("cut off"), std::string::npos) << info.errors;
+    EXPECT_NE(info.errors.find("cut off: 65,536 events are whole"), std::string::npos) << info.errors;
     EXPECT_EQ(std::count(info.errors.begin(), info.errors.end(), '\n'), 1);
     EXPECT_EQ(acre("advise cut.acre --top 1").status, 3);
+    std::filesystem::resize_file(directory_ / "cut.acre", 3000);
+    for (const char* name : {"info", "advise", "replay --with arena"}) {
+        expect_failure(std::string{name} + " cut.acre", 1, "cut off before its first event");
+    }
+}
+
+TEST_F(command, notes_of_the_recording_are_shown) {
+    made_trace made;
+    for (int i = 0; i < 9; ++i) made.allocate(made.stack({"main:1"}), 8);
+    made.header.notes.emplace_back("The recording stopped early.");
+    made.write(directory_ / "a.acre");
+    for (const char* name : {"info", "advise"}) {
+        EXPECT_NE(acre(std::string{name} + " a.acre").output.find("The recording stopped early."), std::string::npos);
+        const auto json = nlohmann::json::parse(acre(std::string{name} + " a.acre --json").output);
+        EXPECT_EQ(json["notes"], made.header.notes);
+    }
+}
+
+TEST_F(command, how_a_program_ended_that_nobody_saw_is_not_known) {
+    made_trace made;
+    for (int i = 0; i < 9; ++i) made.allocate(made.stack({"main:1"}), 8);
+    made.header.exit_status = trace_header::unknown_status;
+    made.header.user_time = 0;
+    made.write(directory_ / "a.acre");
+    const std::string text = acre("info a.acre").output;
+    EXPECT_NE(text.find("exit status not known"), std::string::npos) << text;
+    EXPECT_NE(text.find("CPU not known"), std::string::npos) << text;
+    const auto json = nlohmann::json::parse(acre("info a.acre --json").output);
+    EXPECT_TRUE(json["exit_status"].is_null());
+    EXPECT_TRUE(json["cpu_us"].is_null());
+    EXPECT_NE(acre("advise a.acre").output.find("CPU time not known"), std::string::npos);
+    EXPECT_TRUE(nlohmann::json::parse(acre("advise a.acre --json").output)["cpu_ns"].is_null());
 }
 
 TEST_F(command, record_gives_a_trace_and_the_programs_own_status) {

@@ -42,7 +42,7 @@ int run_advise(const advise_options& options, const command_context& context) {
             "the trace has no stacks at frees, so nothing can be said about arenas: record without --no-free-stacks");
     }
     advice_list list = plan_advices(run, paths);
-    list.cpu_nanoseconds = (header.user_time + header.system_time) * 1000;
+    list.cpu_nanoseconds = header.cpu_microseconds() * 1000;
     if (list.advices.size() > options.top) {
         list.omitted = list.advices.size() - options.top;
         list.advices.resize(options.top);
