@@ -110,7 +110,8 @@ TEST_F(command, wrong_usage_is_status_2) {
     expect_failure("info a.acre --top 99999999999999999999999", 2, "--top");
     expect_failure("record", 2, "program");
     expect_failure("record -o b.acre ls", 2, "'ls' is no option of record: the program to record comes after --");
-    for (const char* size : {"-1", "0", "1", "255K", "1.5M", "99999999999999999999", "17000000T", "many", "1M2", "''"}) {
+    for (const char* size :
+         {"-1", "0", "1", "255K", "1.5M", "99999999999999999999", "17000000T", "many", "1M2", "''"}) {
         expect_failure(std::string{"record -o b.acre --max-size "} + size + " -- ls", 2,
                        "is not a size of 256 KiB or more");
     }
@@ -308,6 +309,12 @@ TEST_F(command, record_gives_a_trace_and_the_programs_own_status) {
     const auto json = nlohmann::json::parse(acre("info b.acre --json").output);
     EXPECT_EQ(json["exit_status"], 7);
     EXPECT_GT(json["allocations"].get<int>(), 0);
+    const run_result finished =
+        shell("'" ACRE_COMMAND "' record -o c.acre -- sh -c 'kill -9 $PPID; exec sleep 0.1'; sleep 0.3; '" ACRE_COMMAND
+              "' finish c.acre.raw-* -o c.acre");
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_NE(finished.errors.find("delete it when the program has ended"), std::string::npos) << finished.errors;
+    EXPECT_TRUE(nlohmann::json::parse(acre("info c.acre --json").output)["exit_status"].is_null());
     EXPECT_EQ(acre("--quiet record -o b.acre -- sh -c true").errors, "");
 }
 

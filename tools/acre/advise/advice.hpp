@@ -33,9 +33,9 @@ struct blocker {
 /// What the replay of just these allocations gave.
 struct measured_saving {
     bool done = false;
-    interval nanoseconds;     // saved in the whole run; less than 0: it costs
+    interval nanoseconds;                // saved in the whole run; less than 0: it costs
     std::optional<double> share_of_cpu;  // of the recorded run's CPU time where that is known, at the median
-    interval ratio;           // candidate's time to the system's
+    interval ratio;                      // candidate's time to the system's
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
     std::uint32_t rounds = 0;

@@ -37,7 +37,8 @@ int run_record(record_options options, const command_context& context, bool name
 int run_finish(const finish_options& options, const command_context& context) {
     progress_bar bar{"writing the trace", !context.quiet};
     tell_result(context, finish_raw_log(options.raw, options.output, [&](double done) { bar.show(done); }));
-    remark(context, "'" + options.raw + "' is no longer needed and may be deleted");
+    remark(context,
+           "'" + options.raw + "' is left as it is: delete it when the program has ended and the trace is good");
     return status_success;
 }
 
@@ -64,7 +65,9 @@ void add_record_command(CLI::App& app, command_context& context, command_action&
     command->add_flag("--children", options->children, "Record the processes that it starts too, a trace each");
     command->add_flag("--no-free-stacks", *no_free_stacks,
                       "Record no call stacks at frees: faster, but no advice about arenas");
-    command->add_option("--max-size", options->max_bytes, "Stop recording when so many bytes are logged: 256K or more, in K, M, G or T")
+    command
+        ->add_option("--max-size", options->max_bytes,
+                     "Stop recording when so many bytes are logged: 256K or more, in K, M, G or T")
         ->transform(CLI::Validator{to_bytes, "SIZE"});
     command->footer(
         "Examples:\n"

@@ -30,7 +30,7 @@ struct replay_options {
 std::vector<contender> contenders_of(const std::vector<std::string>& lists) {
     std::vector<contender> contenders;
     std::string list;
-    for (const std::string& each : lists) list += each + ",";  // one at the end, or a last name that is empty is not seen
+    for (const std::string& each : lists) list += each + ",";  // without the last one an empty last name is not seen
     std::istringstream names{list};
     for (std::string name; std::getline(names, name, ',');) {
         const std::uint32_t number = resource_number(CLI::detail::trim(name));

@@ -224,7 +224,8 @@ std::uint64_t microseconds(const timeval& time) {
 }
 
 std::string why_nothing(const record_options& options, const finished_program& finished, raw::stop_reason obstacle) {
-    const std::string program = "'" + options.command.front() + "' ended with status " + std::to_string(finished.exit_status);
+    const std::string program =
+        "'" + options.command.front() + "' ended with status " + std::to_string(finished.exit_status);
     if (obstacle == raw::stop_reason::none) return program + " without any allocation that the recorder saw";
     const stop_cause cause = cause_of(obstacle);
     return program + ", but before its first allocation the recording stopped when " + cause.what + ": " + cause.remedy;

@@ -32,8 +32,8 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     std::transform(unit.begin(), unit.end(), unit.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
     constexpr std::array<std::string_view, 5> units{"", "K", "M", "G", "T"};
     for (std::size_t i = 0; i < units.size(); ++i) {
-        const bool named = unit == units[i] || unit == std::string{units[i]} + "B" ||
-                           (i != 0 && unit == std::string{units[i]} + "IB");
+        const bool named =
+            unit == units[i] || unit == std::string{units[i]} + "B" || (i != 0 && unit == std::string{units[i]} + "IB");
         if (named && value <= ~std::uint64_t{0} >> (10 * i)) return value << (10 * i);
     }
     return {};

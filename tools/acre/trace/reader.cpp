@@ -96,8 +96,9 @@ void trace_reader::find_sections() {
         throw tool_error{"'" + path_.string() + "' was cut off before its first event: copy it again, or record again"};
     }
     if (!ended_) {
-        missing_ = "'" + path_.string() + "' was cut off: " +
-                   plural(count_whole_events(), "event is whole", "events are whole") + " and the rest is missing";
+        missing_ = "'" + path_.string() +
+                   "' was cut off: " + plural(count_whole_events(), "event is whole", "events are whole") +
+                   " and the rest is missing";
     } else if (offset != file_bytes_) {
         damaged("there are " + std::to_string(file_bytes_ - offset) + " bytes after its end");
     }
