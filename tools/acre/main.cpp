@@ -1,10 +1,13 @@
 // The command `acre`: parses the command line, runs the subcommand, turns failures into one sentence and an exit status.
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
 #include <new>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +26,21 @@ constexpr const char* examples =
     "  acre advise app.acre\n\n"
     "'acre SUBCOMMAND --help' says more, with examples.";
 
-/// Arguments after the first "--" belong to the program to record; the others to acre, last one first as CLI11 wants.
+/// A file opened later must not get the number of a standard stream that the caller has closed: messages would go into
+/// it. Here it stays impossible to write there, and a program to record finds it closed.
+void occupy_closed_streams() {
+    int file = 0;
+    while ((file = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0 && file <= STDERR_FILENO) {
+    }
+    if (file >= 0) ::close(file);
+}
+
+/// What `record` is given after the first "--" belongs to the program; the rest to acre, last one first as CLI11 wants.
 std::vector<std::string> own_arguments(int count, char** arguments, std::vector<std::string>& rest) {
     const std::vector<std::string> all(arguments + 1, arguments + count);
-    const auto separator = std::find(all.begin(), all.end(), "--");
+    const auto word = std::find_if(all.begin(), all.end(), [](const auto& each) { return !each.starts_with('-'); });
+    const bool records = word != all.end() && *word == "record";
+    const auto separator = records ? std::find(word, all.end(), "--") : all.end();
     if (separator != all.end()) rest.assign(separator + 1, all.end());
     std::vector<std::string> own(all.begin(), separator);
     std::reverse(own.begin(), own.end());
@@ -37,6 +51,33 @@ bool measures(int count, char** arguments) {
     return std::any_of(arguments, arguments + count, [](const char* argument) {
         return std::string_view{argument} == "replay" || std::string_view{argument} == "advise";
     });
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
+    std::vector<std::string> names;
+    for (const CLI::App* each : commands) names.push_back(each->get_name());
+    return names;
+}
+
+/// CLI11's own words do not name an unknown subcommand, and do not know of "--".
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
+    const std::vector<std::string> unknown = app.remaining(true);
+    if (unknown.empty()) return error.what();
+    const std::string& word = unknown.front();
+    if (app.get_subcommands().empty()) {
+        if (word.starts_with('-')) return fmt::format("there is no option '{}'", word);
+        const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+        return fmt::format("there is no subcommand '{}': there are {}", word, fmt::join(names_of(commands), ", "));
+    }
+    if (app.get_subcommands().front()->get_name() != "record") return error.what();
+    return fmt::format("'{}' is no option of record: the program to record comes after --", word);
+}
+
+int report_usage(const CLI::App& app, const CLI::ParseError& error) {
+    std::string command = "acre";
+    for (const CLI::App* each : app.get_subcommands()) command += " " + each->get_name();
+    tell(fmt::format("{}; see '{} --help'", what_is_wrong(app, error), command));
+    return status_usage;
 }
 
 int run(int count, char** arguments) {
@@ -62,21 +103,24 @@ int run(int count, char** arguments) {
         app.parse(own_arguments(count, arguments, context.rest));
         return action();
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) return app.exit(error);
-        fmt::print(stderr, "acre: {}; see 'acre --help'\n", error.what());
-        return status_usage;
+        if (error.get_exit_code() != 0) return report_usage(app, error);
+        std::ostringstream text;
+        app.exit(error, text, text);
+        print(text.str());
+        return status_success;
     }
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
+    occupy_closed_streams();
     try {
         return run(count, arguments);
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "acre: out of memory: close other programs or take a smaller trace\n");
+        tell("out of memory: close other programs or take a smaller trace");
     } catch (const std::exception& error) {
-        fmt::print(stderr, "acre: {}\n", error.what());
+        tell(error.what());
     }
     return status_failure;
 }

@@ -24,10 +24,13 @@ struct run_result {
 
 class command : public testing::Test {
 protected:
-    run_result acre(const std::string& arguments) {
+    run_result acre(const std::string& arguments) { return shell("'" ACRE_COMMAND "' " + arguments); }
+
+    /// Runs a line in the directory.
+    run_result shell(const std::string& command_line) {
         const auto errors = directory_ / "errors";
-        const std::string line = "cd '" + directory_.path().string() + "' && '" ACRE_COMMAND "' " + arguments + " 2>'" +
-                                 errors.string() + "'";
+        const std::string line =
+            "cd '" + directory_.path().string() + "' && (" + command_line + ") 2>'" + errors.string() + "'";
         run_result result;
         std::FILE* pipe = ::popen(line.c_str(), "r");
         if (pipe == nullptr) return result;
@@ -95,15 +98,53 @@ TEST_F(command, says_its_version_and_its_help) {
 TEST_F(command, wrong_usage_is_status_2) {
     write_trace();
     expect_failure("", 2, "subcommand");
-    expect_failure("inform a.acre", 2, "");
-    expect_failure("info", 2, "FILE");
+    expect_failure("inform a.acre", 2, "there is no subcommand 'inform': there are record, finish, info, replay, adv");
+    expect_failure("--bogus", 2, "there is no option '--bogus'");
+    expect_failure("info", 2, "FILE is required; see 'acre info --help'");
     expect_failure("info a.acre --top many", 2, "top");
     expect_failure("info a.acre --bogus", 2, "bogus");
     expect_failure("replay a.acre", 2, "with");
     expect_failure("replay a.acre --with arena --rounds 0", 2, "rounds");
     expect_failure("advise a.acre --top -3", 2, "--top");
     expect_failure("info a.acre --top 0", 2, "--top");
+    expect_failure("info a.acre --top 99999999999999999999999", 2, "--top");
     expect_failure("record", 2, "program");
+    expect_failure("record -o b.acre ls", 2, "'ls' is no option of record: the program to record comes after --");
+    for (const char* size :
+         {"-1", "0", "1", "255K", "1.5M", "99999999999999999999", "17000000T", "many", "1M2", "''"}) {
+        expect_failure(std::string{"record -o b.acre --max-size "} + size + " -- ls", 2,
+                       "is not a size of 256 KiB or more");
+    }
+}
+
+TEST_F(command, sizes_have_units) {
+    for (const char* size : {"300000", "256k", "1M", "2MB", "1GiB", "1T"}) {
+        EXPECT_EQ(acre(std::string{"record --max-size "} + size + " -o b.acre -- sh -c true").status, 0) << size;
+    }
+}
+
+TEST_F(command, messages_that_cannot_be_written_change_no_status) {
+    write_trace();
+    for (const char* closed : {" 2>&-", " 2>/dev/full"}) {
+        EXPECT_EQ(acre(std::string{"info missing.acre"} + closed).status, 1) << closed;
+        EXPECT_EQ(acre(std::string{"bogus"} + closed).status, 2) << closed;
+        EXPECT_EQ(acre(std::string{"record -o b.acre -- sh -c 'exit 7'"} + closed).status, 7) << closed;
+        EXPECT_EQ(acre("info b.acre").status, 0) << closed;
+    }
+}
+
+TEST_F(command, output_that_cannot_be_written_is_a_failure) {
+    write_trace();
+    for (const char* what : {"info a.acre", "info a.acre --json", "advise a.acre --top 1", "--help", "info --help",
+                             "--version", "replay a.acre --with arena --rounds 1 --json"}) {
+        expect_failure(std::string{what} + " >/dev/full", 1, "cannot write to standard output: No space left");
+        expect_failure(std::string{what} + " >&-", 1, "cannot write to standard output");
+    }
+}
+
+TEST_F(command, names_that_begin_with_a_hyphen_come_after_two) {
+    std::filesystem::rename(write_trace(), directory_ / "-a.acre");
+    EXPECT_EQ(acre("info -- -a.acre").status, 0);
 }
 
 TEST_F(command, what_cannot_be_done_is_status_1) {
@@ -117,6 +158,10 @@ TEST_F(command, what_cannot_be_done_is_status_1) {
     expect_failure("replay a.acre --with arena,nonsense", 1, "known are system, new_delete, arena");
     expect_failure("record -o b.acre -- ./no-such-program", 1, "no-such-program");
     EXPECT_FALSE(std::filesystem::exists(directory_ / "b.acre"));
+    expect_failure("record -o '' -- true", 1, "the trace to write has no name");
+    for (const char* names : {"''", "arena,", ",arena", "arena,,pool", "' '"}) {
+        expect_failure(std::string{"replay a.acre --with "} + names, 1, "known are system, new_delete, arena");
+    }
     expect_failure("finish no-such-log -o b.acre", 1, "no-such-log");
 }
 
@@ -162,6 +207,17 @@ TEST_F(command, replay_prints_an_object) {
     EXPECT_EQ(json["resources"][1]["name"], "arena");
     EXPECT_EQ(json["resources"][2]["name"], "std_pool");
     for (const auto& resource : json["resources"]) EXPECT_GT(resource["ns_per_operation"].get<double>(), 0);
+}
+
+TEST_F(command, replay_takes_names_in_any_number_of_options_and_plays_each_once) {
+    write_trace();
+    const run_result result = acre("replay --with 'arena, pool ' --with pool a.acre --with std_pool --rounds 1 --json");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    std::string names;
+    const auto json = nlohmann::json::parse(result.output);
+    for (const auto& each : json["resources"]) names += each["name"].get<std::string>() + " ";
+    EXPECT_EQ(names, "system arena pool std_pool ");
+    EXPECT_NE(acre("replay --with arena --rounds 1 a.acre").output.find("; 1 round of "), std::string::npos);
 }
 
 TEST_F(command, replay_says_that_threads_become_one) {
@@ -210,9 +266,41 @@ TEST_F(command, a_cut_off_trace_is_used_as_far_as_it_is_whole) {
     const run_result info = acre("info cut.acre --json");
     EXPECT_EQ(info.status, 3);
     EXPECT_EQ(nlohmann::json::parse(info.output)["events"], 65'536);
-    EXPECT_NE(info.errors.find("cut off"), std::string::npos) << info.errors;
+    EXPECT_NE(info.errors.find("cut off: 65,536 events are whole"), std::string::npos) << info.errors;
     EXPECT_EQ(std::count(info.errors.begin(), info.errors.end(), '\n'), 1);
     EXPECT_EQ(acre("advise cut.acre --top 1").status, 3);
+    std::filesystem::resize_file(directory_ / "cut.acre", 3000);
+    for (const char* name : {"info", "advise", "replay --with arena"}) {
+        expect_failure(std::string{name} + " cut.acre", 1, "cut off before its first event");
+    }
+}
+
+TEST_F(command, notes_of_the_recording_are_shown) {
+    made_trace made;
+    for (int i = 0; i < 9; ++i) made.allocate(made.stack({"main:1"}), 8);
+    made.header.notes.emplace_back("The recording stopped early.");
+    made.write(directory_ / "a.acre");
+    for (const char* name : {"info", "advise"}) {
+        EXPECT_NE(acre(std::string{name} + " a.acre").output.find("The recording stopped early."), std::string::npos);
+        const auto json = nlohmann::json::parse(acre(std::string{name} + " a.acre --json").output);
+        EXPECT_EQ(json["notes"], made.header.notes);
+    }
+}
+
+TEST_F(command, how_a_program_ended_that_nobody_saw_is_not_known) {
+    made_trace made;
+    for (int i = 0; i < 9; ++i) made.allocate(made.stack({"main:1"}), 8);
+    made.header.exit_status = trace_header::unknown_status;
+    made.header.user_time = 0;
+    made.write(directory_ / "a.acre");
+    const std::string text = acre("info a.acre").output;
+    EXPECT_NE(text.find("exit status not known"), std::string::npos) << text;
+    EXPECT_NE(text.find("CPU not known"), std::string::npos) << text;
+    const auto json = nlohmann::json::parse(acre("info a.acre --json").output);
+    EXPECT_TRUE(json["exit_status"].is_null());
+    EXPECT_TRUE(json["cpu_us"].is_null());
+    EXPECT_NE(acre("advise a.acre").output.find("CPU time not known"), std::string::npos);
+    EXPECT_TRUE(nlohmann::json::parse(acre("advise a.acre --json").output)["cpu_ns"].is_null());
 }
 
 TEST_F(command, record_gives_a_trace_and_the_programs_own_status) {
@@ -221,6 +309,12 @@ TEST_F(command, record_gives_a_trace_and_the_programs_own_status) {
     const auto json = nlohmann::json::parse(acre("info b.acre --json").output);
     EXPECT_EQ(json["exit_status"], 7);
     EXPECT_GT(json["allocations"].get<int>(), 0);
+    const run_result finished =
+        shell("'" ACRE_COMMAND "' record -o c.acre -- sh -c 'kill -9 $PPID; exec sleep 0.1'; sleep 0.3; '" ACRE_COMMAND
+              "' finish c.acre.raw-* -o c.acre");
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_NE(finished.errors.find("delete it when the program has ended"), std::string::npos) << finished.errors;
+    EXPECT_TRUE(nlohmann::json::parse(acre("info c.acre --json").output)["exit_status"].is_null());
     EXPECT_EQ(acre("--quiet record -o b.acre -- sh -c true").errors, "");
 }
 

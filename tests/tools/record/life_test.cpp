@@ -1,5 +1,7 @@
 // Whatever becomes of a process, what it did until then is in the trace.
 #include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 
 #include "recording.hpp"
 
@@ -65,6 +67,7 @@ TEST_F(life, of_children_is_recorded_when_wanted) {
         ASSERT_EQ(result.traces.size(), 2u) << how;
         const loaded_trace parent{result.traces[0]};
         const loaded_trace child{result.traces[1]};
+        EXPECT_FALSE(child.header.end_is_known());
         EXPECT_EQ(result.traces[1].string().rfind(options.output.string() + ".", 0), 0u);
         EXPECT_EQ(parent.allocations(4242), 1000u) << how;
         EXPECT_EQ(child.allocations(4242), 0u) << how;
@@ -92,6 +95,74 @@ TEST_F(life, ends_at_the_size_limit_and_the_program_goes_on) {
     EXPECT_TRUE(trace.has_note("size limit"));
     EXPECT_GT(trace.events.size(), 0u);
     EXPECT_LT(trace.events.size(), 400'000u / 24);
+}
+
+/// While it lives, files of this process and those it starts must not be larger.
+class file_size_limit {
+public:
+    explicit file_size_limit(rlim_t bytes) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit now{bytes, before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &now);
+    }
+    ~file_size_limit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+    file_size_limit(const file_size_limit&) = delete;
+    file_size_limit& operator=(const file_size_limit&) = delete;
+
+private:
+    rlimit before_{};
+};
+
+TEST_F(life, ends_at_the_limit_of_file_sizes_and_the_program_goes_on) {
+    const file_size_limit limit{400'000};
+    const loaded_trace trace = run({ENDINGS, "threads"});
+    EXPECT_EQ(result_.exit_status, 7);
+    EXPECT_TRUE(trace.has_note("limit of file sizes"));
+    EXPECT_GT(trace.events.size(), 0u);
+}
+
+TEST_F(life, without_room_for_a_recording_is_told_with_the_reason) {
+    record_options options = options_for({ENDINGS, "return"});
+    options.max_bytes = 1000;
+    EXPECT_NE(refusal(options).find("larger --max-size"), std::string::npos) << refusal(options);
+    options.max_bytes = 0;
+    for (const rlim_t bytes : {rlim_t{0}, rlim_t{65'536}}) {
+        const file_size_limit limit{bytes};
+        EXPECT_NE(refusal(options).find("ended with status 7"), std::string::npos) << refusal(options);
+        EXPECT_NE(refusal(options).find("ulimit -f"), std::string::npos) << refusal(options);
+    }
+    EXPECT_EQ(files_left(), 0u);
+}
+
+/// A small disk.
+class small_disk {
+public:
+    small_disk(std::filesystem::path at, const char* options) : at_{std::move(at)} {
+        std::filesystem::create_directory(at_);
+        made_ = ::mount("none", at_.c_str(), "tmpfs", 0, options) == 0;
+    }
+    ~small_disk() {
+        if (made_) ::umount(at_.c_str());
+    }
+    small_disk(const small_disk&) = delete;
+    small_disk& operator=(const small_disk&) = delete;
+
+    bool made() const { return made_; }
+
+private:
+    std::filesystem::path at_;
+    bool made_;
+};
+
+TEST_F(life, on_a_full_disk_is_told) {
+    const std::filesystem::path folder = directory_.path() / "disk";
+    const small_disk disk{folder, "size=64k"};
+    if (!disk.made()) GTEST_SKIP() << "a small disk can be had by root only";
+    record_options options = options_for({ENDINGS, "return"});
+    options.output = folder / "out.acre";
+    EXPECT_NE(refusal(options).find("full disk"), std::string::npos) << refusal(options);
+    std::ofstream{folder / "filler"} << std::string(70'000, 'x');
+    EXPECT_NE(refusal(options).find("full disk"), std::string::npos) << refusal(options);
 }
 
 TEST_F(life, with_a_preload_of_its_own_keeps_it) {

@@ -64,6 +64,7 @@ TEST_F(raw_logs, are_finished) {
         EXPECT_EQ(trace.allocations(4242), 1000u);
         EXPECT_EQ(trace.frees(4242), 400u);
         EXPECT_TRUE(trace.has_note("cut off"));
+        EXPECT_FALSE(trace.header.end_is_known());
         EXPECT_EQ(trace.header.command, (std::vector<std::string>{ENDINGS, "kill"}));
         EXPECT_LT(trace.header.duration, 60'000'000'000u);
     }

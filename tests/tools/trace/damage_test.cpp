@@ -107,7 +107,7 @@ TEST_F(damage, the_trace_has_the_sections_that_these_tests_are_about) {
 }
 
 TEST_F(damage, a_file_cut_at_a_section_gives_what_is_whole) {
-    for (std::size_t kept = 5; kept < sections_.size(); ++kept) {
+    for (std::size_t kept = 6; kept < sections_.size(); ++kept) {
         trace_reader reader = reader_of(bytes_.substr(0, sections_[kept].begin));
         EXPECT_NE(reader.missing(), "") << kept;
         const std::vector<event> events = events_of(reader);
@@ -118,7 +118,7 @@ TEST_F(damage, a_file_cut_at_a_section_gives_what_is_whole) {
 }
 
 TEST_F(damage, a_file_cut_within_its_events_gives_the_chunks_before) {
-    for (std::size_t cut = 5; cut < sections_.size(); ++cut) {
+    for (std::size_t cut = 6; cut < sections_.size(); ++cut) {
         const auto [begin, end] = sections_[cut];
         for (const std::size_t at : {begin + 1, begin + 31, begin + 32, (begin + end) / 2, end - 1}) {
             trace_reader reader = reader_of(bytes_.substr(0, at));
@@ -132,6 +132,10 @@ TEST_F(damage, a_file_cut_within_its_events_gives_the_chunks_before) {
 TEST_F(damage, a_file_cut_before_its_events_is_refused) {
     for (std::size_t at = 0; at < sections_[4].end; at += at < 600 ? 1 : 13) {
         expect_refused(bytes_.substr(0, at), at < format::file_head_bytes ? "not a trace" : "cut off");
+    }
+    const auto [begin, end] = sections_[5];
+    for (const std::size_t at : {begin, begin + 1, begin + 31, begin + 32, (begin + end) / 2, end - 1}) {
+        expect_refused(bytes_.substr(0, at), "cut off before its first event");
     }
 }
 

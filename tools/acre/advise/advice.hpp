@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,9 @@ struct blocker {
 /// What the replay of just these allocations gave.
 struct measured_saving {
     bool done = false;
-    interval nanoseconds;     // saved in the whole run; less than 0: it costs
-    double share_of_cpu = 0;  // of the recorded run's CPU time, at the median
-    interval ratio;           // candidate's time to the system's
+    interval nanoseconds;                // saved in the whole run; less than 0: it costs
+    std::optional<double> share_of_cpu;  // of the recorded run's CPU time where that is known, at the median
+    interval ratio;                      // candidate's time to the system's
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
     std::uint32_t rounds = 0;
@@ -70,7 +71,7 @@ struct advice_list {
     std::uint64_t small_objects = 0;    // theirs
     std::uint64_t objects = 0;          // of the run
     std::uint64_t omitted = 0;          // advices beyond the wanted number
-    std::uint64_t cpu_nanoseconds = 0;  // of the recorded run
+    std::uint64_t cpu_nanoseconds = 0;  // of the recorded run; 0: not known
     double malloc_nanoseconds = 0;      // of replaying all of its events with malloc; 0: not measured
 };
 

@@ -69,7 +69,8 @@ nlohmann::json interval_json(const interval& value) {
 
 nlohmann::json saving_json(const measured_saving& saving) {
     if (!saving.done) return nullptr;
-    return {{"nanoseconds", interval_json(saving.nanoseconds)}, {"share_of_cpu", saving.share_of_cpu},
+    const nlohmann::json share = saving.share_of_cpu ? nlohmann::json(*saving.share_of_cpu) : nullptr;
+    return {{"nanoseconds", interval_json(saving.nanoseconds)}, {"share_of_cpu", share},
             {"time_ratio", interval_json(saving.ratio)},        {"system_peak_bytes", saving.system_peak_bytes},
             {"peak_bytes", saving.candidate_peak_bytes},        {"rounds", saving.rounds}};
 }
@@ -145,9 +146,12 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
 }  // namespace
 
 std::string advice_text(const advice_list& list, const call_paths& paths, const trace_header& header) {
-    std::string text = fmt::format("{}: {}, CPU time {} with the recording\n", fmt::join(header.command, " "),
-                                   plural(list.objects, "allocation", "allocations"),
-                                   time_text(static_cast<double>(list.cpu_nanoseconds)));
+    const std::string cpu = header.end_is_known()
+                                ? time_text(static_cast<double>(list.cpu_nanoseconds)) + " with the recording"
+                                : "not known";
+    std::string text = fmt::format("{}: {}, CPU time {}\n", fmt::join(header.command, " "),
+                                   plural(list.objects, "allocation", "allocations"), cpu);
+    for (const std::string& note : header.notes) text += wrapped("Note: " + note, 0, 110);
     if (list.malloc_nanoseconds > 0) text += what_there_is_to_save(list);
     std::size_t number = 0;
     for (const advice& each : list.advices) text += "\n" + entry_text(++number, each, paths);
@@ -169,7 +173,8 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
     for (const advice& each : list.advices) advices.push_back(entry_json(each, paths));
     return {{"command", header.command},
             {"allocations", list.objects},
-            {"cpu_ns", list.cpu_nanoseconds},
+            {"notes", header.notes},
+            {"cpu_ns", header.end_is_known() ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
             {"malloc_ns", list.malloc_nanoseconds},
             {"advices", advices},
             {"omitted", list.omitted},

@@ -141,9 +141,11 @@ std::string evidence_of(const advice& each, const call_paths& paths) {
 std::string saving_of(const advice& each) {
     const measured_saving& saving = each.saving;
     if (!saving.done) return {};
-    std::string text = fmt::format("{} to {} of CPU time ({} of the recorded run), {:.2f} times malloc's time",
-                                   time_text(saving.nanoseconds.low), time_text(saving.nanoseconds.high),
-                                   percent_text(saving.share_of_cpu), saving.ratio.median);
+    const std::string share =
+        saving.share_of_cpu ? " (" + percent_text(*saving.share_of_cpu) + " of the recorded run)" : "";
+    std::string text =
+        fmt::format("{} to {} of CPU time{}, {:.2f} times malloc's time", time_text(saving.nanoseconds.low),
+                    time_text(saving.nanoseconds.high), share, saving.ratio.median);
     text += fmt::format("; peak {} instead of {}", bytes_text(saving.candidate_peak_bytes),
                         bytes_text(saving.system_peak_bytes));
     return text;

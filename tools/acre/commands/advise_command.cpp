@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -44,17 +42,16 @@ int run_advise(const advise_options& options, const command_context& context) {
             "the trace has no stacks at frees, so nothing can be said about arenas: record without --no-free-stacks");
     }
     advice_list list = plan_advices(run, paths);
-    list.cpu_nanoseconds = (header.user_time + header.system_time) * 1000;
+    list.cpu_nanoseconds = header.cpu_microseconds() * 1000;
     if (list.advices.size() > options.top) {
         list.omitted = list.advices.size() - options.top;
         list.advices.resize(options.top);
     }
     measure(list, run, context);
     if (options.json) {
-        fmt::print("{}\n",
-                   advice_json(list, paths, header).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print(text_of(advice_json(list, paths, header)));
     } else {
-        fmt::print("{}", advice_text(list, paths, header));
+        print(advice_text(list, paths, header));
     }
     return report_missing(reader);
 }

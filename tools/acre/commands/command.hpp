@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "replay/replay_host.hpp"
 #include "trace/reader.hpp"
@@ -34,6 +36,15 @@ void add_advise_command(CLI::App& app, command_context& context, command_action&
 
 /// Says what a cut-off trace lacks, on standard error; the exit status that goes with it.
 int report_missing(const trace_reader& reader);
+
+/// Prints on standard output; throws tool_error when that cannot be written.
+void print(std::string_view text);
+
+/// JSON as the commands print it; bytes that are not UTF-8 are replaced.
+std::string text_of(const nlohmann::json& object);
+
+/// A sentence on standard error; lost when that cannot be written, for there is nowhere else to say it.
+void tell(const std::string& sentence);
 
 /// A remark for the user on standard error, unless --quiet.
 void remark(const command_context& context, const std::string& sentence);

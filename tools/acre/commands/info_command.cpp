@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -24,10 +22,9 @@ int run_info(const info_options& options, const command_context& context) {
     reader.on_progress([&](double done) { bar.show(done); });
     const trace_summary summary = summarise(reader, paths);
     if (options.json) {
-        fmt::print("{}\n", info_json(reader, paths, summary, options.top)
-                               .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print(text_of(info_json(reader, paths, summary, options.top)));
     } else {
-        fmt::print("{}", info_text(reader, paths, summary, options.top));
+        print(info_text(reader, paths, summary, options.top));
     }
     return report_missing(reader);
 }

@@ -23,11 +23,10 @@ void tell_result(const command_context& context, const record_result& result) {
     }
 }
 
-int run_record(record_options options, const command_context& context, const CLI::App& command) {
-    options.command = command.remaining();
-    options.command.insert(options.command.end(), context.rest.begin(), context.rest.end());
+int run_record(record_options options, const command_context& context, bool named) {
+    options.command = context.rest;
     if (options.command.empty()) throw CLI::RequiredError{"a program to record, after --,"};
-    if (options.output.empty()) options.output = file_name(options.command.front()) + ".acre";
+    if (!named) options.output = file_name(options.command.front()) + ".acre";
     progress_bar bar{"writing the trace", !context.quiet};
     options.progress = [&](double done) { bar.show(done); };
     const record_result result = record(options);
@@ -38,7 +37,20 @@ int run_record(record_options options, const command_context& context, const CLI
 int run_finish(const finish_options& options, const command_context& context) {
     progress_bar bar{"writing the trace", !context.quiet};
     tell_result(context, finish_raw_log(options.raw, options.output, [&](double done) { bar.show(done); }));
+    remark(context,
+           "'" + options.raw + "' is left as it is: delete it when the program has ended and the trace is good");
     return status_success;
+}
+
+/// What --max-size is given, as CLI11 wants it checked: replaced by plain bytes, or a sentence.
+std::string to_bytes(std::string& text) {
+    const std::optional<std::uint64_t> bytes = parse_bytes(text);
+    if (!bytes || *bytes < least_max_bytes) {
+        return "'" + text + "' is not a size of " + bytes_text(least_max_bytes) +
+               " or more: write digits, and K, M, G or T for powers of 1024, as in 500M";
+    }
+    text = std::to_string(*bytes);
+    return {};
 }
 
 }  // namespace
@@ -48,21 +60,23 @@ void add_record_command(CLI::App& app, command_context& context, command_action&
     auto no_free_stacks = std::make_shared<bool>(false);
     CLI::App* command =
         app.add_subcommand("record", "Runs a program (after --) and records what it allocates; nothing is rebuilt");
-    command->prefix_command();
-    command->add_option("-o,--output", options->output, "The trace to write; without it PROGRAM.acre");
+    const CLI::Option* output =
+        command->add_option("-o,--output", options->output, "The trace to write; without it PROGRAM.acre");
     command->add_flag("--children", options->children, "Record the processes that it starts too, a trace each");
     command->add_flag("--no-free-stacks", *no_free_stacks,
                       "Record no call stacks at frees: faster, but no advice about arenas");
-    command->add_option("--max-size", options->max_bytes, "Stop recording when so many bytes are logged (1G, 500M)")
-        ->transform(CLI::AsSizeValue(false));
+    command
+        ->add_option("--max-size", options->max_bytes,
+                     "Stop recording when so many bytes are logged: 256K or more, in K, M, G or T")
+        ->transform(CLI::Validator{to_bytes, "SIZE"});
     command->footer(
         "Examples:\n"
         "  acre record -o app.acre -- ./app input.txt\n"
         "  acre record --max-size 2G -o server.acre -- ./server --port 8080\n\n"
         "Exit status: the program's own, or 1 when it could not be recorded.");
-    command->callback([&, options, no_free_stacks, command] {
+    command->callback([&, options, no_free_stacks, output] {
         options->stacks_at_free = !*no_free_stacks;
-        action = [&, options, command] { return run_record(*options, context, *command); };
+        action = [&, options, output] { return run_record(*options, context, output->count() > 0); };
     });
 }
 

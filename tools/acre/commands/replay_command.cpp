@@ -21,19 +21,23 @@ constexpr std::uint32_t most_rounds = 100'000;
 
 struct replay_options {
     std::string file;
-    std::string with;
+    std::vector<std::string> with;
     std::uint32_t rounds = 0;
     bool littered = false;
     bool json = false;
 };
 
-std::vector<contender> contenders_of(const std::string& list) {
+std::vector<contender> contenders_of(const std::vector<std::string>& lists) {
     std::vector<contender> contenders;
+    std::string list;
+    for (const std::string& each : lists) list += each + ",";  // without the last one an empty last name is not seen
     std::istringstream names{list};
     for (std::string name; std::getline(names, name, ',');) {
-        const std::uint32_t number = resource_number(name);
+        const std::uint32_t number = resource_number(CLI::detail::trim(name));
+        const bool known = std::any_of(contenders.begin(), contenders.end(),
+                                       [&](const contender& each) { return each.resource == number; });
         // The system's malloc takes part in every replay.
-        if (number != system_number) contenders.push_back({number, 0});
+        if (number != system_number && !known) contenders.push_back({number, 0});
     }
     return contenders;
 }
@@ -69,11 +73,11 @@ int run_replay(const replay_options& options, const command_context& context) {
         outcome.result = compare(*context.host, steps.view(), outcome.contenders, how);
     }
     if (options.json) {
-        fmt::print("{}\n", replay_json(outcome).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print(text_of(replay_json(outcome)));
     } else {
-        fmt::print("{}", replay_text(outcome));
+        print(replay_text(outcome));
     }
-    for (const std::string& sentence : replay_failures(outcome)) fmt::print(stderr, "acre: {}\n", sentence);
+    for (const std::string& sentence : replay_failures(outcome)) tell(sentence);
     const int missing = report_missing(reader);
     return outcome.any_failed() ? status_failure : missing;
 }
@@ -94,7 +98,9 @@ void add_replay_command(CLI::App& app, command_context& context, command_action&
     CLI::App* command = app.add_subcommand(
         "replay", "Plays a trace's allocations and frees over other resources, beside the system's malloc");
     command->add_option("FILE", options->file, "The trace")->required();
-    command->add_option("--with", options->with, "Names of resources, separated by commas")->required();
+    command->add_option("--with", options->with, "Names of resources, separated by commas")
+        ->required()
+        ->allow_extra_args(false);
     command->add_option("--rounds", options->rounds, "Rounds to play; without it as many as the figures need")
         ->check(CLI::Range(std::uint32_t{1}, most_rounds));
     command->add_flag("--littered", options->littered, "Fragment the heap first, as a long-running program does");

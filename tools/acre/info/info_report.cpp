@@ -80,9 +80,13 @@ std::string figures(const trace_reader& reader, const trace_summary& summary) {
         text += fmt::format("{:<14}{}\n", name, value);
     };
     line("program", fmt::format("{}", fmt::join(header.command, " ")));
-    line("recorded", fmt::format("{}, {}, exit status {}", header.date, header.machine, header.exit_status));
-    line("time", fmt::format("{}, CPU {} with the recording", time_text(static_cast<double>(header.duration)),
-                             time_text(static_cast<double>(header.user_time + header.system_time) * 1000)));
+    const bool known = header.end_is_known();
+    line("recorded", fmt::format("{}, {}, exit status {}", header.date, header.machine,
+                                 known ? std::to_string(header.exit_status) : "not known"));
+    line("time",
+         fmt::format("{}, CPU {}", time_text(static_cast<double>(header.duration)),
+                     known ? time_text(static_cast<double>(header.cpu_microseconds()) * 1000) + " with the recording"
+                           : "not known"));
     line("events",
          fmt::format("{} in {}, {:.2f} bytes each in the file", count_text(summary.events),
                      plural(summary.threads, "thread", "threads"), share(reader.file_bytes(), summary.events)));
@@ -162,9 +166,9 @@ nlohmann::json info_json(const trace_reader& reader, const call_paths& paths, co
             {"command", header.command},
             {"date", header.date},
             {"machine", header.machine},
-            {"exit_status", header.exit_status},
+            {"exit_status", header.end_is_known() ? nlohmann::json(header.exit_status) : nullptr},
             {"duration_ns", header.duration},
-            {"cpu_us", header.user_time + header.system_time},
+            {"cpu_us", header.end_is_known() ? nlohmann::json(header.cpu_microseconds()) : nullptr},
             {"notes", header.notes},
             {"missing", reader.missing()},
             {"file_bytes", reader.file_bytes()},

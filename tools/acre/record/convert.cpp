@@ -4,6 +4,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
+#include <csignal>
 #include <fstream>
 #include <unordered_map>
 
@@ -82,30 +83,14 @@ trace_tables make_tables(const raw_reader& log, const progress_report& progress)
     return tables;
 }
 
-std::string stop_note(raw::stop_reason reason) {
-    switch (reason) {
-        case raw::stop_reason::none:
-            return {};
-        case raw::stop_reason::limit_reached:
-            return "The recording stopped when its size limit was reached; what the program did after that is missing.";
-        case raw::stop_reason::disk_full:
-            return "The recording stopped when it could not be written, as on a full disk; what the program did after "
-                   "that is missing.";
-        case raw::stop_reason::log_lost:
-            return "The recording stopped when the program could no longer reach the recording's file; what it did "
-                   "after "
-                   "that is missing.";
-        default:
-            return "The recording stopped for want of memory; what the program did after that is missing.";
-    }
-}
-
 void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vector<std::string>& notes) {
     if (log.has_flag(raw::flag_forked)) {
         notes.emplace_back(
             "The process was forked from another; what it inherited and freed counts as unmatched frees.");
     }
-    if (std::string stopped = stop_note(log.stopped()); !stopped.empty()) notes.push_back(std::move(stopped));
+    if (const stop_cause cause = cause_of(log.stopped()); !cause.what.empty()) {
+        notes.push_back("The recording stopped when " + cause.what + "; what the program did after that is missing.");
+    }
     if (log.damaged()) notes.emplace_back("The raw log has damaged parts, which are missing here.");
     if (events.missed_frees() > 0) {
         notes.push_back("The frees of " + std::to_string(events.missed_frees()) +
@@ -122,8 +107,28 @@ raw::clock_pair read_clocks() {
             static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)};
 }
 
+stop_cause cause_of(raw::stop_reason reason) {
+    switch (reason) {
+        case raw::stop_reason::none:
+            return {};
+        case raw::stop_reason::limit_reached:
+            return {"its size limit was reached", "give it a larger --max-size"};
+        case raw::stop_reason::disk_full:
+            return {"it could not be written, as on a full disk", "free space there, or name another disk with -o"};
+        case raw::stop_reason::file_size_limit:
+            return {"the system's limit of file sizes was reached", "raise it with 'ulimit -f unlimited'"};
+        case raw::stop_reason::log_lost:
+            return {"the program could no longer reach the recording's file", "name another directory with -o"};
+        case raw::stop_reason::no_memory:
+            break;
+    }
+    return {"memory was short", "close other programs"};
+}
+
 conversion convert(const raw_reader& log, trace_header header, raw::clock_pair end, const std::filesystem::path& output,
                    const std::function<void(double)>& tell) {
+    // A trace that grows beyond the system's limit of file sizes is a failure to tell, not a signal to die of.
+    std::signal(SIGXFSZ, SIG_IGN);
     const progress_report progress{tell};
     const trace_tables tables = make_tables(log, progress);
     raw_events events{log, tick_clock{log.start(), end}};

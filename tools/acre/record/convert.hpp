@@ -16,6 +16,13 @@ struct conversion {
     std::vector<std::string> notes;  // those of the header and what the log itself tells
 };
 
+/// What stopped a recording, as "it stopped when ...", and what to do about it; both empty when nothing did.
+struct stop_cause {
+    std::string what;
+    std::string remedy;
+};
+stop_cause cause_of(raw::stop_reason reason);
+
 /// The clocks at a later moment than any in the log, so that its times can be told in nanoseconds; in doubt those of now.
 raw::clock_pair read_clocks();
 

@@ -23,7 +23,7 @@ struct clock_pair {
     std::uint64_t nanoseconds;  // CLOCK_MONOTONIC
 };
 
-enum class stop_reason : std::uint32_t { none, limit_reached, disk_full, log_lost, no_memory };
+enum class stop_reason : std::uint32_t { none, limit_reached, disk_full, log_lost, no_memory, file_size_limit };
 
 inline constexpr std::uint32_t flag_stacks_at_free = 1;
 inline constexpr std::uint32_t flag_forked = 2;   // this process was forked, not executed

@@ -1,5 +1,6 @@
 #include "record.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -156,6 +157,20 @@ public:
         return logs != logs_.end() && last_with_rows(logs->second) != nullptr;
     }
 
+    /// What kept the recorder from writing anything of a process; none when it was not kept from it.
+    raw::stop_reason obstacle(std::uint32_t process, const fs::path& directory) const {
+        const auto logs = logs_.find(process);
+        if (logs != logs_.end()) return logs->second.back()->stopped();
+        // Not even a log's first page. The program had this process's limits.
+        rlimit limit{};
+        if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < raw::page_bytes) {
+            return raw::stop_reason::file_size_limit;
+        }
+        std::error_code error;
+        const fs::space_info space = fs::space(directory, error);
+        return !error && space.available < raw::page_bytes ? raw::stop_reason::disk_full : raw::stop_reason::none;
+    }
+
     /// `end` may be all zeros: unknown.
     record_result convert_all(std::uint32_t started, const trace_header& header, raw::clock_pair end) {
         record_result result;
@@ -165,6 +180,7 @@ public:
         for (const auto& [process, logs] : logs_) {
             if (process == started || last_with_rows(logs) == nullptr) continue;
             trace_header other;
+            other.exit_status = trace_header::unknown_status;
             other.notes.emplace_back(
                 "The process was started by another that was recorded; how it ended is not known.");
             convert_process(logs, other, end, output_.string() + "." + std::to_string(process), result);
@@ -207,6 +223,14 @@ std::uint64_t microseconds(const timeval& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
 }
 
+std::string why_nothing(const record_options& options, const finished_program& finished, raw::stop_reason obstacle) {
+    const std::string program =
+        "'" + options.command.front() + "' ended with status " + std::to_string(finished.exit_status);
+    if (obstacle == raw::stop_reason::none) return program + " without any allocation that the recorder saw";
+    const stop_cause cause = cause_of(obstacle);
+    return program + ", but before its first allocation the recording stopped when " + cause.what + ": " + cause.remedy;
+}
+
 }  // namespace
 
 record_result record(const record_options& options) {
@@ -220,8 +244,8 @@ record_result record(const record_options& options) {
     directory_conversion conversion{raw.path(), options.output, options.progress};
     const auto process = static_cast<std::uint32_t>(finished.process);
     if (!conversion.has_rows(process)) {
-        throw tool_error{"nothing was recorded: '" + options.command.front() + "' ended with status " +
-                         std::to_string(finished.exit_status) + " without any allocation that the recorder saw"};
+        throw tool_error{"nothing was recorded: " +
+                         why_nothing(options, finished, conversion.obstacle(process, raw.path()))};
     }
     trace_header header;
     header.command = options.command;
@@ -242,6 +266,7 @@ record_result record(const record_options& options) {
 record_result finish_raw_log(const fs::path& raw, const fs::path& output, std::function<void(double)> progress) {
     check_output(output);
     trace_header header;
+    header.exit_status = trace_header::unknown_status;
     header.notes.emplace_back("The recording was cut off; the program's exit status and CPU time are not known.");
     std::error_code error;
     if (fs::is_directory(raw, error)) {

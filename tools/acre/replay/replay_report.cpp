@@ -80,9 +80,9 @@ std::vector<std::string> replay_failures(const replay_outcome& outcome) {
 
 std::string replay_text(const replay_outcome& outcome) {
     std::string text =
-        fmt::format("{} of {}, at most {} alive; {} rounds of {}, CPU time\n\n",
-                    plural(outcome.events, "event", "events"), outcome.trace, bytes_text(outcome.peak_bytes),
-                    outcome.result.rounds, plural(outcome.result.repeats, "replay", "replays"));
+        fmt::format("{} of {}, at most {} alive; {} of {}, CPU time\n\n", plural(outcome.events, "event", "events"),
+                    outcome.trace, bytes_text(outcome.peak_bytes), plural(outcome.result.rounds, "round", "rounds"),
+                    plural(outcome.result.repeats, "replay", "replays"));
     std::vector<std::vector<std::string>> rows{
         {"resource", "ns/event", "ratio", "95 % interval", "peak from upstream"}};
     rows.push_back(row_of(outcome, "system", outcome.result.system));

@@ -63,7 +63,10 @@ void progress_bar::show(double done) {
     last_ = now;
     shown_ = true;
     const int filled = static_cast<int>(std::clamp(done, 0.0, 1.0) * bar_width);
-    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:3.0f} %\033[K", label_, "", filled, "", bar_width - filled, done * 100);
+    // Not fmt::print, which throws when it cannot write.
+    const std::string line =
+        fmt::format("\r{} [{:#<{}}{:.<{}}] {:3.0f} %\033[K", label_, "", filled, "", bar_width - filled, done * 100);
+    std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
 }
 

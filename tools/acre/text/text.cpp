@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace acre::tool {
@@ -21,6 +22,21 @@ std::string bytes_text(std::uint64_t bytes) {
     std::size_t unit = 0;
     for (; value >= 1023.95 && unit + 1 < units.size(); ++unit) value /= 1024;
     return fmt::format("{:.{}f} {}", value, value < 99.95 ? 1 : 0, units[unit]);
+}
+
+std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{}) return {};
+    std::string unit{end, text.data() + text.size()};
+    std::transform(unit.begin(), unit.end(), unit.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
+    constexpr std::array<std::string_view, 5> units{"", "K", "M", "G", "T"};
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        const bool named =
+            unit == units[i] || unit == std::string{units[i]} + "B" || (i != 0 && unit == std::string{units[i]} + "IB");
+        if (named && value <= ~std::uint64_t{0} >> (10 * i)) return value << (10 * i);
+    }
+    return {};
 }
 
 std::string time_text(double nanoseconds) {

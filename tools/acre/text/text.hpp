@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ std::string bytes_text(std::uint64_t bytes);                                    
 std::string time_text(double nanoseconds);                                             // 850 ns, 1.2 ms, 3.4 s
 std::string percent_text(double share);                                                // 0.123 -> 12.3 %
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many);  // "1 thread", "2 threads"
+
+/// The bytes that digits with K, M, G or T behind them stand for, in powers of 1024; nothing when it is not that.
+std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
 /// Rows of cells, the columns as wide as they need; columns named in `left` (by number) start at the left.
 std::string table_text(const std::vector<std::vector<std::string>>& rows, const std::vector<std::size_t>& left);

@@ -83,13 +83,19 @@ struct trace_header {
     std::vector<std::string> command;  // the program and its arguments
     std::string date;                  // UTC, ISO 8601
     std::string machine;               // processor and system, in words
-    std::int32_t exit_status = 0;      // as a shell says it: 128 + n when a signal n ended it
+    std::int32_t exit_status = 0;      // as a shell says it: 128 + n when a signal n ended it; or unknown_status
     std::uint64_t duration = 0;        // nanoseconds from the first to the last moment recorded
     std::uint64_t user_time = 0;       // microseconds of CPU time of the program, recording included
     std::uint64_t system_time = 0;
     std::uint64_t unmatched_frees = 0;  // frees of memory whose allocation was not seen; they are not events
     bool stacks_at_free = true;
     std::vector<std::string> notes;  // what a reader should know, a sentence each
+
+    static constexpr std::int32_t unknown_status = -1;  // the program's end was not seen
+
+    /// Whether exit status and CPU time are known.
+    bool end_is_known() const noexcept { return exit_status != unknown_status; }
+    std::uint64_t cpu_microseconds() const noexcept { return user_time + system_time; }
 };
 
 }  // namespace acre::tool

@@ -10,6 +10,7 @@
 
 #include "error.hpp"
 #include "table_codec.hpp"
+#include "text/text.hpp"
 
 namespace acre::tool {
 
@@ -91,15 +92,27 @@ void trace_reader::find_sections() {
         place(found);
         offset = found.offset + found.head.compressed_bytes;
     }
-    if (table_sections_.size() < tables_in_order.size()) {
+    if (!ended_ && chunks_.empty()) {
         throw tool_error{"'" + path_.string() + "' was cut off before its first event: copy it again, or record again"};
     }
     if (!ended_) {
-        missing_ = "'" + path_.string() + "' was cut off after " + std::to_string(offset) +
-                   " of its bytes: the first " + std::to_string(chunks_.size()) +
-                   " chunks of events are whole and the rest is missing";
+        missing_ = "'" + path_.string() +
+                   "' was cut off: " + plural(count_whole_events(), "event is whole", "events are whole") +
+                   " and the rest is missing";
     } else if (offset != file_bytes_) {
         damaged("there are " + std::to_string(file_bytes_ - offset) + " bytes after its end");
+    }
+}
+
+/// Each chunk says how many events are in it and how many come before it.
+std::uint64_t trace_reader::count_whole_events() {
+    try {
+        const auto payload = payload_of(chunks_.back());
+        byte_source head{payload};
+        const std::uint64_t in_chunk = head.number(format::events_per_chunk, "the number of events");
+        return in_chunk + head.number();
+    } catch (const tool_error& error) {
+        damaged(std::string{"in its last events, "} + error.what());
     }
 }
 

@@ -91,6 +91,7 @@ private:
     void check_file_head();
     void find_sections();
     void place(const section& found);
+    std::uint64_t count_whole_events();
     void read_tables();
     void read_end(const section& end);
     bool read_section_head(std::uint64_t offset, section& found);

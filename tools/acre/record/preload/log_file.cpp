@@ -1,6 +1,7 @@
 #include "log_file.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -31,6 +32,13 @@ char* append_number(char* at, const char* end, std::uint64_t value) {
         value /= 10;
     } while (value != 0);
     return append_text(at, end, digit);
+}
+
+/// What the process may write to a file: more would end the program with SIGXFSZ.
+std::uint64_t file_size_limit() {
+    rlimit limit{};
+    const long failed = system_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, &limit);
+    return failed != 0 ? ~std::uint64_t{0} : limit.rlim_cur;
 }
 
 /// Programs expect the lowest free descriptors and close those they find above 2: the log's is out of their way.
@@ -72,6 +80,8 @@ bool log_file::open(const char* directory, std::uint64_t limit, std::uint32_t fl
     inode_ = status.st_ino;
     file_ = static_cast<int>(file);
     limit_ = limit;
+    file_size_limit_ = file_size_limit();
+    if (file_size_limit_ < raw::page_bytes) return false;
 
     raw::file_head first{};
     std::memcpy(first.magic, raw::file_magic, sizeof first.magic);
@@ -103,6 +113,10 @@ std::uint64_t log_file::reserve(std::size_t bytes, std::size_t alignment) {
         begin = round_up(end, alignment);
         if (limit_ != 0 && begin + bytes > limit_) {
             stop(raw::stop_reason::limit_reached);
+            return no_place;
+        }
+        if (begin + bytes > file_size_limit_) {
+            stop(raw::stop_reason::file_size_limit);
             return no_place;
         }
     } while (!head_->end_of_file.compare_exchange_weak(end, begin + round_up(bytes, raw::chunk_alignment),

@@ -45,7 +45,8 @@ private:
     bool is_ours(long file) const;
 
     raw::file_head* head_;
-    std::uint64_t limit_;  // bytes; 0: none
+    std::uint64_t limit_;            // bytes; 0: none
+    std::uint64_t file_size_limit_;  // of the process
     std::uint64_t device_;
     std::uint64_t inode_;
     spin_lock reopening_;
