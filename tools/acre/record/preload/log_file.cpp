@@ -34,13 +34,6 @@ char* append_number(char* at, const char* end, std::uint64_t value) {
     return append_text(at, end, digit);
 }
 
-/// What the process may write to a file: more would end the program with SIGXFSZ.
-std::uint64_t file_size_limit() {
-    rlimit limit{};
-    const long failed = system_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, &limit);
-    return failed != 0 ? ~std::uint64_t{0} : limit.rlim_cur;
-}
-
 /// Programs expect the lowest free descriptors and close those they find above 2: the log's is out of their way.
 long move_out_of_the_way(long file) {
     for (const long lowest : {1000L, 200L}) {
@@ -53,6 +46,12 @@ long move_out_of_the_way(long file) {
 }
 
 }  // namespace
+
+std::uint64_t file_size_limit() {
+    rlimit limit{};
+    const long failed = system_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, &limit);
+    return failed != 0 ? ~std::uint64_t{0} : limit.rlim_cur;
+}
 
 raw::clock_pair read_clocks() {
     return {ticks(), nanoseconds(CLOCK_MONOTONIC)};

@@ -8,6 +8,9 @@ namespace acre::recorder {
 
 raw::clock_pair read_clocks();
 
+/// Bytes that the process may write to a file: more would end the program with SIGXFSZ.
+std::uint64_t file_size_limit();
+
 /// Zeroed memory is a log that is not open. Any thread may call any function; each mapped chunk has one writer.
 class log_file {
 public:

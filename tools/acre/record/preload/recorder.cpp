@@ -63,6 +63,7 @@ void read_configuration() {
 
 /// Leaves word of a process that is not recorded.
 void note_unrecorded(std::uint32_t process) {
+    if (file_size_limit() < raw::page_bytes) return;
     static char path[sizeof config.directory + 16];
     const std::size_t bytes = std::strlen(config.directory);
     std::memcpy(path, config.directory, bytes);
