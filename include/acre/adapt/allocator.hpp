@@ -76,6 +76,8 @@ public:
 
     /// Takes storage for `count` objects back.
     [[gnu::always_inline]] void deallocate(T* p, std::size_t count) noexcept {
+        // Unlike a resource, an allocator is never given null: the compiler need not look.
+        if (p == nullptr) __builtin_unreachable();
         resource_.get().deallocate(p, count * sizeof(T), alignof(T));
     }
 

@@ -342,14 +342,22 @@ private:
         return group;
     }
 
-    // Makes the free slots of the next group of the first slab in the list those that are handed out next. False when
+    static std::uint64_t lowest(std::uint64_t bits, int count) noexcept {
+        if (std::popcount(bits) <= count) return bits;
+        std::uint64_t rest = bits;
+        for (; count > 0; --count) rest &= rest - 1;
+        return bits & ~rest;
+    }
+
+    // Makes the free slots of the next group of the first slab in the list, or the lowest of them, those that are handed out next. False when
     // there is none: then the slab has left its place at the head.
     bool gather(const slab_geometry& geometry) noexcept {
         if (available_ == nullptr) return false;
         const std::size_t group = next_free_group(available_, next_group_);
         if (group == available_->groups) return leave_head(), false;
-        next_group_ = group + 1;
-        gathered_ = free_bits(available_, group);
+        const std::uint64_t free = free_bits(available_, group);
+        gathered_ = lowest(free, geometry.gathered_slots);
+        next_group_ = gathered_ == free ? group + 1 : group;
         group_free_ = available_->free + group * slab_geometry::group_slots;
         group_start_ = reinterpret_cast<std::byte*>(start_of(geometry, available_)) +
                        group * slab_geometry::group_slots * geometry.slot_bytes;

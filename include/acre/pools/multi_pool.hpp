@@ -68,7 +68,7 @@ public:
                                            std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
         if (!has_class(bytes, alignment)) [[unlikely]]
-            return large_.deallocate(upstream_, name, p, bytes, alignment);
+            return deallocate_large(p, bytes, alignment);
         const std::size_t index = size_class_of(size_for_class(bytes, alignment));
         classes_[index].give_back(size_class_geometry[index], name, p);
     }
@@ -174,6 +174,10 @@ private:
         // The limit holds for all classes together; a class sees what the others leave of it.
         const std::size_t others = limit_ == SIZE_MAX ? 0 : capacity() - slabs.held_bytes();
         return slabs.refill(size_class_geometry[index], upstream_, limit_ > others ? limit_ - others : 0);
+    }
+
+    [[gnu::noinline]] void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        large_.deallocate(upstream_, name, p, bytes, alignment);
     }
 
     bool within_limit(std::size_t bytes) const noexcept {

@@ -108,7 +108,7 @@ public:
                                            std::size_t alignment = default_alignment) noexcept {
         if (serves(bytes, alignment)) [[likely]]
             return deallocate(p);
-        if (p != nullptr) large_.deallocate(upstream_, name, p, bytes, alignment);
+        deallocate_large(p, bytes, alignment);
     }
 
     /// Gives slabs without a live slot back to upstream, and returns their bytes. Linear in the slabs held.
@@ -183,6 +183,10 @@ private:
     [[gnu::noinline]] void* try_allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || !within_limit(large_blocks::upstream_bytes(bytes, alignment))) return nullptr;
         return large_.try_allocate(upstream_, bytes, alignment);
+    }
+
+    [[gnu::noinline]] void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        if (p != nullptr) large_.deallocate(upstream_, name, p, bytes, alignment);
     }
 
     bool within_limit(std::size_t more) const noexcept { return more <= limit_ - capacity(); }

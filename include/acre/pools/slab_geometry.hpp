@@ -26,12 +26,16 @@ struct slab_geometry {
     std::size_t first_slab_bytes = 0;  // of the first, shorter, slab: a pool of three objects holds a few KiB
     std::uint64_t reciprocal = 0;    // 2^32 / slot_bytes rounded up: exact for offsets that are multiples of slot_bytes
     std::size_t prefetch_bytes = 0;  // how far ahead of a slot handed out the cache is told to fetch
+    int gathered_slots = 0;          // how many free slots are at most taken in hand at once
     std::size_t covered = 0;         // slots set aside for the header: the most that it covers at any of its positions
 
     /// No slot is smaller: objects of less share the cost of the byte in the header with the rounding.
     static constexpr std::size_t smallest_slot = 8;
     /// Slots are found free in groups of so many.
     static constexpr std::size_t group_slots = 64;
+    /// Free slots of so many bytes are taken in hand before the lowest are looked for again: what is allocated and freed
+    /// in turns should be the same few slots, which are in the cache, and not walk through a slab of large ones.
+    static constexpr std::size_t gathered_bytes = 8_KiB;
     /// Header bytes in front of the one byte a slot (see bitmap_slabs::slab).
     static constexpr std::size_t header_front = 48;
     /// Headers lie at multiples of a cache line, at so many different offsets.
@@ -49,6 +53,7 @@ struct slab_geometry {
         result.first_slab_bytes = std::min(result.slab_bytes, std::max(4_KiB, std::bit_ceil(4 * slot)));
         result.reciprocal = ((std::uint64_t{1} << 32) + slot - 1) / slot;
         result.prefetch_bytes = std::max<std::size_t>(2 * slot, 128);
+        result.gathered_slots = static_cast<int>(std::clamp<std::size_t>(gathered_bytes / slot, 1, group_slots));
         result.covered = result.most_covered();
         assert((colours - 1) * header_line + result.header_bytes() <= result.first_slab_bytes);
         return result;
