@@ -5,9 +5,16 @@
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/arena_string.hpp>
+#include <acre/arenas/arena_vector.hpp>
+#include <acre/arenas/cursor.hpp>
+#include <acre/arenas/fit_multi_arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
+#include <acre/arenas/inline_multi_arena.hpp>
+#include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/reset_policy.hpp>
 #include <acre/arenas/scratch.hpp>
+#include <acre/arenas/thread_scratch.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>

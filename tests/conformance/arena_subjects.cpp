@@ -1,6 +1,8 @@
 // Arenas and scopes in them.
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
+#include <acre/arenas/inline_multi_arena.hpp>
+#include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/memory/no_memory.hpp>
 
@@ -34,6 +36,16 @@ struct reference_to_arena {
     checking_upstream* upstream() noexcept { return &below; }
 };
 
+// All of its memory is taken at construction, so what lies beneath has nothing to say during the tests.
+template <acre::multi_arena_options Options>
+struct multi_arena_reserved {
+    static constexpr subject_traits traits{.bounded = true};
+    checking_upstream below;
+    acre::multi_arena tested{Options, below};
+    acre::multi_arena& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
 }  // namespace
 
 std::vector<subject_case> arena_subjects() {
@@ -52,6 +64,11 @@ std::vector<subject_case> arena_subjects() {
         make_case<over_checking<acre::inline_arena<1024>>>("inline_arena"),
         make_case<inline_arena_alone>("inline_arena_alone"),
         make_case<scratch_in_arena>("scratch"),
+        make_case<multi_arena_reserved<{.arenas = 64, .bytes = 65536}>>("multi_arena"),
+        make_case<multi_arena_reserved<{.arenas = 100, .bytes = 1000, .open = 3}>>("multi_arena_open"),
+        make_case<multi_arena_reserved<{.arenas = 500, .bytes = 512, .large = acre::large_requests::take_run}>>(
+            "multi_arena_runs"),
+        make_case<alone<acre::inline_multi_arena<32, 8192>, subject_traits{.bounded = true}>>("inline_multi_arena"),
         make_case<reference_to_arena>("resource_ref_arena"),
     };
 }

@@ -29,6 +29,7 @@ enum class outcome {
     bad_alignment,
     request_too_large,
     limit_exceeded,
+    out_of_arenas,
     out_of_memory,
     bad_option,
     other_bad_alloc,  // a std::bad_alloc that is not of acre: only a std::pmr resource may throw it
@@ -52,6 +53,7 @@ outcome outcome_of(Request request, std::string* sentence = nullptr) {
         if (dynamic_cast<const acre::bad_alignment*>(&error)) return outcome::bad_alignment;
         if (dynamic_cast<const acre::request_too_large*>(&error)) return outcome::request_too_large;
         if (dynamic_cast<const acre::limit_exceeded*>(&error)) return outcome::limit_exceeded;
+        if (dynamic_cast<const acre::out_of_arenas*>(&error)) return outcome::out_of_arenas;
         if (dynamic_cast<const acre::out_of_memory*>(&error)) return outcome::out_of_memory;
         if (dynamic_cast<const acre::bad_option*>(&error)) return outcome::bad_option;
         return outcome::other_bad_alloc;

@@ -143,6 +143,15 @@ public:
         if (is_last(p, bytes)) position_ = reinterpret_cast<std::uintptr_t>(p);
     }
 
+    /// As deallocate, for storage whose contents have just been moved to a later allocation: if that began a new block,
+    /// the storage left behind may be the last of the block before, which then counts as wasted, no longer as used.
+    void deallocate_moved(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        deallocate(p, bytes, alignment);
+        block* before = current_ == nullptr ? nullptr : current_->previous;
+        const auto start = reinterpret_cast<std::uintptr_t>(p);
+        if (p != nullptr && before != nullptr && start + rounded(bytes) == before->filled) before->filled = start;
+    }
+
     /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one while its block has room,
     /// and for any when it shrinks. False, and nothing changed, when it cannot.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
@@ -214,6 +223,18 @@ public:
     /// As copy, but a view whose data() is null when there is no memory.
     std::string_view try_copy(std::string_view text) noexcept {
         return copy_into(static_cast<char*>(try_allocate(text.size() + 1, 1)), text);
+    }
+
+    /// A copy of `values`, of a type that is copied as bytes, in the arena. Throws as allocate.
+    template <class T>
+    std::span<T> copy(std::span<const T> values) {
+        return copy_into(allocate<T>(values.size()), values);
+    }
+
+    /// As copy, but an empty span whose data() is null when there is no memory.
+    template <class T>
+    std::span<T> try_copy(std::span<const T> values) noexcept {
+        return copy_into(try_allocate<T>(values.size()), values);
     }
 
     /// Text formatted as std::printf does, in the arena, followed by a zero byte that is not part of the view.
@@ -296,6 +317,19 @@ public:
         return bytes;
     }
 
+    /// Bytes at the ends of blocks that were left because a request did not fit, and the headers of all blocks in use.
+    /// Linear in the number of blocks in use.
+    std::size_t wasted() const noexcept {
+        std::size_t bytes = current_ == nullptr ? 0 : sizeof(block);
+        if (current_ != nullptr) {
+            for (const block* each = current_->previous; each != nullptr; each = each->previous) {
+                bytes += each->end() - each->filled + sizeof(block);
+            }
+        }
+        for (const block* each = oversize_; each != nullptr; each = each->previous) bytes += sizeof(block);
+        return bytes;
+    }
+
     /// True when `p` points into a block in use. Linear in the number of blocks.
     bool owns(const void* p) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);
@@ -346,6 +380,7 @@ protected:
     static constexpr std::size_t header_bytes = sizeof(block);
 
 private:
+    friend class cursor;
     friend class scratch;
 
     static constexpr std::size_t block_alignment = default_alignment;
@@ -381,30 +416,35 @@ private:
 
     static constexpr std::size_t rounded(std::size_t bytes) noexcept { return align_up(bytes + (bytes == 0), granule); }
 
-    // The hot path. `position_` and `end_` are multiples of the granule, so `bytes` fitting means that `bytes` rounded
-    // up fits too.
-    [[gnu::always_inline]] bool bump(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
-        assert(position_ % granule == 0 && end_ % granule == 0 && position_ <= end_);
+    // The hot path. Positions and ends are multiples of the granule, so `bytes` fitting means that `bytes` rounded up
+    // fits too.
+    [[gnu::always_inline]] static bool bump(std::uintptr_t& position, std::uintptr_t end, std::size_t bytes,
+                                            std::size_t alignment, void*& p) noexcept {
+        assert(position % granule == 0 && end % granule == 0 && position <= end);
         if (!is_alignment(alignment)) [[unlikely]]
             return false;
-        std::uintptr_t start = position_;
+        std::uintptr_t start = position;
         if (__builtin_constant_p(bytes) && __builtin_constant_p(alignment) && bytes <= 4096 && alignment <= 4096) {
             // No sum of an address and so little can wrap: one comparison decides.
             if (alignment > granule) start = align_up(start, alignment);
-            if (start + rounded(bytes) > end_) [[unlikely]]
+            if (start + rounded(bytes) > end) [[unlikely]]
                 return false;
         } else {
             const std::size_t padding = alignment <= granule ? 0 : padding_to(start, alignment);
             std::size_t needed;
-            if (__builtin_add_overflow(bytes + (bytes == 0), padding, &needed) || needed > end_ - start) [[unlikely]] {
+            if (__builtin_add_overflow(bytes + (bytes == 0), padding, &needed) || needed > end - start) [[unlikely]] {
                 return false;
             }
             start += padding;
         }
-        position_ = start + rounded(bytes);
+        position = start + rounded(bytes);
         p = reinterpret_cast<void*>(start);
         unpoison(p, bytes);
         return true;
+    }
+
+    [[gnu::always_inline]] bool bump(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
+        return bump(position_, end_, bytes, alignment, p);
     }
 
     bool is_last(const void* p, std::size_t bytes) const noexcept {
@@ -427,6 +467,13 @@ private:
         std::copy(text.begin(), text.end(), place);
         place[text.size()] = '\0';
         return {place, text.size()};
+    }
+
+    template <class T>
+    static std::span<T> copy_into(std::span<T> place, std::span<const T> values) noexcept {
+        static_assert(std::is_trivially_copyable_v<T>, "values that are not copied as bytes: use create");
+        if (!place.empty()) std::memcpy(place.data(), values.data(), values.size_bytes());
+        return place;
     }
 
     // Gives storage back when the construction in it throws.

@@ -96,6 +96,24 @@ private:
     std::size_t bytes_available_;
 };
 
+/// Every arena of a multi_arena is in use.
+class out_of_arenas : public allocation_error {
+public:
+    out_of_arenas(const char* resource, std::size_t bytes, std::size_t arenas) noexcept
+        : allocation_error(resource), bytes_needed_(bytes), arenas_(arenas) {
+        describe("%s: out of arenas: %zu bytes were asked for and none of the %zu arenas has room", bytes, arenas);
+    }
+
+    /// Bytes asked for.
+    std::size_t bytes_needed() const noexcept { return bytes_needed_; }
+    /// Number of arenas there are.
+    std::size_t arenas() const noexcept { return arenas_; }
+
+private:
+    std::size_t bytes_needed_;
+    std::size_t arenas_;
+};
+
 /// The alignment asked for is no power of two, or more than the resource can honour.
 class bad_alignment : public allocation_error {
 public:

@@ -1,0 +1,483 @@
+// The mechanism under acre::multi_arena and acre::inline_multi_arena: equal arenas in one piece of storage, each of which
+// counts its live allocations.
+//
+// Use those, not this. A `Storage` says where the bytes lie and how many arenas of how many bytes they are; where it
+// knows them at compile time the compiler does.
+//
+// Why it is constant time: allocating moves the position of the arena in use; when that is full, an empty one comes from
+// a list. Freeing finds its arena by dividing, counts down, and puts the arena back in the list when nothing is left. The
+// last allocation of an arena is given back at once, so that pairs of allocate and deallocate use no room up.
+// Which arena stays in use is decided by the room left, so a short-lived large block does not pin an arena of its own for
+// the small long-lived ones that come after it.
+//
+// The idea of arenas that count is that of published multi-arenas; the list of what is empty, the order in which room is
+// used and the numbers of 64 bits are what those lacked.
+#pragma once
+
+#include <acre/arenas/multi_arena_options.hpp>
+#include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace acre {
+
+/// What is known of one arena. All zero where it was never used.
+struct arena_record {
+    std::uintptr_t position;  // where its next allocation goes
+    std::uintptr_t end;
+    std::size_t live;     // allocations not yet freed
+    std::uintptr_t link;  // address of the next in the list of empty arenas, 0 at its end; else one of the two below
+
+    static constexpr std::uintptr_t closed = 1;  // not allocated from any more
+    static constexpr std::uintptr_t open = 2;    // in use, or kept for the room that it has left
+};
+
+/// Equal arenas in the storage of `Storage`.
+template <class Storage>
+class counted_arenas : protected Storage {
+public:
+    /// Every size, an arena's as well, is rounded up to a multiple of this many bytes, so requests aligned to no more
+    /// need no padding.
+    static constexpr std::size_t granule = default_alignment;
+    /// Arenas kept open at most.
+    static constexpr std::size_t most_open = 8;
+
+    counted_arenas(const counted_arenas&) = delete;
+    counted_arenas& operator=(const counted_arenas&) = delete;
+
+    /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment.
+    /// Constant time, but for a request that takes a run of arenas.
+    [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+        void* p;
+        if (take(bytes, alignment, p)) [[likely]]
+            return p;
+        return is_ordinary(alignment) ? allocate_in_next(bytes) : allocate_rarely(bytes, alignment);
+    }
+
+    /// As allocate, but null when it cannot.
+    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        void* p;
+        if (take(bytes, alignment, p)) [[likely]]
+            return p;
+        return is_ordinary(alignment) ? try_allocate_in_next(bytes) : try_allocate_rarely(bytes, alignment);
+    }
+
+    /// Takes storage back; null is a no-op. Constant time. Aborts with a sentence on a pointer that is not of this and
+    /// on one more deallocation than allocations in its arena.
+    [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
+        if (p == nullptr) return;
+        arena_record& home = home_of(p);
+        if (bytes > this->arena_bytes()) [[unlikely]]
+            return deallocate_run(p, bytes);
+        std::size_t left;
+        if (__builtin_sub_overflow(home.live, std::size_t{1}, &left)) [[unlikely]]
+            abort_on_misuse(Storage::name, "double free", p);
+        poison(p, bytes);
+        home.live = left;
+        if (left == 0) return emptied(home);
+        if (is_last(home, p, bytes)) home.position = reinterpret_cast<std::uintptr_t>(p);
+    }
+
+    /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one of its arena while that has
+    /// room, and for any when it shrinks within an arena. False, and nothing changed, when it cannot.
+    bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+        if (old_bytes > this->arena_bytes()) return resize_run(p, old_bytes, new_bytes);
+        arena_record& home = home_of(p);
+        if (!is_last(home, p, old_bytes)) return new_bytes <= old_bytes;
+        const auto start = reinterpret_cast<std::uintptr_t>(p);
+        if (new_bytes > home.end - start) return false;
+        home.position = start + rounded(new_bytes);
+        if (new_bytes < old_bytes) poison(static_cast<std::byte*>(p) + new_bytes, old_bytes - new_bytes);
+        unpoison(p, new_bytes);
+        return true;
+    }
+
+    /// Takes everything back: all that was handed out is void. Linear in the number of arenas used so far.
+    void reset() noexcept {
+        poison(this->bytes(), begun_ * this->arena_bytes());
+        std::fill_n(this->records(), begun_, arena_record{});
+        active_ = nullptr;
+        open_count_ = 0;
+        begun_ = 0;
+        empty_ = nullptr;
+        used_arenas_ = 0;
+    }
+
+    /// Number of arenas.
+    using Storage::arenas;
+    /// Bytes of each.
+    using Storage::arena_bytes;
+
+    /// Bytes of all arenas.
+    std::size_t capacity() const noexcept { return this->arenas() * this->arena_bytes(); }
+
+    /// Bytes handed out, rounding and padding and what was freed in arenas still busy included. Linear in the arenas used.
+    std::size_t used() const noexcept {
+        return sum([this](const arena_record& each) { return each.position + this->arena_bytes() - each.end; });
+    }
+
+    /// Number of allocations not yet taken back. Linear in the arenas used.
+    std::size_t allocations() const noexcept {
+        return sum([](const arena_record& each) { return each.live; });
+    }
+
+    /// Number of arenas that hold a live allocation. Constant time.
+    std::size_t busy_arenas() const noexcept {
+        const auto is_empty = [](const arena_record* each) { return each->live == 0; };
+        const auto open = open_.begin();
+        const auto empty = std::count_if(open, open + static_cast<std::ptrdiff_t>(open_count_), is_empty);
+        return used_arenas_ - static_cast<std::size_t>(empty) - (active_ != nullptr && is_empty(active_));
+    }
+
+    /// True when `p` points into the storage. Constant time.
+    bool owns(const void* p) const noexcept { return offset_of(p) < capacity(); }
+
+    /// What was refused so far: the largest request that no arena could have served, in bytes, and the number of those
+    /// that would have needed one arena more.
+    struct refusals_type {
+        std::size_t largest_bytes = 0;
+        std::size_t out_of_arenas = 0;
+    };
+    const refusals_type& refusals() const noexcept { return refusals_; }
+
+    /// Arenas of `arena_bytes` bytes that hold `count` live allocations of `size` bytes aligned to `alignment`, all of
+    /// them allocated before the first is freed. SIZE_MAX when an arena cannot hold even one.
+    static constexpr std::size_t required_arenas(std::size_t arena_bytes, std::size_t count, std::size_t size,
+                                                 std::size_t alignment = default_alignment) noexcept {
+        const std::size_t room = align_up(arena_bytes, granule);
+        if (size > room) return SIZE_MAX;
+        const std::size_t first = worst_bytes(rounded(size), alignment, room);
+        if (first > room) return SIZE_MAX;
+        const std::size_t step = align_up(rounded(size), alignment);
+        const std::size_t each = 1 + (room - first) / step;
+        return count / each + (count % each != 0);
+    }
+
+protected:
+    using Storage::Storage;
+    constexpr counted_arenas() = default;
+    ~counted_arenas() = default;
+
+private:
+    static constexpr std::size_t rounded(std::size_t bytes) noexcept { return align_up(bytes + (bytes == 0), granule); }
+
+    // What a power of two that divides the size of all arenas says of the alignment of each; storage begins at a multiple
+    // of no more than a page.
+    static constexpr std::size_t base_alignment(std::size_t room) noexcept {
+        return std::min(room & (0 - room), Storage::most_alignment);
+    }
+
+    // Bytes that a request takes at most of an empty arena.
+    static constexpr std::size_t worst_bytes(std::size_t bytes, std::size_t alignment, std::size_t room) noexcept {
+        const std::size_t base = base_alignment(room);
+        const std::size_t skipped = alignment > base ? alignment - base : 0;
+        return bytes > SIZE_MAX - skipped ? SIZE_MAX : bytes + skipped;
+    }
+
+    std::size_t offset_of(const void* p) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(this->bytes());
+    }
+
+    std::size_t number_of(const arena_record& of) const noexcept {
+        return static_cast<std::size_t>(&of - this->records());
+    }
+
+    // The record of the arena that `p` lies in.
+    [[gnu::always_inline]] arena_record& home_of(void* p) noexcept {
+        const std::size_t index = this->index_of(offset_of(p));
+        if (index >= begun_) [[unlikely]]
+            abort_on_misuse(Storage::name, "a pointer of another resource was given back", p);
+        return this->records()[index];
+    }
+
+    static bool is_last(const arena_record& home, const void* p, std::size_t bytes) noexcept {
+        return reinterpret_cast<std::uintptr_t>(p) + rounded(bytes) == home.position;
+    }
+
+    static constexpr bool is_ordinary(std::size_t alignment) noexcept {
+        return alignment <= granule && is_alignment(alignment);
+    }
+
+    template <class Function>
+    std::size_t sum(Function of) const noexcept {
+        std::size_t total = 0;
+        for (std::size_t index = 0; index < begun_; ++index) total += of(this->records()[index]);
+        return total;
+    }
+
+    // The hot path.
+    [[gnu::always_inline]] bool take(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
+        if (!is_alignment(alignment) || active_ == nullptr) [[unlikely]]
+            return false;
+        return place(*active_, bytes, alignment, p);
+    }
+
+    // Positions and ends are multiples of the granule, so `bytes` fitting means that `bytes` rounded up fits too.
+    [[gnu::always_inline]] static bool place(arena_record& in, std::size_t bytes, std::size_t alignment,
+                                             void*& p) noexcept {
+        assert(in.position % granule == 0 && in.position <= in.end);
+        std::uintptr_t start = in.position;
+        const std::size_t padding = alignment <= granule ? 0 : padding_to(start, alignment);
+        std::size_t needed;
+        if (__builtin_add_overflow(bytes + (bytes == 0), padding, &needed) || needed > in.end - start) [[unlikely]]
+            return false;
+        start += padding;
+        in.position = start + rounded(bytes);
+        ++in.live;
+        p = reinterpret_cast<void*>(start);
+        unpoison(p, bytes);
+        return true;
+    }
+
+    void emptied(arena_record& empty) noexcept {
+        empty.position = empty.end - this->arena_bytes();
+        if (empty.link == arena_record::open) return;
+        --used_arenas_;
+        push_empty(empty);
+    }
+
+    void push_empty(arena_record& pushed) noexcept {
+        pushed.link = reinterpret_cast<std::uintptr_t>(empty_);
+        empty_ = &pushed;
+    }
+
+    arena_record* pop_empty() noexcept {
+        arena_record* popped = empty_;
+        empty_ = reinterpret_cast<arena_record*>(popped->link);
+        return popped;
+    }
+
+    // Out of line: once an arena.
+    [[gnu::noinline]] void* allocate_in_next(std::size_t bytes) {
+        if (void* p = place_in_next(bytes)) [[likely]]
+            return p;
+        return allocate_rarely(bytes, granule);
+    }
+    [[gnu::noinline]] void* try_allocate_in_next(std::size_t bytes) noexcept {
+        if (void* p = place_in_next(bytes)) [[likely]]
+            return p;
+        return try_allocate_rarely(bytes, granule);
+    }
+
+    // The usual case, short: no arena besides the one in use is kept open, and there is one in the list. The one in use
+    // is not empty, or it would have served the request; of it and the next, the one with more room left is used on.
+    [[gnu::always_inline]] void* place_in_next(std::size_t bytes) noexcept {
+        if (empty_ == nullptr || this->open_limit() != 0 || bytes > this->arena_bytes() || active_ == nullptr)
+            return nullptr;
+        arena_record* next = pop_empty();
+        const std::uintptr_t start = next->position;
+        next->position = start + rounded(bytes);
+        next->live = 1;
+        next->link = arena_record::open;
+        arena_record* closed = active_;
+        if (room(*next) > room(*closed)) {
+            active_ = next;
+        } else {
+            closed = next;
+        }
+        closed->link = arena_record::closed;
+        ++used_arenas_;
+        unpoison(reinterpret_cast<void*>(start), bytes);
+        return reinterpret_cast<void*>(start);
+    }
+
+    // Out of line: for what is over-aligned, larger than an arena or cannot be served, for arenas that were never used,
+    // and where several are kept open.
+    [[gnu::noinline]] void* allocate_rarely(std::size_t bytes, std::size_t alignment) {
+        if (void* p = try_allocate_rarely(bytes, alignment)) return p;
+        return fail(bytes, alignment);
+    }
+
+    [[gnu::noinline]] void* try_allocate_rarely(std::size_t bytes, std::size_t alignment) noexcept {
+        if (!is_alignment(alignment)) return nullptr;
+        if (worst_bytes(bytes, alignment, this->arena_bytes()) > this->arena_bytes())
+            return allocate_run(bytes, alignment);
+        void* p = nullptr;
+        for (std::size_t i = 0; i < open_count_; ++i) {
+            if (place(*open_[i], bytes, alignment, p)) return p;
+        }
+        arena_record* next = next_empty();
+        if (next == nullptr) {
+            ++refusals_.out_of_arenas;
+            return nullptr;
+        }
+        [[maybe_unused]] const bool fits = place(*next, bytes, alignment, p);
+        assert(fits);
+        open(*next);
+        return p;
+    }
+
+    // An empty arena, out of the list; null when there is none.
+    arena_record* next_empty() noexcept {
+        if (empty_ != nullptr) return pop_empty();
+        return begun_ == this->arenas() ? nullptr : begin_next();
+    }
+
+    arena_record* begin_next() noexcept {
+        std::byte* start = this->bytes() + begun_ * this->arena_bytes();
+        poison(start, this->arena_bytes());
+        const auto position = reinterpret_cast<std::uintptr_t>(start);
+        return std::construct_at(this->records() + begun_++,
+                                 arena_record{position, position + this->arena_bytes(), 0, 0});
+    }
+
+    static std::size_t room(const arena_record& in) noexcept { return in.end - in.position; }
+
+    // Of the arena in use and `added`, the one with more room left is used next; the other is kept if that has more room
+    // than one of those kept.
+    void open(arena_record& added) noexcept {
+        ++used_arenas_;
+        added.link = arena_record::open;
+        arena_record* other = active_;
+        if (other == nullptr || room(added) >= room(*other)) {
+            active_ = &added;
+        } else {
+            other = &added;
+        }
+        if (other != nullptr) keep(*other);
+    }
+
+    void keep(arena_record& candidate) noexcept {
+        if (open_count_ < this->open_limit()) {
+            open_[open_count_++] = &candidate;
+            return;
+        }
+        arena_record* least = &candidate;
+        for (std::size_t i = 0; i < open_count_; ++i) {
+            if (room(*open_[i]) < room(*least)) std::swap(open_[i], least);
+        }
+        close(*least);
+    }
+
+    void close(arena_record& closed) noexcept {
+        closed.link = arena_record::closed;
+        if (closed.live == 0) emptied(closed);
+    }
+
+    std::size_t run_of(std::size_t bytes) const noexcept {
+        return bytes / this->arena_bytes() + (bytes % this->arena_bytes() != 0);
+    }
+
+    // Runs: linear in the number of arenas, so nothing of theirs is kept between calls.
+    void* allocate_run(std::size_t bytes, std::size_t alignment) noexcept {
+        const std::size_t count = run_of(bytes);
+        if (this->large() == large_requests::refuse || count > this->arenas() || count < 2 ||
+            alignment > base_alignment(this->arena_bytes())) {
+            refusals_.largest_bytes =
+                std::max(refusals_.largest_bytes, worst_bytes(bytes, alignment, this->arena_bytes()));
+            return nullptr;
+        }
+        const std::size_t first = find_run(count);
+        if (first == this->arenas()) {
+            ++refusals_.out_of_arenas;
+            return nullptr;
+        }
+        while (begun_ < first + count) push_empty(*begin_next());
+        occupy_run(first, count);
+        void* p = this->bytes() + first * this->arena_bytes();
+        unpoison(p, bytes);
+        return p;
+    }
+
+    // The first of `count` neighbouring empty arenas; arenas() when there are not so many.
+    std::size_t find_run(std::size_t count) const noexcept {
+        std::size_t found = 0;
+        for (std::size_t index = 0; index < this->arenas(); ++index) {
+            found = is_empty(index) ? found + 1 : 0;
+            if (found == count) return index + 1 - count;
+        }
+        return this->arenas();
+    }
+
+    // The members of a run but the first have no live allocation of their own and yet are no empty arenas.
+    bool is_empty(std::size_t index) const noexcept {
+        if (index >= begun_) return true;
+        const arena_record& asked = this->records()[index];
+        return asked.live == 0 && asked.link != arena_record::closed;
+    }
+
+    void occupy_run(std::size_t first, std::size_t count) noexcept {
+        for (std::size_t index = first; index < first + count; ++index) {
+            arena_record& taken = this->records()[index];
+            used_arenas_ += taken.link != arena_record::open;
+            taken.link = arena_record::closed;
+            taken.position = taken.end;
+            taken.live = index == first ? 1 : 0;
+        }
+        const auto is_taken = [](const arena_record* each) { return each->link == arena_record::closed; };
+        if (active_ != nullptr && is_taken(active_)) active_ = nullptr;
+        open_count_ = static_cast<std::size_t>(
+            std::remove_if(open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(open_count_), is_taken) -
+            open_.begin());
+        list_empty_anew();
+    }
+
+    void list_empty_anew() noexcept {
+        empty_ = nullptr;
+        for (std::size_t index = begun_; index > 0; --index) {
+            arena_record& each = this->records()[index - 1];
+            if (is_empty(index - 1) && each.link != arena_record::open) push_empty(each);
+        }
+    }
+
+    [[gnu::noinline]] void deallocate_run(void* p, std::size_t bytes) noexcept {
+        arena_record& first = checked_run(p, bytes);
+        poison(p, run_of(bytes) * this->arena_bytes());
+        first.live = 0;
+        give_back_run(first, 0, run_of(bytes));
+    }
+
+    // A run never grows, and what remains of one that shrinks may be a single arena.
+    bool resize_run(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+        const std::size_t count = std::max<std::size_t>(run_of(new_bytes), 1);
+        if (count > run_of(old_bytes)) return false;
+        arena_record& first = checked_run(p, old_bytes);
+        give_back_run(first, count, run_of(old_bytes));
+        if (count == 1) first.position = reinterpret_cast<std::uintptr_t>(p) + rounded(new_bytes);
+        poison(p, run_of(old_bytes) * this->arena_bytes());
+        unpoison_defined(p, new_bytes);
+        return true;
+    }
+
+    // The first of the arenas of the run at `p`.
+    arena_record& checked_run(void* p, std::size_t bytes) noexcept {
+        arena_record& first = home_of(p);
+        const bool begins = reinterpret_cast<std::uintptr_t>(p) == first.end - this->arena_bytes();
+        if (!begins || first.link != arena_record::closed || number_of(first) + run_of(bytes) > begun_) {
+            abort_on_misuse(Storage::name, "a size other than the one allocated was given back", p);
+        }
+        return first;
+    }
+
+    void give_back_run(arena_record& first, std::size_t from, std::size_t to) noexcept {
+        for (; to > from; --to) emptied((&first)[to - 1]);
+    }
+
+    [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
+        if (!is_alignment(alignment)) return raise(bad_alignment{Storage::name, alignment});
+        const std::size_t worst = worst_bytes(bytes, alignment, this->arena_bytes());
+        const std::size_t most = this->large() == large_requests::take_run ? capacity() : this->arena_bytes();
+        if (worst > most) return raise(request_too_large{Storage::name, worst, most});
+        if (worst > this->arena_bytes() && alignment > base_alignment(this->arena_bytes())) {
+            return raise(bad_alignment{Storage::name, alignment});
+        }
+        return raise(out_of_arenas{Storage::name, bytes, this->arenas()});
+    }
+
+    arena_record* active_ = nullptr;  // the arena in use
+    std::size_t used_arenas_ = 0;     // arenas that are not in the list of empty ones, among those begun
+    std::size_t begun_ = 0;           // arenas ever used: the records beyond mean nothing
+    arena_record* empty_ = nullptr;   // the list of empty ones
+    std::array<arena_record*, most_open> open_{};
+    std::size_t open_count_ = 0;
+    refusals_type refusals_;
+};
+
+}  // namespace acre

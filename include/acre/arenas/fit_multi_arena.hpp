@@ -1,0 +1,135 @@
+// Which number and size of arenas a workload needs, found by running it: with larger arenas until no request is too
+// large, with more until they suffice, and then with fewer until they do not.
+//
+// Use it in a test or a program of its own, with a workload that is the real thing or close to it; `acre fit` does the
+// same to a recorded trace. The answer is not one point but the front: larger arenas are fewer, and which is better
+// depends on what else the memory could be used for.
+//
+// Cost: about ten runs of the workload for each size of arena that is tried, a doubling apart. The workload must do the
+// same each time, and must not depend on what was refused.
+//
+//     const auto front = acre::fit_multi_arena([](acre::multi_arena& arenas) { run_camera(arenas, 1000); });
+//     for (const acre::multi_arena_fit& each : front) std::printf("%zu x %zu\n", each.arenas, each.bytes);
+//     acre::multi_arena chosen{acre::smallest_fit(front).options()};
+#pragma once
+
+#include <acre/arenas/multi_arena.hpp>
+#include <acre/core/error.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace acre {
+
+/// Where the search begins and ends.
+struct fit_options {
+    std::size_t first_bytes = 32;            // of the arenas tried first
+    std::size_t largest_bytes = 64 << 20;    // of the largest arenas tried
+    std::size_t most_total_bytes = 1 << 30;  // of all arenas together
+    std::size_t open = 0;                    // as of multi_arena_options
+};
+
+/// A number of arenas and a size of each, in bytes, with which nothing fails.
+struct multi_arena_fit {
+    std::size_t arenas;
+    std::size_t bytes;
+
+    std::size_t total_bytes() const noexcept { return arenas * bytes; }
+    multi_arena_options options() const noexcept { return {.arenas = arenas, .bytes = bytes}; }
+    friend bool operator==(const multi_arena_fit&, const multi_arena_fit&) noexcept = default;
+};
+
+namespace detail {
+template <class Workload>
+class multi_arena_search {
+public:
+    multi_arena_search(Workload& workload, const fit_options& options) : workload_(workload), options_(options) {
+        require_at_least(1, "acre::fit_multi_arena", "first_bytes", options.first_bytes);
+    }
+
+    std::vector<multi_arena_fit> front() {
+        std::vector<multi_arena_fit> found;
+        std::size_t arenas = 1;
+        for (std::size_t bytes = options_.first_bytes; bytes <= options_.largest_bytes;) {
+            const std::size_t larger = fewest(bytes, arenas);
+            if (larger != 0) {
+                bytes = larger;
+                continue;
+            }
+            if (arenas != 0) {
+                const std::size_t each = align_up(bytes, multi_arena::granule);
+                if (found.empty() || arenas < found.back().arenas) found.push_back({arenas, each});
+                if (arenas == 1) break;
+            } else {
+                arenas = 1;
+            }
+            bytes *= 2;
+        }
+        return found;
+    }
+
+private:
+    struct outcome {
+        std::size_t too_large;  // bytes that an arena would have needed
+        bool out_of_arenas;
+        bool served() const noexcept { return too_large == 0 && !out_of_arenas; }
+    };
+
+    // Sets `arenas` to the fewest of `bytes` bytes that suffice, beginning with that number; 0 when so many are not
+    // allowed. Returns the size of a request that was too large for any number of them, else 0.
+    std::size_t fewest(std::size_t bytes, std::size_t& arenas) {
+        std::size_t too_few = 0;
+        for (;; arenas *= 2) {
+            if (arenas > options_.most_total_bytes / bytes) return arenas = 0;
+            const outcome tried = run(arenas, bytes);
+            if (tried.too_large != 0) return tried.too_large;
+            if (tried.served()) break;
+            too_few = arenas;
+        }
+        while (arenas - too_few > 1) {
+            const std::size_t middle = too_few + (arenas - too_few) / 2;
+            (run(middle, bytes).served() ? arenas : too_few) = middle;
+        }
+        return 0;
+    }
+
+    outcome run(std::size_t arenas, std::size_t bytes) {
+        multi_arena tried{{.arenas = arenas, .bytes = bytes, .open = options_.open}};
+        serve(tried);
+        const auto& refused = tried.refusals();
+        return {refused.largest_bytes, refused.out_of_arenas != 0};
+    }
+
+    // A refusal ends the workload early, or it goes on without: what was refused is known in either case.
+    void serve(multi_arena& tried) {
+#if defined(__cpp_exceptions)
+        try {
+            workload_(tried);
+        } catch (const request_too_large&) {
+        } catch (const out_of_arenas&) {
+        }
+#else
+        workload_(tried);
+#endif
+    }
+
+    Workload& workload_;
+    const fit_options& options_;
+};
+}  // namespace detail
+
+/// The pairs of number and size with which `workload`, called with an acre::multi_arena&, is never refused anything, by
+/// size: each is the smallest number for its size, and each size needs fewer than the one before. Empty when the options
+/// allow none. Throws what the workload throws, but for refusals.
+template <class Workload>
+std::vector<multi_arena_fit> fit_multi_arena(Workload&& workload, const fit_options& options = {}) {
+    return detail::multi_arena_search<std::remove_reference_t<Workload>>{workload, options}.front();
+}
+
+/// The pair that takes the fewest bytes in all; `front` must not be empty.
+inline multi_arena_fit smallest_fit(const std::vector<multi_arena_fit>& front) noexcept {
+    return *std::ranges::min_element(front, {}, &multi_arena_fit::total_bytes);
+}
+
+}  // namespace acre

@@ -1,0 +1,121 @@
+// Equal arenas that each count their live allocations: allocating moves a pointer, freeing counts down, and an arena in
+// which nothing lives any more is used again. All memory is asked for once, at construction.
+//
+// Use it where many allocations live about equally long and end in about the order they began: frames of a camera,
+// messages, jobs. Use acre::multi_pool where lifetimes are mixed (one small survivor keeps a whole arena), acre::arena
+// where everything ends at one point, acre::inline_multi_arena where the storage should lie in the object.
+//
+// Cost: allocate about 20 instructions, deallocate about 20, both constant time without a loop; the run of arenas of a
+// large request is linear in the number of arenas. Memory: arenas x (bytes + 32), and nothing later. What is freed in an
+// arena that something still lives in comes back with the last of it, or at once when it was the arena's last
+// allocation. Not thread-safe: acre::synchronized<acre::multi_arena> is. Neither copied nor moved.
+//
+//     acre::multi_arena frames{{.arenas = 64, .bytes = 64_KiB}};
+//     void* frame = frames.allocate(n);
+//     frames.deallocate(frame, n);
+//     assert(frames.busy_arenas() == 0);
+#pragma once
+
+#include <acre/arenas/counted_arenas.hpp>
+#include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <acre/memory/heap.hpp>
+#include <bit>
+#include <cstddef>
+#include <utility>
+
+namespace acre {
+
+namespace detail {
+/// Arenas in one block of upstream's; their records lie behind them.
+class upstream_arenas {
+protected:
+    static constexpr const char* name = "acre::multi_arena";
+    static constexpr std::size_t most_alignment = 4096;
+
+    /// The bytes of an arena in `options` are a multiple of 16 already.
+    upstream_arenas(const multi_arena_options& options, resource_ref upstream)
+        : arenas_(options.arenas),
+          arena_bytes_(options.bytes),
+          open_limit_(options.open),
+          large_(options.large),
+          upstream_(upstream) {
+        if (std::has_single_bit(arena_bytes_)) shift_ = std::countr_zero(arena_bytes_);
+        bytes_ = static_cast<std::byte*>(upstream_.allocate(total_bytes(), alignment()));
+        if (!exceptions_enabled && bytes_ == nullptr) arenas_ = 0;
+        records_ = reinterpret_cast<arena_record*>(bytes_ + arenas_ * arena_bytes_);
+    }
+    upstream_arenas(const upstream_arenas&) = delete;
+    upstream_arenas& operator=(const upstream_arenas&) = delete;
+    ~upstream_arenas() {
+        if (arenas_ == 0) return;
+        unpoison_defined(bytes_, total_bytes());
+        upstream_.deallocate(bytes_, total_bytes(), alignment());
+    }
+
+public:
+    std::size_t arenas() const noexcept { return arenas_; }
+    std::size_t arena_bytes() const noexcept { return arena_bytes_; }
+    resource_ref upstream() const noexcept { return upstream_; }
+
+protected:
+    std::byte* bytes() const noexcept { return bytes_; }
+    arena_record* records() const noexcept { return records_; }
+    std::size_t open_limit() const noexcept { return open_limit_; }
+    large_requests large() const noexcept { return large_; }
+    std::size_t index_of(std::size_t offset) const noexcept {
+        // A division takes as long as all the rest of a deallocation; sizes are mostly powers of two.
+        return shift_ != 0 ? offset >> shift_ : offset / arena_bytes_;
+    }
+
+private:
+    std::size_t alignment() const noexcept { return std::min(arena_bytes_ & (0 - arena_bytes_), most_alignment); }
+    std::size_t total_bytes() const noexcept { return arenas_ * (arena_bytes_ + sizeof(arena_record)); }
+
+    std::byte* bytes_ = nullptr;
+    arena_record* records_ = nullptr;
+    std::size_t arenas_;
+    std::size_t arena_bytes_;
+    int shift_ = 0;
+    std::size_t open_limit_;
+    large_requests large_;
+    resource_ref upstream_;
+};
+}  // namespace detail
+
+/// Arenas that count, taken from upstream at construction.
+class multi_arena : public counted_arenas<detail::upstream_arenas> {
+public:
+    static constexpr const char* name = "acre::multi_arena";
+    using options_type = multi_arena_options;
+
+    /// Takes all its memory from `upstream`. Throws bad_option, and what upstream throws; without exceptions it is left
+    /// without an arena and refuses every request.
+    explicit multi_arena(const multi_arena_options& options, resource_ref upstream = heap{})
+        : counted_arenas(checked(options), upstream) {}
+
+    /// The resource that all memory came from.
+    using detail::upstream_arenas::upstream;
+
+    /// Bytes asked of upstream for these options. SIZE_MAX when there cannot be so many.
+    static constexpr std::size_t required_bytes(const multi_arena_options& options) noexcept {
+        if (options.bytes > max_request / 2) return SIZE_MAX;
+        const auto bytes = array_bytes(options.arenas, align_up(options.bytes, granule) + sizeof(arena_record));
+        return bytes && *bytes <= max_request / 2 ? *bytes : SIZE_MAX;
+    }
+
+private:
+    static multi_arena_options checked(multi_arena_options options) {
+        require_at_least(1, name, "arenas", options.arenas);
+        require_at_least(1, name, "bytes", options.bytes);
+        require_option(options.open <= most_open, name, "open", options.open, "0 to 8");
+        require_option(required_bytes(options) != SIZE_MAX, name, "arenas", options.arenas,
+                       "as many as fit the address space");
+        options.bytes = align_up(options.bytes, granule);
+        return options;
+    }
+};
+
+static_assert(owning_resource<multi_arena> && resettable_resource<multi_arena> && resizable_resource<multi_arena>);
+
+}  // namespace acre

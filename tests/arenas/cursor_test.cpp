@@ -1,0 +1,83 @@
+// Cursors: the arena goes on behind what was built, blocks are grown across, and a refusal leaves both in order.
+#include <gtest/gtest.h>
+
+#include <acre/arenas/arena.hpp>
+#include <acre/arenas/cursor.hpp>
+#include <acre/arenas/inline_arena.hpp>
+#include <acre/memory/no_memory.hpp>
+#include <cstring>
+#include <vector>
+
+#include "conformance/live_model.hpp"
+
+namespace {
+
+struct node {
+    int value;
+    node* next;
+};
+
+TEST(cursor, example) {
+    acre::arena level;
+    node* head = nullptr;
+    {
+        acre::cursor building{level};
+        for (int i = 0; i < 1000; ++i) head = building.create<node>(i, head);
+    }
+    for (int i = 999; i >= 0; --i, head = head->next) ASSERT_EQ(head->value, i);
+    EXPECT_EQ(head, nullptr);
+    EXPECT_GE(level.used(), 1000 * sizeof(node));
+    EXPECT_LT(level.used(), 1000 * sizeof(node) + 100);
+}
+
+TEST(cursor, what_it_and_its_arena_hand_out_does_not_overlap) {
+    acre::arena around{acre::arena_options{.first_block_bytes = 256, .max_block_bytes = 1024}};
+    acre_test::live_model model;
+    std::size_t size = 1;
+    for (int turn = 0; turn < 50; ++turn) {
+        {
+            acre::cursor building{around};
+            for (int i = 0; i < 20; ++i, size = size * 7 % 601) model.add(building.allocate(size, 16), size, 16);
+            model.add(building.allocate(3, 256), 3, 256);
+            model.add(building.try_allocate(5000, 8), 5000, 8);
+            model.add(building.allocate<char>(10).data(), 10, 1);
+        }
+        model.add(around.allocate(size, 8), size, 8);
+    }
+    model.verify_all();
+}
+
+TEST(cursor, a_refusal_leaves_both_in_order) {
+    acre::inline_arena<256> around{acre::no_memory{}};
+    acre::cursor building{around};
+    void* first = building.allocate(100);
+    EXPECT_EQ(building.try_allocate(1000), nullptr);
+    EXPECT_THROW((void)building.allocate(1000), acre::allocation_error);
+    EXPECT_THROW((void)building.allocate(16, 3), acre::bad_alignment);
+    EXPECT_THROW((void)building.allocate<long>(SIZE_MAX / 4), acre::allocation_error);
+    void* second = building.allocate(100);
+    EXPECT_EQ(static_cast<char*>(second) - static_cast<char*>(first), 112);  // aligned to 16
+}
+
+TEST(cursor, one_that_builds_nothing_takes_nothing) {
+    acre::arena level;
+    {
+        const acre::cursor building{level};
+    }
+    EXPECT_EQ(level.capacity(), 0u);
+}
+
+#if !defined(NDEBUG)
+TEST(cursor_misuse, the_arena_used_meanwhile) {
+    EXPECT_DEATH(
+        {
+            acre::arena level;
+            acre::cursor building{level};
+            (void)building.allocate(8);
+            (void)level.allocate(8);
+        },
+        "the arena was used while a cursor of it lived");
+}
+#endif
+
+}  // namespace
