@@ -189,6 +189,16 @@ TEST(multi_arena, M5_X1_any_alignment_that_fits_is_honoured) {
     }
 }
 
+TEST(multi_arena, B5_zero_bytes_take_their_place_under_any_alignment) {
+    multi_arena tested{{.arenas = 8, .bytes = 512}};
+    for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
+        void* p = tested.try_allocate(0, alignment);
+        EXPECT_EQ(p != nullptr, alignment <= 512);
+        EXPECT_TRUE(p == nullptr || (tested.owns(p) && acre::is_aligned(p, alignment)));
+        tested.deallocate(p, 0, alignment);
+    }
+}
+
 TEST(multi_arena, M6_over_an_upstream_that_begins_anywhere) {
     std::byte storage[10000];
     std::pmr::monotonic_buffer_resource upstream{storage, sizeof storage, std::pmr::null_memory_resource()};

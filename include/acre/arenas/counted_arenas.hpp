@@ -178,7 +178,7 @@ private:
     static constexpr std::size_t worst_bytes(std::size_t bytes, std::size_t alignment, std::size_t room) noexcept {
         const std::size_t base = base_alignment(room);
         const std::size_t skipped = alignment > base ? alignment - base : 0;
-        return bytes > SIZE_MAX - skipped ? SIZE_MAX : bytes + skipped;
+        return bytes > SIZE_MAX - skipped - 1 ? SIZE_MAX : bytes + (bytes == 0) + skipped;
     }
 
     std::size_t offset_of(const void* p) const noexcept {
