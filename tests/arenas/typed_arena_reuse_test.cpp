@@ -3,6 +3,7 @@
 
 #include <acre/arenas/index_set.hpp>
 #include <acre/arenas/typed_arena.hpp>
+#include <acre/core/alignment.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -33,7 +34,7 @@ public:
         // Now mostly growing, now mostly shrinking, so that it is full at times and nearly empty at others.
         const bool shrinks = steps_++ / (N + 50) % 2 == 1;
         if (random_() % 4 == 0 ? shrinks : !shrinks) {
-            allocate(wanted);
+            allocate(wanted, random_() % 4 == 0 ? std::size_t{4} << random_() % 3 : alignof(item));
         } else if (!runs_.empty()) {
             deallocate(random_() % runs_.size());
         }
@@ -62,10 +63,16 @@ private:
 
     static std::size_t slots_of(std::size_t count) { return count == 0 ? 1 : count; }
 
-    void allocate(std::size_t count) {
-        item* first = count == 1 ? arena_->try_allocate_one() : arena_->try_allocate_n(count);
+    void allocate(std::size_t count, std::size_t alignment) {
+        item* first;
+        if (alignment != alignof(item)) {
+            first = static_cast<item*>(arena_->try_allocate(count * sizeof(item), alignment));
+        } else {
+            first = count == 1 ? arena_->try_allocate_one() : arena_->try_allocate_n(count);
+        }
         const std::size_t slots = slots_of(count);
-        ASSERT_EQ(first != nullptr, longest_free() >= slots) << "for " << slots << " slots";
+        ASSERT_EQ(first != nullptr, has_room(slots, alignment)) << "for " << slots << " slots";
+        ASSERT_TRUE(acre::is_aligned(first, alignment));
         if (first == nullptr) {
             ++refused_;
             return;
@@ -101,14 +108,14 @@ private:
         }
     }
 
-    std::size_t longest_free() const {
-        std::size_t longest = 0;
-        std::size_t current = 0;
-        for (const bool taken : taken_) {
-            current = taken ? 0 : current + 1;
-            longest = std::max(longest, current);
+    bool has_room(std::size_t slots, std::size_t alignment) const {
+        std::size_t end = 0;  // of the free slots from `start` on
+        for (std::size_t start = 0; start + slots <= N; ++start) {
+            for (end = std::max(end, start); end < N && !taken_[end]; ++end) {
+            }
+            if (end >= start + slots && start * sizeof(item) % alignment == 0) return true;
         }
-        return longest;
+        return false;
     }
 
     std::mt19937 random_;

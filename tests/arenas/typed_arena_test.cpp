@@ -167,13 +167,26 @@ TYPED_TEST(typed_arena_of, B3_types_of_every_alignment) {
 // As a resource: what the size of T gives is honoured, more is refused by name.
 TEST(typed_arena, B3_alignments_are_honoured_or_refused) {
     typed_arena<orc, 20> arena;
-    static_assert(decltype(arena)::slot_alignment == 16);
+    static_assert(decltype(arena)::max_alignment == 16);
     (void)arena.allocate_one();
     EXPECT_TRUE(acre::is_aligned(arena.allocate(1, 16), 16));
     EXPECT_EQ(outcome_of([&] { return arena.allocate(16, 32); }), refused_as(outcome::bad_alignment));
     EXPECT_EQ(outcome_of([&] { return arena.allocate(16, 3); }), refused_as(outcome::bad_alignment));
     EXPECT_EQ(arena.try_allocate(16, 4096), nullptr);
-    static_assert(typed_arena<odd, 4>::slot_alignment == 1);
+    static_assert(typed_arena<aligned<64>, 4>::max_alignment == 64);
+}
+
+// Not every slot is aligned so: those that are not are passed over.
+TYPED_TEST(typed_arena_of, B3_small_types_serve_larger_alignments) {
+    const auto arena = std::make_unique<typed_arena<odd, 64, TypeParam::options>>();
+    (void)arena->allocate_one();
+    for (const std::size_t alignment : {2u, 4u, 8u, 16u}) {
+        EXPECT_TRUE(acre::is_aligned(arena->allocate(3, alignment), alignment));
+        EXPECT_TRUE(acre::is_aligned(arena->try_allocate(7, alignment), alignment));
+    }
+    while (arena->try_allocate(1, 16) != nullptr) {
+    }
+    EXPECT_EQ(outcome_of([&] { return arena->allocate(1); }), refused_as(outcome::limit_exceeded));
 }
 
 TYPED_TEST(typed_arena_of, B5_nothing_is_a_place_of_its_own) {

@@ -5,6 +5,7 @@
 // Not thread-safe: acre::shared_bump_slots is.
 #pragma once
 
+#include <acre/arenas/aligned_slot.hpp>
 #include <cassert>
 #include <cstddef>
 
@@ -16,14 +17,16 @@ class bump_slots {
 public:
     static constexpr bool reuses = false;
 
-    /// Sets `offset` to `count` neighbouring slots, 1 to Count; false, and nothing changed, when there are not so many.
-    [[gnu::always_inline]] bool take(std::size_t count, std::size_t& offset) noexcept {
+    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment` (slots before it are passed
+    /// over); false, and nothing changed, when there are not so many.
+    [[gnu::always_inline]] bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
         assert(count > 0 && count <= Count);
         const std::size_t bytes = count * SlotBytes;
-        if (next_ > all_bytes - bytes) [[unlikely]]
+        const std::size_t start = aligned_slot<SlotBytes>(next_, alignment);
+        if (start > all_bytes - bytes) [[unlikely]]
             return false;
-        offset = next_;
-        next_ += bytes;
+        offset = start;
+        next_ = start + bytes;
         return true;
     }
 

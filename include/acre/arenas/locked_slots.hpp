@@ -15,9 +15,9 @@ class locked_slots {
 public:
     static constexpr bool reuses = Slots::reuses;
 
-    bool take(std::size_t count, std::size_t& offset) noexcept {
+    bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
         const std::lock_guard hold{lock_};
-        return slots_.take(count, offset);
+        return slots_.take(count, alignment, offset);
     }
     void give_back(const char* reported, const void* p, std::size_t offset, std::size_t count) noexcept {
         const std::lock_guard hold{lock_};

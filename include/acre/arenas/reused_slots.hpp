@@ -12,6 +12,7 @@
 // thread-safe.
 #pragma once
 
+#include <acre/arenas/aligned_slot.hpp>
 #include <acre/arenas/index_set.hpp>
 #include <acre/core/error.hpp>
 #include <cassert>
@@ -25,10 +26,12 @@ class reused_slots {
 public:
     static constexpr bool reuses = true;
 
-    /// Sets `offset` to `count` neighbouring slots, 1 to Count; false, and nothing changed, when no run is so long.
-    [[gnu::always_inline]] bool take(std::size_t count, std::size_t& offset) noexcept {
+    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment`; false, and nothing changed,
+    /// when no run is so long.
+    [[gnu::always_inline]] bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
         assert(count > 0 && count <= Count);
-        return count == 1 ? take_one(offset) : take_run(count, offset);
+        const bool any_slot_will_do = alignment <= (SlotBytes & (0 - SlotBytes));
+        return count == 1 && any_slot_will_do ? take_one(offset) : take_run(count, alignment, offset);
     }
 
     /// Takes back the slots at `offset`. Aborts with a sentence in the name of `reported` unless all are handed out.
@@ -83,30 +86,38 @@ private:
         return true;
     }
 
-    bool take_run(std::size_t count, std::size_t& offset) noexcept {
-        const std::size_t index = find_run(count);
+    bool take_run(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
+        const std::size_t index = find_run(count, alignment);
         if (index == Count) return false;
         const std::size_t end = index + count;
-        const std::size_t freed = (end < fresh_ ? end : fresh_) - index;
-        freed_.erase_run(index, freed);
-        freed_count_ -= freed;
-        if (end > fresh_) fresh_ = end;
+        // What was never used becomes free as if it had been, then the run is taken out of what is free.
+        if (end > fresh_) {
+            freed_.insert_run(fresh_, end - fresh_);
+            freed_count_ += end - fresh_;
+            fresh_ = end;
+        }
+        freed_.erase_run(index, count);
+        freed_count_ -= count;
         offset = index * SlotBytes;
         return true;
     }
 
     // Where `count` neighbours are free: the first run of freed ones, else at the end of what was ever used, where freed
     // ones and those never used are neighbours too. Count when there is none.
-    std::size_t find_run(std::size_t count) const noexcept {
+    std::size_t find_run(std::size_t count, std::size_t alignment) const noexcept {
+        const auto aligned = [alignment](std::size_t index) {
+            return aligned_slot<SlotBytes>(index * SlotBytes, alignment) / SlotBytes;
+        };
         if (freed_count_ >= count) {
-            for (std::size_t start = freed_.next(0); start < fresh_;) {
-                const std::size_t end = freed_.next_missing(start, fresh_);
-                if (end - start >= count) return start;
-                start = freed_.next(end);
+            for (std::size_t run = freed_.next(0); run < fresh_;) {
+                const std::size_t end = freed_.next_missing(run, fresh_);
+                const std::size_t start = aligned(run);
+                if (start <= end && end - start >= count) return start;
+                run = freed_.next(end);
             }
         }
-        const std::size_t last = freed_.run_before(fresh_);
-        return Count - last >= count ? last : Count;
+        const std::size_t last = aligned(freed_.run_before(fresh_));
+        return last <= Count && Count - last >= count ? last : Count;
     }
 
     std::size_t fresh_ = 0;        // this slot and all after it were never handed out

@@ -8,6 +8,7 @@
 // the end: it cannot wrap, and used() never tells more than there is.
 #pragma once
 
+#include <acre/arenas/aligned_slot.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cassert>
@@ -21,10 +22,12 @@ class shared_bump_slots {
 public:
     static constexpr bool reuses = false;
 
-    /// Sets `offset` to `count` neighbouring slots, 1 to Count; false when there are not so many.
-    [[gnu::always_inline]] bool take(std::size_t count, std::size_t& offset) noexcept {
+    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment` (slots before it are passed
+    /// over); false when there are not so many.
+    [[gnu::always_inline]] bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
         assert(count > 0 && count <= Count);
-        return count == 1 ? take_one(offset) : take_run(count * SlotBytes, offset);
+        const bool any_slot_will_do = alignment <= (SlotBytes & (0 - SlotBytes));
+        return count == 1 && any_slot_will_do ? take_one(offset) : take_run(count * SlotBytes, alignment, offset);
     }
 
     /// Nothing: what was handed out is not handed out again.
@@ -59,11 +62,12 @@ private:
         return false;
     }
 
-    bool take_run(std::size_t bytes, std::size_t& offset) noexcept {
-        offset = next_.load(std::memory_order_relaxed);
+    bool take_run(std::size_t bytes, std::size_t alignment, std::size_t& offset) noexcept {
+        std::size_t seen = next_.load(std::memory_order_relaxed);
         do {
+            offset = aligned_slot<SlotBytes>(seen, alignment);
             if (offset > all_bytes - bytes) return false;
-        } while (!next_.compare_exchange_weak(offset, offset + bytes, std::memory_order_relaxed));
+        } while (!next_.compare_exchange_weak(seen, offset + bytes, std::memory_order_relaxed));
         return true;
     }
 

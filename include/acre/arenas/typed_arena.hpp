@@ -5,7 +5,7 @@
 // operators new and delete become one line each. Use acre::object_pool<T> where the number is not known, acre::arena
 // where sizes vary, acre::inline_arena where the objects die together with a function.
 //
-// Cost: allocate is 5 instructions, deallocate none: by default nothing is reused before reset(). With `.reuse` freed
+// Cost: allocate is 7 instructions, deallocate none: by default nothing is reused before reset(). With `.reuse` freed
 // single objects and runs of neighbours are: constant time for one object; an array takes a step for each freed run
 // before its own and for each 64 slots of those; the room it needs is array_slots(count) neighbours. With `.synchronized`
 // any thread may allocate and deallocate: one atomic addition, or a std::mutex with `.reuse` as well. reset() and prefault() are
@@ -119,9 +119,9 @@ public:
     static constexpr typed_arena_options options = Options;
     using value_type = T;
 
-    /// Alignment in bytes of every slot: that of T, and more where the size of T gives it. Stricter requests are refused.
-    static constexpr std::size_t slot_alignment =
-        std::max(alignof(T), std::min(sizeof(T) & (0 - sizeof(T)), page_bytes));
+    /// Requests aligned to this many bytes or fewer are served: as every object is, and what T's size gives, up to a page.
+    static constexpr std::size_t max_alignment =
+        std::max({alignof(T), default_alignment, std::min(sizeof(T) & (0 - sizeof(T)), page_bytes)});
 
     /// Touches nothing: an object of static storage duration needs no initialisation.
     constexpr typed_arena() noexcept
@@ -208,29 +208,30 @@ public:
         fallback_.deallocate(p, bytes, alignment_of_size(bytes));
     }
     /// For `operator new[](std::size_t bytes)`: `bytes` holds the compiler's cookie, too, and is rounded up to slots.
-    void* class_new_array(std::size_t bytes) noexcept(may_be_null) { return allocate(bytes, alignof(T)); }
+    void* class_new_array(std::size_t bytes) noexcept(may_be_null) { return allocate(bytes, array_alignment); }
     /// For `operator new[](std::size_t bytes, const std::nothrow_t&) noexcept`.
-    void* try_class_new_array(std::size_t bytes) noexcept { return try_allocate(bytes, alignof(T)); }
+    void* try_class_new_array(std::size_t bytes) noexcept { return try_allocate(bytes, array_alignment); }
     /// For `operator delete[](void* p, std::size_t bytes) noexcept`; the size is needed.
-    void class_delete_array(void* p, std::size_t bytes) noexcept { deallocate(p, bytes, alignof(T)); }
+    void class_delete_array(void* p, std::size_t bytes) noexcept { deallocate(p, bytes, array_alignment); }
 
     // The face of a resource: as many neighbouring slots as `bytes` need.
 
     /// Fails as allocate_one, with request_too_large or bad_alignment where there could never be room.
-    [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = alignof(T)) noexcept(may_be_null) {
+    [[gnu::always_inline]] void* allocate(std::size_t bytes,
+                                          std::size_t alignment = default_alignment) noexcept(may_be_null) {
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
             return p;
         return refuse(bytes, alignment);
     }
-    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = alignof(T)) noexcept {
+    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
             return p;
         return try_elsewhere(bytes, alignment);
     }
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
-                                           [[maybe_unused]] std::size_t alignment = alignof(T)) noexcept {
+                                           [[maybe_unused]] std::size_t alignment = default_alignment) noexcept {
         if constexpr (falls_back) {
             if (!owns(p)) return fallback_.deallocate(p, bytes, alignment);
         }
@@ -273,7 +274,8 @@ public:
         const auto bytes = array_bytes(count, sizeof(T));
         return bytes ? *bytes : SIZE_MAX;
     }
-    /// Neighbouring slots that `new T[count]` takes, the compiler's cookie included. SIZE_MAX when there cannot be so many.
+    /// Neighbouring slots that `new T[count]` takes, the compiler's cookie included; the first of them at a multiple of what
+    /// a std::size_t is aligned to. SIZE_MAX when there cannot be so many.
     static constexpr std::size_t array_slots(std::size_t count) noexcept {
         const auto bytes = array_bytes(count, sizeof(T));
         return bytes && *bytes <= max_request - cookie_bytes ? slots_for(*bytes + cookie_bytes) : SIZE_MAX;
@@ -282,6 +284,7 @@ public:
 private:
     // A class whose operator delete[] takes the size has its arrays' length stored in front of them, aligned as T is.
     static constexpr std::size_t cookie_bytes = std::max(sizeof(std::size_t), alignof(T));
+    static constexpr std::size_t array_alignment = std::max(alignof(std::size_t), alignof(T));
 
     template <class U>
     static constexpr void require_exactly() noexcept {
@@ -299,13 +302,13 @@ private:
     }
 
     [[gnu::always_inline]] bool take(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
-        if (!is_alignment(alignment) || alignment > slot_alignment) [[unlikely]]
+        if (!is_alignment(alignment) || alignment > max_alignment) [[unlikely]]
             return false;
         const std::size_t count = slots_for(bytes);
         if (count > slot_count) [[unlikely]]
             return false;
         std::size_t offset;
-        if (!slots_.take(count, offset)) [[unlikely]]
+        if (!slots_.take(count, alignment, offset)) [[unlikely]]
             return false;
         p = storage_ + offset;
         poison_first_(storage_, storage_bytes);
@@ -362,7 +365,7 @@ private:
         } else if constexpr (falls_back) {
             return fallback_.allocate(bytes, alignment);
         } else {
-            if (!is_alignment(alignment) || alignment > slot_alignment) return raise(bad_alignment{name, alignment});
+            if (!is_alignment(alignment) || alignment > max_alignment) return raise(bad_alignment{name, alignment});
             const std::size_t count = slots_for(bytes);
             if (count > slot_count) return raise(request_too_large{name, bytes, storage_bytes});
             return raise(limit_exceeded{name, count * sizeof(T), used(), storage_bytes});
@@ -385,7 +388,7 @@ private:
     // one, an object on the stack would be zeroed.
     union {
         std::byte nothing_;
-        alignas(slot_alignment) std::byte storage_[storage_bytes];
+        alignas(max_alignment) std::byte storage_[storage_bytes];
     };
     // What threads share does not lie in a cache line with the first objects or the last.
     alignas(Options.synchronized ? cache_line_bytes : alignof(slots_type)) slots_type slots_;
