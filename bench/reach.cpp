@@ -87,6 +87,7 @@ std::vector<reach_line> orc_lines() {
         };
         add("W1 new, first touch", 0.38);
         add("W1 new, prefaulted", 0.22);
+        add("W1 new, prefaulted, a thread was started", 0.22);
         add("W1 delete, first touch", 0.02);
     }
     return lines;
