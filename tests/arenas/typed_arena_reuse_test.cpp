@@ -1,4 +1,5 @@
-// acre::typed_arena with `.reuse`: single objects and runs of them, freed neighbours are one run again, misuse is reported.
+// acre::typed_arena with `.reuse`: single objects and runs of them, freed neighbours are one run again, misuse is
+// reported.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/index_set.hpp>

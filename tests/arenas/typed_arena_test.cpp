@@ -61,7 +61,8 @@ constexpr bool stays = ((!std::is_copy_constructible_v<A> && !std::is_move_const
                         ...);
 static_assert(stays<typed_arena<orc, 4>, typed_arena<orc, 4, reusing>, typed_arena<orc, 4, shared>>);
 
-// Hazard B7: an end that does nothing cannot come too early. Poisoned storage has to be cleaned, so only then there is one.
+// Hazard B7: an end that does nothing cannot come too early. Poisoned storage has to be cleaned, so only then there is
+// one.
 template <class... A>
 constexpr bool no_end = ((acre::poisoning || std::is_trivially_destructible_v<A>) && ...);
 static_assert(no_end<typed_arena<orc, 4>, typed_arena<orc, 4, reusing>, typed_arena<orc, 4, shared>,

@@ -3,9 +3,12 @@
 
 #include <acre/arenas/typed_arena.hpp>
 #include <algorithm>
+#include <atomic>
 #include <barrier>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <vector>
@@ -55,8 +58,123 @@ void expect_disjoint(std::vector<run>& runs, std::size_t slots) {
     EXPECT_EQ(all, slots);
 }
 
-// Hazard M23: refused requests, many at once at the end of the arena and of all lengths, take nothing, and what was taken
-// meanwhile is nobody else's. Small, so that the end is reached again and again.
+// Threads of which one at a time takes a step; a seed says which.
+class chosen_steps {
+public:
+    chosen_steps(std::size_t threads, std::uint32_t seed) : waits_(threads), running_(threads), random_(seed) {}
+
+    /// Runs `work(thread)` in each thread.
+    template <class Work>
+    void run(Work work) {
+        std::vector<std::thread> threads;
+        for (std::size_t i = 0; i < waits_.size(); ++i) {
+            threads.emplace_back([&, i] {
+                current = this;
+                thread_ = i;
+                before_a_step();
+                work(i);
+                const std::lock_guard hold{lock_};
+                --running_;
+                choose();
+            });
+        }
+        for (auto& each : threads) each.join();
+    }
+
+    /// Waits until it is this thread's turn.
+    void before_a_step() {
+        std::unique_lock hold{lock_};
+        waits_[thread_] = true;
+        ++waiting_;
+        choose();
+        turn_changed_.wait(hold, [this] { return turn_ == thread_; });
+        turn_ = nobody;
+        waits_[thread_] = false;
+        --waiting_;
+    }
+
+    /// That of this thread, if it takes part.
+    static inline thread_local chosen_steps* current = nullptr;
+
+private:
+    static constexpr std::size_t nobody = SIZE_MAX;
+
+    void choose() {
+        if (waiting_ == 0 || waiting_ < running_) return;
+        do {
+            turn_ = random_() % waits_.size();
+        } while (!waits_[turn_]);
+        turn_changed_.notify_all();
+    }
+
+    static inline thread_local std::size_t thread_ = 0;
+
+    std::mutex lock_;
+    std::condition_variable turn_changed_;
+    std::vector<bool> waits_;
+    std::size_t waiting_ = 0;
+    std::size_t running_;
+    std::size_t turn_ = nobody;
+    std::mt19937 random_;
+};
+
+// A std::atomic each operation of which is a step.
+class stepping_counter {
+public:
+    explicit stepping_counter(std::size_t value) : value_(value) {}
+
+    std::size_t load(std::memory_order) const { return step(), value_; }
+    void store(std::size_t value, std::memory_order) { step(), value_ = value; }
+    std::size_t fetch_add(std::size_t more, std::memory_order) { return step(), value_ += more, value_ - more; }
+    std::size_t fetch_sub(std::size_t less, std::memory_order) { return step(), value_ -= less, value_ + less; }
+    bool compare_exchange_weak(std::size_t& expected, std::size_t wanted, std::memory_order order) {
+        return compare_exchange_strong(expected, wanted, order);
+    }
+    bool compare_exchange_strong(std::size_t& expected, std::size_t wanted, std::memory_order) {
+        step();
+        const bool same = value_ == expected;
+        (same ? value_ : expected) = same ? wanted : value_;
+        return same;
+    }
+
+private:
+    static void step() {
+        if (chosen_steps::current != nullptr) chosen_steps::current->before_a_step();
+    }
+
+    std::size_t value_;
+};
+
+// Hazard M23 in hundreds of orders of steps: undoing a refused run by subtracting would hand out slots twice here.
+TEST(typed_arena_threads, M23_no_order_of_steps_hands_out_twice) {
+    constexpr std::size_t slots = 10;
+    constexpr std::size_t bytes = 4;
+    for (std::uint32_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
+        SCOPED_TRACE(seed);
+        acre::shared_bump_slots<bytes, slots, stepping_counter> tested;
+        std::vector<std::vector<bool>> given(thread_count, std::vector<bool>(slots));
+        chosen_steps{thread_count, seed}.run([&](std::size_t thread) {
+            std::minstd_rand random{seed * 10 + static_cast<std::uint32_t>(thread)};
+            for (int i = 0; i < 3; ++i) {
+                const std::size_t count = random() % 3 == 0 ? 1 : random() % 6 + 1;
+                std::size_t offset = 0;
+                if (!tested.take(count, 1, offset)) continue;
+                ASSERT_LE(offset / bytes + count, slots);
+                for (std::size_t k = 0; k < count; ++k) given[thread][offset / bytes + k] = true;
+            }
+        });
+        std::size_t all = 0;
+        for (std::size_t slot = 0; slot < slots; ++slot) {
+            const auto owners = std::count_if(given.begin(), given.end(), [&](const auto& each) { return each[slot]; });
+            EXPECT_LE(owners, 1) << "slot " << slot;
+            all += static_cast<std::size_t>(owners);
+        }
+        EXPECT_EQ(tested.used(), all * bytes) << "a refused request took something";
+    }
+}
+
+// Hazard M23: refused requests, many at once at the end of the arena and of all lengths, take nothing, and what was
+// taken meanwhile is nobody else's. Small, so that the end is reached again and again.
 TEST(typed_arena_threads, M23_a_refused_claim_is_undone) {
     constexpr std::size_t slots = 50;
     static typed_arena<item, slots, shared> arena;

@@ -17,8 +17,8 @@ class bump_slots {
 public:
     static constexpr bool reuses = false;
 
-    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment` (slots before it are passed
-    /// over); false, and nothing changed, when there are not so many.
+    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment` (slots before it are
+    /// passed over); false, and nothing changed, when there are not so many.
     [[gnu::always_inline]] bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
         assert(count > 0 && count <= Count);
         const std::size_t bytes = count * SlotBytes;

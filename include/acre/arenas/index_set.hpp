@@ -1,9 +1,9 @@
 // A set of the numbers from 0 to N - 1: one bit each, and above every 64 words one word that says which of them have
 // members, up to a single word at the top.
 //
-// Used by acre::typed_arena to remember freed slots. All zero when empty, so that it may lie in .bss. Memory: N / 8 bytes
-// and 1/63 more. Cost: contains is one load; insert, erase and first are at most one step a level, of which there are as
-// many as N has digits of six bits (4 for a million): constant time; runs take a step for each 64 numbers. Not
+// Used by acre::typed_arena to remember freed slots. All zero when empty, so that it may lie in .bss. Memory: N / 8
+// bytes and 1/63 more. Cost: contains is one load; insert, erase and first are at most one step a level, of which there
+// are as many as N has digits of six bits (4 for a million): constant time; runs take a step for each 64 numbers. Not
 // thread-safe.
 //
 // The idea is the tree of bits of van Emde Boas (1975) with words of the machine as its nodes.

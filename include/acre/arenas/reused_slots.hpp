@@ -1,15 +1,15 @@
 // Slots of one size, single ones and runs of neighbours, handed out again once they were freed: the policy of
 // acre::typed_arena that reuses.
 //
-// Used by acre::typed_arena, not directly. A set of the freed slots lies beside the storage, so freed neighbours are one
-// run without any merging, and a freed object is neither read nor written. All zero at first, so that an object of static
-// storage duration lies in .bss.
+// Used by acre::typed_arena, not directly. A set of the freed slots lies beside the storage, so freed neighbours are
+// one run without any merging, and a freed object is neither read nor written. All zero at first, so that an object of
+// static storage duration lies in .bss.
 //
-// Cost: one slot, taken or given back, is constant time: the lowest freed one is found in as many steps as the number of
-// slots has digits of six bits, else the next one never used is taken. A run takes one step for each freed run
-// before the one that is long enough, and one for each 64 slots of those; a run given back one step for each 64. Memory: a
-// bit a slot and 1/63 more. A double free, and what is not a slot that is handed out, abort with a sentence. Not
-// thread-safe.
+// Cost: one slot, taken or given back, is constant time: the lowest freed one is found in as many steps as the number
+// of slots has digits of six bits, else the next one never used is taken. A run takes one step for each freed run
+// before the one that is long enough, and one for each 64 slots of those; a run given back one step for each 64.
+// Memory: a bit a slot and 1/63 more. A double free, and what is not a slot that is handed out, abort with a sentence.
+// Not thread-safe.
 #pragma once
 
 #include <acre/arenas/aligned_slot.hpp>
@@ -26,8 +26,8 @@ class reused_slots {
 public:
     static constexpr bool reuses = true;
 
-    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment`; false, and nothing changed,
-    /// when no run is so long.
+    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment`; false, and nothing
+    /// changed, when no run is so long.
     [[gnu::always_inline]] bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
         assert(count > 0 && count <= Count);
         const bool any_slot_will_do = alignment <= (SlotBytes & (0 - SlotBytes));
@@ -102,8 +102,8 @@ private:
         return true;
     }
 
-    // Where `count` neighbours are free: the first run of freed ones, else at the end of what was ever used, where freed
-    // ones and those never used are neighbours too. Count when there is none.
+    // Where `count` neighbours are free: the first run of freed ones, else at the end of what was ever used, where
+    // freed ones and those never used are neighbours too. Count when there is none.
     std::size_t find_run(std::size_t count, std::size_t alignment) const noexcept {
         const auto aligned = [alignment](std::size_t index) {
             return aligned_slot<SlotBytes>(index * SlotBytes, alignment) / SlotBytes;

@@ -1,11 +1,11 @@
 // acre::bump_slots for any number of threads.
 //
 // Used by acre::typed_arena, not directly. Cost: one slot is one atomic addition, wait-free, and a subtraction when it
-// failed; a run of slots is a compare-and-swap, lock-free; giving back is nothing at all. A number that all threads change is the
-// slower the more of them change it at once.
+// failed; a run of slots is a compare-and-swap, lock-free; giving back is nothing at all. A number that all threads
+// change is the slower the more of them change it at once.
 //
-// The position never grows beyond the end by more than a slot for each thread that is just being refused, and returns to
-// the end: it cannot wrap, and used() never tells more than there is.
+// The position never grows beyond the end by more than a slot for each thread that is just being refused, and returns
+// to the end: it cannot wrap, and used() never tells more than there is.
 #pragma once
 
 #include <acre/arenas/aligned_slot.hpp>
@@ -16,14 +16,15 @@
 
 namespace acre {
 
-/// `Count` slots of `SlotBytes` bytes, named by their offsets in bytes, handed out to any thread.
-template <std::size_t SlotBytes, std::size_t Count>
+/// `Count` slots of `SlotBytes` bytes, named by their offsets in bytes, handed out to any thread. `Counter` is for
+/// tests that decide which thread takes the next step.
+template <std::size_t SlotBytes, std::size_t Count, class Counter = std::atomic<std::size_t>>
 class shared_bump_slots {
 public:
     static constexpr bool reuses = false;
 
-    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment` (slots before it are passed
-    /// over); false when there are not so many.
+    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment` (slots before it are
+    /// passed over); false when there are not so many.
     [[gnu::always_inline]] bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
         assert(count > 0 && count <= Count);
         const bool any_slot_will_do = alignment <= (SlotBytes & (0 - SlotBytes));
@@ -52,8 +53,8 @@ public:
 private:
     static constexpr std::size_t all_bytes = SlotBytes * Count;
 
-    // An addition is undone only where every slot is handed out already. Were it made for runs too, two that are refused
-    // could take the position below what a third got in between, and its slots would be handed out twice.
+    // An addition is undone only where every slot is handed out already. Were it made for runs too, two that are
+    // refused could take the position below what a third got in between, and its slots would be handed out twice.
     [[gnu::always_inline]] bool take_one(std::size_t& offset) noexcept {
         offset = next_.fetch_add(SlotBytes, std::memory_order_relaxed);
         if (offset < all_bytes) [[likely]]
@@ -72,7 +73,7 @@ private:
     }
 
     // Relaxed suffices: nobody gets storage that somebody else has written before, so there is nothing to hand over.
-    std::atomic<std::size_t> next_{0};
+    Counter next_{0};
 };
 
 }  // namespace acre

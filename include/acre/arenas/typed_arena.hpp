@@ -1,15 +1,16 @@
-// Room for N objects of exactly T, inside the object: an arena that is keyed on the type, takes nothing from anywhere, and
-// may be static, in a function or at namespace scope: it is ready before any initialiser runs and stays so after main.
+// Room for N objects of exactly T, inside the object: an arena that is keyed on the type, takes nothing from anywhere,
+// and may be static, in a function or at namespace scope: it is ready before any initialiser runs and stays so after
+// main.
 //
 // Use it for a class whose number is known: entities of a game, nodes of a parser, orders of a day; its class-level
 // operators new and delete become one line each. Use acre::object_pool<T> where the number is not known, acre::arena
 // where sizes vary, acre::inline_arena where the objects die together with a function.
 //
-// Cost: allocate is 7 instructions (8 where the storage is larger than 256 KiB), deallocate none: by default nothing is reused before reset(). With `.reuse` freed
-// single objects and runs of neighbours are: constant time for one object; an array takes a step for each freed run
-// before its own and for each 64 slots of those; the room it needs is array_slots(count) neighbours. With `.synchronized`
-// any thread may allocate and deallocate: one atomic addition, or a std::mutex with `.reuse` as well. reset() and prefault() are
-// for one thread while no other allocates.
+// Cost: allocate is 7 instructions (8 where the storage is larger than 256 KiB), deallocate none: by default nothing is
+// reused before reset(). With `.reuse` freed single objects and runs of neighbours are: constant time for one object;
+// an array takes a step for each freed run before its own and for each 64 slots of those; the room it needs is
+// array_slots(count) neighbours. With `.synchronized` any thread may allocate and deallocate: one atomic addition, or a
+// std::mutex with `.reuse` as well. reset() and prefault() are for one thread while no other allocates.
 // Memory: N * sizeof(T) bytes and a counter; with `.reuse` a bit an object and 1/63 more. Storage of static duration
 // lies in .bss: pages that were never used cost nothing. Trivially destroyed (but where freed storage is poisoned):
 // objects that still live are not destroyed. Neither copied nor moved.
@@ -94,7 +95,8 @@ using typed_arena_slots = std::conditional_t<
 
 }  // namespace detail
 
-/// Room for `N` objects of exactly T. `Fallback` serves what `.when_full` and other sizes of class-level new send there.
+/// Room for `N` objects of exactly T. `Fallback` serves what `.when_full` and other sizes of class-level new send
+/// there.
 template <class T, std::size_t N, typed_arena_options Options = typed_arena_options{}, resource Fallback = heap>
 class typed_arena {
     static_assert(std::is_object_v<T> && !std::is_array_v<T> && !std::is_const_v<T>,
@@ -114,8 +116,8 @@ class typed_arena {
     static constexpr std::size_t page_bytes = 4096;
     static constexpr std::size_t cache_line_bytes = 64;
 
-    // Slots come out ascending, and processors fetch ahead no further than to the end of a page: told to, allocating in a
-    // million orcs' memory that was touched before takes a fifth less time. What fits into a cache needs no telling.
+    // Slots come out ascending, and processors fetch ahead no further than to the end of a page: told to, allocating in
+    // a million orcs' memory that was touched before takes a fifth less time. What fits into a cache needs no telling.
     static constexpr std::size_t prefetch_bytes = 1024;
     static constexpr bool fetches_ahead = !Options.reuse && storage_bytes >= 256 * 1024;
 
@@ -124,7 +126,8 @@ public:
     static constexpr typed_arena_options options = Options;
     using value_type = T;
 
-    /// Requests aligned to this many bytes or fewer are served: as every object is, and what T's size gives, up to a page.
+    /// Requests aligned to this many bytes or fewer are served: as every object is, and what T's size gives, up to a
+    /// page.
     static constexpr std::size_t max_alignment =
         std::max({alignof(T), default_alignment, std::min(sizeof(T) & (0 - sizeof(T)), page_bytes)});
 
@@ -145,8 +148,8 @@ public:
         unpoison(storage_, storage_bytes);
     }
 
-    /// Uninitialised storage of one T. When there is no room: throws limit_exceeded, returns null or asks the fallback, as
-    /// `.when_full` says.
+    /// Uninitialised storage of one T. When there is no room: throws limit_exceeded, returns null or asks the fallback,
+    /// as `.when_full` says.
     [[gnu::always_inline]] T* allocate_one() noexcept(may_be_null) {
         return static_cast<T*>(allocate(sizeof(T), alignof(T)));
     }
@@ -155,8 +158,8 @@ public:
         return static_cast<T*>(try_allocate(sizeof(T), alignof(T)));
     }
 
-    /// Uninitialised storage of `count` objects of T, side by side; of none: a pointer like no other. When there is no room,
-    /// as allocate_one; throws request_too_large where there could never be.
+    /// Uninitialised storage of `count` objects of T, side by side; of none: a pointer like no other. When there is no
+    /// room, as allocate_one; throws request_too_large where there could never be.
     T* allocate_n(std::size_t count) noexcept(may_be_null) {
         const auto bytes = array_bytes(count, sizeof(T));
         return static_cast<T*>(allocate(bytes ? *bytes : SIZE_MAX, alignof(T)));
@@ -172,8 +175,8 @@ public:
     /// Takes back what allocate_n gave for `count`.
     void deallocate_n(T* p, std::size_t count) noexcept { deallocate(p, count * sizeof(T), alignof(T)); }
 
-    /// A T constructed from `arguments`. Fails as allocate_one, and throws what the constructor throws: then its storage is
-    /// free again, without `.reuse` if nothing was allocated after it.
+    /// A T constructed from `arguments`. Fails as allocate_one, and throws what the constructor throws: then its
+    /// storage is free again, without `.reuse` if nothing was allocated after it.
     template <class U = T, class... Arguments>
     U* create(Arguments&&... arguments) {
         require_exactly<U>();
@@ -255,7 +258,8 @@ public:
         slots_.reset();
     }
 
-    /// Touches each page that no object lies in, so that allocating takes no page fault later. Linear in the free bytes.
+    /// Touches each page that no object lies in, so that allocating takes no page fault later. Linear in the free
+    /// bytes.
     void prefault() noexcept {
         slots_.prefault();
         if constexpr (poisoning) return;
@@ -279,8 +283,8 @@ public:
         const auto bytes = array_bytes(count, sizeof(T));
         return bytes ? *bytes : SIZE_MAX;
     }
-    /// Neighbouring slots that `new T[count]` takes, the compiler's cookie included; the first of them at a multiple of what
-    /// a std::size_t is aligned to. SIZE_MAX when there cannot be so many.
+    /// Neighbouring slots that `new T[count]` takes, the compiler's cookie included; the first of them at a multiple of
+    /// what a std::size_t is aligned to. SIZE_MAX when there cannot be so many.
     static constexpr std::size_t array_slots(std::size_t count) noexcept {
         const auto bytes = array_bytes(count, sizeof(T));
         return bytes && *bytes <= max_request - cookie_bytes ? slots_for(*bytes + cookie_bytes) : SIZE_MAX;
