@@ -58,7 +58,7 @@ void orc::operator delete[](void* p, std::size_t bytes) noexcept {
     orcs.class_delete_array(p, bytes);
 }
 
-TEST(typed_arena_class, objects_come_from_the_arena) {
+TEST(typed_arena_class, example) {
     const orc* one = new orc;
     const orc* other = new (std::nothrow) orc;
     EXPECT_TRUE(orcs.owns(one) && orcs.owns(other));
