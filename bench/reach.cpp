@@ -76,6 +76,23 @@ std::vector<reach_line> stack_lines() {
     };
 }
 
+/// One line for each figure of W1, for an arena in both places.
+std::vector<reach_line> orc_lines() {
+    std::vector<reach_line> lines;
+    for (const std::string where : {"at namespace scope", "local to a function"}) {
+        const std::string orcs = "acre::typed_arena, " + where;
+        const auto add = [&](const std::string& group, double asked) {
+            lines.push_back(
+                {group + ", typed arena " + where + " / new/delete", quantity::time, group, orcs, baseline, asked});
+        };
+        add("W1 new, first touch", 0.38);
+        add("W1 new, prefaulted", 0.22);
+        add("W1 new, prefaulted, a thread was started", 0.22);
+        add("W1 delete, first touch", 0.02);
+    }
+    return lines;
+}
+
 template <class Table>
 auto find(const Table& table, const std::string& group, const std::string& name) -> decltype(&table.at("").at("")) {
     const auto rows = table.find(group);
@@ -133,7 +150,7 @@ std::string verdict(const reach_line& line, std::optional<double> measured) {
 
 void write_verdicts(std::ostream& out, const measurements& measured) {
     out << "## Reach\n\n| | at most | measured | best rounds | |\n|---|--:|--:|--:|---|\n";
-    for (const auto& lines : {pool_lines(), arena_lines(), stack_lines()}) {
+    for (const auto& lines : {pool_lines(), arena_lines(), orc_lines(), stack_lines()}) {
         for (const reach_line& line : lines) {
             const std::optional<double> value = figure(line, measured);
             out << "| " << line.what << " | " << two_digits(line.asked) << " | " << two_digits(value) << " | "
