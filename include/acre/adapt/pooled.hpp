@@ -1,0 +1,93 @@
+// Class-level operators new and delete that take a class's objects from a pool: `new Orc` and `delete orc` stay as they
+// are, and cost what a pool costs.
+//
+// Use it for classes whose objects are made and deleted one by one all over a program. Derive from acre::pooled<T>, or
+// write ACRE_POOLED(T) into the class: that leaves its bases alone, and is not inherited ambiguously where two bases have
+// pools. By default the pool is acre::static_pool, which all threads share; another one is a type with the same static
+// functions: acre::pooled<Orc, acre::static_pool<64, my_group>>, ACRE_POOLED_IN(Orc, my_pool).
+//
+// Objects of derived classes of another size, arrays and over-aligned ones that do not fit a slot go to the heap, and come
+// back there by their size: so a base that is deleted through needs a virtual destructor, as always. sizeof(T) does not
+// change.
+//
+// Cost: that of the pool. Thread rules: those of the pool.
+//
+//     struct Orc : acre::pooled<Orc> { ... };
+//     class Troll { ... public: ACRE_POOLED(Troll) };
+//     delete new Orc;
+#pragma once
+
+#include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
+#include <acre/pools/static_pool.hpp>
+#include <cstddef>
+#include <new>
+#include <type_traits>
+
+namespace acre {
+
+/// Stands for the pool that a class has by default.
+struct default_pool;
+
+/// The operators new and delete of a class T from `Pool`, by the names of a resource's functions.
+template <class T, class Pool = default_pool>
+class class_operators {
+    // Only where it is used: T is complete there.
+    template <class U>
+    struct pool_of {
+        using type = std::conditional_t<std::is_same_v<Pool, default_pool>, static_pool<sizeof(U)>, Pool>;
+    };
+
+public:
+    [[gnu::always_inline]] static void* create(std::size_t bytes, std::size_t alignment) {
+        void* p = pool_of<T>::type::allocate(bytes, alignment);
+        // The language has no null from an operator new that is not noexcept.
+        if (!exceptions_enabled && p == nullptr) abort_on_misuse("acre::pooled", "out of memory without exceptions", p);
+        return p;
+    }
+    [[gnu::always_inline]] static void* try_create(std::size_t bytes, std::size_t alignment) noexcept {
+        return pool_of<T>::type::try_allocate(bytes, alignment);
+    }
+    [[gnu::always_inline]] static void destroy(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        pool_of<T>::type::deallocate(p, bytes, alignment);
+    }
+    /// After a constructor called by a new that does not throw has thrown: the language does not say how large its object
+    /// would have been.
+    [[gnu::noinline]] static void destroy_unsized(void* p, std::size_t alignment) noexcept {
+        using pool = typename pool_of<T>::type;
+        if (pool::owns(p)) return pool::deallocate(p, 1, 1);
+        // Neither does the heap look at a size.
+        pool::deallocate(p, max_request / 2, alignment);
+    }
+
+    /// Gives slabs without a live object back.
+    static std::size_t release_unused() noexcept { return pool_of<T>::type::release_unused(); }
+
+    /// Alignment of what new gives that is told of none, in bytes: as of T, and as much as any object of `bytes` can ask.
+    static constexpr std::size_t alignment_of(std::size_t bytes) noexcept {
+        return bytes == sizeof(T) ? alignof(T) : __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+    }
+};
+
+/// Base of classes whose objects lie in a pool.
+template <class T, class Pool = default_pool>
+class pooled {
+    using operators = class_operators<T, Pool>;
+
+public:
+    static void* operator new(std::size_t bytes) {
+        return class_operators<T, Pool>::create(bytes, operators::alignment_of(bytes));
+    }
+    static void* operator new(std::size_t bytes, std::align_val_t alignment) {
+        return operators::create(bytes, static_cast<std::size_t>(alignment));
+    }
+    static void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+        return operators::try_create(bytes, operators::alignment_of(bytes));
+    }
+    static void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+        return operators::try_create(bytes, static_cast<std::size_t>(alignment));
+    }
+    static void* operator new(std::size_t, void* place) noexcept { return place; }
+};
+
+}  // namespace acre
