@@ -44,7 +44,8 @@ TEST(limited, is_exact) {
     std::string sentence;
     EXPECT_EQ(outcome_of([&] { return tested.allocate(401); }, &sentence), refused_as(outcome::limit_exceeded));
     if (acre::exceptions_enabled) {
-        EXPECT_EQ(sentence, "acre::limited: limit exceeded: 401 bytes more were needed, 600 of the limit of 1000 bytes are held");
+        EXPECT_EQ(sentence,
+                  "acre::limited: limit exceeded: 401 bytes more were needed, 600 of the limit of 1000 bytes are held");
     }
     void* b = tested.allocate(400);
     EXPECT_EQ(tested.live_bytes(), 1000u);
@@ -115,7 +116,8 @@ TEST(limited, arenas) {
     EXPECT_EQ(tested.format("%d", 12345678), "12345678");
     EXPECT_EQ(tested.live_bytes(), 78u);
     EXPECT_EQ(outcome_of([&] { return tested.format("%030d", 1).data(); }), refused_as(outcome::limit_exceeded));
-    EXPECT_EQ(outcome_of([&] { return tested.copy("a text of 22 characters").data(); }), refused_as(outcome::limit_exceeded));
+    EXPECT_EQ(outcome_of([&] { return tested.copy("a text of 22 characters").data(); }),
+              refused_as(outcome::limit_exceeded));
     EXPECT_EQ(tested.try_copy("a text of 22 characters").data(), nullptr);
     EXPECT_EQ(outcome_of([&] { return tested.allocate<int>(10).data(); }), refused_as(outcome::limit_exceeded));
     EXPECT_EQ(tested.try_allocate<int>(10).data(), nullptr);

@@ -69,10 +69,10 @@ TEST(segregate, a_failure_of_one_is_not_served_by_the_other) {
 
 TEST(segregate, resizes_within_one_resource_only) {
     segregate<100, acre::arena, acre::arena> tested;
-    void* p = tested.allocate(10);
+    void* p = tested.allocate(10, 8);
     EXPECT_TRUE(tested.try_resize(p, 10, 100));
     EXPECT_FALSE(tested.try_resize(p, 100, 101));
-    void* q = tested.allocate(1000);
+    void* q = tested.allocate(1000, 8);
     EXPECT_TRUE(tested.try_resize(q, 1000, 2000));
     EXPECT_FALSE(tested.try_resize(q, 2000, 50)) << "it would be given back to the other";
     EXPECT_TRUE(tested.owns(p) && tested.owns(q));

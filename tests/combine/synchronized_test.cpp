@@ -115,7 +115,7 @@ TEST(synchronized, has_the_members_of_a_pool_each_under_the_lock) {
     EXPECT_EQ(locked_by([&] { EXPECT_TRUE(tested.owns(p)); }), 1);
     EXPECT_EQ(locked_by([&] { EXPECT_EQ(tested.live(), 1u); }), 1);
     EXPECT_EQ(locked_by([&] { EXPECT_GE(tested.used(), 64u); }), 1);
-    EXPECT_EQ(locked_by([&] { EXPECT_GE(tested.capacity(), tested.used()); }), 1);
+    EXPECT_EQ(locked_by([&] { EXPECT_GT(tested.capacity(), 0u); }), 1);
     EXPECT_EQ(locked_by([&] { EXPECT_GE(tested.slots(), 1u); }), 1);
     EXPECT_EQ(locked_by([&] { tested.deallocate(p); }), 1);
     EXPECT_EQ(locked_by([&] { p = tested.try_allocate(); }), 1);
@@ -184,7 +184,8 @@ TEST(synchronized, with_runs_a_function_under_the_lock) {
 
 TEST(synchronized, with_gives_a_copy_of_what_the_function_refers_to) {
     synchronized<acre::statistics<acre::heap>> tested;
-    auto counts = tested.with([](acre::statistics<acre::heap>& r) -> const acre::statistics_counts& { return r.counts(); });
+    auto counts =
+        tested.with([](acre::statistics<acre::heap>& r) -> const acre::statistics_counts& { return r.counts(); });
     static_assert(std::is_same_v<decltype(counts), acre::statistics_counts>);
     void* p = tested.allocate(10);
     EXPECT_EQ(counts.allocations.value, 0u);

@@ -23,7 +23,8 @@ TEST(live_map, example) {
     void* p = storage.data();
     acre::live_map live;
     live.add(p, 100);
-    EXPECT_EQ(written([&](std::FILE* to) { live.report(to, "sessions"); }).rfind("sessions: 1 allocations of 100", 0), 0u);
+    EXPECT_EQ(written([&](std::FILE* to) { live.report(to, "sessions"); }).rfind("sessions: 1 allocations of 100", 0),
+              0u);
     live.remove(p);
     EXPECT_EQ(live.size(), 0u);
 }

@@ -119,7 +119,8 @@ public:
     explicit limited(const limited_options& options, Arguments&&... arguments)
         : base(meter_of(options), std::forward<Arguments>(arguments)...) {}
     /// R is constructed from its options: limited<R> l{{.limit_bytes = 1_MiB}, {.name = value}}.
-    explicit limited(const limited_options& options, const detail::options_of<R>& chosen, resource_ref upstream = heap{})
+    explicit limited(const limited_options& options, const detail::options_of<R>& chosen,
+                     resource_ref upstream = heap{})
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
         : base(meter_of(options), chosen, upstream) {}
 

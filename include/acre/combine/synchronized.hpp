@@ -51,8 +51,10 @@ public:
     synchronized() = default;
     /// R is constructed from `arguments`.
     template <class First, class... Rest>
-        requires std::is_constructible_v<R, First, Rest...> && (!std::derived_from<std::remove_cvref_t<First>, synchronized>)
-    explicit synchronized(First&& first, Rest&&... rest) : guarded_(std::forward<First>(first), std::forward<Rest>(rest)...) {}
+        requires std::is_constructible_v<R, First, Rest...> &&
+                 (!std::derived_from<std::remove_cvref_t<First>, synchronized>)
+    explicit synchronized(First&& first, Rest&&... rest)
+        : guarded_(std::forward<First>(first), std::forward<Rest>(rest)...) {}
     /// R is constructed from its options: synchronized<R> s{{.name = value}}.
     explicit synchronized(const detail::options_of<R>& chosen, resource_ref upstream = heap{})
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
@@ -402,7 +404,9 @@ public:
 
 private:
     // The guard is a temporary of the caller's, which lives until the other is empty.
-    synchronized(const std::lock_guard<Lock>&, synchronized& other) : guarded_(std::move(other.guarded_)) {}
+    synchronized(const std::lock_guard<Lock>&, synchronized& other)
+        requires std::is_move_constructible_v<R>
+        : guarded_(std::move(other.guarded_)) {}
 
     // What `function` refers to is copied before the lock is left.
     template <class Function>

@@ -85,8 +85,9 @@ struct busy_peak {
 template <class R, statistics_options Options>
 class statistics_meter {
     static_assert(Options.live_map || !Options.leak_report, "statistics_options: .leak_report needs .live_map");
-    static_assert(!Options.peak_busy_arenas || requires(const R& r) { r.busy_arenas(); },
-                  "statistics_options: .peak_busy_arenas needs a resource with busy_arenas()");
+    static_assert(
+        !Options.peak_busy_arenas || requires(const R& r) { r.busy_arenas(); },
+        "statistics_options: .peak_busy_arenas needs a resource with busy_arenas()");
 
 public:
     struct mark_type {
@@ -311,8 +312,8 @@ private:
         requires(Options.histogram)
     {
         char line[160];
-        std::snprintf(line, sizeof line, "  sizes        mean %.1f, deviation %.1f, median %zu, 99 %% up to %zu\n", mean(),
-                      standard_deviation(), percentile(0.5), percentile(0.99));
+        std::snprintf(line, sizeof line, "  sizes        mean %.1f, deviation %.1f, median %zu, 99 %% up to %zu\n",
+                      mean(), standard_deviation(), percentile(0.5), percentile(0.99));
         text += line;
     }
 };
