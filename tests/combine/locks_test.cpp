@@ -80,7 +80,8 @@ TEST(spin_lock, X12_a_waiting_thread_sleeps) {
     EXPECT_LT(spent, 0.1);
 }
 
-TEST(no_lock, is_a_lock) {
+// Hazard N13: whether to lock is said by type.
+TEST(no_lock, N13_locks_nothing) {
     acre::no_lock lock;
     const std::lock_guard guard{lock};
     EXPECT_TRUE(lock.try_lock());

@@ -217,7 +217,8 @@ TEST(synchronized, X16_moves_what_it_guards) {
     first.deallocate(first.allocate());
 }
 
-TEST(synchronized, a_static_one_is_ready_at_once) {
+// Hazard N8: a static lock is never skipped, since it is a lock before any code runs.
+TEST(synchronized, N8_a_static_one_is_ready_at_once) {
     ready_at_once.deallocate(ready_at_once.allocate(10), 10);
     ready_at_once_too.deallocate(ready_at_once_too.allocate(10), 10);
     EXPECT_EQ(ready_at_once.live() + ready_at_once_too.live(), 0u);

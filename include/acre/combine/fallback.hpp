@@ -47,11 +47,10 @@ public:
     /// Gives storage back to where it came from; null is a no-op.
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
-        if (this->first().owns(p)) {
-            this->first().deallocate(p, bytes, alignment);
-        } else {
-            this->second().deallocate(p, bytes, alignment);
-        }
+        if (this->first().owns(p)) return this->first().deallocate(p, bytes, alignment);
+        // The compiler may think that storage inside the first one gets here, and warn that it is none of the heap's.
+        asm("" : "+r"(p));
+        this->second().deallocate(p, bytes, alignment);
     }
     /// Resizes in place where the resource that `p` came from can. False, and nothing changed, where it cannot; also when
     /// shrinking.

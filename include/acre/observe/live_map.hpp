@@ -1,7 +1,7 @@
 // Which allocations are live: the address of each, its bytes and its number in the order of allocation.
 //
 // Used by acre::statistics, and by itself where something else hands out the storage. Cost: constant time a call but for
-// growing, 48 bytes of an upstream of its own an allocation; going back to a mark is linear. An allocation for which that
+// growing, 32 to 64 bytes of an upstream of its own an allocation; going back to a mark is linear. An allocation for which that
 // upstream has no memory is not kept (see unrecorded()). Not thread-safe. Movable.
 //
 //     acre::live_map live;

@@ -1,8 +1,9 @@
 // A hash table of the records that acre::statistics keeps, by a number (an address or a size), with memory from an
 // upstream of its own. It never throws: a record for which upstream has no memory is not kept, and the caller is told.
 //
-// Used by acre::statistics, not directly. Cost: constant time but for growing, which doubles it; 16 bytes and the record
-// for each place, half to three quarters of which are in use. Memory is taken at the first record. Not thread-safe.
+// Used by acre::statistics, not directly. Cost: constant time but for growing, which doubles it; 8 bytes and the record
+// for each place, three eighths to three quarters of which are in use. Memory is taken at the first record. Not
+// thread-safe.
 #pragma once
 
 #include <acre/core/resource_ref.hpp>

@@ -7,7 +7,7 @@
 // seen: count the upstream as well if that matters.
 //
 // Cost: about eight instructions a call, no memory. Each option adds its own, and nothing where it is not given:
-//   .live_map          address and bytes of all that is live: a hash table, 48 bytes an allocation
+//   .live_map          address and bytes of all that is live: a hash table, 32 to 64 bytes an allocation
 //   .leak_report       at its end writes what is still live to standard error; needs .live_map
 //   .histogram         each size's count, percentiles, mean, deviation: a hash table of the sizes that occur
 //   .scopes            push_scope() and pop_scope(): what was allocated between, the peak within
