@@ -94,6 +94,18 @@ TEST(segregate, nests_for_more_sizes) {
     EXPECT_EQ(tested.small().live() + tested.large().small().live(), 0u);
 }
 
+TEST(segregate, is_counted_as_a_whole_and_in_parts) {
+    acre::statistics<segregate<64, acre::statistics<acre::pool<64>>, acre::heap>> tested;
+    void* small = tested.allocate(50);
+    void* large = tested.allocate(100);
+    EXPECT_EQ(tested.counts().allocations.value, 2u);
+    EXPECT_EQ(tested.small().counts().allocations.value, 1u);
+    EXPECT_EQ(tested.report().rfind("acre::segregate\n", 0), 0u) << tested.report();
+    tested.deallocate(small, 50);
+    tested.deallocate(large, 100);
+    EXPECT_EQ(tested.counts().bytes.value, 0u);
+}
+
 TEST(segregate, X16_moves_with_what_is_live) {
     segregate<64, acre::pool<64>, acre::pool<512>> first;
     void* p = first.allocate(500);

@@ -29,6 +29,8 @@ class fallback : public detail::two_parts<Primary, Secondary> {
     using secondary_type = typename base::second_type;
 
 public:
+    static constexpr const char* name = "acre::fallback";
+
     using base::base;
     fallback() = default;
 

@@ -5,7 +5,7 @@
 // or put a limited<heap> beneath them. What an acre::scratch of the arena inside allocates, and what is allocated through
 // a reference to the plain R, is not seen.
 //
-// Cost: about eight instructions a call, no memory. Thread rules: those of R; limited<synchronized<R>> is
+// Cost: about twelve instructions a call, no memory. Thread rules: those of R; limited<synchronized<R>> is
 // synchronized<limited<R>> (acre/combine/synchronized.hpp).
 //
 //     acre::limited<acre::multi_pool> plugin{{.limit_bytes = 64_MiB}};

@@ -26,6 +26,7 @@ class segregate : public detail::two_parts<Small, Large> {
 public:
     static_assert(Threshold < max_request, "the threshold of a segregate is a size in bytes that can be asked for");
 
+    static constexpr const char* name = "acre::segregate";
     /// The largest request in bytes that the resource for small ones gets.
     static constexpr std::size_t threshold = Threshold;
 

@@ -6,7 +6,7 @@
 // What an acre::scratch of the arena inside allocates, and what is allocated through a reference to the plain R, is not
 // seen: count the upstream as well if that matters.
 //
-// Cost: about eight instructions a call, no memory. Each option adds its own, and nothing where it is not given:
+// Cost: about fourteen instructions a call, no memory. Each option adds its own, and nothing where it is not given:
 //   .live_map          address and bytes of all that is live: a hash table, 32 to 64 bytes an allocation
 //   .leak_report       at its end writes what is still live to standard error; needs .live_map
 //   .histogram         each size's count, percentiles, mean, deviation: a hash table of the sizes that occur
