@@ -125,7 +125,9 @@ void getters_beside_allocations() {
             EXPECT_FALSE(tested.report().empty());
             EXPECT_LE(tested.live_allocations().size(), 100u);
             EXPECT_LE(tested.histogram().size(), 200u);
-            EXPECT_LE(tested.percentile(0.5), tested.percentile(1));
+            // Asked one after the other: the largest only grows.
+            const std::size_t median = tested.percentile(0.5);
+            EXPECT_LE(median, tested.percentile(1));
             EXPECT_LE(tested.mean(), 200.0);
             EXPECT_LE(tested.standard_deviation(), 200.0);
             (void)tested.live();
