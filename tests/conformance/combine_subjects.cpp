@@ -72,6 +72,8 @@ std::vector<subject_case> combine_subjects() {
     using acre::synchronized;
     constexpr limited_options little{.limit_bytes = 65536};
     constexpr limited_options plenty{.limit_bytes = std::size_t{1} << 40};
+    // Of one size, so that what is kept for the next round fits it.
+    constexpr arena_options few_blocks{.first_block_bytes = 2048, .max_block_bytes = 2048, .limit_bytes = 10'000};
     constexpr subject_traits direct{.direct = true};
     constexpr subject_traits bounded{.bounded = true};
     constexpr subject_traits not_shrinking{.shrinks = false};
@@ -92,8 +94,8 @@ std::vector<subject_case> combine_subjects() {
         make_case<fallback_to_arena>("fallback_inline_buffer_arena"),
         make_case<parts_over_checking<fallback<pool<64>, multi_pool>, pool_options{.limit_bytes = 8192}, pool_options{},
                                       direct>>("fallback_pool_multi_pool"),
-        make_case<parts_over_checking<fallback<arena, multi_pool>, arena_options{.limit_bytes = 10'000}, pool_options{},
-                                      not_shrinking>>("fallback_arena_multi_pool"),
+        make_case<parts_over_checking<fallback<arena, multi_pool>, few_blocks, pool_options{}, not_shrinking>>(
+            "fallback_arena_multi_pool"),
         make_case<alone<segregate<128, pool<128>, heap>>>("segregate_pool_heap"),
         make_case<parts_over_checking<segregate<100, pool<100>, multi_pool>, pool_options{}, pool_options{}, direct>>(
             "segregate_pool_multi_pool"),
