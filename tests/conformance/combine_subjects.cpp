@@ -72,8 +72,8 @@ std::vector<subject_case> combine_subjects() {
     using acre::synchronized;
     constexpr limited_options little{.limit_bytes = 65536};
     constexpr limited_options plenty{.limit_bytes = std::size_t{1} << 40};
-    // Of one size, so that what is kept for the next round fits it.
-    constexpr arena_options few_blocks{.first_block_bytes = 2048, .max_block_bytes = 2048, .limit_bytes = 10'000};
+    // Of one size, four to the limit: what is kept for the next round fits it.
+    constexpr arena_options few_blocks{.first_block_bytes = 2048, .max_block_bytes = 2048, .limit_bytes = 8192};
     constexpr subject_traits direct{.direct = true};
     constexpr subject_traits bounded{.bounded = true};
     constexpr subject_traits not_shrinking{.shrinks = false};
