@@ -93,8 +93,9 @@ std::vector<subject_case> combine_subjects() {
         make_case<alone<fallback<acre::inline_buffer<4096>, heap>>>("fallback_inline_buffer_heap"),
         make_case<fallback_to_arena>("fallback_inline_buffer_arena"),
         make_case<parts_over_checking<fallback<pool<64>, multi_pool>, pool_options{.limit_bytes = 8192}, pool_options{},
-                                      direct>>("fallback_pool_multi_pool"),
-        make_case<parts_over_checking<fallback<arena, multi_pool>, few_blocks, pool_options{}, not_shrinking>>(
+                                      subject_traits{.direct = true, .falls_back = true}>>("fallback_pool_multi_pool"),
+        make_case<parts_over_checking<fallback<arena, multi_pool>, few_blocks, pool_options{},
+                                      subject_traits{.shrinks = false, .falls_back = true}>>(
             "fallback_arena_multi_pool"),
         make_case<alone<segregate<128, pool<128>, heap>>>("segregate_pool_heap"),
         make_case<parts_over_checking<segregate<100, pool<100>, multi_pool>, pool_options{}, pool_options{}, direct>>(

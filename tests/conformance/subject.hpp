@@ -25,6 +25,7 @@ struct subject_traits {
     bool can_fail = true;      // its upstream may refuse: not where a null would end the program
     bool refuses_all = false;  // serves nothing
     bool shrinks = true;       // try_resize never refuses to shrink
+    bool falls_back = false;   // may serve from elsewhere what its upstream refuses
 };
 
 /// The resource under test.
