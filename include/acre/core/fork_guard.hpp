@@ -65,7 +65,8 @@ private:
 
     static void lock_all() noexcept {
         detail::process.mutex.lock();
-        for (const fork_guard* each = detail::process.newest; each != nullptr; each = each->older_) each->mutex_->lock();
+        for (const fork_guard* each = detail::process.newest; each != nullptr; each = each->older_)
+            each->mutex_->lock();
     }
     static void unlock_all() noexcept {
         for (const fork_guard* each = detail::process.newest; each != nullptr; each = each->older_) {

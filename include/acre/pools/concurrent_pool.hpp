@@ -85,7 +85,8 @@ private:
     void destroy_all() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>) {
             const bitmap_slabs& slabs = this->collected();
-            for (auto each = slabs.first_live(base::geometry); each.slot != nullptr; slabs.advance(base::geometry, each)) {
+            for (auto each = slabs.first_live(base::geometry); each.slot != nullptr;
+                 slabs.advance(base::geometry, each)) {
                 std::destroy_at(static_cast<T*>(each.slot));
             }
             // Their slots go with the slabs.

@@ -127,9 +127,7 @@ public:
 
     /// Gives slabs without a live slot back to upstream, while other threads go on; returns their bytes. What threads
     /// keep counts as live. Linear in the slabs held.
-    std::size_t release_unused() noexcept {
-        return depot_.release_unused(geometry, upstream_, name);
-    }
+    std::size_t release_unused() noexcept { return depot_.release_unused(geometry, upstream_, name); }
 
     /// Gives everything back to upstream: every slot handed out is void. No other thread may use it meanwhile.
     void release() noexcept {
@@ -209,10 +207,9 @@ private:
 
     [[gnu::noinline]] void* try_allocate_rarely() noexcept {
         thread_part* part = this_part();
-        void* p = part == nullptr ? nullptr
-                                  : part->cache.take_from_next(magazine_slots, [this](magazine* empty) {
-                                        return depot_.exchange_empty(geometry, upstream_, limit_, empty);
-                                    });
+        void* p = part == nullptr ? nullptr : part->cache.take_from_next(magazine_slots, [this](magazine* empty) {
+            return depot_.exchange_empty(geometry, upstream_, limit_, empty);
+        });
         // Without a part, or where there is no memory for a magazine.
         if (p == nullptr) p = depot_.take_one(geometry, upstream_, limit_);
         if (p != nullptr) unpoison(p, geometry.slot_bytes);

@@ -21,8 +21,8 @@ public:
     struct entry {
         std::size_t slot_bytes;
         std::string_view group;
-        bool synchronized;       // false: a group that one thread at a time uses
-        std::size_t live;        // slots handed out, those that threads keep included; unsynchronised: when it last grew
+        bool synchronized;  // false: a group that one thread at a time uses
+        std::size_t live;   // slots handed out, those that threads keep included; unsynchronised: when it last grew
         std::size_t held_bytes;  // from the system; unsynchronised: when it last grew
     };
 

@@ -72,7 +72,9 @@ public:
         return p;
     }
 
-    [[gnu::always_inline]] static void give_back(void* p) noexcept { all.slabs.give_back(geometry, static_pool_name, p); }
+    [[gnu::always_inline]] static void give_back(void* p) noexcept {
+        all.slabs.give_back(geometry, static_pool_name, p);
+    }
 
     static bool prepare(std::size_t count) noexcept {
         void* taken = nullptr;
