@@ -8,7 +8,6 @@
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/size_literals.hpp>
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>

@@ -5,6 +5,7 @@
 // Copy it for parsers and compilers: many small nodes, of which none goes before the others.
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_string.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdio>

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <iterator>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <sstream>
