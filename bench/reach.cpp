@@ -80,6 +80,25 @@ std::vector<reach_line> stack_lines() {
     };
 }
 
+/// One line for each figure of W1, for an arena in both places.
+std::vector<reach_line> orc_lines() {
+    std::vector<reach_line> lines;
+    for (const std::string where : {"at namespace scope", "local to a function"}) {
+        const std::string orcs = "acre::typed_arena, " + where;
+        const auto add = [&](const std::string& group, double asked) {
+            lines.push_back(
+                {group + ", typed arena " + where + " / new/delete", quantity::time, group, orcs, baseline, asked});
+        };
+        for (const std::string thread : {"", ", a thread was started"}) {
+            add("W1 new, first touch" + thread, 0.38);
+            add("W1 new, prefaulted" + thread, 0.22);
+            add("W1 delete, first touch" + thread, 0.02);
+            add("W1 delete, prefaulted" + thread, 0.02);
+        }
+    }
+    return lines;
+}
+
 std::vector<reach_line> camera_lines() {
     const std::string arenas = "acre::multi_arena";
     const std::string design = "published multi-arena, re-implemented";
@@ -165,7 +184,7 @@ std::string verdict(const reach_line& line, std::optional<double> measured) {
 
 void write_verdicts(std::ostream& out, const measurements& measured) {
     out << "## Reach\n\n| | at most | measured | best rounds | |\n|---|--:|--:|--:|---|\n";
-    for (const auto& lines : {pool_lines(), arena_lines(), camera_lines(), stack_lines()}) {
+    for (const auto& lines : {pool_lines(), arena_lines(), orc_lines(), camera_lines(), stack_lines()}) {
         for (const reach_line& line : lines) {
             const std::optional<double> value = value_of(line, measured);
             out << "| " << line.what << " | " << two_digits(line.asked) << " | " << two_digits(value) << " | "

@@ -5,6 +5,7 @@
 #include <acre/arenas/fit_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
+#include <acre/arenas/typed_arena.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
@@ -65,6 +66,27 @@ struct arena_orc : orc {
     static void* operator new(std::size_t bytes) { return Home::get().allocate(bytes, alignof(orc)); }
     static void operator delete(void*) noexcept {}
     static void all_deleted() { Home::get().reset(acre::keep_all); }
+};
+
+using orc_arena = acre::typed_arena<orc, orc_count>;
+
+struct typed_namespace_home {
+    static orc_arena& get() noexcept { return orcs; }
+    static constinit inline orc_arena orcs{};
+};
+
+struct typed_function_home {
+    static orc_arena& get() noexcept {
+        static constinit orc_arena orcs;
+        return orcs;
+    }
+};
+
+template <class Home>
+struct typed_arena_orc : orc {
+    static void* operator new(std::size_t bytes) { return Home::get().class_new(bytes); }
+    static void operator delete(void* p, std::size_t bytes) noexcept { Home::get().class_delete(p, bytes); }
+    static void all_deleted() { Home::get().reset(); }
 };
 
 struct object_pool_blocks {
@@ -177,6 +199,8 @@ void enter_arenas(suite& entries) {
     enter_filled_map<scratch_source>(entries, scratch_name);
     enter_orcs<arena_orc<namespace_home>>(entries, "acre::arena, at namespace scope");
     enter_orcs<arena_orc<function_home>>(entries, "acre::arena, local to a function");
+    enter_orcs<typed_arena_orc<typed_namespace_home>>(entries, "acre::typed_arena, at namespace scope");
+    enter_orcs<typed_arena_orc<typed_function_home>>(entries, "acre::typed_arena, local to a function");
 }
 
 template <class Arenas>

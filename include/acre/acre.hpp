@@ -15,8 +15,10 @@
 #include <acre/arenas/reset_policy.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/arenas/thread_scratch.hpp>
+#include <acre/arenas/typed_arena.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>

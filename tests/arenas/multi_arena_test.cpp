@@ -193,7 +193,7 @@ TEST(multi_arena, B5_zero_bytes_take_their_place_under_any_alignment) {
     multi_arena tested{{.arenas = 8, .bytes = 512}};
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
         void* p = tested.try_allocate(0, alignment);
-        EXPECT_EQ(p != nullptr, alignment <= 512);
+        EXPECT_TRUE(p != nullptr || alignment > 512);
         EXPECT_TRUE(p == nullptr || (tested.owns(p) && acre::is_aligned(p, alignment)));
         tested.deallocate(p, 0, alignment);
     }

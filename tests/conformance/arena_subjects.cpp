@@ -4,6 +4,7 @@
 #include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
+#include <acre/arenas/typed_arena.hpp>
 #include <acre/memory/no_memory.hpp>
 
 #include "conformance/worlds.hpp"
@@ -46,11 +47,34 @@ struct multi_arena_reserved {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
+struct typed_item {
+    std::uint64_t words[3];
+};
+struct alignas(64) wide_item {
+    std::uint64_t words[10];
+};
+
+// A typed_arena has no upstream: it has only so much.
+template <class T, std::size_t N, acre::typed_arena_options Options>
+using typed = alone<acre::typed_arena<T, N, Options>, subject_traits{.bounded = true}>;
+
+// Behind a handle, since it does not own what came from its fallback.
+struct typed_arena_falling_back {
+    static constexpr subject_traits traits{};
+    acre::typed_arena<typed_item, 500,
+                      acre::typed_arena_options{.when_full = acre::exhaustion::fall_back, .reuse = true}>
+        referred;
+    acre::resource_ref tested{referred};
+    acre::resource_ref& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
 }  // namespace
 
 std::vector<subject_case> arena_subjects() {
     using acre::arena;
     using acre::arena_options;
+    using acre::typed_arena_options;
     return {
         make_case<alone<arena>>("arena_heap"),
         make_case<over_checking<arena>>("arena"),
@@ -70,6 +94,12 @@ std::vector<subject_case> arena_subjects() {
             "multi_arena_runs"),
         make_case<alone<acre::inline_multi_arena<32, 8192>, subject_traits{.bounded = true}>>("inline_multi_arena"),
         make_case<reference_to_arena>("resource_ref_arena"),
+        make_case<typed<typed_item, 20'000, typed_arena_options{}>>("typed_arena"),
+        make_case<typed<typed_item, 5'000, typed_arena_options{.reuse = true}>>("typed_arena_reuse"),
+        make_case<typed<wide_item, 1'000, typed_arena_options{.synchronized = true}>>("typed_arena_synchronized"),
+        make_case<typed<wide_item, 300, typed_arena_options{.reuse = true, .synchronized = true}>>(
+            "typed_arena_reuse_synchronized"),
+        make_case<typed_arena_falling_back>("typed_arena_fall_back"),
     };
 }
 

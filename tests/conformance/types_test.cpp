@@ -18,13 +18,15 @@ constexpr bool none_copied = ((!std::is_copy_constructible_v<R> && !std::is_copy
 static_assert(none_copied<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
                           acre::pool<64>, acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>,
                           acre::pmr<acre::heap>, acre::pmr<acre::arena&>, acre::statistics<acre::arena>,
-                          acre::statistics<acre::multi_pool>, acre::statistics<acre::object_pool<plain>>>);
+                          acre::statistics<acre::multi_pool>, acre::statistics<acre::object_pool<plain>>,
+                          acre::typed_arena<plain, 4>>);
 
 // Hazards A3, A4, A7: what others point to stays where it is.
 template <class... R>
 constexpr bool none_moved = ((!std::is_move_constructible_v<R> && !std::is_move_assignable_v<R>) && ...);
-static_assert(none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
-                         acre::multi_pool, acre::pmr<acre::arena>, acre::statistics<acre::arena>>);
+static_assert(
+    none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
+               acre::multi_pool, acre::pmr<acre::arena>, acre::statistics<acre::arena>, acre::typed_arena<plain, 4>>);
 
 // Hazard P5.
 template <class... R>
@@ -42,7 +44,8 @@ constexpr bool all_resources = (acre::resource<R> && ...);
 static_assert(all_resources<acre::heap, acre::buffer, acre::inline_buffer<64>, acre::no_memory, acre::pmr_upstream,
                             acre::resource_ref, acre::arena, acre::inline_arena<64>, acre::scratch, acre::pool<1>,
                             acre::object_pool<plain>, acre::multi_pool, acre::statistics<acre::heap>,
-                            acre::statistics<acre::resource_ref>, acre::statistics<acre::pool<8>>>);
+                            acre::statistics<acre::resource_ref>, acre::statistics<acre::pool<8>>,
+                            acre::typed_arena<plain, 4>, acre::statistics<acre::typed_arena<plain, 4>>>);
 
 // Hazard X17: several numbers are never positional.
 static_assert(!std::is_constructible_v<acre::arena, std::size_t, std::size_t>);

@@ -87,13 +87,14 @@ private:
         }};
 
     // The standard's interface leaves undefined what acre promises: sizes that wrap when they are rounded up, alignments
-    // that are none, zero bytes, null. And pools of libstdc++ align a block only as far as its size is a multiple.
+    // that are none, zero bytes, null. And pools of libstdc++ align a block of more bytes than its alignment only as far
+    // as its size is a multiple.
     static constexpr const char* pmr_name = "std::pmr::memory_resource";
     static constexpr bool fits_pmr(std::size_t bytes, std::size_t alignment) noexcept {
         return is_alignment(alignment) && bytes <= max_request && alignment <= max_request - bytes;
     }
     static constexpr std::size_t pmr_bytes(std::size_t bytes, std::size_t alignment) noexcept {
-        return align_up(bytes + (bytes == 0), alignment);
+        return bytes <= alignment ? bytes + (bytes == 0) : align_up(bytes, alignment);
     }
 
     static void* allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) {

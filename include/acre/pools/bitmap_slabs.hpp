@@ -229,17 +229,24 @@ public:
 
     /// The least that upstream is asked for when the slots held are used up, in bytes.
     std::size_t next_slab_bytes(const slab_geometry& geometry) const noexcept {
-        return slab_count_ == 0 ? geometry.first_slab_bytes : geometry.slab_bytes;
+        return slab_bytes(geometry, slab_count_);
     }
 
-    /// Bytes of a buffer aligned to a slab that has room for `count` slots, the gap behind the short first slab included:
+    /// Bytes of a buffer aligned to a slab that has room for `count` slots, the gaps behind the short first slabs included:
     /// where several slabs at once do not fit, they are asked for one by one. SIZE_MAX when there cannot be so many.
     static constexpr std::size_t required_buffer_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
-        const std::size_t first = geometry.usable(geometry.first_slab_bytes);
-        if (count <= first) return count == 0 ? 0 : geometry.first_slab_bytes;
+        if (count == 0) return 0;
         if (count > max_request / 2 / geometry.slot_bytes) return SIZE_MAX;
-        const std::size_t each = geometry.usable(geometry.slab_bytes);
-        return geometry.slab_bytes * (1 + (count - first + each - 1) / each);
+        std::size_t slots = 0;
+        for (std::size_t slabs = 0;; ++slabs) {
+            const std::size_t bytes = slab_bytes(geometry, slabs);
+            if (bytes == geometry.slab_bytes) {
+                const std::size_t each = geometry.usable(bytes);
+                return bytes * (slabs + (count - slots + each - 1) / each);
+            }
+            slots += geometry.usable(bytes);
+            if (slots >= count) return geometry.slab_bytes * slabs + bytes;
+        }
     }
 
     /// Bytes asked of upstream, in all, by the time `count` slots have been handed out for the first time. SIZE_MAX when
@@ -396,11 +403,18 @@ private:
     static constexpr std::size_t most_slabs_a_region = 16;
     static constexpr std::size_t slabs_until_steady = 32 * most_slabs_a_region;
 
-    // Bytes to ask of upstream when `slabs` slabs exist: the first slab is short, then single slabs, and a pool that is
-    // large already grows by about 3 % at a time, up to 16 slabs.
+    // Bytes of the next slab when `slabs` slabs exist. They double with every second one up to the full size, so that a
+    // pool of a few objects, or a size class that is hardly used, holds little more than it needs.
+    static constexpr std::size_t slab_bytes(const slab_geometry& geometry, std::size_t slabs) noexcept {
+        std::size_t bytes = geometry.first_slab_bytes;
+        for (; slabs >= 2 && bytes < geometry.slab_bytes; slabs -= 2) bytes *= 2;
+        return bytes;
+    }
+
+    // Bytes to ask of upstream then: single slabs, and a pool that is large already grows by about 3 % at a time, up to 16
+    // slabs.
     static constexpr std::size_t region_bytes(const slab_geometry& geometry, std::size_t slabs) noexcept {
-        if (slabs == 0) return geometry.first_slab_bytes;
-        return geometry.slab_bytes * std::clamp<std::size_t>(slabs / 32, 1, most_slabs_a_region);
+        return slab_bytes(geometry, slabs) * std::clamp<std::size_t>(slabs / 32, 1, most_slabs_a_region);
     }
 
     bool add_slab(const slab_geometry& geometry, resource_ref upstream, std::size_t limit) noexcept {

@@ -1,0 +1,238 @@
+// A class whose operators new and delete are a typed_arena's: single objects, arrays, derived classes.
+#include <gtest/gtest.h>
+
+#include <acre/arenas/typed_arena.hpp>
+#include <acre/core/alignment.hpp>
+#include <acre/memory/no_memory.hpp>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "conformance/refusal.hpp"
+
+namespace {
+
+using acre::exhaustion;
+using acre::typed_arena;
+using acre::typed_arena_options;
+using acre_test::outcome;
+using acre_test::outcome_of;
+
+// Derives from what declares its operators; the arena needs the complete class.
+struct orc {
+    orc() { ++live; }
+    orc(const orc&) = delete;
+    orc& operator=(const orc&) = delete;
+    virtual ~orc() { --live; }
+    int strength = 100;
+
+    static inline int live = 0;
+
+    static void* operator new(std::size_t bytes);
+    static void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept;
+    static void* operator new[](std::size_t bytes);
+    static void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept;
+    static void operator delete(void* p, std::size_t bytes) noexcept;
+    static void operator delete[](void* p, std::size_t bytes) noexcept;
+};
+
+constinit typed_arena<orc, 100, typed_arena_options{.reuse = true}> orcs;
+
+void* orc::operator new(std::size_t bytes) {
+    return orcs.class_new(bytes);
+}
+void* orc::operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    return orcs.try_class_new(bytes);
+}
+void* orc::operator new[](std::size_t bytes) {
+    return orcs.class_new_array(bytes);
+}
+void* orc::operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+    return orcs.try_class_new_array(bytes);
+}
+void orc::operator delete(void* p, std::size_t bytes) noexcept {
+    orcs.class_delete(p, bytes);
+}
+void orc::operator delete[](void* p, std::size_t bytes) noexcept {
+    orcs.class_delete_array(p, bytes);
+}
+
+TEST(typed_arena_class, example) {
+    const orc* one = new orc;
+    const orc* other = new (std::nothrow) orc;
+    EXPECT_TRUE(orcs.owns(one) && orcs.owns(other));
+    EXPECT_EQ(orcs.used(), 2 * sizeof(orc));
+    delete one;
+    delete other;
+    EXPECT_EQ(orcs.used(), 0u);
+    EXPECT_EQ(orc::live, 0);
+}
+
+TEST(typed_arena_class, B2_B10_arrays_have_room_for_their_cookie) {
+    for (std::size_t count = 0; count < 20; ++count) {
+        orc* array = new orc[count];
+        const orc* next = new orc;
+        EXPECT_TRUE(next < array || next >= array + count) << count;
+        EXPECT_TRUE(orcs.owns(array));
+        EXPECT_LE(orcs.used(), (orcs.array_slots(count) + 1) * sizeof(orc));
+        const std::size_t cookie = sizeof(std::size_t);
+        EXPECT_GE(orcs.used(), (count + 1) * sizeof(orc) + cookie);
+        for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(array[i].strength, 100);
+        delete next;
+        delete[] array;
+        EXPECT_EQ(orcs.used(), 0u);
+    }
+}
+
+TEST(typed_arena_class, B2_the_room_that_arrays_need_is_stated) {
+    std::size_t count = 0;
+    while (orcs.array_slots(count + 1) <= orcs.slots()) ++count;
+    orc* array = new orc[count];
+    EXPECT_EQ(orcs.used(), orcs.capacity());
+    EXPECT_EQ(new (std::nothrow) orc, nullptr);
+    EXPECT_EQ(new (std::nothrow) orc[1], nullptr);
+    delete[] array;
+    array = new (std::nothrow) orc[count + 1];
+    EXPECT_EQ(array, nullptr);
+}
+
+#if defined(__cpp_exceptions)
+TEST(typed_arena_class, B1_B6_too_many_throw) {
+    std::vector<std::unique_ptr<orc>> all;
+    for (std::size_t i = 0; i < orcs.slots(); ++i) all.emplace_back(new orc);
+    EXPECT_THROW((void)new orc, acre::limit_exceeded);
+    EXPECT_THROW((void)new orc[2], acre::limit_exceeded);
+    std::size_t wrapping = SIZE_MAX / sizeof(orc) + 2;
+    asm("" : "+r"(wrapping));
+    // g++ throws bad_array_new_length itself; clang asks for SIZE_MAX bytes.
+    EXPECT_THROW((void)new orc[wrapping], std::bad_alloc);
+    all.clear();
+    EXPECT_EQ(orcs.used(), 0u);
+}
+#endif
+
+struct mean_orc : orc {
+    char axe[100] = {};
+};
+struct alignas(64) shield_orc : orc {
+    char shield[64] = {};
+};
+struct loud_orc : orc {
+    int loudness() const { return strength * 2; }
+};
+
+// Hazards B4, N2, P8: neither too small a place, nor a place in the arena given to the global heap.
+TEST(typed_arena_class, B4_N2_P8_derived_classes_go_to_the_heap_both_ways) {
+    const std::unique_ptr<orc> before{new orc};
+    std::unique_ptr<orc> mean{new mean_orc};
+    EXPECT_FALSE(orcs.owns(mean.get()));
+    std::unique_ptr<orc> quiet{new (std::nothrow) mean_orc};
+    EXPECT_FALSE(orcs.owns(quiet.get()));
+    EXPECT_EQ(orcs.used(), sizeof(orc));
+    const std::unique_ptr<orc> loud{new loud_orc};
+    EXPECT_TRUE(orcs.owns(loud.get())) << "it is as large as an orc";
+    mean.reset();
+    quiet.reset();
+    EXPECT_EQ(orcs.used(), 2 * sizeof(orc));
+}
+
+TEST(typed_arena_class, B3_B4_derived_classes_of_stricter_alignment_are_aligned) {
+    std::vector<std::unique_ptr<orc>> all;
+    for (int i = 0; i < 8; ++i) {
+        all.emplace_back(new shield_orc);
+        EXPECT_TRUE(acre::is_aligned(all.back().get(), 64));
+        EXPECT_FALSE(orcs.owns(all.back().get()));
+    }
+}
+
+// An array of them has room: it is a request for bytes.
+TEST(typed_arena_class, B4_arrays_of_derived_classes_have_room) {
+    mean_orc* array = new mean_orc[3];
+    const std::unique_ptr<orc> next{new orc};
+    const auto* after = reinterpret_cast<std::byte*>(array + 3);
+    EXPECT_TRUE(reinterpret_cast<std::byte*>(next.get()) >= after ||
+                reinterpret_cast<std::byte*>(next.get() + 1) <= reinterpret_cast<std::byte*>(array));
+    delete[] array;
+    EXPECT_EQ(orcs.used(), sizeof(orc));
+}
+
+// A fallback that has nothing refuses derived classes.
+TEST(typed_arena_class, B4_derived_classes_can_be_refused_at_run_time) {
+    static constinit typed_arena<int, 4, typed_arena_options{}, acre::no_memory> strict;
+    EXPECT_NE(strict.class_new(sizeof(int)), nullptr);
+    EXPECT_EQ(outcome_of([] { return strict.class_new(48); }), acre_test::refused_as(outcome::request_too_large));
+    EXPECT_EQ(strict.try_class_new(48), nullptr);
+}
+
+struct alignas(64) wide {
+    ~wide() { value = 0; }
+    int value = 7;
+    static void* operator new[](std::size_t bytes);
+    static void operator delete[](void* p, std::size_t bytes) noexcept;
+};
+constinit typed_arena<wide, 16> wides;
+void* wide::operator new[](std::size_t bytes) {
+    return wides.class_new_array(bytes);
+}
+void wide::operator delete[](void* p, std::size_t bytes) noexcept {
+    wides.class_delete_array(p, bytes);
+}
+
+TEST(typed_arena_class, B2_B3_arrays_of_aligned_objects) {
+    wide* array = new wide[3];
+    EXPECT_TRUE(wides.owns(array));
+    EXPECT_TRUE(acre::is_aligned(array, 64));
+    EXPECT_EQ(wides.used(), wides.array_slots(3) * sizeof(wide));
+    delete[] array;
+}
+
+// The length in front of an array is aligned, too, where objects are smaller than it.
+struct tiny {
+    ~tiny() { value = 0; }
+    char value = 7;
+    static void* operator new[](std::size_t bytes);
+    static void operator delete[](void* p, std::size_t bytes) noexcept;
+};
+static_assert(sizeof(tiny) == 1);
+constinit typed_arena<tiny, 100, typed_arena_options{.reuse = true}> tinies;
+void* tiny::operator new[](std::size_t bytes) {
+    return tinies.class_new_array(bytes);
+}
+void tiny::operator delete[](void* p, std::size_t bytes) noexcept {
+    tinies.class_delete_array(p, bytes);
+}
+
+TEST(typed_arena_class, B2_the_cookie_is_aligned) {
+    tiny* one = tinies.allocate_one();
+    tiny* array = new tiny[3];
+    EXPECT_TRUE(tinies.owns(array));
+    EXPECT_TRUE(acre::is_aligned(array, alignof(std::size_t)));
+    EXPECT_EQ(tinies.used(), 1 + tinies.array_slots(3));
+    delete[] array;
+    tinies.deallocate_one(one);
+    EXPECT_EQ(tinies.used(), 0u);
+}
+
+// No reuse, null when full, the arena a local of a function: the smallest form.
+struct elf {
+    int age = 500;
+    static auto& elves() {
+        static constinit typed_arena<elf, 3, typed_arena_options{.when_full = exhaustion::null}> all;
+        return all;
+    }
+    static void* operator new(std::size_t bytes) noexcept { return elves().class_new(bytes); }
+    static void operator delete(void* p, std::size_t bytes) noexcept { elves().class_delete(p, bytes); }
+};
+
+TEST(typed_arena_class, local_to_a_function_and_null_when_full) {
+    std::vector<elf*> all;
+    for (int i = 0; i < 3; ++i) all.push_back(new elf);
+    EXPECT_EQ(all[2]->age, 500);
+    EXPECT_EQ(new elf, nullptr);
+    for (const elf* each : all) delete each;
+    EXPECT_EQ(elf::elves().used(), 3 * sizeof(elf)) << "nothing is reused";
+    elf::elves().reset();
+}
+
+}  // namespace

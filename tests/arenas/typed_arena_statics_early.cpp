@@ -1,0 +1,55 @@
+// Linked before the file that defines the arenas, so that its initialisers run first and its ends last.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "arenas/typed_arena_statics.hpp"
+
+namespace {
+
+using acre_test::static_elf;
+using acre_test::static_orc;
+
+// The first object of all, and so the last to end.
+struct last_of_all {
+    ~last_of_all() { acre_test::expect_no_elves_left(); }
+};
+[[gnu::init_priority(200)]] last_of_all witness;
+
+// Filled by its initialiser, before the file of the arenas could have run one.
+const std::unique_ptr<static_orc> early_orc = std::make_unique<static_orc>();
+const std::unique_ptr<static_elf> early_elf = std::make_unique<static_elf>();
+const std::unique_ptr<static_elf[]> early_elves{new static_elf[5]};
+// Filled in main, freed after it.
+std::unique_ptr<static_elf> later_elf;
+std::vector<std::unique_ptr<static_orc>> later_orcs;
+
+// Allocates while it ends, when main is over and other statics are gone.
+struct allocates_at_its_end {
+    ~allocates_at_its_end() {
+        delete new static_orc;
+        delete new static_elf;
+        delete[] new static_elf[3];
+    }
+};
+[[gnu::init_priority(300)]] allocates_at_its_end ending;
+
+TEST(typed_arena_statics, B8_P10_is_ready_before_any_initialiser) {
+    EXPECT_TRUE(acre_test::owned_by_an_arena(early_orc.get()));
+    EXPECT_TRUE(acre_test::owned_by_an_arena(early_elf.get()));
+    EXPECT_TRUE(acre_test::owned_by_an_arena(early_elves.get()));
+    EXPECT_EQ(early_orc->strength, 100);
+    EXPECT_EQ(early_elves[4].age, 500);
+    EXPECT_GE(acre_test::live_elves(), 6);
+}
+
+// What fails here fails at the end of the program: by the sanitizer's report or by exit status 7.
+TEST(typed_arena_statics, B7_N5_is_there_when_statics_end) {
+    later_elf = std::make_unique<static_elf>();
+    for (int i = 0; i < 10; ++i) later_orcs.push_back(std::make_unique<static_orc>());
+    EXPECT_TRUE(acre_test::owned_by_an_arena(later_elf.get()));
+    EXPECT_TRUE(acre_test::owned_by_an_arena(later_orcs.back().get()));
+}
+
+}  // namespace

@@ -1,0 +1,246 @@
+// acre::typed_arena with `.synchronized`: no slot is handed out twice, none is lost.
+#include <gtest/gtest.h>
+
+#include <acre/arenas/typed_arena.hpp>
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using acre::typed_arena;
+using acre::typed_arena_options;
+
+constexpr typed_arena_options shared{.synchronized = true};
+constexpr typed_arena_options shared_and_reusing{.reuse = true, .synchronized = true};
+constexpr int thread_count = 4;
+
+struct item {
+    std::uint64_t owner;
+    std::uint64_t number;
+};
+
+template <class Work>
+void on_all_threads(Work work) {
+    std::barrier start{thread_count};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < thread_count; ++i) {
+        threads.emplace_back([&, i] {
+            start.arrive_and_wait();
+            work(static_cast<std::size_t>(i));
+        });
+    }
+    for (auto& each : threads) each.join();
+}
+
+struct run {
+    item* first;
+    std::size_t count;
+};
+
+// Everything handed out in one round, of all threads, must fill the arena without a gap and without an overlap.
+void expect_disjoint(std::vector<run>& runs, std::size_t slots) {
+    std::sort(runs.begin(), runs.end(), [](const run& a, const run& b) { return a.first < b.first; });
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        all += runs[i].count;
+        if (i > 0) {
+            ASSERT_EQ(runs[i - 1].first + runs[i - 1].count, runs[i].first);
+        }
+    }
+    EXPECT_EQ(all, slots);
+}
+
+// Threads of which one at a time takes a step; a seed says which.
+class chosen_steps {
+public:
+    chosen_steps(std::size_t threads, std::uint32_t seed) : waits_(threads), running_(threads), random_(seed) {}
+
+    /// Runs `work(thread)` in each thread.
+    template <class Work>
+    void run(Work work) {
+        std::vector<std::thread> threads;
+        for (std::size_t i = 0; i < waits_.size(); ++i) {
+            threads.emplace_back([&, i] {
+                current = this;
+                thread_ = i;
+                before_a_step();
+                work(i);
+                const std::lock_guard hold{lock_};
+                --running_;
+                choose();
+            });
+        }
+        for (auto& each : threads) each.join();
+    }
+
+    /// Waits until it is this thread's turn.
+    void before_a_step() {
+        std::unique_lock hold{lock_};
+        waits_[thread_] = true;
+        ++waiting_;
+        choose();
+        turn_changed_.wait(hold, [this] { return turn_ == thread_; });
+        turn_ = nobody;
+        waits_[thread_] = false;
+        --waiting_;
+    }
+
+    /// That of this thread, if it takes part.
+    static inline thread_local chosen_steps* current = nullptr;
+
+private:
+    static constexpr std::size_t nobody = SIZE_MAX;
+
+    void choose() {
+        if (waiting_ == 0 || waiting_ < running_) return;
+        do {
+            turn_ = random_() % waits_.size();
+        } while (!waits_[turn_]);
+        turn_changed_.notify_all();
+    }
+
+    static inline thread_local std::size_t thread_ = 0;
+
+    std::mutex lock_;
+    std::condition_variable turn_changed_;
+    std::vector<bool> waits_;
+    std::size_t waiting_ = 0;
+    std::size_t running_;
+    std::size_t turn_ = nobody;
+    std::mt19937 random_;
+};
+
+// A std::atomic each operation of which is a step.
+class stepping_counter {
+public:
+    explicit stepping_counter(std::size_t value) : value_(value) {}
+
+    std::size_t load(std::memory_order) const { return step(), value_; }
+    void store(std::size_t value, std::memory_order) { step(), value_ = value; }
+    std::size_t fetch_add(std::size_t more, std::memory_order) { return step(), value_ += more, value_ - more; }
+    std::size_t fetch_sub(std::size_t less, std::memory_order) { return step(), value_ -= less, value_ + less; }
+    bool compare_exchange_weak(std::size_t& expected, std::size_t wanted, std::memory_order order) {
+        return compare_exchange_strong(expected, wanted, order);
+    }
+    bool compare_exchange_strong(std::size_t& expected, std::size_t wanted, std::memory_order) {
+        step();
+        const bool same = value_ == expected;
+        (same ? value_ : expected) = same ? wanted : value_;
+        return same;
+    }
+
+private:
+    static void step() {
+        if (chosen_steps::current != nullptr) chosen_steps::current->before_a_step();
+    }
+
+    std::size_t value_;
+};
+
+// Hazard M23 in hundreds of orders of steps: undoing a refused run by subtracting would hand out slots twice here.
+TEST(typed_arena_threads, M23_no_order_of_steps_hands_out_twice) {
+    constexpr std::size_t slots = 10;
+    constexpr std::size_t bytes = 4;
+    for (std::uint32_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
+        SCOPED_TRACE(seed);
+        acre::shared_bump_slots<bytes, slots, stepping_counter> tested;
+        std::vector<std::vector<bool>> given(thread_count, std::vector<bool>(slots));
+        chosen_steps{thread_count, seed}.run([&](std::size_t thread) {
+            std::minstd_rand random{seed * 10 + static_cast<std::uint32_t>(thread)};
+            for (int i = 0; i < 3; ++i) {
+                const std::size_t count = random() % 3 == 0 ? 1 : random() % 6 + 1;
+                std::size_t offset = 0;
+                if (!tested.take(count, 1, offset)) continue;
+                ASSERT_LE(offset / bytes + count, slots);
+                for (std::size_t k = 0; k < count; ++k) given[thread][offset / bytes + k] = true;
+            }
+        });
+        std::size_t all = 0;
+        for (std::size_t slot = 0; slot < slots; ++slot) {
+            const auto owners = std::count_if(given.begin(), given.end(), [&](const auto& each) { return each[slot]; });
+            EXPECT_LE(owners, 1) << "slot " << slot;
+            all += static_cast<std::size_t>(owners);
+        }
+        EXPECT_EQ(tested.used(), all * bytes) << "a refused request took something";
+    }
+}
+
+// Hazard M23: refused requests, many at once at the end of the arena and of all lengths, take nothing, and what was
+// taken meanwhile is nobody else's. Small, so that the end is reached again and again.
+TEST(typed_arena_threads, M23_a_refused_claim_is_undone) {
+    constexpr std::size_t slots = 50;
+    static typed_arena<item, slots, shared> arena;
+    for (int round = 0; round < 500; ++round) {
+        std::vector<std::vector<run>> given(thread_count);
+        on_all_threads([&](std::size_t thread) {
+            std::minstd_rand random{static_cast<std::uint32_t>(static_cast<std::size_t>(round) * 10 + thread)};
+            for (int i = 0; i < 60; ++i) {
+                const std::size_t count = i < 30 ? random() % 9 + 1 : 1;
+                if (item* first = count == 1 ? arena.try_allocate_one() : arena.try_allocate_n(count)) {
+                    given[thread].push_back({first, count});
+                }
+            }
+        });
+        EXPECT_EQ(arena.used(), arena.capacity());
+        EXPECT_EQ(arena.try_allocate_one(), nullptr);
+        std::vector<run> all;
+        for (const auto& each : given) all.insert(all.end(), each.begin(), each.end());
+        expect_disjoint(all, slots);
+        if (HasFailure()) return;
+        arena.reset();
+        EXPECT_EQ(arena.used(), 0u);
+    }
+}
+
+// Freed by another thread than the one that allocated; also hazard M20 where the sanitizer watches.
+TEST(typed_arena_threads, M20_any_thread_frees) {
+    constexpr std::size_t slots = 64;
+    static typed_arena<item, slots, shared_and_reusing> arena;
+    std::vector<std::vector<run>> given(thread_count);
+    for (std::uint32_t round = 0; round < 30; ++round) {
+        on_all_threads([&](std::size_t thread) {
+            std::vector<run>& mine = given[thread];
+            for (const run& each : mine) {
+                for (std::size_t i = 0; i < each.count; ++i) EXPECT_EQ(each.first[i].number, i);
+                arena.deallocate_n(each.first, each.count);
+            }
+            mine.clear();
+            std::minstd_rand random{round * 10 + static_cast<std::uint32_t>(thread)};
+            for (int i = 0; i < 200; ++i) {
+                const std::size_t count = random() % 4 + 1;
+                if (mine.size() > 3) {
+                    const run freed = mine.back();
+                    mine.pop_back();
+                    for (std::size_t k = 0; k < freed.count; ++k) EXPECT_EQ(freed.first[k].owner, thread);
+                    arena.deallocate_n(freed.first, freed.count);
+                }
+                item* first = arena.try_allocate_n(count);
+                if (first == nullptr) continue;
+                for (std::size_t k = 0; k < count; ++k) first[k] = {thread, k};
+                mine.push_back({first, count});
+            }
+        });
+        std::rotate(given.begin(), given.begin() + 1, given.end());
+    }
+    for (const auto& runs : given) {
+        for (const run& each : runs) arena.deallocate_n(each.first, each.count);
+    }
+    EXPECT_EQ(arena.used(), 0u);
+    EXPECT_NE(arena.try_allocate_n(slots), nullptr);
+}
+
+// Hazards N14, X7: the counter that threads change lies in no cache line with objects.
+TEST(typed_arena_threads, N14_X7_the_counter_has_a_cache_line_of_its_own) {
+    static_assert(sizeof(typed_arena<item, 4, shared>) == 128);
+    static_assert(alignof(typed_arena<item, 4, shared>) == 64);
+}
+
+}  // namespace
