@@ -109,6 +109,7 @@ std::vector<reach_line> camera_lines() {
                 {"W3" + heap + ", multi_arena / " + what, quantity::time, "W3" + heap, arenas, against, asked});
         };
         add("the floor", "the loop alone", 1.02);
+        add("the floor of two places in turns", "the loop alone, two places in turns", std::nullopt);
         add("new_delete_resource", baseline, std::nullopt);
         add("unsynchronized_pool_resource", "std::pmr unsynchronized_pool", std::nullopt);
         add("published design", design, std::nullopt);
