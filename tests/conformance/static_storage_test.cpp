@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/combine/segregate.hpp>
+#include <acre/combine/synchronized.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
@@ -19,12 +21,18 @@ constinit acre::pool<64> slots;
 constinit acre::object_pool<plain> objects;
 constinit acre::multi_pool sizes;
 constinit acre::statistics<acre::multi_pool> counted;
+constinit acre::synchronized<acre::multi_pool> shared;
+constinit acre::synchronized<acre::multi_pool, acre::spin_lock> shared_briefly;
+constinit acre::statistics<acre::synchronized<acre::pool<64>>, acre::statistics_options{.live_map = true}> watched;
+constinit acre::segregate<64, acre::pool<64>, acre::multi_pool> by_size;
 
 // Used from an initialiser that runs before main.
 const bool used_early = [] {
     objects.create();
     return arena.allocate(100) != nullptr && slots.allocate() != nullptr && sizes.allocate(100) != nullptr &&
-           counted.allocate(100) != nullptr;
+           counted.allocate(100) != nullptr && shared.allocate(100) != nullptr &&
+           shared_briefly.allocate(100) != nullptr && watched.allocate(10) != nullptr &&
+           by_size.allocate(10) != nullptr;
 }();
 
 TEST(static_storage, B8_N6_P10_is_ready_before_any_initialiser) {
@@ -34,6 +42,9 @@ TEST(static_storage, B8_N6_P10_is_ready_before_any_initialiser) {
     EXPECT_EQ(objects.live(), 1u);
     EXPECT_EQ(sizes.live(), 1u);
     EXPECT_EQ(counted.counts().allocations.value, 1u);
+    EXPECT_EQ(shared.live() + shared_briefly.live(), 2u);
+    EXPECT_EQ(watched.live_allocations().size(), 1u);
+    EXPECT_EQ(by_size.live(), 1u);
 }
 
 }  // namespace

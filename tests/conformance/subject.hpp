@@ -24,6 +24,8 @@ struct subject_traits {
     bool std_pmr = false;      // a std::pmr resource throws its own errors
     bool can_fail = true;      // its upstream may refuse: not where a null would end the program
     bool refuses_all = false;  // serves nothing
+    bool shrinks = true;       // try_resize never refuses to shrink
+    bool falls_back = false;   // may serve from elsewhere what its upstream refuses
 };
 
 /// The resource under test.
@@ -155,6 +157,7 @@ std::vector<subject_case> memory_subjects();
 std::vector<subject_case> arena_subjects();
 std::vector<subject_case> pool_subjects();
 std::vector<subject_case> nested_subjects();
+std::vector<subject_case> combine_subjects();
 
 /// All of them.
 std::vector<subject_case> all_subjects();

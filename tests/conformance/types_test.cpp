@@ -12,28 +12,40 @@ struct plain {
     int value = 0;
 };
 
+constexpr acre::statistics_options everything{.live_map = true, .leak_report = true, .histogram = true, .scopes = true};
+
 // Hazards M7, X16: copy deleted.
 template <class... R>
 constexpr bool none_copied = ((!std::is_copy_constructible_v<R> && !std::is_copy_assignable_v<R>) && ...);
-static_assert(none_copied<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
-                          acre::pool<64>, acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>,
-                          acre::pmr<acre::heap>, acre::pmr<acre::arena&>, acre::statistics<acre::arena>,
-                          acre::statistics<acre::multi_pool>, acre::statistics<acre::object_pool<plain>>,
-                          acre::typed_arena<plain, 4>>);
+static_assert(
+    none_copied<
+        acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch, acre::pool<64>,
+        acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>, acre::pmr<acre::heap>,
+        acre::pmr<acre::arena&>, acre::statistics<acre::arena>, acre::statistics<acre::multi_pool>,
+        acre::statistics<acre::object_pool<plain>>, acre::statistics<acre::pool<8>, everything>,
+        acre::synchronized<acre::pool<8>>, acre::synchronized<acre::resource_ref>, acre::limited<acre::resource_ref>,
+        acre::fallback<acre::pool<8>, acre::heap>, acre::segregate<8, acre::pool<8>, acre::heap>, acre::multi_arena,
+        acre::inline_multi_arena<4, 64>, acre::concurrent_pool<plain>, acre::typed_arena<plain, 4>>);
 
 // Hazards A3, A4, A7: what others point to stays where it is.
 template <class... R>
 constexpr bool none_moved = ((!std::is_move_constructible_v<R> && !std::is_move_assignable_v<R>) && ...);
-static_assert(
-    none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
-               acre::multi_pool, acre::pmr<acre::arena>, acre::statistics<acre::arena>, acre::typed_arena<plain, 4>>);
+static_assert(none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
+                         acre::multi_pool, acre::pmr<acre::arena>, acre::statistics<acre::arena>,
+                         acre::statistics<acre::arena, everything>, acre::synchronized<acre::arena>,
+                         acre::limited<acre::multi_pool>, acre::fallback<acre::arena, acre::heap>,
+                         acre::segregate<8, acre::pool<8>, acre::arena>, acre::multi_arena,
+                         acre::inline_multi_arena<4, 64>, acre::concurrent_pool<plain>, acre::typed_arena<plain, 4>>);
 
 // Hazard P5.
 template <class... R>
 constexpr bool all_moved_safely =
     ((std::is_nothrow_move_constructible_v<R> && std::is_nothrow_move_assignable_v<R>) && ...);
 static_assert(
-    all_moved_safely<acre::pool<64>, acre::pool<1>, acre::object_pool<plain>, acre::object_pool<std::string>>);
+    all_moved_safely<acre::pool<64>, acre::pool<1>, acre::object_pool<plain>, acre::object_pool<std::string>,
+                     acre::synchronized<acre::pool<8>>, acre::statistics<acre::synchronized<acre::pool<8>>, everything>,
+                     acre::limited<acre::pool<8>>, acre::fallback<acre::pool<8>, acre::heap>,
+                     acre::segregate<8, acre::pool<8>, acre::heap>>);
 
 // Handles are values.
 static_assert(std::is_trivially_copyable_v<acre::resource_ref>);
@@ -41,11 +53,15 @@ static_assert(std::is_nothrow_copy_constructible_v<acre::allocator<int, acre::ar
 
 template <class... R>
 constexpr bool all_resources = (acre::resource<R> && ...);
-static_assert(all_resources<acre::heap, acre::buffer, acre::inline_buffer<64>, acre::no_memory, acre::pmr_upstream,
-                            acre::resource_ref, acre::arena, acre::inline_arena<64>, acre::scratch, acre::pool<1>,
-                            acre::object_pool<plain>, acre::multi_pool, acre::statistics<acre::heap>,
-                            acre::statistics<acre::resource_ref>, acre::statistics<acre::pool<8>>,
-                            acre::typed_arena<plain, 4>, acre::statistics<acre::typed_arena<plain, 4>>>);
+static_assert(
+    all_resources<acre::heap, acre::buffer, acre::inline_buffer<64>, acre::no_memory, acre::pmr_upstream,
+                  acre::resource_ref, acre::arena, acre::inline_arena<64>, acre::scratch, acre::pool<1>,
+                  acre::object_pool<plain>, acre::multi_pool, acre::statistics<acre::heap>,
+                  acre::statistics<acre::resource_ref>, acre::statistics<acre::pool<8>>, acre::synchronized<acre::heap>,
+                  acre::limited<acre::heap>, acre::fallback<acre::buffer&, acre::heap>,
+                  acre::segregate<8, acre::pool<8>, acre::heap>, acre::statistics<acre::synchronized<acre::pool<64>>>,
+                  acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_pool<plain>,
+                  acre::typed_arena<plain, 4>, acre::statistics<acre::typed_arena<plain, 4>>>);
 
 // Hazard X17: several numbers are never positional.
 static_assert(!std::is_constructible_v<acre::arena, std::size_t, std::size_t>);
@@ -89,6 +105,20 @@ template class acre::pmr<acre::multi_pool&>;
 template class acre::statistics<acre::heap>;
 template class acre::statistics<acre::arena>;
 template class acre::statistics<acre::multi_pool>;
+template class acre::statistics<acre::object_pool<plain>, everything>;
+template class acre::statistics<acre::synchronized<acre::arena>, everything>;
+template class acre::synchronized<acre::heap>;
+template class acre::synchronized<acre::arena, acre::spin_lock>;
+template class acre::synchronized<acre::object_pool<plain>, acre::no_lock>;
+template class acre::synchronized<acre::statistics<acre::multi_pool, everything>>;
+template class acre::limited<acre::heap>;
+template class acre::limited<acre::arena>;
+template class acre::limited<acre::object_pool<plain>>;
+template class acre::limited<acre::synchronized<acre::pool<64>>>;
+template class acre::fallback<acre::arena, acre::multi_pool>;
+template class acre::fallback<acre::pool<64>, acre::heap>;
+template class acre::segregate<64, acre::pool<64>, acre::heap>;
+template class acre::segregate<64, acre::arena, acre::multi_pool>;
 
 TEST(types, X16_M7_A4_P5_N0_P6_X17_hold_at_compile_time) {
     SUCCEED();

@@ -94,6 +94,29 @@ TEST(without_exceptions, M18_freed_statistics_are_empty) {
     EXPECT_EQ(counting.counts().bytes.value, 0u);
 }
 
+TEST(without_exceptions, M18_freed_is_gone_from_the_live_map) {
+    acre::statistics<acre::multi_pool, acre::statistics_options{.live_map = true}> counting;
+    void* p = counting.allocate(100);
+    EXPECT_EQ(counting.allocate(SIZE_MAX), nullptr);
+    EXPECT_EQ(counting.live_allocations().size(), 1u);
+    counting.deallocate(p, 100);
+    EXPECT_TRUE(counting.live_allocations().empty());
+    EXPECT_EQ(counting.counts().failures, 1u);
+}
+
+TEST(without_exceptions, limits_and_parts_give_null) {
+    acre::limited<acre::arena> limited{{.limit_bytes = 100}};
+    EXPECT_EQ(limited.allocate(101), nullptr);
+    EXPECT_EQ(limited.create_array<counted>(1000).data(), nullptr);
+    EXPECT_EQ(limited.format("%0200d", 1).data(), nullptr);
+    acre::synchronized<acre::limited<acre::object_pool<counted>>> objects{acre::limited_options{.limit_bytes = 1}};
+    EXPECT_EQ(objects.create(), nullptr);
+    acre::fallback<acre::inline_buffer<64>, acre::no_memory> parts;
+    EXPECT_EQ(parts.allocate(100), nullptr);
+    acre::statistics<acre::heap, acre::statistics_options{.scopes = true}> scoped{acre::records_in{acre::no_memory{}}};
+    EXPECT_FALSE(scoped.push_scope());
+}
+
 TEST(without_exceptions, containers_work) {
     acre::arena level;
     std::vector<int, acre::allocator<int, acre::arena>> v{level};

@@ -13,6 +13,7 @@
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/core/resource_types.hpp>
 #include <acre/memory/heap.hpp>
 #include <cstddef>
 #include <memory>
@@ -22,28 +23,12 @@
 
 namespace acre {
 
-namespace detail {
-// The options that R is constructed with, so that they can be written as {.name = value}.
-struct no_options {
-    no_options() = delete;
-};
-template <class R>
-struct options_of {
-    using type = no_options;
-};
-template <class R>
-    requires requires { typename R::options_type; }
-struct options_of<R> {
-    using type = typename R::options_type;
-};
-}  // namespace detail
-
 /// A memory_resource that holds an R, or refers to one when R is a reference.
 template <class R>
     requires resource<std::remove_reference_t<R>>
 class pmr final : public std::pmr::memory_resource {
     using held = std::remove_reference_t<R>;
-    using options = typename detail::options_of<held>::type;
+    using options = detail::options_of<held>;
 
 public:
     /// The resource is constructed from `arguments`; pmr<R&> takes the resource to refer to.

@@ -23,6 +23,7 @@
 #include <acre/arenas/reset_policy.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/format_text.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
@@ -33,7 +34,6 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -248,17 +248,7 @@ public:
 
     /// As format, over an argument list.
     [[gnu::format(printf, 2, 0)]] std::string_view format_list(const char* pattern, std::va_list arguments) {
-        std::va_list again;
-        va_copy(again, arguments);
-        const int length = std::vsnprintf(nullptr, 0, pattern, arguments);
-        const std::size_t bytes = length < 0 ? 1 : static_cast<std::size_t>(length) + 1;
-        char* text = static_cast<char*>(allocate(bytes, 1));
-        if (text != nullptr) {
-            text[0] = '\0';
-            if (length > 0) std::vsnprintf(text, bytes, pattern, again);
-        }
-        va_end(again);
-        return {text, text == nullptr ? 0 : bytes - 1};
+        return detail::format_text([this](std::size_t bytes) { return allocate(bytes, 1); }, pattern, arguments);
     }
 
     /// The place reached now, for rewind().

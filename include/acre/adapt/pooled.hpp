@@ -1,0 +1,155 @@
+// Class-level operators new and delete that take a class's objects from a pool: `new Orc` and `delete orc` stay as they
+// are, and cost what a pool costs.
+//
+// Use it for classes whose objects are made and deleted one by one all over a program. Derive from acre::pooled<T>, or
+// write ACRE_POOLED(T) into the class: that leaves its bases alone, and is not inherited ambiguously where two bases have
+// pools. By default the pool is acre::static_pool, which all threads share; another one is a type with the same static
+// functions: acre::pooled<Orc, acre::static_pool<64, my_group>>, ACRE_POOLED_IN(Orc, my_pool).
+//
+// Objects of derived classes of another size, arrays and over-aligned ones that do not fit a slot go to the heap, and come
+// back there by their size: so a base that is deleted through needs a virtual destructor, as always. sizeof(T) does not
+// change.
+//
+// Cost: that of the pool. Thread rules: those of the pool.
+//
+//     struct Orc : acre::pooled<Orc> { ... };
+//     class Troll { ... public: ACRE_POOLED(Troll) };
+//     delete new Orc;
+#pragma once
+
+#include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
+#include <acre/pools/static_pool.hpp>
+#include <cstddef>
+#include <new>
+#include <type_traits>
+
+namespace acre {
+
+/// Stands for the pool that a class has by default.
+struct default_pool;
+
+/// The operators new and delete of a class T from `Pool`, by the names of a resource's functions.
+template <class T, class Pool = default_pool>
+class class_operators {
+    // Only where it is used: T is complete there.
+    template <class U>
+    struct pool_of {
+        using type = std::conditional_t<std::is_same_v<Pool, default_pool>, static_pool<sizeof(U)>, Pool>;
+    };
+
+public:
+    [[gnu::always_inline]] static void* create(std::size_t bytes, std::size_t alignment) {
+        void* p = pool_of<T>::type::allocate(bytes, alignment);
+        // The language has no null from an operator new that is not noexcept.
+        if (!exceptions_enabled && p == nullptr) abort_on_misuse("acre::pooled", "out of memory without exceptions", p);
+        return p;
+    }
+    [[gnu::always_inline]] static void* try_create(std::size_t bytes, std::size_t alignment) noexcept {
+        return pool_of<T>::type::try_allocate(bytes, alignment);
+    }
+    [[gnu::always_inline]] static void destroy(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        pool_of<T>::type::deallocate(p, bytes, alignment);
+    }
+    /// After a constructor called by a new that does not throw has thrown: the language does not say how large its object
+    /// would have been. Linear in the slabs held.
+    [[gnu::noinline]] static void destroy_unsized(void* p, std::size_t alignment = 1) noexcept {
+        using pool = typename pool_of<T>::type;
+        if (pool::owns(p)) return pool::deallocate(p, 1, 1);
+        // A size that is no slot's; the heap does not look at it.
+        pool::deallocate(p, max_request / 2, alignment);
+    }
+
+    /// Gives slabs without a live object back.
+    static std::size_t release_unused() noexcept { return pool_of<T>::type::release_unused(); }
+
+    /// Alignment in bytes of what is asked for without one: that of T for a T, else what plain new gives.
+    static constexpr std::size_t alignment_of(std::size_t bytes) noexcept {
+        return bytes == sizeof(T) ? alignof(T) : __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+    }
+};
+
+}  // namespace acre
+
+/// The operators new and delete of a class T, whose objects lie in a pool of the type `Pool`: static functions
+/// `allocate(bytes, alignment)`, `try_allocate`, `deallocate(p, bytes, alignment)` and `owns(p)`. A macro, because a base
+/// class is inherited ambiguously where two bases have one; what follows it is public.
+#define ACRE_POOLED_IN(T, Pool)                                                                                  \
+public:                                                                                                          \
+    static void* operator new(std::size_t bytes) {                                                               \
+        using operators = ::acre::class_operators<T, Pool>;                                                      \
+        return operators::create(bytes, operators::alignment_of(bytes));                                         \
+    }                                                                                                            \
+    static void* operator new(std::size_t bytes, std::align_val_t alignment) {                                   \
+        return ::acre::class_operators<T, Pool>::create(bytes, static_cast<std::size_t>(alignment));             \
+    }                                                                                                            \
+    static void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {                               \
+        using operators = ::acre::class_operators<T, Pool>;                                                      \
+        return operators::try_create(bytes, operators::alignment_of(bytes));                                     \
+    }                                                                                                            \
+    static void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {   \
+        return ::acre::class_operators<T, Pool>::try_create(bytes, static_cast<std::size_t>(alignment));         \
+    }                                                                                                            \
+    static void* operator new(std::size_t, void* place) noexcept {                                               \
+        return place;                                                                                            \
+    }                                                                                                            \
+    static void* operator new[](std::size_t bytes) {                                                             \
+        return operator new(bytes);                                                                              \
+    }                                                                                                            \
+    static void* operator new[](std::size_t bytes, std::align_val_t alignment) {                                 \
+        return operator new(bytes, alignment);                                                                   \
+    }                                                                                                            \
+    static void* operator new[](std::size_t bytes, const std::nothrow_t& nothrow) noexcept {                     \
+        return operator new(bytes, nothrow);                                                                     \
+    }                                                                                                            \
+    static void* operator new[](std::size_t bytes, std::align_val_t alignment,                                   \
+                                const std::nothrow_t& nothrow) noexcept {                                        \
+        return operator new(bytes, alignment, nothrow);                                                          \
+    }                                                                                                            \
+    static void* operator new[](std::size_t, void* place) noexcept {                                             \
+        return place;                                                                                            \
+    }                                                                                                            \
+    static void operator delete(void* p, std::size_t bytes) noexcept {                                           \
+        using operators = ::acre::class_operators<T, Pool>;                                                      \
+        operators::destroy(p, bytes, operators::alignment_of(bytes));                                            \
+    }                                                                                                            \
+    static void operator delete(void* p, std::size_t bytes, std::align_val_t alignment) noexcept {               \
+        ::acre::class_operators<T, Pool>::destroy(p, bytes, static_cast<std::size_t>(alignment));                \
+    }                                                                                                            \
+    static void operator delete(void* p, const std::nothrow_t&) noexcept {                                       \
+        ::acre::class_operators<T, Pool>::destroy_unsized(p);                                                    \
+    }                                                                                                            \
+    static void operator delete(void* p, std::align_val_t alignment, const std::nothrow_t&) noexcept {           \
+        ::acre::class_operators<T, Pool>::destroy_unsized(p, static_cast<std::size_t>(alignment));               \
+    }                                                                                                            \
+    static void operator delete(void*, void*) noexcept {}                                                        \
+    static void operator delete[](void* p, std::size_t bytes) noexcept {                                         \
+        operator delete(p, bytes);                                                                               \
+    }                                                                                                            \
+    static void operator delete[](void* p, std::size_t bytes, std::align_val_t alignment) noexcept {             \
+        operator delete(p, bytes, alignment);                                                                    \
+    }                                                                                                            \
+    static void operator delete[](void* p, const std::nothrow_t& nothrow) noexcept {                             \
+        operator delete(p, nothrow);                                                                             \
+    }                                                                                                            \
+    static void operator delete[](void* p, std::align_val_t alignment, const std::nothrow_t& nothrow) noexcept { \
+        operator delete(p, alignment, nothrow);                                                                  \
+    }                                                                                                            \
+    static void operator delete[](void*, void*) noexcept {}                                                      \
+    static_assert(true, "a semicolon may follow")
+
+/// The same from the pool that all threads share.
+#define ACRE_POOLED(T) ACRE_POOLED_IN(T, ::acre::default_pool)
+
+namespace acre {
+
+/// Base of classes whose objects lie in a pool.
+template <class T, class Pool = default_pool>
+class pooled {
+    ACRE_POOLED_IN(T, Pool);
+
+    /// Gives slabs without a live object back; returns their bytes.
+    static std::size_t release_unused() noexcept { return class_operators<T, Pool>::release_unused(); }
+};
+
+}  // namespace acre

@@ -1,0 +1,143 @@
+// An R that never has more than so many bytes live: a budget for a part of a program.
+//
+// limited<R> is an R: it keeps R's interface and refuses, by limit_exceeded, what would go beyond the limit. It counts
+// the bytes that are asked for; use the options .limit_bytes of arenas and pools to bound what they take from upstream,
+// or put a limited<heap> beneath them. What an acre::scratch of the arena inside allocates, and what is allocated through
+// a reference to the plain R, is not seen.
+//
+// Cost: about twelve instructions a call, no memory. Thread rules: those of R; limited<synchronized<R>> is
+// synchronized<limited<R>> (acre/combine/synchronized.hpp).
+//
+//     acre::limited<acre::multi_pool> plugin{{.limit_bytes = 64_MiB}};
+//     acre::limited<acre::resource_ref> part{{.limit_bytes = 1_MiB}, level};  // of a resource that others use too
+#pragma once
+
+#include <acre/core/error.hpp>
+#include <acre/core/metered.hpp>
+#include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <acre/core/resource_types.hpp>
+#include <acre/memory/heap.hpp>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace acre {
+
+/// What a limited resource is told at construction.
+struct limited_options {
+    std::size_t limit_bytes = 0;  // live at once at most, as asked for; must be given, at least 1
+};
+
+namespace detail {
+
+/// Counts what is live and refuses more than a limit.
+class limit_meter {
+public:
+    struct mark_type {
+        std::size_t bytes;
+        std::size_t count;
+    };
+
+    explicit limit_meter(std::size_t limit) noexcept : limit_(limit) {}
+    // The limit stays with the one moved from, which has nothing live.
+    limit_meter(limit_meter&& other) noexcept
+        : limit_(other.limit_),
+          live_(std::exchange(other.live_, 0)),
+          count_(std::exchange(other.count_, 0)),
+          peak_(std::exchange(other.peak_, 0)) {}
+    limit_meter& operator=(limit_meter&& other) noexcept {
+        limit_ = other.limit_;
+        live_ = std::exchange(other.live_, 0);
+        count_ = std::exchange(other.count_, 0);
+        peak_ = std::exchange(other.peak_, 0);
+        return *this;
+    }
+
+    // Taken before the request is served: what a constructor allocates in turn finds it gone.
+    bool reserve(std::size_t bytes) noexcept {
+        if (bytes > limit_ - live_) [[unlikely]]
+            return false;
+        live_ += bytes;
+        return true;
+    }
+    void refuse(std::size_t bytes) const { raise(limit_exceeded{"acre::limited", bytes, live_, limit_}); }
+    void unreserve(std::size_t bytes) noexcept { live_ -= bytes < live_ ? bytes : live_; }
+    void failed(std::size_t bytes) noexcept { unreserve(bytes); }
+    template <class R>
+    void served(const R&, const void*, std::size_t) noexcept {
+        ++count_;
+        note_peak();
+    }
+    void freed(const void*, std::size_t bytes) noexcept {
+        unreserve(bytes);
+        if (count_ != 0) --count_;
+    }
+    void resized(const void*, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+        if (new_bytes < old_bytes) unreserve(old_bytes - new_bytes);
+        note_peak();
+    }
+    void all_freed() noexcept {
+        live_ = 0;
+        count_ = 0;
+    }
+    mark_type mark() const noexcept { return {live_, count_}; }
+    void rewind(const mark_type& where) noexcept {
+        if (where.bytes < live_) live_ = where.bytes;
+        if (where.count < count_) count_ = where.count;
+    }
+
+    std::size_t limit() const noexcept { return limit_; }
+    std::size_t live() const noexcept { return live_; }
+    std::size_t peak() const noexcept { return peak_; }
+    std::size_t count() const noexcept { return count_; }
+
+private:
+    void note_peak() noexcept {
+        if (live_ > peak_) peak_ = live_;
+    }
+
+    std::size_t limit_;
+    std::size_t live_ = 0;
+    std::size_t count_ = 0;
+    std::size_t peak_ = 0;
+};
+
+}  // namespace detail
+
+/// An R with at most `limit_bytes` bytes live.
+template <resource R>
+class limited : public detail::metered<R, detail::limit_meter> {
+    using base = detail::metered<R, detail::limit_meter>;
+
+public:
+    using options_type = limited_options;
+
+    /// R is constructed from `arguments`. Throws bad_option, and what R's construction throws.
+    template <class... Arguments>
+        requires std::is_constructible_v<R, Arguments...>
+    explicit limited(const limited_options& options, Arguments&&... arguments)
+        : base(meter_of(options), std::forward<Arguments>(arguments)...) {}
+    /// R is constructed from its options: limited<R> l{{.limit_bytes = 1_MiB}, {.name = value}}.
+    explicit limited(const limited_options& options, const detail::options_of<R>& chosen,
+                     resource_ref upstream = heap{})
+        requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
+        : base(meter_of(options), chosen, upstream) {}
+
+    /// Bytes that can be live at once.
+    std::size_t limit_bytes() const noexcept { return this->meter().limit(); }
+    /// Bytes live now, as asked for.
+    std::size_t live_bytes() const noexcept { return this->meter().live(); }
+    /// The most bytes that were live at once.
+    std::size_t peak_bytes() const noexcept { return this->meter().peak(); }
+    /// Number of allocations live now.
+    std::size_t live_count() const noexcept { return this->meter().count(); }
+
+private:
+    static detail::limit_meter meter_of(const limited_options& options) {
+        require_at_least(1, "acre::limited", "limit_bytes", options.limit_bytes);
+        return detail::limit_meter{options.limit_bytes};
+    }
+};
+
+}  // namespace acre

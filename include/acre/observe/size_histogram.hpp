@@ -1,0 +1,150 @@
+// How often each size was asked for: exact, by size, with the figures that follow from it.
+//
+// Used by acre::statistics, and by itself for sizes of any kind. Cost: adding is constant time; a percentile is linear in
+// the number of different sizes, some 64 times; no memory is taken but for new sizes, from an upstream of its own. A size
+// for which that has no memory is not counted (see unrecorded()). Not thread-safe. Movable.
+//
+//     acre::size_histogram sizes;
+//     for (std::size_t bytes : {16, 16, 100}) sizes.add(bytes);
+//     assert(sizes.percentile(0.5) == 16 && sizes.mean() == 44.0);
+#pragma once
+
+#include <acre/core/resource_ref.hpp>
+#include <acre/memory/heap.hpp>
+#include <acre/observe/record_table.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace acre {
+
+/// One size and how often it was asked for.
+struct size_count {
+    std::size_t bytes = 0;
+    std::uint64_t count = 0;
+    friend bool operator==(const size_count&, const size_count&) = default;
+};
+
+/// Counts sizes.
+class size_histogram {
+public:
+    constexpr size_histogram() noexcept = default;
+    explicit size_histogram(resource_ref upstream) noexcept : sizes_(upstream) {}
+    size_histogram(size_histogram&& other) noexcept
+        : sizes_(std::move(other.sizes_)),
+          count_(std::exchange(other.count_, 0)),
+          largest_(std::exchange(other.largest_, 0)),
+          unrecorded_(std::exchange(other.unrecorded_, 0)) {}
+    size_histogram& operator=(size_histogram&& other) noexcept {
+        sizes_ = std::move(other.sizes_);
+        count_ = std::exchange(other.count_, 0);
+        largest_ = std::exchange(other.largest_, 0);
+        unrecorded_ = std::exchange(other.unrecorded_, 0);
+        return *this;
+    }
+
+    /// Counts one more of `bytes`.
+    void add(std::size_t bytes) noexcept {
+        std::uint64_t* count = sizes_.insert(bytes);
+        if (count == nullptr) [[unlikely]] {
+            ++unrecorded_;
+            return;
+        }
+        ++*count;
+        ++count_;
+        largest_ = std::max(largest_, bytes);
+    }
+
+    /// Forgets all and keeps the memory.
+    void clear() noexcept {
+        sizes_.clear();
+        count_ = 0;
+        largest_ = 0;
+        unrecorded_ = 0;
+    }
+
+    /// How many were counted.
+    std::uint64_t count() const noexcept { return count_; }
+    /// How many were not, for want of memory.
+    std::uint64_t unrecorded() const noexcept { return unrecorded_; }
+    /// The smallest size that at least the part `p` of all do not exceed (the nearest rank): percentile(0.5) is the median,
+    /// percentile(1) the largest. For every p in (0, 1]; anything below gives the smallest, above the largest; 0 when
+    /// nothing was counted.
+    std::size_t percentile(double p) const noexcept {
+        if (count_ == 0) return 0;
+        const std::uint64_t rank = rank_of(p);
+        std::size_t low = 0;
+        std::size_t high = largest_;
+        while (low < high) {
+            const std::size_t middle = low + (high - low) / 2;
+            if (count_up_to(middle) >= rank) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
+
+    /// Mean size in bytes; 0 when nothing was counted.
+    double mean() const noexcept {
+        if (count_ == 0) return 0;
+        return sum_of([](double bytes) { return bytes; }) / static_cast<double>(count_);
+    }
+
+    /// Standard deviation of the sizes, of all that were counted (not of a sample); 0 when nothing was.
+    double standard_deviation() const noexcept {
+        if (count_ == 0) return 0;
+        const double centre = mean();
+        const double squares = sum_of([centre](double bytes) { return (bytes - centre) * (bytes - centre); });
+        return std::sqrt(squares / static_cast<double>(count_));
+    }
+
+    /// Each size and how often it was asked for, ascending. Throws std::bad_alloc: the vector is the general heap's.
+    std::vector<size_count> sizes() const {
+        std::vector<size_count> result;
+        result.reserve(sizes_.size());
+        sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { result.push_back({bytes, count}); });
+        std::sort(result.begin(), result.end(),
+                  [](const size_count& a, const size_count& b) { return a.bytes < b.bytes; });
+        return result;
+    }
+
+private:
+    // The least rank, counted from 1, whose part of all is not less than p. The product may be rounded either way (0.07 of
+    // 100 is a little more than 7), so the quotient decides.
+    std::uint64_t rank_of(double p) const noexcept {
+        if (!(p > 0)) return 1;
+        if (p >= 1) return count_;
+        const double all = static_cast<double>(count_);
+        std::uint64_t rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(p * all)), 1, count_);
+        while (rank > 1 && static_cast<double>(rank - 1) / all >= p) --rank;
+        while (rank < count_ && static_cast<double>(rank) / all < p) ++rank;
+        return rank;
+    }
+
+    std::uint64_t count_up_to(std::size_t bytes) const noexcept {
+        std::uint64_t result = 0;
+        sizes_.for_each([&](std::size_t each, std::uint64_t count) { result += each <= bytes ? count : 0; });
+        return result;
+    }
+
+    template <class Function>
+    double sum_of(Function function) const noexcept {
+        double sum = 0;
+        sizes_.for_each([&](std::size_t bytes, std::uint64_t count) {
+            sum += function(static_cast<double>(bytes)) * static_cast<double>(count);
+        });
+        return sum;
+    }
+
+    detail::record_table<std::uint64_t> sizes_;
+    std::uint64_t count_ = 0;
+    std::size_t largest_ = 0;
+    std::uint64_t unrecorded_ = 0;
+};
+
+}  // namespace acre

@@ -1,0 +1,100 @@
+// Objects of one type for all threads: any thread creates, any thread destroys, at about the cost of a pool of its own.
+//
+// Use it where threads hand objects to each other: messages, jobs, requests. Use acre::object_pool where one thread does
+// all. Costs, thread rules and memory are those of acre::concurrent_pool_for.
+//
+//     acre::concurrent_pool<Message> messages;
+//     Message* sent = messages.create("hello");   // in one thread
+//     messages.destroy(sent);                     // in another
+#pragma once
+
+#include <acre/core/error.hpp>
+#include <acre/core/resource.hpp>
+#include <acre/pools/concurrent_pool_for.hpp>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace acre {
+
+/// Objects of type T, created and destroyed by any thread.
+template <class T>
+class concurrent_pool : public concurrent_pool_for<sizeof(T), alignof(T)> {
+    using base = concurrent_pool_for<sizeof(T), alignof(T)>;
+
+public:
+    static_assert(!std::is_array_v<T>, "a concurrent_pool holds single objects: put an array into a struct");
+    static_assert(!std::is_const_v<T>, "the objects of a concurrent_pool are not const");
+
+    static constexpr const char* name = "acre::concurrent_pool";
+    using value_type = T;
+
+    using base::base;
+    concurrent_pool() = default;
+
+    /// Destroys the objects that are still live, in address order. No thread may use it any more.
+    ~concurrent_pool() { destroy_all(); }
+
+    /// A T constructed from `arguments`. Throws as allocate, and what the constructor throws: then its slot is free.
+    template <class... Arguments>
+    T* create(Arguments&&... arguments) {
+        return construct(this->allocate(), std::forward<Arguments>(arguments)...);
+    }
+    /// As create, but null when there is no memory. What the constructor throws is passed on.
+    template <class... Arguments>
+    T* try_create(Arguments&&... arguments) {
+        void* p = this->try_allocate();
+        return p == nullptr ? nullptr : construct(p, std::forward<Arguments>(arguments)...);
+    }
+    /// Destroys the object and takes its slot back; null is a no-op.
+    void destroy(T* object) noexcept {
+        if (object == nullptr) return;
+        std::destroy_at(object);
+        this->deallocate(object);
+    }
+
+    /// Destroys all objects and keeps the slabs. No other thread may use it meanwhile.
+    void reset() noexcept {
+        destroy_all();
+        base::reset();
+    }
+    /// Destroys all objects and gives all slabs back to upstream. No other thread may use it meanwhile.
+    void release() noexcept {
+        destroy_all();
+        base::release();
+    }
+
+private:
+    template <class... Arguments>
+    T* construct(void* slot, Arguments&&... arguments) {
+        if (!exceptions_enabled && slot == nullptr) return nullptr;
+        slot_guard guard{*this, slot};
+        T* object = ::new (slot) T(std::forward<Arguments>(arguments)...);
+        guard.slot = nullptr;
+        return object;
+    }
+
+    // Gives the slot back when the constructor throws.
+    struct slot_guard {
+        concurrent_pool& owner;
+        void* slot;
+        ~slot_guard() { owner.deallocate(slot); }
+    };
+
+    void destroy_all() noexcept {
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            const bitmap_slabs& slabs = this->collected();
+            for (auto each = slabs.first_live(base::geometry); each.slot != nullptr;
+                 slabs.advance(base::geometry, each)) {
+                std::destroy_at(static_cast<T*>(each.slot));
+            }
+            // Their slots go with the slabs.
+            base::reset();
+        }
+    }
+};
+
+static_assert(owning_resource<concurrent_pool<int>> && resettable_resource<concurrent_pool<int>>);
+
+}  // namespace acre

@@ -1,0 +1,300 @@
+// One pool of the whole program for slots of a size: no object to hand around, ready before the first constructor runs and
+// still there after main.
+//
+// Use it where there is nowhere to keep a pool: under class-level operators new (acre::pooled does that), in libraries.
+// Use acre::pool or acre::concurrent_pool where there is. Sizes share pools by size class: static_pool<100> and
+// static_pool<104> are the same. `Group` says who shares: by default every thread, each with a cache of its own; any other
+// type is the name of a pool apart that one thread at a time uses, without a cache and without a lock.
+//
+// Cost: allocate and deallocate are about 8 instructions for the default, 12 and 20 for a group of one thread; a lock in
+// 4 to 128 operations, for the default alone. Memory is never given back but by release_unused(), or for all by
+// acre::pool_registry::recycle(). It comes from the heap.
+//
+//     void* p = acre::static_pool<100>::allocate();
+//     acre::static_pool<100>::deallocate(p);
+//
+//     struct audio;                                       // a group, and the name it has in the registry
+//     void* q = acre::static_pool<64, audio>::allocate(); // in the audio thread only
+#pragma once
+
+#include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/fork_guard.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <acre/core/thread_exit.hpp>
+#include <acre/memory/heap.hpp>
+#include <acre/pools/bitmap_slabs.hpp>
+#include <acre/pools/pool_registry.hpp>
+#include <acre/pools/size_classes.hpp>
+#include <acre/pools/slot_cache.hpp>
+#include <acre/pools/slot_depot.hpp>
+#include <atomic>
+#include <cstddef>
+#include <string_view>
+
+namespace acre {
+
+/// The group that every thread is in.
+struct every_thread;
+
+namespace detail {
+/// Bytes of the slots that sizes of `bytes` share.
+constexpr std::size_t shared_slot_bytes(std::size_t bytes) noexcept {
+    return bytes <= largest_size_class ? size_class_bytes(size_class_of(bytes)) : align_up(bytes, 4096);
+}
+
+/// The name of a type, which need not be complete.
+template <class T>
+constexpr std::string_view type_name() noexcept {
+    const std::string_view function = __PRETTY_FUNCTION__;
+    const std::size_t start = function.find("T = ") + 4;
+    return function.substr(start, function.find_first_of(";]", start) - start);
+}
+
+// Where its own resources of static storage duration come from.
+inline constexpr const char* static_pool_name = "acre::static_pool";
+
+/// Slots of `Slot` bytes that one thread at a time uses.
+template <std::size_t Slot, class Group>
+class static_slots {
+public:
+    static constexpr slab_geometry geometry = slab_geometry::of(Slot, 8);
+
+    [[gnu::always_inline]] static bool take(void*& p) noexcept { return all.slabs.take(geometry, p); }
+
+    [[gnu::noinline]] static void* take_rarely() noexcept {
+        if (!all.registered) {
+            all.registered = true;
+            pool_registry::add(all.node);
+        }
+        void* p = all.slabs.refill(geometry, heap{}, SIZE_MAX);
+        publish();
+        return p;
+    }
+
+    [[gnu::always_inline]] static void give_back(void* p) noexcept {
+        all.slabs.give_back(geometry, static_pool_name, p);
+    }
+
+    static bool prepare(std::size_t count) noexcept {
+        void* taken = nullptr;
+        bool served = true;
+        for (; count > 0 && served; --count) {
+            void* slot;
+            if (!take(slot)) slot = take_rarely();
+            served = slot != nullptr;
+            if (served) *static_cast<void**>(slot) = std::exchange(taken, slot);
+        }
+        while (taken != nullptr) give_back(std::exchange(taken, *static_cast<void**>(taken)));
+        return served;
+    }
+
+    static std::size_t release_unused() noexcept {
+        const std::size_t bytes = all.slabs.release_unused(geometry, heap{});
+        publish();
+        return bytes;
+    }
+    static std::size_t live() noexcept { return all.slabs.used(geometry); }
+    static std::size_t held_bytes() noexcept { return all.slabs.held_bytes(); }
+    static bool owns(const void* p) noexcept { return all.slabs.owns(geometry, p); }
+
+private:
+    static pool_registry::entry describe() noexcept {
+        // Written by the group's thread, read by any: numbers that need not fit together.
+        return {geometry.slot_bytes, type_name<Group>(), false, all.live.load(std::memory_order_relaxed),
+                all.held.load(std::memory_order_relaxed)};
+    }
+
+    static void publish() noexcept {
+        all.live.store(live(), std::memory_order_relaxed);
+        all.held.store(held_bytes(), std::memory_order_relaxed);
+    }
+
+    // On cache lines of its own: another group's thread must not slow this one down.
+    struct alignas(64) state {
+        bitmap_slabs slabs;
+        bool registered = false;
+        std::atomic<std::size_t> live{0};
+        std::atomic<std::size_t> held{0};
+        pool_registry::node node{&describe, nullptr, nullptr};
+    };
+    static inline constinit state all{};
+};
+
+/// Slots of `Slot` bytes that all threads share.
+template <std::size_t Slot>
+class static_slots<Slot, every_thread> {
+public:
+    static constexpr slab_geometry geometry = slab_geometry::of(Slot, 8);
+
+    [[gnu::always_inline]] static bool take(void*& p) noexcept {
+        if (!mine.cache.take(p)) [[unlikely]]
+            return false;
+        unpoison(p, geometry.slot_bytes);
+        return true;
+    }
+
+    [[gnu::noinline]] static void* take_rarely() noexcept {
+        void* p = nullptr;
+        if (join()) {
+            p = mine.cache.take_from_next(magazine_slots, [](magazine* empty) {
+                return all.depot.exchange_empty(geometry, heap{}, SIZE_MAX, empty);
+            });
+        }
+        // While the thread ends, or where there is no memory for a magazine.
+        if (p == nullptr) p = all.depot.take_one(geometry, heap{}, SIZE_MAX);
+        if (p != nullptr) unpoison(p, geometry.slot_bytes);
+        return p;
+    }
+
+    [[gnu::always_inline]] static void give_back(void* p) noexcept {
+        poison(p, geometry.slot_bytes);
+        if (!mine.cache.put(p)) [[unlikely]]
+            give_back_rarely(p);
+    }
+
+    static bool prepare(std::size_t count) noexcept {
+        join();
+        return all.depot.reserve(geometry, heap{}, SIZE_MAX, static_pool_name, count);
+    }
+    static std::size_t release_unused() noexcept {
+        return all.depot.release_unused(geometry, heap{}, static_pool_name);
+    }
+    static std::size_t live() noexcept { return all.depot.taken(geometry); }
+    static std::size_t held_bytes() noexcept { return all.depot.held_bytes(geometry); }
+    static bool owns(const void* p) noexcept { return all.depot.owns(geometry, p); }
+
+private:
+    static constexpr std::size_t magazine_slots = magazine::capacity(geometry.slot_bytes);
+
+    [[gnu::noinline]] static void give_back_rarely(void* p) noexcept {
+        const auto exchange_full = [](magazine* full) {
+            return all.depot.exchange_full(geometry, heap{}, static_pool_name, full);
+        };
+        if (join() && mine.cache.put_into_next(p, magazine_slots, exchange_full)) return;
+        all.depot.give_one_back(geometry, static_pool_name, p);
+    }
+
+    // True when this thread may keep slots: from its first use of the pool until it ends.
+    static bool join() noexcept {
+        if (mine.joined) return true;
+        register_once();
+        mine.at_exit.run = &leave;
+        mine.joined = run_at_thread_exit(mine.at_exit);
+        return mine.joined;
+    }
+
+    static void leave(thread_exit_node*) noexcept {
+        mine.joined = false;
+        mine.cache.give_up([](magazine* kept) { all.depot.adopt(geometry, static_pool_name, kept); });
+    }
+
+    static void register_once() noexcept {
+        // Relaxed: whoever is first does it, and the registry has its lock.
+        if (all.registered.exchange(true, std::memory_order_relaxed)) return;
+        all.forks.guard(all.depot.mutex());
+        pool_registry::add(all.node);
+    }
+
+    static pool_registry::entry describe() noexcept {
+        return {geometry.slot_bytes, "every_thread", true, live(), held_bytes()};
+    }
+
+    // Destroyed by nobody, so that it may be used while the thread ends.
+    struct thread_part {
+        slot_cache cache;
+        thread_exit_node at_exit;
+        bool joined;
+    };
+    struct alignas(64) state {
+        slot_depot depot;
+        std::atomic<bool> registered{false};
+        fork_guard forks;
+        pool_registry::node node{&describe, &release_unused, nullptr};
+    };
+    static inline constinit state all{};
+    static inline thread_local constinit thread_part mine{};
+};
+}  // namespace detail
+
+/// The pool of the program for slots of `Size` bytes, 1 or more, and of one group.
+template <std::size_t Size, class Group = every_thread>
+class static_pool {
+    static_assert(Size > 0 && Size <= max_request / 1024, "the slots of a pool have at least one byte");
+    using slots = detail::static_slots<detail::shared_slot_bytes(Size), Group>;
+
+public:
+    static constexpr const char* name = detail::static_pool_name;
+
+    /// Bytes of a slot: Size rounded up to its size class.
+    static constexpr std::size_t slot_bytes() noexcept { return slots::geometry.slot_bytes; }
+    /// Alignment of every slot, in bytes: the largest power of two that divides the bytes of a slot.
+    static constexpr std::size_t slot_alignment() noexcept { return slot_bytes() & (0 - slot_bytes()); }
+
+    /// A slot, contents undefined. Throws out_of_memory.
+    [[gnu::always_inline]] static void* allocate() {
+        void* p;
+        if (slots::take(p)) [[likely]]
+            return p;
+        return allocate_rarely();
+    }
+    /// As allocate, but null when there is no memory.
+    [[gnu::always_inline]] static void* try_allocate() noexcept {
+        void* p;
+        if (slots::take(p)) [[likely]]
+            return p;
+        return slots::take_rarely();
+    }
+    /// Takes a slot back; null is a no-op. Never fails.
+    [[gnu::always_inline]] static void deallocate(void* p) noexcept {
+        if (p != nullptr) slots::give_back(p);
+    }
+
+    /// True when a request of this size and alignment is served from a slot; others go to the heap.
+    static constexpr bool serves(std::size_t bytes, std::size_t alignment) noexcept {
+        return bytes <= slot_bytes() && alignment <= slot_alignment() && is_alignment(alignment);
+    }
+
+    // The face of a resource, which is the same whatever object it is called through.
+    [[gnu::always_inline]] static void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+        if (serves(bytes, alignment)) [[likely]]
+            return allocate();
+        return heap{}.allocate(bytes, alignment);
+    }
+    [[gnu::always_inline]] static void* try_allocate(std::size_t bytes,
+                                                     std::size_t alignment = default_alignment) noexcept {
+        if (serves(bytes, alignment)) [[likely]]
+            return try_allocate();
+        return heap{}.try_allocate(bytes, alignment);
+    }
+    [[gnu::always_inline]] static void deallocate(void* p, std::size_t bytes,
+                                                  std::size_t alignment = default_alignment) noexcept {
+        if (serves(bytes, alignment)) [[likely]]
+            return deallocate(p);
+        heap{}.deallocate(p, bytes, alignment);
+    }
+
+    /// Makes sure that `count` more slots can be handed out without the heap; false when it has not so much.
+    static bool prepare(std::size_t count) noexcept { return slots::prepare(count); }
+    /// Gives slabs without a live slot back to the heap; returns their bytes. What threads keep counts as live. Linear in
+    /// the slabs held.
+    static std::size_t release_unused() noexcept { return slots::release_unused(); }
+    /// Slots handed out, and those that threads keep. Linear in the slabs held.
+    static std::size_t live() noexcept { return slots::live(); }
+    /// Bytes held from the heap.
+    static std::size_t capacity() noexcept { return slots::held_bytes(); }
+    /// True when `p` lies in a slab of this pool. Linear in the slabs held.
+    static bool owns(const void* p) noexcept { return slots::owns(p); }
+
+    friend bool operator==(const static_pool&, const static_pool&) noexcept { return true; }
+
+private:
+    [[gnu::noinline]] static void* allocate_rarely() {
+        if (void* p = slots::take_rarely()) return p;
+        return raise(out_of_memory{name, slot_bytes(), slot_alignment()});
+    }
+};
+
+static_assert(owning_resource<static_pool<64>>);
+
+}  // namespace acre

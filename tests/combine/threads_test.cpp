@@ -1,0 +1,190 @@
+// What several threads do at once with synchronized resources; ThreadSanitizer looks on in the configuration tsan.
+#include <gtest/gtest.h>
+
+#include <acre/acre.hpp>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using acre::synchronized;
+
+constexpr int thread_count = 4;
+constexpr int rounds = 20'000;
+
+void in_threads(auto work) {
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < thread_count; ++thread) threads.emplace_back([=, &work] { work(thread); });
+    for (std::thread& each : threads) each.join();
+}
+
+// Allocates, writes, checks and frees, with up to 16 blocks live in this thread; each of the thread's own pattern.
+template <class R>
+void allocate_write_free(R& tested, int thread, std::size_t most_bytes) {
+    struct block {
+        std::byte* p;
+        std::size_t bytes;
+    };
+    std::vector<block> live;
+    std::minstd_rand random{static_cast<unsigned>(thread) + 1};
+    const auto pattern = static_cast<std::byte>(thread + 1);
+    const auto give_back = [&](block each) {
+        bool whole = true;
+        for (std::size_t i = 0; i < each.bytes; ++i) whole &= each.p[i] == pattern;
+        EXPECT_TRUE(whole) << "another thread wrote here";
+        tested.deallocate(each.p, each.bytes, 8);
+    };
+    for (int round = 0; round < rounds; ++round) {
+        const std::size_t bytes = 1 + random() % most_bytes;
+        auto* p = static_cast<std::byte*>(tested.try_allocate(bytes, 8));
+        if (p != nullptr) {
+            std::memset(p, static_cast<int>(pattern), bytes);
+            live.push_back({p, bytes});
+        }
+        if (live.empty() || (live.size() < 16 && random() % 2 == 0)) continue;
+        std::swap(live[random() % live.size()], live.back());
+        give_back(live.back());
+        live.pop_back();
+    }
+    for (const block& each : live) give_back(each);
+}
+
+template <class Lock>
+class synchronized_by : public testing::Test {};
+using locks = testing::Types<std::mutex, acre::spin_lock>;
+TYPED_TEST_SUITE(synchronized_by, locks);
+
+// Hazard M20: storage freed by one thread is used by another without a race.
+TYPED_TEST(synchronized_by, M20_threads_allocate_write_and_free) {
+    synchronized<acre::multi_pool, TypeParam> sizes;
+    in_threads([&](int thread) { allocate_write_free(sizes, thread, 500); });
+    EXPECT_EQ(sizes.live(), 0u);
+    synchronized<acre::pool<64>, TypeParam> slots;
+    in_threads([&](int thread) { allocate_write_free(slots, thread, 64); });
+    EXPECT_EQ(slots.live(), 0u);
+}
+
+TYPED_TEST(synchronized_by, M20_what_one_thread_allocates_another_frees) {
+    synchronized<acre::object_pool<std::uint64_t>, TypeParam> objects;
+    std::atomic<std::uint64_t*> slot = nullptr;
+    std::uint64_t sum = 0;
+    std::thread consumer{[&] {
+        for (std::uint64_t received = 0; received < rounds;) {
+            std::uint64_t* object = slot.exchange(nullptr, std::memory_order_acquire);
+            if (object == nullptr) {
+                std::this_thread::yield();
+                continue;
+            }
+            sum += *object;
+            objects.destroy(object);
+            ++received;
+        }
+    }};
+    for (std::uint64_t i = 1; i <= rounds; ++i) {
+        std::uint64_t* object = objects.create(i);
+        std::uint64_t* expected = nullptr;
+        while (!slot.compare_exchange_weak(expected, object, std::memory_order_release, std::memory_order_relaxed)) {
+            expected = nullptr;
+            std::this_thread::yield();
+        }
+    }
+    consumer.join();
+    EXPECT_EQ(sum, std::uint64_t{rounds} * (rounds + 1) / 2);
+    EXPECT_EQ(objects.live(), 0u);
+}
+
+TYPED_TEST(synchronized_by, arenas_are_filled_by_all_threads) {
+    synchronized<acre::arena, TypeParam> level;
+    in_threads([&](int thread) {
+        for (int i = 0; i < 2'000; ++i) {
+            EXPECT_EQ(level.format("%d of %d", i, thread).back(), static_cast<char>('0' + thread));
+        }
+    });
+    EXPECT_GE(level.used(), std::size_t{4} * 2'000 * 8);
+    level.reset();
+}
+
+constexpr acre::statistics_options everything{.live_map = true, .histogram = true, .scopes = true};
+
+// Hazard M21: the getters beside allocations. Both ways to nest them are the same.
+template <class R>
+void getters_beside_allocations() {
+    R tested;
+    std::atomic<bool> done = false;
+    std::thread reader{[&] {
+        // At least once, however the threads are scheduled.
+        do {
+            const acre::statistics_counts counts = tested.counts();
+            EXPECT_LE(counts.allocations.value, counts.allocations.peak);
+            EXPECT_LE(counts.allocations.peak, counts.allocations.total);
+            EXPECT_FALSE(tested.report().empty());
+            EXPECT_LE(tested.live_allocations().size(), 100u);
+            EXPECT_LE(tested.histogram().size(), 200u);
+            // Asked one after the other: the largest only grows.
+            const std::size_t median = tested.percentile(0.5);
+            EXPECT_LE(median, tested.percentile(1));
+            EXPECT_LE(tested.mean(), 200.0);
+            EXPECT_LE(tested.standard_deviation(), 200.0);
+            (void)tested.live();
+            (void)tested.used();
+            (void)tested.owns(&done);
+        } while (!done);
+    }};
+    in_threads([&](int thread) { allocate_write_free(tested, thread, 200); });
+    done = true;
+    reader.join();
+    EXPECT_EQ(tested.counts().allocations.total, std::uint64_t{thread_count} * rounds);
+    EXPECT_EQ(tested.counts().allocations.value, 0u);
+    EXPECT_TRUE(tested.live_allocations().empty());
+    EXPECT_EQ(tested.unrecorded(), 0u);
+}
+
+TEST(threads, M21_getters_beside_allocations) {
+    getters_beside_allocations<synchronized<acre::statistics<acre::multi_pool, everything>>>();
+    getters_beside_allocations<synchronized<acre::statistics<acre::multi_pool, everything>, acre::spin_lock>>();
+}
+
+TEST(threads, M21_statistics_of_what_is_synchronized_take_its_lock) {
+    getters_beside_allocations<acre::statistics<synchronized<acre::multi_pool>, everything>>();
+}
+
+TEST(threads, a_limit_holds_for_all_threads_together) {
+    acre::limited<synchronized<acre::multi_pool>> tested{{.limit_bytes = 4'000}};
+    in_threads([&](int thread) { allocate_write_free(tested, thread, 500); });
+    EXPECT_LE(tested.peak_bytes(), 4'000u);
+    EXPECT_GT(tested.peak_bytes(), 2'000u);
+    EXPECT_EQ(tested.live_bytes(), 0u);
+    EXPECT_EQ(tested.live_count(), 0u);
+}
+
+TEST(threads, parts_that_are_synchronized_need_no_other_lock) {
+    acre::segregate<128, synchronized<acre::pool<128>, acre::spin_lock>, synchronized<acre::multi_pool>> by_size;
+    in_threads([&](int thread) { allocate_write_free(by_size, thread, 400); });
+    EXPECT_EQ(by_size.live(), 0u);
+    acre::fallback<synchronized<acre::inline_buffer<4096>>, synchronized<acre::multi_pool>> in_turn;
+    in_threads([&](int thread) { allocate_write_free(in_turn, thread, 400); });
+    EXPECT_EQ(in_turn.used(), 0u);
+}
+
+TEST(threads, with_sees_a_pool_that_nobody_changes) {
+    synchronized<acre::object_pool<int>> tested;
+    in_threads([&](int thread) {
+        for (int i = 0; i < 500; ++i) {
+            int* object = tested.create(thread);
+            const bool consistent = tested.with([](acre::object_pool<int>& all) {
+                std::size_t count = 0;
+                for ([[maybe_unused]] const int& each : all) ++count;
+                return count == all.live();
+            });
+            EXPECT_TRUE(consistent);
+            tested.destroy(object);
+        }
+    });
+}
+
+}  // namespace

@@ -1,0 +1,98 @@
+// The hash table of the statistics, against a map of the standard library.
+#include <acre/observe/record_table.hpp>
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <utility>
+
+#include "conformance/checking_upstream.hpp"
+
+namespace {
+
+using acre::detail::record_table;
+using acre_test::checking_upstream;
+
+template <class Table>
+std::map<std::size_t, int> contents(const Table& table) {
+    std::map<std::size_t, int> all;
+    table.for_each([&](std::size_t key, int value) { EXPECT_TRUE(all.emplace(key, value).second) << "twice"; });
+    EXPECT_EQ(all.size(), table.size());
+    return all;
+}
+
+TEST(record_table, agrees_with_a_map_over_random_work) {
+    for (const std::size_t keys : {20u, 100u, 5'000u}) {
+        checking_upstream below;
+        record_table<int> tested{below};
+        std::map<std::size_t, int> reference;
+        std::mt19937 random{3};
+        for (int i = 0; i < 20'000; ++i) {
+            // Neighbours collide, as addresses and sizes do.
+            const std::size_t key = (random() % keys) * 16;
+            switch (random() % 4) {
+                case 0:
+                    EXPECT_EQ(tested.erase(key), reference.erase(key) == 1);
+                    break;
+                case 1: {
+                    const int* found = tested.find(key);
+                    const auto expected = reference.find(key);
+                    ASSERT_EQ(found != nullptr, expected != reference.end());
+                    if (found != nullptr) {
+                        EXPECT_EQ(*found, expected->second);
+                    }
+                    break;
+                }
+                default:
+                    *tested.insert(key) = reference[key] = i;
+            }
+            if (i % 1'000 == 999) {
+                EXPECT_EQ(contents(tested), reference);
+                const auto odd = [](int value) { return value % 2 != 0; };
+                tested.erase_if(odd);
+                std::erase_if(reference, [&](const auto& each) { return odd(each.second); });
+                EXPECT_EQ(contents(tested), reference);
+            }
+        }
+    }
+}
+
+TEST(record_table, keeps_what_it_has_when_upstream_has_no_memory) {
+    checking_upstream below;
+    record_table<int> tested{below};
+    below.fail_from(1);
+    EXPECT_EQ(tested.insert(1), nullptr);
+    EXPECT_EQ(tested.find(1), nullptr);
+    EXPECT_FALSE(tested.erase(1));
+    below.recover();
+    EXPECT_NE(tested.insert(0), nullptr);
+    below.fail_from(1);
+    std::size_t kept = 1;
+    while (kept < 1'000 && tested.insert(kept) != nullptr) ++kept;
+    EXPECT_LT(kept, 1'000u);
+    EXPECT_EQ(tested.size(), kept);
+    EXPECT_NE(tested.insert(kept - 1), nullptr) << "what is there needs no memory";
+    EXPECT_EQ(tested.find(kept), nullptr);
+    below.recover();
+    EXPECT_NE(tested.insert(kept), nullptr);
+    EXPECT_EQ(tested.size(), kept + 1);
+    for (std::size_t key = 0; key <= kept; ++key) EXPECT_NE(tested.find(key), nullptr);
+}
+
+TEST(record_table, clears_and_moves) {
+    checking_upstream below;
+    record_table<int> first{below};
+    for (std::size_t key = 0; key < 100; ++key) *first.insert(key) = 1;
+    record_table<int> second{std::move(first)};
+    EXPECT_EQ(first.size(), 0u);
+    EXPECT_EQ(second.size(), 100u);
+    first = std::move(second);
+    const std::size_t requests = below.requests();
+    first.clear();
+    EXPECT_TRUE(contents(first).empty());
+    for (std::size_t key = 0; key < 100; ++key) EXPECT_EQ(*first.insert(key), 0);
+    EXPECT_EQ(below.requests(), requests) << "the memory was kept";
+}
+
+}  // namespace
