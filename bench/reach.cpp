@@ -114,6 +114,15 @@ std::vector<reach_line> camera_lines() {
         add("unsynchronized_pool_resource", "std::pmr unsynchronized_pool", std::nullopt);
         add("published design", design, std::nullopt);
     }
+    for (const std::string lock : {"std::mutex", "acre::spin_lock"}) {
+        const auto add = [&](const std::string& what, const std::string& against) {
+            lines.push_back({"W4, multi_arena under " + lock + " / " + what + ", wall time", quantity::time, "W4",
+                             "acre::synchronized multi_arena, " + lock, against, std::nullopt});
+        };
+        add("new_delete_resource", baseline);
+        add("synchronized_pool_resource", "std::pmr synchronized_pool");
+        add("published design", design);
+    }
     lines.push_back({"W5, smallest fit / 64 x 4096 as published", quantity::figure, "W5", arenas, design, 1.0});
     lines.push_back(
         {"W9, live share of the published design / multi_arena", quantity::figure, "W9", design, arenas, 1.0});

@@ -6,6 +6,8 @@
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/arenas/typed_arena.hpp>
+#include <acre/combine/synchronized.hpp>
+#include <acre/core/spin_lock.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
@@ -225,6 +227,10 @@ figure fit_camera() {
 
 void enter_multi_arenas(suite& entries) {
     enter_camera<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
+    enter_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, std::mutex>>>(
+        entries, "acre::synchronized multi_arena, std::mutex");
+    enter_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, acre::spin_lock>>>(
+        entries, "acre::synchronized multi_arena, acre::spin_lock");
     enter_fit(entries, multi_arena_name, fit_camera);
     enter_pinning<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
 }
