@@ -40,12 +40,12 @@ struct path {
 
 // The names of these two are what counted_functions looks for.
 template <class Arenas>
-[[gnu::noipa]] void* the_counted_allocation(Arenas& arenas, std::size_t bytes, std::size_t alignment) {
+[[gnu::noinline]] void* the_counted_allocation(Arenas& arenas, std::size_t bytes, std::size_t alignment) {
     return arenas.allocate(bytes, alignment);
 }
 
 template <class Arenas>
-[[gnu::noipa]] void the_counted_deallocation(Arenas& arenas, void* p, std::size_t bytes, std::size_t alignment) {
+[[gnu::noinline]] void the_counted_deallocation(Arenas& arenas, void* p, std::size_t bytes, std::size_t alignment) {
     arenas.deallocate(p, bytes, alignment);
 }
 
