@@ -9,6 +9,7 @@
 #include "../peers/containers.hpp"
 #include "../peers/footprint.hpp"
 #include "../seeds/blog_arena.hpp"
+#include "../seeds/camera.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
 #include "contestants.hpp"
@@ -114,6 +115,10 @@ struct pmr_store {
     Resource resource{&upstream};
 };
 
+struct new_delete_home {
+    std::pmr::memory_resource* get() const noexcept { return std::pmr::new_delete_resource(); }
+};
+
 struct monotonic_arena {
     void* allocate(std::size_t bytes) { return resource.allocate(bytes, bump_alignment); }
     void reset() { resource.release(); }
@@ -150,6 +155,8 @@ void enter_new_delete(suite& entries) {
     enter_filled_map<new_delete_source>(entries, new_delete);
     enter_stacked<new_delete_objects>(entries, new_delete);
     enter_orcs<plain_orc>(entries, new_delete);
+    enter_camera<new_delete_home>(entries, new_delete);
+    enter_shared_camera<new_delete_home>(entries, new_delete);
 }
 
 void enter_pools(suite& entries) {
@@ -159,6 +166,8 @@ void enter_pools(suite& entries) {
     enter_containers<pmr_source<std::pmr::synchronized_pool_resource>>(entries, synchronized);
     enter_footprints<pmr_store<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
     enter_stacked<unsynchronized_objects>(entries, unsynchronized);
+    enter_camera<camera_home<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    enter_shared_camera<camera_home<std::pmr::synchronized_pool_resource>>(entries, synchronized);
 }
 
 void enter_monotonic(suite& entries) {
