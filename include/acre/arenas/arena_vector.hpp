@@ -107,7 +107,17 @@ public:
             construct_last(std::forward<Arguments>(arguments)...);
         return end_[-1];
     }
-    void push_back(const T& value) { emplace_back(value); }
+    [[gnu::always_inline]] void push_back(const T& value) {
+        if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 2 * sizeof(void*)) {
+            // By value: then neither has the value to lie in memory.
+            const T copy = value;
+            if (end_ == limit_) [[unlikely]]
+                adopt(grown<true>(*owner_, {begin_, limit_}, end_, extended_, capacity() + 1));
+            construct_last(copy);
+        } else {
+            emplace_back(value);
+        }
+    }
     void push_back(T&& value) { emplace_back(std::move(value)); }
 
     /// As emplace_back, but null, and nothing changed, when there is no memory.
