@@ -19,6 +19,7 @@
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/combine/fallback.hpp>
 #include <acre/combine/limited.hpp>
+#include <acre/combine/recycling.hpp>
 #include <acre/combine/segregate.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/alignment.hpp>

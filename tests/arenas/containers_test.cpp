@@ -317,6 +317,30 @@ TEST(arena_string, an_exhausted_arena_changes_nothing) {
     EXPECT_STREQ(text.c_str(), "0123456789ab");
 }
 
+TEST(arena, text_that_does_not_fit_is_null) {
+    acre::inline_arena<64> level{acre::no_memory{}};
+    EXPECT_EQ(level.try_format("%d", 17), "17");
+    EXPECT_EQ(level.try_format("%1000d", 17).data(), nullptr);
+    EXPECT_EQ(level.try_copy(std::string(1000, 'x')).data(), nullptr);
+    EXPECT_THROW((void)level.format("%1000d", 17), acre::allocation_error);
+}
+
+TEST(statistics, count_a_vector_that_moves_and_texts) {
+    acre::statistics<arena> counted;
+    {
+        arena_vector<int, acre::statistics<arena>> values{counted};
+        for (int i = 0; i < 5000; ++i) {
+            values.push_back(i);
+            (void)counted.allocate<char>(0);  // so that it moves
+        }
+    }
+    EXPECT_EQ(counted.counts().allocations.value, 5000u);
+    const int numbers[] = {1, 2, 3};
+    EXPECT_EQ(counted.copy(std::span<const int>{numbers}).size(), 3u);
+    EXPECT_EQ(counted.try_format("%d", 1), "1");
+    EXPECT_EQ(counted.counts().allocations.value, 5002u);
+}
+
 TEST(arena, copies_spans_and_says_what_is_wasted) {
     arena level{acre::arena_options{.first_block_bytes = 1024}};
     const int numbers[] = {1, 2, 3};

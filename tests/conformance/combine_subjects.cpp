@@ -1,6 +1,7 @@
 // Resources that combine others, and statistics that record everything.
 #include <acre/combine/fallback.hpp>
 #include <acre/combine/limited.hpp>
+#include <acre/combine/recycling.hpp>
 #include <acre/combine/segregate.hpp>
 #include <acre/combine/synchronized.hpp>
 
@@ -77,7 +78,9 @@ std::vector<subject_case> combine_subjects() {
     constexpr subject_traits direct{.direct = true};
     constexpr subject_traits bounded{.bounded = true};
     constexpr subject_traits not_shrinking{.shrinks = false};
+    constexpr subject_traits direct_not_shrinking{.direct = true, .shrinks = false};
     return {
+        make_case<over_checking_with<acre::recycling<arena>, arena_options{}, direct_not_shrinking>>("recycling_arena"),
         make_case<alone<synchronized<heap>>>("synchronized_heap"),
         make_case<over_checking<synchronized<arena>>>("synchronized_arena"),
         make_case<over_checking<synchronized<pool<64>, acre::spin_lock>>>("synchronized_pool_spin"),

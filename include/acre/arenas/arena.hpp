@@ -152,6 +152,11 @@ public:
         if (p != nullptr && before != nullptr && start + rounded(bytes) == before->filled) before->filled = start;
     }
 
+    /// True when the `bytes` bytes at `p` are the last allocation, which deallocate gives back at once and which can grow.
+    bool is_last(const void* p, std::size_t bytes) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(p) + rounded(bytes) == position_;
+    }
+
     /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one while its block has room,
     /// and for any when it shrinks. False, and nothing changed, when it cannot.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
@@ -246,9 +251,22 @@ public:
         return result;
     }
 
-    /// As format, over an argument list.
+    /// As format, but a view whose data() is null when there is no memory.
+    [[gnu::format(printf, 2, 3)]] std::string_view try_format(const char* pattern, ...) noexcept {
+        std::va_list arguments;
+        va_start(arguments, pattern);
+        const std::string_view result = try_format_list(pattern, arguments);
+        va_end(arguments);
+        return result;
+    }
+
+    /// As format and try_format, over an argument list.
     [[gnu::format(printf, 2, 0)]] std::string_view format_list(const char* pattern, std::va_list arguments) {
         return detail::format_text([this](std::size_t bytes) { return allocate(bytes, 1); }, pattern, arguments);
+    }
+    [[gnu::format(printf, 2, 0)]] std::string_view try_format_list(const char* pattern,
+                                                                   std::va_list arguments) noexcept {
+        return detail::format_text([this](std::size_t bytes) { return try_allocate(bytes, 1); }, pattern, arguments);
     }
 
     /// The place reached now, for rewind().
@@ -435,10 +453,6 @@ private:
 
     [[gnu::always_inline]] bool bump(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         return bump(position_, end_, bytes, alignment, p);
-    }
-
-    bool is_last(const void* p, std::size_t bytes) const noexcept {
-        return reinterpret_cast<std::uintptr_t>(p) + rounded(bytes) == position_;
     }
 
     template <class T>

@@ -66,6 +66,9 @@ public:
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         parent().deallocate(p, bytes, alignment);
     }
+    void deallocate_moved(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        parent().deallocate_moved(p, bytes, alignment);
+    }
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         return parent().try_resize(p, old_bytes, new_bytes);
     }
@@ -95,10 +98,26 @@ public:
     }
     std::string_view copy(std::string_view text) { return parent().copy(text); }
     std::string_view try_copy(std::string_view text) noexcept { return parent().try_copy(text); }
+    template <class T>
+    std::span<T> copy(std::span<const T> values) {
+        return parent().copy(values);
+    }
+    template <class T>
+    std::span<T> try_copy(std::span<const T> values) noexcept {
+        return parent().try_copy(values);
+    }
     [[gnu::format(printf, 2, 3)]] std::string_view format(const char* pattern, ...) {
         std::va_list arguments;
         va_start(arguments, pattern);
         const std::string_view result = parent().format_list(pattern, arguments);
+        va_end(arguments);
+        return result;
+    }
+
+    [[gnu::format(printf, 2, 3)]] std::string_view try_format(const char* pattern, ...) noexcept {
+        std::va_list arguments;
+        va_start(arguments, pattern);
+        const std::string_view result = parent().try_format_list(pattern, arguments);
         va_end(arguments);
         return result;
     }

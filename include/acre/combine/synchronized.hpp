@@ -206,6 +206,18 @@ public:
         const std::lock_guard guard{lock_};
         return guarded_.try_copy(text);
     }
+    template <class T>
+        requires requires(R& r, std::span<const T> values) { r.copy(values); }
+    std::span<T> copy(std::span<const T> values) {
+        const std::lock_guard guard{lock_};
+        return guarded_.copy(values);
+    }
+    template <class T>
+        requires requires(R& r, std::span<const T> values) { r.try_copy(values); }
+    std::span<T> try_copy(std::span<const T> values) noexcept {
+        const std::lock_guard guard{lock_};
+        return guarded_.try_copy(values);
+    }
     [[gnu::format(printf, 2, 3)]] std::string_view format(const char* pattern, ...)
         requires requires(R& r, std::va_list list) { r.format_list(pattern, list); }
     {
@@ -220,6 +232,21 @@ public:
     {
         const std::lock_guard guard{lock_};
         return guarded_.format_list(pattern, arguments);
+    }
+    [[gnu::format(printf, 2, 3)]] std::string_view try_format(const char* pattern, ...) noexcept
+        requires requires(R& r, std::va_list list) { r.try_format_list(pattern, list); }
+    {
+        std::va_list arguments;
+        va_start(arguments, pattern);
+        const std::string_view result = try_format_list(pattern, arguments);
+        va_end(arguments);
+        return result;
+    }
+    [[gnu::format(printf, 2, 0)]] std::string_view try_format_list(const char* pattern, std::va_list arguments) noexcept
+        requires requires(R& r) { r.try_format_list(pattern, arguments); }
+    {
+        const std::lock_guard guard{lock_};
+        return guarded_.try_format_list(pattern, arguments);
     }
 
     // Everything at once.
@@ -259,6 +286,11 @@ public:
         requires owning_resource<R>
     {
         return locked([p](const R& r) { return r.owns(p); });
+    }
+    std::size_t wasted() const noexcept
+        requires requires(const R& r) { r.wasted(); }
+    {
+        return locked([](const R& r) { return r.wasted(); });
     }
     std::size_t capacity() const noexcept
         requires requires(const R& r) { r.capacity(); }

@@ -57,6 +57,12 @@ public:
         if (p != nullptr) meter_.freed(p, bytes);
         R::deallocate(p, bytes, alignment);
     }
+    void deallocate_moved(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept
+        requires requires(R& r) { r.deallocate_moved(p, bytes, alignment); }
+    {
+        if (p != nullptr) meter_.freed(p, bytes);
+        R::deallocate_moved(p, bytes, alignment);
+    }
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept
         requires resizable_resource<R>
     {
@@ -154,6 +160,16 @@ public:
     {
         return request<false>(text.size() + 1, [&] { return R::try_copy(text); });
     }
+    template <class T>
+        requires requires(R& r, std::span<const T> values) { r.copy(values); }
+    std::span<T> copy(std::span<const T> values) {
+        return request<true>(values.size_bytes(), [&] { return R::copy(values); });
+    }
+    template <class T>
+        requires requires(R& r, std::span<const T> values) { r.try_copy(values); }
+    std::span<T> try_copy(std::span<const T> values) noexcept {
+        return request<false>(values.size_bytes(), [&] { return R::try_copy(values); });
+    }
     [[gnu::format(printf, 2, 3)]] std::string_view format(const char* pattern, ...)
         requires requires(R& r, std::va_list list) { r.format_list(pattern, list); }
     {
@@ -167,6 +183,20 @@ public:
         requires requires(R& r) { r.format_list(pattern, arguments); }
     {
         return format_text([this](std::size_t bytes) { return allocate(bytes, 1); }, pattern, arguments);
+    }
+    [[gnu::format(printf, 2, 3)]] std::string_view try_format(const char* pattern, ...) noexcept
+        requires requires(R& r, std::va_list list) { r.try_format_list(pattern, list); }
+    {
+        std::va_list arguments;
+        va_start(arguments, pattern);
+        const std::string_view result = try_format_list(pattern, arguments);
+        va_end(arguments);
+        return result;
+    }
+    [[gnu::format(printf, 2, 0)]] std::string_view try_format_list(const char* pattern, std::va_list arguments) noexcept
+        requires requires(R& r) { r.try_format_list(pattern, arguments); }
+    {
+        return format_text([this](std::size_t bytes) { return try_allocate(bytes, 1); }, pattern, arguments);
     }
 
     /// The place reached, with what is live there.
