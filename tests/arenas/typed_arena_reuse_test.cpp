@@ -2,7 +2,7 @@
 // reported.
 #include <gtest/gtest.h>
 
-#include <acre/arenas/index_set.hpp>
+#include <acre/core/index_set.hpp>
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/core/alignment.hpp>
 #include <algorithm>

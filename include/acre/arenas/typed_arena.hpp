@@ -25,7 +25,7 @@
 
 #include <acre/arenas/bump_slots.hpp>
 #include <acre/arenas/locked_slots.hpp>
-#include <acre/arenas/reused_slots.hpp>
+#include <acre/core/reused_slots.hpp>
 #include <acre/arenas/shared_bump_slots.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
