@@ -93,6 +93,23 @@ std::vector<reach_line> orc_lines() {
     return lines;
 }
 
+/// W2: what is asked, and what there is to gain.
+std::vector<reach_line> chunk_lines() {
+    const std::string chunks = "acre::chunk_pool";
+    std::vector<reach_line> lines;
+    for (const std::string group : {"W2 first pass", "W2 second pass"}) {
+        const auto add = [&](const std::string& what, const std::string& variant, std::optional<double> asked) {
+            lines.push_back({group + ", " + what + " / new/delete", quantity::time, group, variant, baseline, asked});
+        };
+        add("chunk pool", chunks, group == "W2 first pass" ? 0.35 : 0.55);
+        add("chunk pool that is not prefaulted", chunks + ", not prefaulted", std::nullopt);
+        add("the loop over as many bytes", "the loop over as many bytes, no pool", std::nullopt);
+        add("the loop alone", "the loop alone", std::nullopt);
+        add("published design", "published chunk allocator, re-implemented", std::nullopt);
+    }
+    return lines;
+}
+
 template <class Table>
 auto find(const Table& table, const std::string& group, const std::string& name) -> decltype(&table.at("").at("")) {
     const auto rows = table.find(group);
@@ -150,7 +167,7 @@ std::string verdict(const reach_line& line, std::optional<double> measured) {
 
 void write_verdicts(std::ostream& out, const measurements& measured) {
     out << "## Reach\n\n| | at most | measured | best rounds | |\n|---|--:|--:|--:|---|\n";
-    for (const auto& lines : {pool_lines(), arena_lines(), orc_lines(), stack_lines()}) {
+    for (const auto& lines : {pool_lines(), arena_lines(), orc_lines(), chunk_lines(), stack_lines()}) {
         for (const reach_line& line : lines) {
             const std::optional<double> value = figure(line, measured);
             out << "| " << line.what << " | " << two_digits(line.asked) << " | " << two_digits(value) << " | "

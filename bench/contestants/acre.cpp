@@ -4,6 +4,7 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/arenas/typed_arena.hpp>
+#include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
@@ -13,6 +14,7 @@
 #include "../peers/containers.hpp"
 #include "../peers/footprint.hpp"
 #include "../seeds/blog_arena.hpp"
+#include "../seeds/chunks.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
 #include "contestants.hpp"
@@ -24,6 +26,7 @@ namespace acre_contestants {
 const std::string object_pool_name = "acre::object_pool";
 const std::string pool_name = "acre::pool";
 const std::string multi_pool_name = "acre::multi_pool";
+const std::string chunk_pool_name = "acre::chunk_pool";
 const std::string arena_name = "acre::arena";
 const std::string scratch_name = "acre::arena + scratch";
 
@@ -128,6 +131,19 @@ struct object_pool_orc : orc {
     static inline acre::object_pool<orc> home{acre::heap{}};
 };
 
+template <acre::chunk_pool_options Options>
+struct chunk_pool_objects {
+    template <class T>
+    T* create() {
+        return new (chunks) T;
+    }
+    template <class T>
+    void destroy(T* object) noexcept {
+        chunks.destroy(object);
+    }
+    acre::chunk_pool<chunk_count, 32, 62, 128> chunks{Options};
+};
+
 struct multi_pool_source {
     acre::allocator<std::byte, acre::multi_pool> get() { return acre::allocator<std::byte, acre::multi_pool>{pool}; }
     acre::multi_pool pool;
@@ -169,6 +185,8 @@ void enter_pools(suite& entries) {
     enter_batches<pool_blocks>(entries, pool_name);
     enter_stacked<object_pool_objects>(entries, object_pool_name);
     enter_orcs<object_pool_orc>(entries, object_pool_name);
+    enter_chunks<chunk_pool_objects<{}>>(entries, chunk_pool_name);
+    enter_chunks<chunk_pool_objects<{.prefault = false}>>(entries, chunk_pool_name + ", not prefaulted");
     enter_equal_footprint<pool_store<64>>(entries, object_pool_name, 64);
     enter_equal_footprint<pool_store<72>>(entries, object_pool_name, 72);
 }

@@ -9,6 +9,7 @@
 #include "../peers/containers.hpp"
 #include "../peers/footprint.hpp"
 #include "../seeds/blog_arena.hpp"
+#include "../seeds/chunks.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
 #include "contestants.hpp"
@@ -72,6 +73,17 @@ struct new_delete_created {
         live.give_back_all([](observed_object* object) { delete object; });
     }
     remembered<observed_object> live{object_count};
+};
+
+struct new_delete_chunks {
+    template <class T>
+    T* create() {
+        return new T;
+    }
+    template <class T>
+    void destroy(T* object) noexcept {
+        delete object;
+    }
 };
 
 struct plain_orc : orc {
@@ -150,6 +162,7 @@ void enter_new_delete(suite& entries) {
     enter_filled_map<new_delete_source>(entries, new_delete);
     enter_stacked<new_delete_objects>(entries, new_delete);
     enter_orcs<plain_orc>(entries, new_delete);
+    enter_chunks<new_delete_chunks>(entries, new_delete);
 }
 
 void enter_pools(suite& entries) {
