@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 namespace bench {
@@ -35,6 +37,22 @@ double cpu_seconds() noexcept {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+double wall_seconds() noexcept {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+littered_heap::littered_heap() {
+    constexpr std::size_t count = 100'000;
+    random_numbers random{2021};
+    blocks_.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t least = std::size_t{16} << random.below(8);  // every doubling up to 4,096 is as likely
+        blocks_.emplace_back(new std::byte[least + random.below(least)]);
+        touch(blocks_.back().get());
+    }
+    for (std::size_t i = 0; i < count; i += 2) blocks_[i].reset();
+}
+
 namespace {
 
 /// The place of a group with this id, made if there is none yet.
@@ -48,10 +66,27 @@ Group& find_or_make(std::vector<Group>& groups, Id Group::* id, const Group& abo
 
 }  // namespace
 
-void suite::enter(const group_description& about, std::string name, std::function<round_function()> prepare) {
-    auto place = std::find_if(groups_.begin(), groups_.end(), [&](const group& g) { return g.about.id == about.id; });
-    if (place == groups_.end()) place = groups_.insert(place, group{about, {}});
+namespace {
+
+void add(std::vector<group>& groups, const group_description& about, std::string name,
+         std::function<round_function()> prepare) {
+    auto place = std::find_if(groups.begin(), groups.end(), [&](const group& g) { return g.about.id == about.id; });
+    if (place == groups.end()) place = groups.insert(place, group{about, {}});
     place->variants.push_back({std::move(name), std::move(prepare)});
+}
+
+}  // namespace
+
+void suite::enter(const group_description& about, std::string name, std::function<round_function()> prepare) {
+    add(groups_, about, std::move(name), std::move(prepare));
+}
+
+void suite::enter_counted(const group_description& about, std::string name, std::function<round_function()> prepare) {
+    add(counted_, about, std::move(name), std::move(prepare));
+}
+
+void suite::enter_figure(const figure_group& about, std::string name, std::function<figure()> run) {
+    find_or_make(figures_, &figure_group::id, about).variants.push_back({std::move(name), std::move(run)});
 }
 
 void suite::enter_isolated(const isolated_group& about, std::string name, std::function<std::vector<double>()> run) {
@@ -65,10 +100,12 @@ void suite::enter_footprint(const std::string& id, const std::string& title, std
 }
 
 const variant* suite::find(const std::string& group_id, const std::string& name) const noexcept {
-    for (const group& g : groups_) {
-        if (g.about.id != group_id) continue;
-        for (const variant& v : g.variants) {
-            if (v.name == name) return &v;
+    for (const std::vector<group>* groups : {&groups_, &counted_}) {
+        for (const group& g : *groups) {
+            if (g.about.id != group_id) continue;
+            for (const variant& v : g.variants) {
+                if (v.name == name) return &v;
+            }
         }
     }
     return nullptr;
@@ -82,16 +119,17 @@ struct contender {
     std::size_t calls = 1;  // in one sample
 };
 
-double timed(const round_function& round, std::size_t calls) {
-    const double start = cpu_seconds();
+double timed(const round_function& round, std::size_t calls, time_kind kind) {
+    const auto now = kind == time_kind::wall ? wall_seconds : cpu_seconds;
+    const double start = now();
     for (std::size_t i = 0; i < calls; ++i) round();
-    return cpu_seconds() - start;
+    return now() - start;
 }
 
 /// How many calls fill a sample. Runs the work until it is warm.
-std::size_t calibrate(const round_function& round, double sample_seconds) {
+std::size_t calibrate(const round_function& round, time_kind kind, double sample_seconds) {
     std::size_t calls = 1;
-    for (double seconds = timed(round, 1); seconds < sample_seconds; seconds = timed(round, calls)) {
+    for (double seconds = timed(round, 1, kind); seconds < sample_seconds; seconds = timed(round, calls, kind)) {
         const double wanted = std::ceil(static_cast<double>(calls) * sample_seconds / std::max(seconds, 1e-7));
         calls = std::min(std::max(static_cast<std::size_t>(wanted), calls + 1), calls * 10);
     }
@@ -102,7 +140,7 @@ std::vector<contender> prepare(const group& work, double sample_seconds) {
     std::vector<contender> contenders;
     for (const variant& each : work.variants) {
         contender made{each.name, each.prepare()};
-        made.calls = calibrate(made.round, sample_seconds);
+        made.calls = calibrate(made.round, work.about.time, sample_seconds);
         contenders.push_back(std::move(made));
     }
     return contenders;
@@ -117,7 +155,7 @@ void measure(const group& work, const effort& how_much, samples& into) {
         for (const std::uint32_t index : shuffled(contenders.size(), 0x9e3779b9U + round)) {
             const contender& each = contenders[index];
             each.round();  // brings its memory back into the cache
-            const double seconds = timed(each.round, each.calls);
+            const double seconds = timed(each.round, each.calls, work.about.time);
             into[work.about.id][each.name].push_back(1e9 * seconds / static_cast<double>(each.calls) / operations);
         }
     }
@@ -126,8 +164,25 @@ void measure(const group& work, const effort& how_much, samples& into) {
 namespace {
 
 void write_all(int file, const std::vector<double>& values) {
-    const std::size_t bytes = values.size() * sizeof(double);
-    if (write(file, values.data(), bytes) != static_cast<ssize_t>(bytes)) _exit(1);
+    const auto* at = reinterpret_cast<const char*>(values.data());
+    for (std::size_t left = values.size() * sizeof(double); left != 0;) {
+        const ssize_t written = write(file, at, left);
+        if (written <= 0) _exit(1);
+        at += written;
+        left -= static_cast<std::size_t>(written);
+    }
+}
+
+/// False when the other end closes first.
+bool read_all(int file, std::vector<double>& values) {
+    auto* at = reinterpret_cast<char*>(values.data());
+    for (std::size_t left = values.size() * sizeof(double); left != 0;) {
+        const ssize_t got = read(file, at, left);
+        if (got <= 0) return false;
+        at += got;
+        left -= static_cast<std::size_t>(got);
+    }
+    return true;
 }
 
 /// Runs `run` in a child whose heap holds no freed memory, and brings its numbers home.
@@ -137,20 +192,29 @@ std::vector<double> in_fresh_process(const std::function<std::vector<double>()>&
     const pid_t child = fork();
     if (child < 0) throw std::runtime_error("no fresh process");
     if (child == 0) {
+        close(ends[0]);
         malloc_trim(0);
         write_all(ends[1], run());
         _exit(0);
     }
     close(ends[1]);
     std::vector<double> values(count);
-    const ssize_t got = read(ends[0], values.data(), count * sizeof(double));
+    const bool complete = read_all(ends[0], values);
     close(ends[0]);
     int status = 0;
     waitpid(child, &status, 0);
-    if (status != 0 || got != static_cast<ssize_t>(count * sizeof(double))) {
-        throw std::runtime_error("a fresh process failed");
-    }
+    if (status != 0 || !complete) throw std::runtime_error("a fresh process failed");
     return values;
+}
+
+/// The samples of one group, one variant after the other.
+std::vector<double> flattened(const group& work, const samples& measured) {
+    std::vector<double> all;
+    for (const variant& each : work.variants) {
+        const std::vector<double>& own = measured.at(work.about.id).at(each.name);
+        all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
 }
 
 }  // namespace
@@ -165,6 +229,25 @@ void measure(const isolated_group& work, const effort& how_much, samples& into) 
             for (std::size_t phase = 0; phase < seconds.size(); ++phase) {
                 into[work.phase_ids[phase]][each.name].push_back(1e9 * seconds[phase] / operations);
             }
+        }
+    }
+}
+
+void measure_in_fresh_processes(const group& work, const effort& how_much, samples& into) {
+    for (const bool litter : {false, true}) {
+        const std::function<std::vector<double>()> run = [&] {
+            std::optional<littered_heap> heap;
+            if (litter) heap.emplace();
+            samples measured;
+            measure(work, how_much, measured);
+            return flattened(work, measured);
+        };
+        const std::vector<double> all = in_fresh_process(run, work.variants.size() * how_much.rounds);
+        auto& own = into[work.about.id + (litter ? littered : "")];
+        auto at = all.begin();
+        for (const variant& each : work.variants) {
+            own[each.name].assign(at, at + static_cast<std::ptrdiff_t>(how_much.rounds));
+            at += static_cast<std::ptrdiff_t>(how_much.rounds);
         }
     }
 }

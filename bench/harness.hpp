@@ -50,6 +50,22 @@ private:
 /// Seconds that this thread has had a processor: other programs on the machine do not count.
 [[nodiscard]] double cpu_seconds() noexcept;
 
+/// Seconds on the clock, for work of several threads: waiting for each other is part of it.
+[[nodiscard]] double wall_seconds() noexcept;
+
+/// What malloc's heap looks like after a program has run for a while: 100,000 blocks of 16 to 4,096 bytes, small ones
+/// more often than large ones, and then every other one of them freed. The rest lives as long as this object.
+class littered_heap {
+public:
+    littered_heap();
+
+private:
+    std::vector<std::unique_ptr<std::byte[]>> blocks_;
+};
+
+/// What the id of a group ends with where its heap was littered.
+inline const std::string littered = ", littered";
+
 using round_function = std::function<void()>;
 
 /// A round function that owns its work.
@@ -63,10 +79,14 @@ struct variant {
     std::function<round_function()> prepare;  // builds the work; what it costs is not measured
 };
 
+enum class time_kind { processor, wall };
+
 struct group_description {
     std::string id;
     std::string title;
     std::size_t operations;  // in one round: times and instructions are divided by it
+    time_kind time = time_kind::processor;
+    bool in_fresh_processes = false;  // one whose heap is clean and one whose heap is littered, reported apart
 };
 
 struct group {
@@ -105,6 +125,25 @@ struct footprint_group {
     std::vector<footprint_variant> variants;
 };
 
+/// A figure that needs no repeating: `text` is how the report shows it.
+struct figure {
+    double value;
+    std::string text;
+    std::string detail = {};
+};
+
+struct figure_variant {
+    std::string name;
+    std::function<figure()> run;
+};
+
+struct figure_group {
+    std::string id;
+    std::string title;
+    std::string unit;
+    std::vector<figure_variant> variants;
+};
+
 struct peer {
     std::string name;
     std::string version;  // empty: missing on this machine
@@ -117,11 +156,16 @@ public:
     void enter_isolated(const isolated_group& about, std::string name, std::function<std::vector<double>()> run);
     void enter_footprint(const std::string& id, const std::string& title, std::string name,
                          std::function<footprint()> run);
+    void enter_figure(const figure_group& about, std::string name, std::function<figure()> run);
+    /// A round whose call of count_this is counted, instruction by instruction, and which nobody times.
+    void enter_counted(const group_description& about, std::string name, std::function<round_function()> prepare);
     void add_peer(std::string name, std::string version) { peers_.push_back({std::move(name), std::move(version)}); }
 
     [[nodiscard]] const std::vector<group>& groups() const noexcept { return groups_; }
     [[nodiscard]] const std::vector<isolated_group>& isolated() const noexcept { return isolated_; }
     [[nodiscard]] const std::vector<footprint_group>& footprints() const noexcept { return footprints_; }
+    [[nodiscard]] const std::vector<figure_group>& figures() const noexcept { return figures_; }
+    [[nodiscard]] const std::vector<group>& counted() const noexcept { return counted_; }
     [[nodiscard]] const std::vector<peer>& peers() const noexcept { return peers_; }
     [[nodiscard]] const variant* find(const std::string& group_id, const std::string& name) const noexcept;
 
@@ -129,6 +173,8 @@ private:
     std::vector<group> groups_;
     std::vector<isolated_group> isolated_;
     std::vector<footprint_group> footprints_;
+    std::vector<figure_group> figures_;
+    std::vector<group> counted_;
     std::vector<peer> peers_;
 };
 
@@ -142,6 +188,8 @@ struct effort {
 
 void measure(const group& work, const effort& how_much, samples& into);
 void measure(const isolated_group& work, const effort& how_much, samples& into);
+/// Measures the group in a process of its own with a clean heap, and in another with a littered one.
+void measure_in_fresh_processes(const group& work, const effort& how_much, samples& into);
 
 [[nodiscard]] double median(std::vector<double> values);
 /// The median over the rounds of what one variant took relative to another in the same round.

@@ -123,12 +123,15 @@ void run_one(const options& chosen, const bench::suite& entries) {
 }
 
 void list(const bench::suite& entries) {
-    for (const bench::group& group : entries.groups()) {
-        std::cout << group.about.id << ": " << group.about.title << "\n";
-        for (const bench::variant& each : group.variants) std::cout << "    " << each.name << "\n";
+    for (const auto* groups : {&entries.groups(), &entries.counted()}) {
+        for (const bench::group& group : *groups) {
+            std::cout << group.about.id << ": " << group.about.title << "\n";
+            for (const bench::variant& each : group.variants) std::cout << "    " << each.name << "\n";
+        }
     }
     for (const bench::isolated_group& group : entries.isolated()) std::cout << group.phase_ids.front() << "\n";
     for (const bench::footprint_group& group : entries.footprints()) std::cout << group.id << "\n";
+    for (const bench::figure_group& group : entries.figures()) std::cout << group.id << "\n";
 }
 
 /// Says what is being measured, on the error stream, so that the table stays clean.
@@ -146,11 +149,24 @@ void measure_isolated(const options& chosen, const bench::suite& entries, std::o
     }
 }
 
+/// Before the heap of this program is used for anything else: its children's heaps are copies of it.
+void measure_in_fresh_processes(const options& chosen, const bench::suite& entries, std::ostream& out,
+                                bench::measurements& measured) {
+    for (const bench::group& group : entries.groups()) {
+        const auto& [id, title, operations, time, in_fresh_processes] = group.about;
+        if (!in_fresh_processes || !wanted(chosen, id)) continue;
+        progress(id);
+        bench::measure_in_fresh_processes(group, chosen.effort, measured.times);
+        bench::write_group(out, id, title, measured);
+        bench::write_group(out, id + bench::littered, title, measured);
+    }
+}
+
 void measure_groups(const options& chosen, const bench::suite& entries, std::ostream& out,
                     bench::measurements& measured) {
     const bool counting = chosen.instructions && bench::valgrind_version().has_value();
     for (const bench::group& group : entries.groups()) {
-        if (!wanted(chosen, group.about.id)) continue;
+        if (group.about.in_fresh_processes || !wanted(chosen, group.about.id)) continue;
         progress(group.about.id);
         measure(group, chosen.effort, measured.times);
         if (counting && worth_counting(group.about.id)) count_instructions(group, measured.instructions);
@@ -167,16 +183,44 @@ void measure_footprints(const options& chosen, const bench::suite& entries, std:
     }
 }
 
+void measure_figures(const options& chosen, const bench::suite& entries, std::ostream& out,
+                     bench::measurements& measured) {
+    for (const bench::figure_group& group : entries.figures()) {
+        if (!wanted(chosen, group.id)) continue;
+        progress(group.id);
+        for (const bench::figure_variant& each : group.variants) measured.figures[group.id][each.name] = each.run();
+        bench::write_figures(out, group.id, group.title, group.unit, measured);
+    }
+}
+
+void count_single_calls(const options& chosen, const bench::suite& entries, std::ostream& out,
+                        bench::measurements& measured) {
+    if (!chosen.instructions || !bench::valgrind_version()) return;
+    for (const bench::group& group : entries.counted()) {
+        if (!wanted(chosen, group.about.id)) continue;
+        progress(group.about.id);
+        for (const bench::variant& each : group.variants) {
+            const std::uint64_t count = bench::count_calls(group, each);
+            measured.figures[group.about.id][each.name] = {static_cast<double>(count), std::to_string(count)};
+        }
+        bench::write_figures(out, group.about.id, group.about.title, "instructions", measured);
+    }
+}
+
 std::string measure_all(const options& chosen, bench::suite& entries) {
     entries.add_peer("instruction counts", bench::valgrind_version().value_or(""));
     bench::measurements measured;
     std::ostringstream tables;
     measure_isolated(chosen, entries, tables, measured);
+    measure_in_fresh_processes(chosen, entries, tables, measured);
     measure_groups(chosen, entries, tables, measured);
     measure_footprints(chosen, entries, tables, measured);
+    measure_figures(chosen, entries, tables, measured);
+    count_single_calls(chosen, entries, tables, measured);
     std::ostringstream report;
     bench::write_heading(report, entries, chosen.effort);
     bench::write_verdicts(report, measured);
+    bench::write_seeds(report, measured);
     report << tables.str();
     return report.str();
 }

@@ -1,20 +1,20 @@
 // The lines of "Reach" in issue 2 that this program measures, and whether they are reached.
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "lookup.hpp"
 #include "report.hpp"
 
 namespace bench {
 namespace {
 
-enum class quantity { time, instructions, first_instructions, extra_instructions, footprint };
+enum class quantity { time, instructions, first_instructions, extra_instructions, footprint, figure, worst_figure };
 
-/// `variant` divided by `against`, in one group; `asked` is the most it may be, none where it is only reported.
+/// `variant` divided by `against`, in one group; `asked` is the most it may be, none where it is only reported. The
+/// worst figure is that of all variants whose name begins with `variant`, divided by nothing.
 struct reach_line {
     std::string what;
     quantity measure;
@@ -27,6 +27,7 @@ struct reach_line {
 const std::string objects_pool = "acre::object_pool";
 const std::string arena = "acre::arena";
 const std::string scratch = "acre::arena + scratch";
+const std::string grown = "acre::arena_vector";
 const std::string containers = "acre::allocator over a multi_pool";
 const std::string fast = "boost::fast_pool_allocator";
 
@@ -57,6 +58,9 @@ std::vector<reach_line> arena_lines() {
         {"W6 c 100 / std, -O3", quantity::time, "W6 c 100 -O3", scratch, baseline, 1.0},
         {"W6 c 1,000 / std, -O3", quantity::time, "W6 c 1,000 -O3", scratch, baseline, 1.0},
         {"W6 c 10,000 / std, -O3", quantity::time, "W6 c 10,000 -O3", scratch, baseline, 1.0},
+        {"W6 c 100, arena_vector / std, -O2", quantity::time, "W6 c 100 -O2", grown, baseline, 0.6},
+        {"W6 c 1,000, arena_vector / std, -O2", quantity::time, "W6 c 1,000 -O2", grown, baseline, 0.6},
+        {"W6 c 10,000, arena_vector / std, -O2", quantity::time, "W6 c 10,000 -O2", grown, baseline, 0.6},
         {"W6 c 100 / std, -O2", quantity::time, "W6 c 100 -O2", scratch, baseline, std::nullopt},
         {"W6 c 1,000 / std, -O2", quantity::time, "W6 c 1,000 -O2", scratch, baseline, std::nullopt},
         {"W6 c 10,000 / std, -O2", quantity::time, "W6 c 10,000 -O2", scratch, baseline, std::nullopt},
@@ -85,10 +89,12 @@ std::vector<reach_line> orc_lines() {
             lines.push_back(
                 {group + ", typed arena " + where + " / new/delete", quantity::time, group, orcs, baseline, asked});
         };
-        add("W1 new, first touch", 0.38);
-        add("W1 new, prefaulted", 0.22);
-        add("W1 new, prefaulted, a thread was started", 0.22);
-        add("W1 delete, first touch", 0.02);
+        for (const std::string thread : {"", ", a thread was started"}) {
+            add("W1 new, first touch" + thread, 0.38);
+            add("W1 new, prefaulted" + thread, 0.22);
+            add("W1 delete, first touch" + thread, 0.02);
+            add("W1 delete, prefaulted" + thread, 0.02);
+        }
     }
     return lines;
 }
@@ -97,32 +103,57 @@ std::vector<reach_line> orc_lines() {
 std::vector<reach_line> chunk_lines() {
     const std::string chunks = "acre::chunk_pool";
     std::vector<reach_line> lines;
-    for (const std::string group : {"W2 first pass", "W2 second pass"}) {
-        const auto add = [&](const std::string& what, const std::string& variant, std::optional<double> asked) {
-            lines.push_back({group + ", " + what + " / new/delete", quantity::time, group, variant, baseline, asked});
-        };
-        add("chunk pool", chunks, group == "W2 first pass" ? 0.35 : 0.55);
-        add("chunk pool that is not prefaulted", chunks + ", not prefaulted", std::nullopt);
-        add("the loop over as many bytes", "the loop over as many bytes, no pool", std::nullopt);
-        add("the loop alone", "the loop alone", std::nullopt);
-        add("published design", "published chunk allocator, re-implemented", std::nullopt);
+    for (const std::string& heap : {std::string{}, littered}) {
+        for (const std::string pass : {"W2 first pass", "W2 second pass"}) {
+            const std::string group = pass + heap;
+            const auto add = [&](const std::string& variant, std::optional<double> asked) {
+                lines.push_back(
+                    {group + ", " + variant + " / new/delete", quantity::time, group, variant, baseline, asked});
+            };
+            add(chunks, pass == "W2 first pass" ? 0.35 : 0.55);
+            add(chunks + ", not prefaulted", std::nullopt);
+            add("the loop over as many bytes, no pool", std::nullopt);
+            add("the loop alone", std::nullopt);
+        }
     }
     return lines;
 }
 
-template <class Table>
-auto find(const Table& table, const std::string& group, const std::string& name) -> decltype(&table.at("").at("")) {
-    const auto rows = table.find(group);
-    if (rows == table.end()) return nullptr;
-    const auto row = rows->second.find(name);
-    return row == rows->second.end() ? nullptr : &row->second;
-}
-
-std::optional<double> time_ratio(const reach_line& line, const samples& times) {
-    const auto* measured = find(times, line.group, line.variant);
-    const auto* other = find(times, line.group, line.against);
-    if (!measured || !other) return std::nullopt;
-    return median_ratio(*measured, *other);
+std::vector<reach_line> camera_lines() {
+    const std::string arenas = "acre::multi_arena";
+    const std::string design = "published multi-arena, re-implemented";
+    std::vector<reach_line> lines;
+    for (const std::string& heap : {std::string{}, littered}) {
+        const auto add = [&](const std::string& what, const std::string& against, std::optional<double> asked) {
+            lines.push_back(
+                {"W3" + heap + ", multi_arena / " + what, quantity::time, "W3" + heap, arenas, against, asked});
+        };
+        add("the floor", "the loop alone", 1.02);
+        add("the floor of two places in turns", "the loop alone, two places in turns", std::nullopt);
+        add("new_delete_resource", baseline, std::nullopt);
+        add("unsynchronized_pool_resource", "std::pmr unsynchronized_pool", std::nullopt);
+        add("published design", design, std::nullopt);
+    }
+    for (const std::string lock : {"std::mutex", "acre::spin_lock"}) {
+        const auto add = [&](const std::string& what, const std::string& against) {
+            lines.push_back({"W4, multi_arena under " + lock + " / " + what + ", wall time", quantity::time, "W4",
+                             "acre::synchronized multi_arena, " + lock, against, std::nullopt});
+        };
+        add("new_delete_resource", baseline);
+        add("synchronized_pool_resource", "std::pmr synchronized_pool");
+        add("published design", design);
+    }
+    lines.push_back({"W5, smallest fit / 64 x 4096 as published", quantity::figure, "W5", arenas, design, 1.0});
+    lines.push_back(
+        {"W9, live share of the published design / multi_arena", quantity::figure, "W9", design, arenas, 1.0});
+    for (const std::string type : {"multi_arena", "inline_multi_arena"}) {
+        const std::string group = type + " instructions";
+        lines.push_back(
+            {type + " allocate, instructions on the worst path", quantity::worst_figure, group, "allocate", "", 45.0});
+        lines.push_back({type + " deallocate, instructions on the worst path", quantity::worst_figure, group,
+                         "deallocate", "", 40.0});
+    }
+    return lines;
 }
 
 /// The best round of each: what is left when other programs on the machine were quiet.
@@ -142,8 +173,27 @@ std::optional<double> instruction_figure(const reach_line& line, const instructi
     return measured->steady / other->steady;
 }
 
-std::optional<double> figure(const reach_line& line, const measurements& measured) {
-    if (line.measure == quantity::time) return time_ratio(line, measured.times);
+std::optional<double> worst_figure(const reach_line& line, const figures& of) {
+    const auto rows = of.find(line.group);
+    if (rows == of.end()) return std::nullopt;
+    std::optional<double> worst;
+    for (const auto& [name, each] : rows->second) {
+        if (name.rfind(line.variant, 0) == 0) worst = std::max(worst.value_or(each.value), each.value);
+    }
+    return worst;
+}
+
+std::optional<double> figure_ratio(const reach_line& line, const figures& of) {
+    const auto* measured = find(of, line.group, line.variant);
+    const auto* other = find(of, line.group, line.against);
+    if (!measured || !other) return std::nullopt;
+    return measured->value / other->value;
+}
+
+std::optional<double> value_of(const reach_line& line, const measurements& measured) {
+    if (line.measure == quantity::time) return time_ratio(measured.times, line.group, line.variant, line.against);
+    if (line.measure == quantity::figure) return figure_ratio(line, measured.figures);
+    if (line.measure == quantity::worst_figure) return worst_figure(line, measured.figures);
     if (line.measure != quantity::footprint) return instruction_figure(line, measured.instructions);
     const footprint* size = find(measured.sizes, line.group, line.variant);
     if (!size) return std::nullopt;
@@ -151,10 +201,7 @@ std::optional<double> figure(const reach_line& line, const measurements& measure
 }
 
 std::string two_digits(std::optional<double> value) {
-    if (!value) return {};
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.2f", *value);
-    return text.data();
+    return digits(value, 2);
 }
 
 std::string verdict(const reach_line& line, std::optional<double> measured) {
@@ -167,9 +214,9 @@ std::string verdict(const reach_line& line, std::optional<double> measured) {
 
 void write_verdicts(std::ostream& out, const measurements& measured) {
     out << "## Reach\n\n| | at most | measured | best rounds | |\n|---|--:|--:|--:|---|\n";
-    for (const auto& lines : {pool_lines(), arena_lines(), orc_lines(), chunk_lines(), stack_lines()}) {
+    for (const auto& lines : {pool_lines(), arena_lines(), orc_lines(), chunk_lines(), camera_lines(), stack_lines()}) {
         for (const reach_line& line : lines) {
-            const std::optional<double> value = figure(line, measured);
+            const std::optional<double> value = value_of(line, measured);
             out << "| " << line.what << " | " << two_digits(line.asked) << " | " << two_digits(value) << " | "
                 << two_digits(least_ratio(line, measured.times)) << " | " << verdict(line, value) << " |\n";
         }

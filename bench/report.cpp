@@ -134,4 +134,18 @@ void write_footprints(std::ostream& out, const footprint_group& group, const mea
     out << "\n";
 }
 
+void write_figures(std::ostream& out, const std::string& id, const std::string& title, const std::string& unit,
+                   const measurements& measured) {
+    const auto* rows = find(measured.figures, id);
+    if (rows == nullptr) return;
+    const bool detailed =
+        std::any_of(rows->begin(), rows->end(), [](const auto& row) { return row.second.detail != ""; });
+    out << "## " << id << ": " << title << "\n\n| | " << unit << (detailed ? " | " : "")
+        << " |\n|---|--:" << (detailed ? "|---" : "") << "|\n";
+    for (const auto& [name, shown] : *rows) {
+        out << "| " << name << " | " << shown.text << (detailed ? " | " + shown.detail : "") << " |\n";
+    }
+    out << "\n";
+}
+
 }  // namespace bench

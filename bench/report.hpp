@@ -10,12 +10,14 @@
 
 namespace bench {
 
+using figures = std::map<std::string, std::map<std::string, figure>>;
 using footprints = std::map<std::string, std::map<std::string, footprint>>;
 
 struct measurements {
     samples times;
     instruction_counts instructions;
     footprints sizes;
+    bench::figures figures;
 };
 
 /// The variant that every other is compared with.
@@ -24,6 +26,12 @@ inline const std::string baseline = "new/delete";
 void write_heading(std::ostream& out, const suite& entries, const effort& how_much);
 void write_group(std::ostream& out, const std::string& id, const std::string& title, const measurements& measured);
 void write_footprints(std::ostream& out, const footprint_group& group, const measurements& measured);
+/// `unit` is what the figures are.
+void write_figures(std::ostream& out, const std::string& id, const std::string& title, const std::string& unit,
+                   const measurements& measured);
+
+/// What was published, beside what the same design and acre give here.
+void write_seeds(std::ostream& out, const measurements& measured);
 
 /// What issue 2 asks for, line by line: asked, measured, reached or not.
 void write_verdicts(std::ostream& out, const measurements& measured);

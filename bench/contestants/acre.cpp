@@ -2,8 +2,12 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/fit_multi_arena.hpp>
+#include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/arenas/typed_arena.hpp>
+#include <acre/combine/synchronized.hpp>
+#include <acre/core/spin_lock.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
@@ -14,9 +18,12 @@
 #include "../peers/containers.hpp"
 #include "../peers/footprint.hpp"
 #include "../seeds/blog_arena.hpp"
+#include "../seeds/camera.hpp"
 #include "../seeds/chunks.hpp"
+#include "../seeds/fitting.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
+#include "../seeds/pinning.hpp"
 #include "contestants.hpp"
 
 namespace bench {
@@ -29,6 +36,7 @@ const std::string multi_pool_name = "acre::multi_pool";
 const std::string chunk_pool_name = "acre::chunk_pool";
 const std::string arena_name = "acre::arena";
 const std::string scratch_name = "acre::arena + scratch";
+const std::string multi_arena_name = "acre::multi_arena";
 
 struct arena_bump {
     void* allocate(std::size_t bytes) { return arena.allocate(bytes, bump_alignment); }
@@ -215,6 +223,36 @@ void enter_arenas(suite& entries) {
     enter_orcs<typed_arena_orc<typed_function_home>>(entries, "acre::typed_arena, local to a function");
 }
 
+template <class Arenas>
+struct arenas_home {
+    std::pmr::memory_resource* get() noexcept { return &arenas; }
+    acre::pmr<Arenas> arenas{{.arenas = camera_arenas, .bytes = camera_arena_bytes}};
+};
+
+/// The smallest pair of number and size; the others of the front in the detail.
+figure fit_camera() {
+    const auto front = acre::fit_multi_arena([](acre::multi_arena& tried) {
+        acre::pmr<acre::multi_arena&> memory{tried};
+        lone_camera{&memory, 0, 1}.run(camera_iterations);
+    });
+    std::string all;
+    for (const acre::multi_arena_fit& each : front) {
+        all += (all.empty() ? "the front: " : ", ") + arenas_text(each.arenas, each.bytes);
+    }
+    const acre::multi_arena_fit smallest = acre::smallest_fit(front);
+    return fitted(smallest.arenas, smallest.bytes, all);
+}
+
+void enter_multi_arenas(suite& entries) {
+    enter_camera<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
+    enter_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, std::mutex>>>(
+        entries, "acre::synchronized multi_arena, std::mutex");
+    enter_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, acre::spin_lock>>>(
+        entries, "acre::synchronized multi_arena, acre::spin_lock");
+    enter_fit(entries, multi_arena_name, fit_camera);
+    enter_pinning<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
+}
+
 }  // namespace acre_contestants
 using namespace acre_contestants;
 
@@ -224,6 +262,7 @@ void enter_acre(suite& entries) {
     enter_containers_of_pools(entries);
     enter_multi_pool(entries);
     enter_arenas(entries);
+    enter_multi_arenas(entries);
 }
 
 }  // namespace bench

@@ -9,11 +9,14 @@ namespace bench {
 void enter_loop_alone(suite& entries);
 void enter_standard(suite& entries);
 void enter_handwritten(suite& entries);
+void enter_published(suite& entries);
 void enter_boost(suite& entries);
 void enter_foonathan(suite& entries);
 void enter_mimalloc(suite& entries);
 void enter_llvm(suite& entries);
 void enter_acre(suite& entries);
+/// Calls of acre's multi-arenas whose instructions are counted one by one.
+void enter_multi_arena_paths(suite& entries);
 /// W6 (c), compiled at two levels of optimisation.
 void enter_vector_growth_o2(suite& entries);
 void enter_vector_growth_o3(suite& entries);

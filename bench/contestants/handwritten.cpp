@@ -5,11 +5,9 @@
 #include "../peers/batches.hpp"
 #include "../peers/containers.hpp"
 #include "../seeds/blog_arena.hpp"
-#include "../seeds/chunks.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
 #include "contestants.hpp"
-#include "published_chunks.hpp"
 
 namespace bench {
 // A namespace with a name: see bench/README.md.
@@ -92,19 +90,6 @@ struct list_orc : orc {
     static inline free_list home{sizeof(orc)};
 };
 
-struct published_chunks {
-    template <class T>
-    T* create() {
-        return new (chunks.allocate(sizeof(T))) T;
-    }
-    template <class T>
-    void destroy(T* object) noexcept {
-        object->~T();
-        chunks.deallocate(object);
-    }
-    published::chunk_allocator<chunk_count, 32, 62, 128> chunks;
-};
-
 }  // namespace handwritten_contestants
 using namespace handwritten_contestants;
 
@@ -115,7 +100,6 @@ void enter_handwritten(suite& entries) {
     enter_equal_footprints<list_store>(entries, "bare intrusive list");
     enter_stacked<list_of_objects>(entries, "bare intrusive list");
     enter_orcs<list_orc>(entries, "bare intrusive list");
-    enter_chunks<published_chunks>(entries, "published chunk allocator, re-implemented");
     enter_bump<bump_pointer>(entries, "bump pointer, hand-written");
     enter_bump<blog_bump>(entries, "blog arena");
     enter_objects<blog_bump>(entries, "blog arena");

@@ -3,10 +3,13 @@
 
 #include "../limits/bump.hpp"
 #include "../peers/batches.hpp"
+#include "../seeds/blog_arena.hpp"
+#include "../seeds/camera.hpp"
 #include "../seeds/chunks.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
 #include "contestants.hpp"
+#include "costless.hpp"
 
 namespace bench {
 // A namespace with a name: see bench/README.md.
@@ -47,7 +50,7 @@ struct one_place {
 
 struct standing_orc : orc {
     static void* operator new(std::size_t) noexcept { return place; }
-    static void operator delete(void* p) noexcept { escape(p); }
+    static void operator delete(void*) noexcept {}
     static void all_deleted() noexcept {}
     alignas(orc) static inline std::byte place[sizeof(orc)];
 };
@@ -93,6 +96,10 @@ void enter_loop_alone(suite& entries) {
     enter_orcs<standing_orc>(entries, loop_alone);
     enter_chunks<one_chunk>(entries, loop_alone);
     enter_chunks<chunks_in_order>(entries, "the loop over as many bytes, no pool");
+    enter_filled_map<costless_source>(entries, loop_alone);
+    enter_camera<camera_home<costless_resource<4096>>>(entries, loop_alone);
+    enter_camera<camera_home<costless_resource<4096, 2>>>(entries, loop_alone + ", two places in turns");
+    enter_shared_camera<camera_home<costless_resource<256>>>(entries, loop_alone);
 }
 
 }  // namespace bench

@@ -9,6 +9,7 @@
 #include "../peers/containers.hpp"
 #include "../peers/footprint.hpp"
 #include "../seeds/blog_arena.hpp"
+#include "../seeds/camera.hpp"
 #include "../seeds/chunks.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
@@ -126,6 +127,10 @@ struct pmr_store {
     Resource resource{&upstream};
 };
 
+struct new_delete_home {
+    std::pmr::memory_resource* get() const noexcept { return std::pmr::new_delete_resource(); }
+};
+
 struct monotonic_arena {
     void* allocate(std::size_t bytes) { return resource.allocate(bytes, bump_alignment); }
     void reset() { resource.release(); }
@@ -163,6 +168,8 @@ void enter_new_delete(suite& entries) {
     enter_stacked<new_delete_objects>(entries, new_delete);
     enter_orcs<plain_orc>(entries, new_delete);
     enter_chunks<new_delete_chunks>(entries, new_delete);
+    enter_camera<new_delete_home>(entries, new_delete);
+    enter_shared_camera<new_delete_home>(entries, new_delete);
 }
 
 void enter_pools(suite& entries) {
@@ -172,6 +179,8 @@ void enter_pools(suite& entries) {
     enter_containers<pmr_source<std::pmr::synchronized_pool_resource>>(entries, synchronized);
     enter_footprints<pmr_store<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
     enter_stacked<unsynchronized_objects>(entries, unsynchronized);
+    enter_camera<camera_home<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    enter_shared_camera<camera_home<std::pmr::synchronized_pool_resource>>(entries, synchronized);
 }
 
 void enter_monotonic(suite& entries) {

@@ -93,8 +93,11 @@ void enter_bump(suite& entries, const std::string& name) {
                   [] { return make_round<bump_8<Arena, many>>(); });
     entries.enter({"bump 8..256 B", "8..256 B mixed, 10,000 and all given back", mixed_count}, name,
                   [] { return make_round<bump_mixed<Arena>>(); });
-    entries.enter({"W6 a", "one double, allocated and given back at once", few}, name,
-                  [] { return make_round<one_double<Arena>>(); });
+    entries.enter({.id = "W6 a",
+                   .title = "one double, allocated and given back at once",
+                   .operations = few,
+                   .in_fresh_processes = true},
+                  name, [] { return make_round<one_double<Arena>>(); });
 }
 
 /// 16 bytes with a destructor that reads its object and that the compiler must call. It counts nothing: a shared counter

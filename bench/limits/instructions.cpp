@@ -27,10 +27,13 @@ std::string own_path() {
     return {path.data(), static_cast<std::size_t>(length)};
 }
 
-std::uint64_t executed(const std::string& group_id, const std::string& name, int rounds) {
+/// `options` of callgrind's begin with a space.
+std::uint64_t executed(const std::string& group_id, const std::string& name, int rounds,
+                       const std::string& options = {}) {
+    // Symbols are looked up before the program begins, or the first call of a function would count that as well.
     const std::string output =
-        output_of("valgrind --tool=callgrind --callgrind-out-file=/dev/null '" + own_path() + "' --run '" + group_id +
-                  "' '" + name + "' " + std::to_string(rounds) + " 2>&1");
+        output_of("LD_BIND_NOW=1 valgrind --tool=callgrind --callgrind-out-file=/dev/null" + options + " '" +
+                  own_path() + "' --run '" + group_id + "' '" + name + "' " + std::to_string(rounds) + " 2>&1");
     const std::string label = "Collected : ";
     const std::size_t at = output.find(label);
     if (at == std::string::npos) throw std::runtime_error("callgrind counted nothing for " + group_id + ", " + name);
@@ -54,6 +57,10 @@ void count_instructions(const group& work, instruction_counts& into) {
         const auto two = static_cast<double>(executed(work.about.id, each.name, 2));
         into[work.about.id][each.name] = {(two - one) / operations, (one - none) / operations};
     }
+}
+
+std::uint64_t count_calls(const group& work, const variant& which) {
+    return executed(work.about.id, which.name, 1, " '--toggle-collect=" + std::string(counted_functions) + "'");
 }
 
 }  // namespace bench

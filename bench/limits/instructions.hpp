@@ -2,9 +2,11 @@
 // what the work executed, to the instruction.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "../harness.hpp"
 
@@ -23,5 +25,12 @@ using instruction_counts = std::map<std::string, std::map<std::string, instructi
 
 /// Counts each variant of the group. Requires valgrind.
 void count_instructions(const group& work, instruction_counts& into);
+
+/// The functions, by callgrind's pattern, that count_calls looks at.
+inline constexpr std::string_view counted_functions = "*the_counted_*";
+
+/// The instructions that one round of the variant executes in counted_functions and in what they call: those of a single
+/// call, exactly, however short it is. Requires valgrind.
+[[nodiscard]] std::uint64_t count_calls(const group& work, const variant& which);
 
 }  // namespace bench

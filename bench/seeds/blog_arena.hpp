@@ -44,8 +44,11 @@ private:
 template <class Source>
 void enter_filled_map(suite& entries, const std::string& name) {
     const auto enter = [&](const std::string& id, std::size_t count) {
-        entries.enter({id, "unordered_map<int, long long>, random keys inserted from empty", count}, name,
-                      [count] { return make_round<filled_map<Source>>(count); });
+        entries.enter({.id = id,
+                       .title = "unordered_map<int, long long>, random keys inserted from empty",
+                       .operations = count,
+                       .in_fresh_processes = true},
+                      name, [count] { return make_round<filled_map<Source>>(count); });
     };
     enter("W6 b 100", 100);
     enter("W6 b 1,000", 1000);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,20 +45,27 @@ double make_and_finalise(Home& home, std::vector<finalised<Home>>& slots) {
     return cpu_seconds() - start;
 }
 
+template <class Home>
+std::vector<double> run_chunks(bool on_littered_heap) {
+    std::optional<littered_heap> heap;
+    if (on_littered_heap) heap.emplace();
+    Home home;
+    std::vector<finalised<Home>> slots(3 * chunk_count);
+    const double first = make_and_finalise(home, slots);
+    return {first, make_and_finalise(home, slots)};
+}
+
 /// A `Home` has `create<T>()` and `destroy(T*)`; it is made before the clock starts.
 template <class Home>
 void enter_chunks(suite& entries, const std::string& name) {
-    const auto run = [] {
-        Home home;
-        std::vector<finalised<Home>> slots(3 * chunk_count);
-        const double first = make_and_finalise(home, slots);
-        return std::vector<double>{first, make_and_finalise(home, slots)};
-    };
-    entries.enter_isolated({"100,000 objects of 30, 60 and 100 B each, made and finalised",
-                            {"W2 first pass", "W2 second pass"},
-                            3 * chunk_count,
-                            {}},
-                           name, run);
+    for (const bool on_littered_heap : {false, true}) {
+        const std::string heap = on_littered_heap ? littered : std::string{};
+        entries.enter_isolated({"100,000 objects of 30, 60 and 100 B each, made and finalised" + heap,
+                                {"W2 first pass" + heap, "W2 second pass" + heap},
+                                3 * chunk_count,
+                                {}},
+                               name, [on_littered_heap] { return run_chunks<Home>(on_littered_heap); });
+    }
 }
 
 }  // namespace bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,12 +37,15 @@ std::vector<double> create_and_delete(std::vector<Orc*>& orcs) {
 struct orc_options {
     bool thread_started;  // glibc skips its atomics until the process has had a second thread
     bool prefaulted;      // the second pass over the same memory counts, not the first
+    bool littered;        // malloc's heap is not empty
 };
 
 /// `Orc::all_deleted()` is called between passes.
 template <class Orc>
 std::vector<double> run_orcs(const orc_options& options) {
     if (options.thread_started) std::thread([] {}).join();
+    std::optional<littered_heap> heap;
+    if (options.littered) heap.emplace();
     std::vector<Orc*> orcs;
     orcs.reserve(orc_count);
     std::vector<double> seconds = create_and_delete(orcs);
@@ -58,10 +62,12 @@ void enter_orcs(suite& entries, const std::string& name) {
         entries.enter_isolated({"1,000,000 orcs of 16 B" + how, {"W1 new" + how, "W1 delete" + how}, orc_count, {}},
                                name, [options] { return run_orcs<Orc>(options); });
     };
-    enter(", first touch", {.thread_started = false, .prefaulted = false});
-    enter(", first touch, a thread was started", {.thread_started = true, .prefaulted = false});
-    enter(", prefaulted", {.thread_started = false, .prefaulted = true});
-    enter(", prefaulted, a thread was started", {.thread_started = true, .prefaulted = true});
+    enter(", first touch", {.thread_started = false, .prefaulted = false, .littered = false});
+    enter(", first touch, a thread was started", {.thread_started = true, .prefaulted = false, .littered = false});
+    enter(", prefaulted", {.thread_started = false, .prefaulted = true, .littered = false});
+    enter(", prefaulted, a thread was started", {.thread_started = true, .prefaulted = true, .littered = false});
+    enter(", first touch" + littered, {.thread_started = false, .prefaulted = false, .littered = true});
+    enter(", prefaulted" + littered, {.thread_started = false, .prefaulted = true, .littered = true});
 }
 
 }  // namespace bench

@@ -1,0 +1,207 @@
+// The calls of acre::multi_arena and acre::inline_multi_arena, path by path: each is brought about on fresh arenas, and
+// the instructions of that one call are counted, with alignment and size known only when the program runs.
+#include <acre/arenas/inline_multi_arena.hpp>
+#include <acre/arenas/multi_arena.hpp>
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../contestants/contestants.hpp"
+#include "../harness.hpp"
+
+namespace bench {
+// A namespace with a name: see bench/README.md.
+namespace multi_arena_paths {
+
+constexpr std::size_t arena_count = 8;
+constexpr std::size_t arena_bytes = 1024;
+constexpr std::size_t small = 16;
+constexpr std::size_t half = arena_bytes / 2;
+constexpr std::size_t most = arena_bytes - 24;
+constexpr std::size_t strict = 256;
+
+/// The call that is counted: a deallocation of `p`, or an allocation where that is null.
+struct call {
+    void* p = nullptr;
+    std::size_t bytes = small;
+    std::size_t alignment = acre::default_alignment;
+};
+
+/// How to bring about the state before the call, and by how many the busy arenas change then: what tells that the call
+/// took the path that its name says.
+template <class Arenas>
+struct path {
+    std::string name;
+    call (*set_up)(Arenas&);
+    int busy_change;
+};
+
+// The names of these two are what counted_functions looks for.
+template <class Arenas>
+[[gnu::noinline]] void* the_counted_allocation(Arenas& arenas, std::size_t bytes, std::size_t alignment) {
+    return arenas.allocate(bytes, alignment);
+}
+
+template <class Arenas>
+[[gnu::noinline]] void the_counted_deallocation(Arenas& arenas, void* p, std::size_t bytes, std::size_t alignment) {
+    arenas.deallocate(p, bytes, alignment);
+}
+
+/// One arena is in use and almost full, another is empty and in the list.
+template <class Arenas>
+void leave_one_empty(Arenas& arenas, std::size_t used) {
+    void* p = arenas.allocate(most);
+    (void)arenas.allocate(used);
+    arenas.deallocate(p, most);
+}
+
+template <class Arenas>
+std::vector<path<Arenas>> allocations() {
+    return {
+        {"allocate: the arena in use has room",
+         [](Arenas& arenas) {
+             (void)arenas.allocate(small);
+             return call{};
+         },
+         0},
+        {"allocate: the arena in use was emptied",
+         [](Arenas& arenas) {
+             arenas.deallocate(arenas.allocate(small), small);
+             return call{};
+         },
+         1},
+        {"allocate: the very first", [](Arenas&) { return call{}; }, 1},
+        {"allocate: the arena in use is full, first use of the next",
+         [](Arenas& arenas) {
+             (void)arenas.allocate(arena_bytes);
+             return call{};
+         },
+         1},
+        {"allocate: the arena in use is closed, the next comes from the list",
+         [](Arenas& arenas) {
+             leave_one_empty(arenas, most);
+             return call{.bytes = half};
+         },
+         1},
+        {"allocate: the next comes from the list and is closed, the arena in use stays",
+         [](Arenas& arenas) {
+             leave_one_empty(arenas, half);
+             return call{.bytes = most};
+         },
+         1},
+        {"allocate: over-aligned, the arena in use has room",
+         [](Arenas& arenas) {
+             (void)arenas.allocate(small);
+             return call{.alignment = strict};
+         },
+         0},
+        {"allocate: over-aligned, first use of the next",
+         [](Arenas& arenas) {
+             (void)arenas.allocate(arena_bytes);
+             return call{.alignment = strict};
+         },
+         1},
+        {"allocate: over-aligned, the next comes from the list",
+         [](Arenas& arenas) {
+             leave_one_empty(arenas, most);
+             return call{.alignment = strict};
+         },
+         1},
+        {"allocate: over-aligned, the next comes from the list and is closed",
+         [](Arenas& arenas) {
+             leave_one_empty(arenas, half);
+             return call{.bytes = arena_bytes - strict, .alignment = strict};
+         },
+         1},
+    };
+}
+
+template <class Arenas>
+std::vector<path<Arenas>> deallocations() {
+    return {
+        {"deallocate: others live in its arena",
+         [](Arenas& arenas) {
+             void* p = arenas.allocate(small);
+             (void)arenas.allocate(small);
+             return call{.p = p};
+         },
+         0},
+        {"deallocate: it was the last allocation of its arena",
+         [](Arenas& arenas) {
+             (void)arenas.allocate(small);
+             return call{.p = arenas.allocate(small)};
+         },
+         0},
+        {"deallocate: the arena in use is emptied", [](Arenas& arenas) { return call{.p = arenas.allocate(small)}; },
+         -1},
+        {"deallocate: a closed arena is emptied",
+         [](Arenas& arenas) {
+             void* p = arenas.allocate(most);
+             (void)arenas.allocate(most);
+             return call{.p = p, .bytes = most};
+         },
+         -1},
+        {"deallocate: over-aligned, others live in its arena",
+         [](Arenas& arenas) {
+             (void)arenas.allocate(small);
+             void* p = arenas.allocate(small, strict);
+             (void)arenas.allocate(small);
+             return call{.p = p, .alignment = strict};
+         },
+         0},
+    };
+}
+
+/// Makes the call of one path, once.
+template <class Arenas>
+class counted_path {
+public:
+    explicit counted_path(const path<Arenas>& which)
+        : about_{which}, arenas_{make()}, next_{which.set_up(*arenas_)}, busy_{arenas_->busy_arenas()} {}
+
+    void operator()() {
+        if (next_.p == nullptr) {
+            touch(the_counted_allocation(*arenas_, next_.bytes, next_.alignment));
+        } else {
+            the_counted_deallocation(*arenas_, next_.p, next_.bytes, next_.alignment);
+        }
+        const auto change = static_cast<int>(arenas_->busy_arenas()) - static_cast<int>(busy_);
+        if (change != about_.busy_change) throw std::logic_error(about_.name + ": another path was taken");
+    }
+
+private:
+    static std::unique_ptr<Arenas> make() {
+        if constexpr (requires { typename Arenas::options_type; }) {
+            return std::make_unique<Arenas>(acre::multi_arena_options{.arenas = arena_count, .bytes = arena_bytes});
+        } else {
+            return std::make_unique<Arenas>();
+        }
+    }
+
+    path<Arenas> about_;
+    std::unique_ptr<Arenas> arenas_;
+    call next_;
+    std::size_t busy_;
+};
+
+template <class Arenas>
+void enter_paths(suite& entries, const std::string& type) {
+    for (const auto& paths : {allocations<Arenas>(), deallocations<Arenas>()}) {
+        for (const path<Arenas>& each : paths) {
+            entries.enter_counted({type + " instructions", "acre::" + type + ", instructions of one call", 1},
+                                  each.name, [each] { return make_round<counted_path<Arenas>>(each); });
+        }
+    }
+}
+
+}  // namespace multi_arena_paths
+using namespace multi_arena_paths;
+
+void enter_multi_arena_paths(suite& entries) {
+    enter_paths<acre::multi_arena>(entries, "multi_arena");
+    enter_paths<acre::inline_multi_arena<arena_count, arena_bytes>>(entries, "inline_multi_arena");
+}
+
+}  // namespace bench

@@ -1,0 +1,151 @@
+// W3 and W4: a camera keeps its last images in memory, and a new one replaces any of them. One thread with 64 images of
+// up to 1,023 pixels, or 16 threads that share one resource, with four of up to 63 each. All contestants enter as a
+// std::pmr::memory_resource, so that all run the same machine code around their own.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <memory_resource>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../harness.hpp"
+
+namespace bench {
+
+/// Which of all images this thread replaces next: a resource that costs nothing has its place ready.
+inline constinit thread_local std::size_t image_at_hand = 0;
+
+/// The work of one thread. `first` is the number of its first image among those of all threads.
+template <std::size_t Images, std::size_t MorePixels>
+class camera {
+public:
+    camera(std::pmr::memory_resource* memory, std::size_t first, std::uint64_t seed)
+        : memory_{memory}, first_{first}, random_{seed} {
+        for (std::size_t i = 0; i < Images; ++i) images_.emplace_back(memory);
+    }
+
+    [[gnu::noinline]] void run(std::size_t iterations) {
+        for (std::size_t i = 0; i < iterations; ++i) {
+            const std::size_t index = random_.below(Images);
+            image_at_hand = first_ + index;
+            image& replaced = images_[index];
+            check(replaced);
+            replaced = image(memory_);
+            replaced.resize(random_.below(MorePixels));
+            std::iota(replaced.begin(), replaced.end(), 1);
+        }
+    }
+
+private:
+    using image = std::pmr::vector<int>;
+
+    static void check(const image& pixels) {
+        int expected = 0;
+        for (const int pixel : pixels) {
+            if (pixel != ++expected) throw std::logic_error("an image was overwritten");
+        }
+    }
+
+    std::pmr::memory_resource* memory_;
+    std::size_t first_;
+    random_numbers random_;
+    std::vector<image> images_;
+};
+
+inline constexpr std::size_t camera_images = 64;  // of all threads
+inline constexpr std::size_t camera_iterations = 65'536;
+inline constexpr std::size_t camera_threads = 16;
+inline constexpr std::size_t shared_iterations = 8192;  // of each thread
+/// The arenas that the published example ends with.
+inline constexpr std::size_t camera_arenas = 64;
+inline constexpr std::size_t camera_arena_bytes = 4096;
+
+using lone_camera = camera<camera_images, 1024>;
+using sharing_camera = camera<camera_images / camera_threads, 64>;
+
+/// A `Home` has `std::pmr::memory_resource* get()`.
+template <class Home>
+class one_camera {
+public:
+    void operator()() { camera_.run(camera_iterations); }
+
+private:
+    Home home_;
+    lone_camera camera_{hide(home_.get()), 0, 1};
+};
+
+/// The threads wait at a gate between rounds.
+template <class Home>
+class sharing_cameras {
+public:
+    sharing_cameras() {
+        for (std::size_t index = 0; index < camera_threads; ++index) {
+            threads_[index] = std::thread([this, index] { run(index); });
+        }
+    }
+    sharing_cameras(const sharing_cameras&) = delete;
+    sharing_cameras& operator=(const sharing_cameras&) = delete;
+    ~sharing_cameras() {
+        ending_ = true;
+        begin_.arrive_and_wait();
+        for (std::thread& each : threads_) each.join();
+    }
+
+    void operator()() {
+        begin_.arrive_and_wait();
+        end_.arrive_and_wait();
+    }
+
+private:
+    void run(std::size_t index) {
+        sharing_camera own{hide(home_.get()), index * (camera_images / camera_threads), index + 1};
+        for (begin_.arrive_and_wait(); !ending_; begin_.arrive_and_wait()) {
+            own.run(shared_iterations);
+            end_.arrive_and_wait();
+        }
+    }
+
+    Home home_;
+    std::barrier<> begin_{camera_threads + 1};
+    std::barrier<> end_{camera_threads + 1};
+    std::atomic<bool> ending_ = false;
+    std::array<std::thread, camera_threads> threads_;
+};
+
+template <class Home>
+void enter_camera(suite& entries, const std::string& name) {
+    entries.enter(
+        {.id = "W3",
+         .title = "camera, one thread: 64 std::pmr::vector<int>, one checked and replaced by another of up to "
+                  "1,023 ints; new/delete is new_delete_resource",
+         .operations = camera_iterations,
+         .in_fresh_processes = true},
+        name, [] { return make_round<one_camera<Home>>(); });
+}
+
+template <class Home>
+void enter_shared_camera(suite& entries, const std::string& name) {
+    entries.enter(
+        {.id = "W4",
+         .title = "camera, 16 threads that share one resource, 4 vectors of up to 63 ints each; **wall time** "
+                  "from first to last, divided by the iterations of all threads",
+         .operations = camera_threads * shared_iterations,
+         .time = time_kind::wall,
+         .in_fresh_processes = true},
+        name, [] { return make_round<sharing_cameras<Home>>(); });
+}
+
+/// A resource made without arguments, as a Home.
+template <class Resource>
+struct camera_home {
+    std::pmr::memory_resource* get() noexcept { return &resource; }
+    Resource resource;
+};
+
+}  // namespace bench

@@ -1,0 +1,164 @@
+// The published figures, what a plain re-implementation of the published design gives here, what acre gives, and what
+// the loop gives over memory that costs nothing: on a clean heap and on a littered one.
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "lookup.hpp"
+#include "report.hpp"
+
+namespace bench {
+namespace {
+
+enum class ratio_of { times, iterations_per_second };
+
+/// One published figure; `again` is what its own source code gave when it was run again by others.
+struct seed_line {
+    std::string what;
+    ratio_of kind;
+    std::string published;
+    std::string again;
+    std::string group;
+    std::string against;
+    std::string design;  // the variant that re-implements it
+    std::string acre;
+};
+
+const std::string floor_name = "the loop alone";
+const std::string counted = "published multi-arena, re-implemented";
+
+std::vector<seed_line> orc_lines() {
+    std::vector<seed_line> lines;
+    const auto add = [&](const std::string& group, const std::string& where, const std::string& published,
+                         const std::string& again) {
+        lines.push_back({group + ", arena " + where, ratio_of::times, published, again, group, baseline,
+                         "the book's arena, " + where, "acre::typed_arena, " + where});
+    };
+    const std::string local = "local to a function";
+    const std::string outside = "at namespace scope";
+    add("W1 new, first touch", local, "0.764", "0.477");
+    add("W1 new, first touch", outside, "0.750", "0.496");
+    add("W1 delete, first touch", local, "0.080", "0.097");
+    add("W1 delete, first touch", outside, "0.000", "0.000");
+    add("W1 new, first touch, a thread was started", local, "", "0.661");
+    add("W1 new, first touch, a thread was started", outside, "", "0.643");
+    add("W1 delete, first touch, a thread was started", local, "", "");
+    add("W1 delete, first touch, a thread was started", outside, "", "");
+    for (const std::string phase : {"new", "delete"}) {
+        for (const std::string how : {", prefaulted", ", prefaulted, a thread was started"}) {
+            add("W1 " + phase + how, local, "", "");
+            add("W1 " + phase + how, outside, "", "");
+        }
+    }
+    return lines;
+}
+
+std::vector<seed_line> chunk_lines() {
+    const auto line = [](const std::string& group, const std::string& published, const std::string& again) {
+        return seed_line{group, ratio_of::times, published,           again,
+                         group, baseline,        "the book's chunks", "acre::chunk_pool"};
+    };
+    return {line("W2 first pass", "0.901", "0.735"), line("W2 second pass", "", "")};
+}
+
+std::vector<seed_line> camera_lines() {
+    const auto rate = ratio_of::iterations_per_second;
+    const std::string arenas = "acre::multi_arena";
+    return {
+        {"W3, one thread / new_delete_resource", rate, "1.22", "1.186", "W3", baseline, counted, arenas},
+        {"W3, one thread / unsynchronized_pool_resource", rate, "1.10", "1.093", "W3", "std::pmr unsynchronized_pool",
+         counted, arenas},
+    };
+}
+
+std::vector<seed_line> shared_camera_lines() {
+    std::vector<seed_line> lines;
+    for (const std::string lock : {"std::mutex", "acre::spin_lock"}) {
+        const auto add = [&](const std::string& name, const std::string& against, const std::string& published,
+                             const std::string& again) {
+            lines.push_back({"W4, 16 threads / " + name + "; acre: " + lock + ", wall time",
+                             ratio_of::iterations_per_second, published, again, "W4", against, counted,
+                             "acre::synchronized multi_arena, " + lock});
+        };
+        add("new_delete_resource", baseline, "1.05 to 1.08", "0.27");
+        add("synchronized_pool_resource", "std::pmr synchronized_pool", "1.19 to 1.21", "1.39");
+    }
+    return lines;
+}
+
+std::vector<seed_line> blog_lines() {
+    const std::string scoped = "acre::arena + scratch";
+    const std::string grown = "acre::arena_vector";
+    const auto times = ratio_of::times;
+    const auto line = [&](const std::string& group, const std::string& published, const std::string& again,
+                          const std::string& acre) {
+        return seed_line{group, times, published, again, group, baseline, "blog arena", acre};
+    };
+    return {
+        line("W6 a", "0.025", "0.12 to 0.2", "acre::arena"), line("W6 b 100", "0.67", "0.73", scoped),
+        line("W6 b 1,000", "0.63", "0.56", scoped),          line("W6 b 10,000", "0.63", "0.56", scoped),
+        line("W6 c 100 -O2", "0.33", "0.83", grown),         line("W6 c 1,000 -O2", "0.65", "1.17", grown),
+        line("W6 c 10,000 -O2", "0.72", "1.24", grown),      line("W6 c 100 -O3", "0.33", "", grown),
+        line("W6 c 1,000 -O3", "0.65", "", grown),           line("W6 c 10,000 -O3", "0.72", "", grown),
+    };
+}
+
+std::string ratio(const seed_line& line, const samples& times, const std::string& heap, const std::string& variant) {
+    const std::string group = line.group + heap;
+    if (line.kind == ratio_of::times) return digits(time_ratio(times, group, variant, line.against), 3);
+    return digits(time_ratio(times, group, line.against, variant), 3);
+}
+
+void write_line(std::ostream& out, const seed_line& line, const samples& times) {
+    out << "| " << line.what << " | " << line.published << " | " << line.again;
+    for (const std::string& heap : {std::string{}, littered}) {
+        for (const std::string& variant : {line.design, line.acre, floor_name}) {
+            out << " | " << ratio(line, times, heap, variant);
+        }
+    }
+    out << " |\n";
+}
+
+void write_figure_line(std::ostream& out, const std::string& what, const std::string& published,
+                       const std::string& group, const std::string& floor, const measurements& measured) {
+    const auto text = [&](const std::string& name) {
+        const figure* found = find(measured.figures, group, name);
+        return found ? found->text : std::string{};
+    };
+    out << "| " << what << " | " << published << " | | " << text(counted) << " | " << text("acre::multi_arena") << " | "
+        << floor << " | | | |\n";
+}
+
+void write_head(std::ostream& out) {
+    out << "| | published | again | re-implemented | acre | floor | littered: re-implemented | acre | floor |\n"
+           "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+}
+
+void write_lines(std::ostream& out, const std::vector<seed_line>& lines, const samples& times) {
+    for (const seed_line& each : lines) write_line(out, each, times);
+}
+
+}  // namespace
+
+void write_seeds(std::ostream& out, const measurements& measured) {
+    out << "## Seeds\n\n"
+           "Published figures beside a plain re-implementation of their design, acre, and the floor: the same loop "
+           "over a "
+           "resource that costs nothing. \"Again\": the published code, measured again in another place "
+           "(WORKLOADS.md). \"Littered\": malloc's heap held 100,000 blocks of random sizes of which every other one "
+           "was freed. Ratios are time / time of new/delete (less is better), for W3 and W4 iterations per second / "
+           "those "
+           "of the competitor (more is better); W4 is wall time, all else is processor time. What does not depend on "
+           "the heap stands once.\n\n";
+    write_head(out);
+    write_lines(out, orc_lines(), measured.times);
+    write_lines(out, chunk_lines(), measured.times);
+    write_lines(out, camera_lines(), measured.times);
+    write_lines(out, shared_camera_lines(), measured.times);
+    write_figure_line(out, "W5, arenas x bytes", "64 x 4096", "W5", "", measured);
+    write_lines(out, blog_lines(), measured.times);
+    write_figure_line(out, "W9, live / total (more is better)", "0.0039", "W9", "1", measured);
+    out << "\n";
+}
+
+}  // namespace bench
