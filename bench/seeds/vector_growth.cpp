@@ -95,6 +95,16 @@ struct arena_vector_source {
     acre::arena arena;
 };
 
+/// The arena's first block holds all that is pushed: the vector never moves.
+struct sized_arena_vector_source {
+    template <class Function>
+    void scoped(const Function& function) {
+        acre::scratch temp{arena};
+        function(arena);
+    }
+    acre::arena arena{acre::arena_options{.first_block_bytes = 128 << 10}};
+};
+
 template <class Source>
 void enter_vectors(suite& entries, const std::string& name) {
     const auto enter = [&](const std::string& id, std::size_t count) {
@@ -118,6 +128,7 @@ void ACRE_BENCH_ENTER_VECTOR_GROWTH(suite& entries) {
     enter_vectors<costless_source>(entries, "the loop alone");
     enter_vectors<acre_source>(entries, "acre::arena + scratch");
     enter_vectors<arena_vector_source>(entries, "acre::arena_vector");
+    enter_vectors<sized_arena_vector_source>(entries, "acre::arena_vector, one block");
 }
 
 }  // namespace bench

@@ -4,8 +4,8 @@
 // Use it for lists that are built in an arena. Use std::vector over acre::allocator where an interface asks for that,
 // arena::allocate<T>(n) where the number is known, acre::cursor for many objects that need not be neighbours.
 //
-// Cost: push_back is constant time on average and moves nothing while nobody else allocates from the arena; then growth
-// takes an eighth more each time. When others do allocate, it doubles and moves, as std::vector does. Elements are
+// Cost: push_back is constant time on average and moves nothing while nobody else allocates from the arena; then the room
+// grows by an eighth each time, after it has doubled to 512 elements. When others do allocate, it doubles and moves, as std::vector does. Elements are
 // destroyed with the vector, and their storage goes back to the arena if it is still the last allocation. Not
 // thread-safe. The arena must live longer; a reset of it makes the vector's elements void: destroy the vector first.
 //
@@ -67,12 +67,7 @@ public:
     arena_vector(const arena_vector& other) : owner_(other.owner_) { append(other); }
 
     /// Takes over the elements, which stay where they are.
-    arena_vector(arena_vector&& other) noexcept
-        : owner_(other.owner_),
-          data_(std::exchange(other.data_, nullptr)),
-          size_(std::exchange(other.size_, 0)),
-          capacity_(std::exchange(other.capacity_, 0)),
-          extended_(std::exchange(other.extended_, false)) {}
+    arena_vector(arena_vector&& other) noexcept : owner_(other.owner_) { swap(other); }
 
     /// Copies of the other's elements, in the resource that this is in.
     arena_vector& operator=(const arena_vector& other) {
@@ -96,122 +91,134 @@ public:
 
     void swap(arena_vector& other) noexcept {
         std::swap(owner_, other.owner_);
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-        std::swap(capacity_, other.capacity_);
+        std::swap(begin_, other.begin_);
+        std::swap(end_, other.end_);
+        std::swap(limit_, other.limit_);
         std::swap(extended_, other.extended_);
     }
 
     /// A new last element. Throws what the resource and the constructor throw; then nothing has changed. Constant time on
     /// average. The arguments may refer to elements of this.
     template <class... Arguments>
-    T& emplace_back(Arguments&&... arguments) {
-        if (size_ == capacity_) [[unlikely]]
-            return *required(emplace_grown<true>(std::forward<Arguments>(arguments)...));
-        return *construct_last(std::forward<Arguments>(arguments)...);
+    [[gnu::always_inline]] T& emplace_back(Arguments&&... arguments) {
+        if (end_ == limit_) [[unlikely]]
+            adopt_last(emplaced<true>(*owner_, {begin_, limit_}, extended_, std::forward<Arguments>(arguments)...));
+        else
+            construct_last(std::forward<Arguments>(arguments)...);
+        return end_[-1];
     }
-    void push_back(const T& value) { emplace_back(value); }
+    [[gnu::always_inline]] void push_back(const T& value) {
+        if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 2 * sizeof(void*)) {
+            // By value: then neither has the value to lie in memory.
+            const T copy = value;
+            if (end_ == limit_) [[unlikely]]
+                adopt(grown<true>(*owner_, {begin_, limit_}, end_, extended_, capacity() + 1));
+            construct_last(copy);
+        } else {
+            emplace_back(value);
+        }
+    }
     void push_back(T&& value) { emplace_back(std::move(value)); }
 
     /// As emplace_back, but null, and nothing changed, when there is no memory.
     template <class... Arguments>
     T* try_emplace_back(Arguments&&... arguments) {
-        if (size_ == capacity_) [[unlikely]]
-            return emplace_grown<false>(std::forward<Arguments>(arguments)...);
-        return construct_last(std::forward<Arguments>(arguments)...);
+        if (end_ != limit_) return construct_last(std::forward<Arguments>(arguments)...);
+        const room grown = emplaced<false>(*owner_, {begin_, limit_}, extended_, std::forward<Arguments>(arguments)...);
+        if (grown.limit == limit_) return nullptr;
+        adopt_last(grown);
+        return end_ - 1;
     }
 
     /// The elements of a range, behind those there are. What of them was appended before one threw stays.
     template <std::ranges::input_range Range>
     void append(Range&& values) {
         if constexpr (std::ranges::sized_range<Range>)
-            reserve(size_ + static_cast<std::size_t>(std::ranges::size(values)));
+            reserve(size() + static_cast<std::size_t>(std::ranges::size(values)));
         for (auto&& each : values) emplace_back(std::forward<decltype(each)>(each));
     }
 
     /// Removes the last element; there must be one.
     void pop_back() noexcept {
-        assert(size_ > 0);
-        std::destroy_at(data_ + --size_);
+        assert(!empty());
+        std::destroy_at(--end_);
     }
 
     /// A copy of `value` in front of `place`. Linear in the elements behind it.
     iterator insert(const_iterator place, T value) {
-        const auto index = place - data_;
+        const auto index = place - begin_;
         emplace_back(std::move(value));
-        std::rotate(data_ + index, data_ + size_ - 1, data_ + size_);
-        return data_ + index;
+        std::rotate(begin_ + index, end_ - 1, end_);
+        return begin_ + index;
     }
 
     /// Removes the elements from `first` to before `last`. Linear in the elements behind.
     iterator erase(const_iterator first, const_iterator last) {
-        iterator begin = data_ + (first - data_);
-        iterator kept = std::move(data_ + (last - data_), data_ + size_, begin);
-        destroy_from(static_cast<std::size_t>(kept - data_));
-        return begin;
+        iterator erased = begin_ + (first - begin_);
+        destroy_from(std::move(begin_ + (last - begin_), end_, erased));
+        return erased;
     }
     iterator erase(const_iterator place) { return erase(place, place + 1); }
 
     /// Destroys all elements; keeps the storage.
-    void clear() noexcept { destroy_from(0); }
+    void clear() noexcept { destroy_from(begin_); }
 
     /// `count` elements: those beyond are destroyed, those missing are value-initialised, or copies of `value`.
     void resize(std::size_t count) {
-        destroy_from(std::min(count, size_));
+        destroy_from(begin_ + std::min(count, size()));
         reserve(count);
-        while (size_ < count) construct_last();
+        while (size() < count) construct_last();
     }
     void resize(std::size_t count, const T& value) {
         const T copy = value;  // an element of this may be meant, and growing moves it
-        destroy_from(std::min(count, size_));
+        destroy_from(begin_ + std::min(count, size()));
         reserve(count);
-        while (size_ < count) construct_last(copy);
+        while (size() < count) construct_last(copy);
     }
 
     /// Storage for at least `count` elements. Throws what the resource throws.
     void reserve(std::size_t count) {
-        if (count > capacity_ && !grow<true>(count)) required(nullptr);
+        if (count > capacity()) adopt(grown<true>(*owner_, {begin_, limit_}, end_, extended_, count));
     }
     /// As reserve, but false when there is no memory.
     bool try_reserve(std::size_t count) noexcept(std::is_nothrow_move_constructible_v<T>) {
-        return count <= capacity_ || grow<false>(count);
+        if (count > capacity()) adopt(grown<false>(*owner_, {begin_, limit_}, end_, extended_, count));
+        return count <= capacity();
     }
 
     /// Gives the room behind the last element back, if it is the last allocation of its resource.
     void shrink_to_fit() noexcept {
-        if (size_ == 0) return give_back();
-        if (size_ < capacity_ && owner_->try_resize(data_, capacity_ * sizeof(T), size_ * sizeof(T))) capacity_ = size_;
+        if (empty()) return give_back();
+        if (end_ < limit_ && owner_->try_resize(begin_, capacity() * sizeof(T), size() * sizeof(T))) limit_ = end_;
     }
 
     /// The elements, which stay in the resource until it takes everything back; this vector is empty then. For types that
     /// nobody needs to destroy.
     std::span<T> leave() noexcept {
         static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these");
-        const std::span<T> left{data_, size_};
-        data_ = nullptr;
-        size_ = 0;
-        capacity_ = 0;
+        const std::span<T> left{begin_, end_};
+        begin_ = end_ = limit_ = nullptr;
         return left;
     }
 
-    std::size_t size() const noexcept { return size_; }
+    std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - begin_); }
     /// Elements that there is storage for.
-    std::size_t capacity() const noexcept { return capacity_; }
-    bool empty() const noexcept { return size_ == 0; }
-    T* data() noexcept { return data_; }
-    const T* data() const noexcept { return data_; }
-    T& operator[](std::size_t index) noexcept { return assert(index < size_), data_[index]; }
-    const T& operator[](std::size_t index) const noexcept { return assert(index < size_), data_[index]; }
+    std::size_t capacity() const noexcept { return static_cast<std::size_t>(limit_ - begin_); }
+    bool empty() const noexcept { return begin_ == end_; }
+    T* data() noexcept { return begin_; }
+    const T* data() const noexcept { return begin_; }
+    T& operator[](std::size_t index) noexcept { return assert(index < size()), begin_[index]; }
+    const T& operator[](std::size_t index) const noexcept { return assert(index < size()), begin_[index]; }
     T& front() noexcept { return (*this)[0]; }
     const T& front() const noexcept { return (*this)[0]; }
-    T& back() noexcept { return (*this)[size_ - 1]; }
-    const T& back() const noexcept { return (*this)[size_ - 1]; }
-    iterator begin() noexcept { return data_; }
-    iterator end() noexcept { return data_ + size_; }
-    const_iterator begin() const noexcept { return data_; }
-    const_iterator end() const noexcept { return data_ + size_; }
-    const_iterator cbegin() const noexcept { return data_; }
-    const_iterator cend() const noexcept { return data_ + size_; }
+    T& back() noexcept { return end_[-1]; }
+    const T& back() const noexcept { return end_[-1]; }
+    iterator begin() noexcept { return begin_; }
+    iterator end() noexcept { return end_; }
+    const_iterator begin() const noexcept { return begin_; }
+    const_iterator end() const noexcept { return end_; }
+    const_iterator cbegin() const noexcept { return begin_; }
+    const_iterator cend() const noexcept { return end_; }
 
     /// The resource that the elements lie in.
     R& referred() const noexcept { return *owner_; }
@@ -229,94 +236,127 @@ public:
 
 private:
     static constexpr std::size_t first_capacity = std::max<std::size_t>(1, 64 / sizeof(T));
+    static constexpr std::size_t few_elements = 512;  // up to so many the room doubles where it is, too
     static constexpr std::size_t most_elements = max_request / 2 / sizeof(T);
 
-    // Storage that is given back unless it is adopted.
-    struct fresh_storage {
-        R& owner;
-        T* elements;
-        std::size_t capacity;
-        ~fresh_storage() {
-            if (elements != nullptr) owner.deallocate(elements, capacity * sizeof(T), alignof(T));
-        }
+    // Where elements are, and how far there is room. What grows a vector takes and returns one by value, in registers, so
+    // that the address of a vector goes nowhere and a loop of push_back keeps its position in a register.
+    struct room {
+        T* begin;
+        T* limit;
+        std::size_t capacity() const noexcept { return static_cast<std::size_t>(limit - begin); }
+        std::size_t bytes() const noexcept { return capacity() * sizeof(T); }
     };
 
     template <class... Arguments>
     T* construct_last(Arguments&&... arguments) {
-        T* made = std::construct_at(data_ + size_, std::forward<Arguments>(arguments)...);
-        ++size_;
+        T* made = std::construct_at(end_, std::forward<Arguments>(arguments)...);
+        ++end_;
         return made;
     }
 
-    void destroy_from(std::size_t count) noexcept {
-        std::destroy(data_ + count, data_ + size_);
-        size_ = count;
+    void destroy_from(T* kept) noexcept {
+        std::destroy(kept, end_);
+        end_ = kept;
     }
 
-    // Where the standard's interface leaves no way to fail but an exception.
-    static T* required(T* p) {
-        if (!exceptions_enabled && p == nullptr) abort_on_misuse(name, "out of memory without exceptions", nullptr);
-        return p;
+    void give_back() noexcept {
+        if (begin_ != nullptr) owner_->deallocate(begin_, capacity() * sizeof(T), alignof(T));
+        begin_ = end_ = limit_ = nullptr;
     }
 
-    // Out of line: growing. The new element is made before the others move, since it may be made of one of them.
+    void adopt(const room& grown) noexcept {
+        end_ = grown.begin + size();
+        extended_ = grown.begin == begin_;
+        begin_ = grown.begin;
+        limit_ = grown.limit;
+    }
+    void adopt_last(const room& grown) noexcept {
+        adopt(grown);
+        ++end_;
+    }
+
+    // Out of line: growing. The new element is made before the others move, since it may be made of one of them. Without
+    // memory, and where that does not throw, what comes back is what came. `full` has no room left.
     template <bool Throws, class... Arguments>
-    [[gnu::noinline]] T* emplace_grown(Arguments&&... arguments) {
-        if (extend(size_ + 1)) return construct_last(std::forward<Arguments>(arguments)...);
-        fresh_storage fresh = allocate<Throws>(size_ + 1);
-        if (fresh.elements == nullptr) return nullptr;
-        T* made = std::construct_at(fresh.elements + size_, std::forward<Arguments>(arguments)...);
-        adopt(fresh, made);
-        ++size_;
-        return made;
+    [[gnu::noinline]] static room emplaced(R& owner, room full, bool extended, Arguments&&... arguments) {
+        const room longer = extend(owner, full, full.capacity() + 1);
+        if (longer.limit != full.limit) {
+            extension_guard guard{owner, full, longer};
+            std::construct_at(full.limit, std::forward<Arguments>(arguments)...);
+            guard.kept = true;
+            return longer;
+        }
+        fresh_storage fresh{owner, allocate<Throws>(owner, full, extended, full.capacity() + 1)};
+        if (fresh.at.begin == nullptr) return full;
+        T* made = std::construct_at(fresh.at.begin + full.capacity(), std::forward<Arguments>(arguments)...);
+        move_to(fresh.at.begin, full.begin, full.limit, made);
+        give_back_moved(owner, full);
+        return fresh.adopted();
     }
 
     template <bool Throws>
-    [[gnu::noinline]] bool grow(std::size_t least) {
-        if (extend(least)) return true;
-        fresh_storage fresh = allocate<Throws>(least);
-        if (fresh.elements == nullptr) return false;
-        adopt(fresh, nullptr);
-        return true;
+    [[gnu::noinline]] static room grown(R& owner, room from, T* end, bool extended, std::size_t least) {
+        const room longer = extend(owner, from, least);
+        if (longer.limit != from.limit) return longer;
+        fresh_storage fresh{owner, allocate<Throws>(owner, from, extended, least)};
+        if (fresh.at.begin == nullptr) return from;
+        move_to(fresh.at.begin, from.begin, end, nullptr);
+        give_back_moved(owner, from);
+        return fresh.adopted();
     }
 
-    // More room where the elements are.
-    bool extend(std::size_t least) noexcept {
-        if (data_ == nullptr || least > most_elements) return false;
-        const std::size_t wanted = std::max(least, capacity_ + std::max(capacity_ / 8, first_capacity));
-        if (!extend_to(wanted) && !(least < wanted && extend_to(least))) return false;
-        extended_ = true;
-        return true;
-    }
-    bool extend_to(std::size_t count) noexcept {
-        if (!owner_->try_resize(data_, capacity_ * sizeof(T), count * sizeof(T))) return false;
-        capacity_ = count;
-        return true;
+    // More room where the elements are: much, or what there is; the same when there is not enough.
+    static room extend(R& owner, room from, std::size_t least) noexcept {
+        if (from.begin == nullptr || least > most_elements) return from;
+        const std::size_t capacity = from.capacity();
+        std::size_t more = std::max(least - capacity, capacity < few_elements ? capacity : capacity / 8);
+        while (!owner.try_resize(from.begin, from.bytes(), (capacity + more) * sizeof(T))) {
+            if (capacity + more == least) return from;
+            more = std::max(least - capacity, more / 2);
+        }
+        return {from.begin, from.limit + more};
     }
 
-    // Who could extend has come to the end of a block and will be able to again; who could not doubles.
+    // Who could extend has come to the end of a block and will be able to again; who could not doubles. The vector's
+    // interface leaves no way to fail but an exception where `Throws`.
     template <bool Throws>
-    fresh_storage allocate(std::size_t least) {
-        const std::size_t grown = capacity_ + (extended_ ? capacity_ / 8 : capacity_);
-        const std::size_t count = std::max({least, std::min(grown, most_elements), first_capacity});
+    static room allocate(R& owner, room from, bool extended, std::size_t least) {
+        const std::size_t more = extended ? from.capacity() / 8 : from.capacity();
+        const std::size_t count = std::max({least, std::min(from.capacity() + more, most_elements), first_capacity});
         const std::size_t bytes = least > most_elements ? SIZE_MAX : count * sizeof(T);
-        void* p = Throws ? owner_->allocate(bytes, alignof(T)) : owner_->try_allocate(bytes, alignof(T));
-        return {*owner_, static_cast<T*>(p), count};
+        void* p = Throws ? owner.allocate(bytes, alignof(T)) : owner.try_allocate(bytes, alignof(T));
+        if (Throws && !exceptions_enabled && p == nullptr) abort_on_misuse(name, "out of memory without exceptions", p);
+        if (p == nullptr) return {nullptr, nullptr};
+        return {static_cast<T*>(p), static_cast<T*>(p) + count};
     }
 
-    // Moves the elements to `fresh`; if that throws, `last`, which is there already, is destroyed.
-    void adopt(fresh_storage& fresh, T* last) {
-        move_to(fresh.elements, last);
-        std::destroy(data_, data_ + size_);
-        if (data_ != nullptr) give_back_moved();
-        data_ = std::exchange(fresh.elements, nullptr);
-        capacity_ = fresh.capacity;
-        extended_ = false;
-    }
+    // Storage that is given back unless it is adopted.
+    struct fresh_storage {
+        R& owner;
+        room at;
+        room adopted() noexcept { return std::exchange(at, room{nullptr, nullptr}); }
+        ~fresh_storage() {
+            if (at.begin != nullptr) owner.deallocate(at.begin, at.bytes(), alignof(T));
+        }
+    };
 
-    void move_to(T* place, T* last) {
+    // Takes an extension back when the construction in it throws: the vector does not know of it.
+    struct extension_guard {
+        R& owner;
+        room before;
+        room extended;
+        bool kept = false;
+        ~extension_guard() {
+            if (!kept) owner.try_resize(before.begin, extended.bytes(), before.bytes());
+        }
+    };
+
+    // Moves what is in [begin, end) to `place`; if that throws, `last`, which is there already, is destroyed.
+    static void move_to(T* place, T* begin, T* end, T* last) {
         if constexpr (std::is_trivially_copyable_v<T>) {
-            if (size_ != 0) std::memcpy(static_cast<void*>(place), data_, size_ * sizeof(T));
+            const auto bytes = static_cast<std::size_t>(end - begin) * sizeof(T);
+            if (bytes != 0) std::memcpy(static_cast<void*>(place), begin, bytes);
         } else {
             struct guard {
                 T* made;
@@ -325,32 +365,29 @@ private:
                 }
             } unless_moved{last};
             if constexpr (std::is_nothrow_move_constructible_v<T> || !std::is_copy_constructible_v<T>) {
-                std::uninitialized_move_n(data_, size_, place);
+                std::uninitialized_move(begin, end, place);
             } else {
-                std::uninitialized_copy_n(data_, size_, place);
+                std::uninitialized_copy(begin, end, place);
             }
             unless_moved.made = nullptr;
+            std::destroy(begin, end);
         }
     }
 
-    void give_back_moved() noexcept {
-        if constexpr (requires { owner_->deallocate_moved(data_, capacity_, alignof(T)); }) {
-            owner_->deallocate_moved(data_, capacity_ * sizeof(T), alignof(T));
+    static void give_back_moved(R& owner, room left) noexcept {
+        if (left.begin == nullptr) return;
+        if constexpr (requires { owner.deallocate_moved(left.begin, left.bytes(), alignof(T)); }) {
+            owner.deallocate_moved(left.begin, left.bytes(), alignof(T));
         } else {
-            owner_->deallocate(data_, capacity_ * sizeof(T), alignof(T));
+            owner.deallocate(left.begin, left.bytes(), alignof(T));
         }
-    }
-
-    void give_back() noexcept {
-        if (data_ != nullptr) owner_->deallocate(data_, capacity_ * sizeof(T), alignof(T));
-        data_ = nullptr;
-        capacity_ = 0;
     }
 
     R* owner_;
-    T* data_ = nullptr;
-    std::size_t size_ = 0;
-    std::size_t capacity_ = 0;
+    // Pointers, not counts: a compiler must believe that an element may be a count, but not that it is a pointer.
+    T* begin_ = nullptr;
+    T* end_ = nullptr;
+    T* limit_ = nullptr;     // end of the storage
     bool extended_ = false;  // room was added where the elements are, since they came there
 };
 

@@ -58,7 +58,7 @@ public:
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
             return p;
-        return is_ordinary(alignment) ? allocate_in_next(bytes) : allocate_rarely(bytes, alignment);
+        return is_ordinary(alignment) ? allocate_in_next(bytes) : allocate_aligned_in_next(bytes, alignment);
     }
 
     /// As allocate, but null when it cannot.
@@ -66,7 +66,7 @@ public:
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
             return p;
-        return is_ordinary(alignment) ? try_allocate_in_next(bytes) : try_allocate_rarely(bytes, alignment);
+        return try_allocate_in_next(bytes, alignment);
     }
 
     /// Takes storage back; null is a no-op. Constant time. Aborts with a sentence on a pointer that is not of this and
@@ -176,6 +176,8 @@ private:
 
     // Bytes that a request takes at most of an empty arena.
     static constexpr std::size_t worst_bytes(std::size_t bytes, std::size_t alignment, std::size_t room) noexcept {
+        // Arenas begin at multiples of the granule.
+        if (alignment <= granule) return bytes + (bytes == 0);
         const std::size_t base = base_alignment(room);
         const std::size_t skipped = alignment > base ? alignment - base : 0;
         return bytes > SIZE_MAX - skipped - 1 ? SIZE_MAX : bytes + (bytes == 0) + skipped;
@@ -254,42 +256,65 @@ private:
         return popped;
     }
 
-    // Out of line: once an arena.
+    // Out of line: once an arena. What is not served here is looked at in full by the rare functions.
     [[gnu::noinline]] void* allocate_in_next(std::size_t bytes) {
-        if (void* p = place_in_next(bytes)) [[likely]]
+        if (empty_ == nullptr) return allocate_in_unused(bytes, granule);
+        if (void* p = place_in_next(pop_empty_for(bytes, granule), bytes, granule)) [[likely]]
             return p;
         return allocate_rarely(bytes, granule);
     }
-    [[gnu::noinline]] void* try_allocate_in_next(std::size_t bytes) noexcept {
-        if (void* p = place_in_next(bytes)) [[likely]]
-            return p;
-        return try_allocate_rarely(bytes, granule);
+    [[gnu::noinline]] void* allocate_in_unused(std::size_t bytes, std::size_t alignment) {
+        if (void* p = place_in_next(begin_next_for(bytes, alignment), bytes, alignment)) return p;
+        return allocate_rarely(bytes, alignment);
+    }
+    [[gnu::noinline]] void* allocate_aligned_in_next(std::size_t bytes, std::size_t alignment) {
+        if (!is_alignment(alignment)) return allocate_rarely(bytes, alignment);
+        if (empty_ == nullptr) return allocate_in_unused(bytes, alignment);
+        if (void* p = place_in_next(pop_empty_for(bytes, alignment), bytes, alignment)) return p;
+        return allocate_rarely(bytes, alignment);
     }
 
-    // The usual case, short: no arena besides the one in use is kept open, and there is one in the list. The one in use
-    // is not empty, or it would have served the request; of it and the next, the one with more room left is used on.
-    [[gnu::always_inline]] void* place_in_next(std::size_t bytes) noexcept {
-        if (empty_ == nullptr || this->open_limit() != 0 || bytes > this->arena_bytes() || active_ == nullptr)
-            return nullptr;
-        arena_record* next = pop_empty();
-        const std::uintptr_t start = next->position;
+    // An empty arena from the list, which is not empty, or one that was never used; null where this is not the usual case
+    // that no arena besides the one in use is kept open and the request fits an arena.
+    [[gnu::always_inline]] arena_record* pop_empty_for(std::size_t bytes, std::size_t alignment) noexcept {
+        return is_usual(bytes, alignment) ? pop_empty() : nullptr;
+    }
+    [[gnu::always_inline]] arena_record* begin_next_for(std::size_t bytes, std::size_t alignment) noexcept {
+        return is_usual(bytes, alignment) && begun_ != this->arenas() ? begin_next() : nullptr;
+    }
+    [[gnu::always_inline]] bool is_usual(std::size_t bytes, std::size_t alignment) const noexcept {
+        return this->open_limit() == 0 && worst_bytes(bytes, alignment, this->arena_bytes()) <= this->arena_bytes();
+    }
+
+    // The arena in use is not empty, or it would have served the request; of it and the next, the one with more room left
+    // is used on.
+    [[gnu::always_inline]] void* place_in_next(arena_record* next, std::size_t bytes, std::size_t alignment) noexcept {
+        if (next == nullptr) return nullptr;
+        const std::uintptr_t start = alignment <= granule ? next->position : align_up(next->position, alignment);
         next->position = start + rounded(bytes);
         next->live = 1;
         next->link = arena_record::open;
+        ++used_arenas_;
         arena_record* closed = active_;
-        if (room(*next) > room(*closed)) {
+        if (closed == nullptr || room(*next) >= room(*closed)) {
             active_ = next;
         } else {
             closed = next;
         }
-        closed->link = arena_record::closed;
-        ++used_arenas_;
+        if (closed != nullptr) closed->link = arena_record::closed;
         unpoison(reinterpret_cast<void*>(start), bytes);
         return reinterpret_cast<void*>(start);
     }
 
-    // Out of line: for what is over-aligned, larger than an arena or cannot be served, for arenas that were never used,
-    // and where several are kept open.
+    [[gnu::noinline]] void* try_allocate_in_next(std::size_t bytes, std::size_t alignment) noexcept {
+        if (is_alignment(alignment)) {
+            arena_record* next = empty_ == nullptr ? begin_next_for(bytes, alignment) : pop_empty_for(bytes, alignment);
+            if (void* p = place_in_next(next, bytes, alignment)) return p;
+        }
+        return try_allocate_rarely(bytes, alignment);
+    }
+
+    // Out of line: for what is larger than an arena or cannot be served, and where several arenas are kept open.
     [[gnu::noinline]] void* allocate_rarely(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate_rarely(bytes, alignment)) return p;
         return fail(bytes, alignment);

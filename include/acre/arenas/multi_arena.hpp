@@ -40,7 +40,7 @@ protected:
           open_limit_(options.open),
           large_(options.large),
           upstream_(upstream) {
-        if (std::has_single_bit(arena_bytes_)) shift_ = std::countr_zero(arena_bytes_);
+        if (is_alignment(arena_bytes_)) shift_ = std::countr_zero(arena_bytes_);
         bytes_ = static_cast<std::byte*>(upstream_.allocate(total_bytes(), alignment()));
         if (!exceptions_enabled && bytes_ == nullptr) arenas_ = 0;
         records_ = reinterpret_cast<arena_record*>(bytes_ + arenas_ * arena_bytes_);

@@ -4,7 +4,6 @@
 //     acre::array_bytes(SIZE_MAX, 8)  // empty: the product does not fit
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,7 +19,8 @@ inline constexpr std::size_t max_request = static_cast<std::size_t>(PTRDIFF_MAX)
 
 /// True when `alignment` is one that C++ knows: a power of two, at least 1.
 constexpr bool is_alignment(std::size_t alignment) noexcept {
-    return std::has_single_bit(alignment);
+    // std::has_single_bit is a call of a library function where the processor may lack the instruction.
+    return (alignment ^ (alignment - 1)) > alignment - 1;
 }
 
 /// Smallest multiple of `alignment` (a power of two) that is not less than `value`. The caller makes sure that

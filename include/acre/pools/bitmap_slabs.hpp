@@ -350,9 +350,9 @@ private:
     }
 
     static std::uint64_t lowest(std::uint64_t bits, int count) noexcept {
-        if (std::popcount(bits) <= count) return bits;
+        if (count >= static_cast<int>(slab_geometry::group_slots)) return bits;
         std::uint64_t rest = bits;
-        for (; count > 0; --count) rest &= rest - 1;
+        for (; count > 0 && rest != 0; --count) rest &= rest - 1;
         return bits & ~rest;
     }
 
