@@ -38,8 +38,8 @@
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/size_histogram.hpp>
 #include <acre/observe/statistics.hpp>
-#include <acre/pools/chunk_pool.hpp>
 #include <acre/observe/statistics_counts.hpp>
+#include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/concurrent_pool_for.hpp>
 #include <acre/pools/multi_pool.hpp>
