@@ -105,6 +105,26 @@ std::vector<reach_line> orc_lines() {
     return lines;
 }
 
+/// W2: what is asked, and what there is to gain.
+std::vector<reach_line> chunk_lines() {
+    const std::string chunks = "acre::chunk_pool";
+    std::vector<reach_line> lines;
+    for (const std::string& heap : {std::string{}, littered}) {
+        for (const std::string pass : {"W2 first pass", "W2 second pass"}) {
+            const std::string group = pass + heap;
+            const auto add = [&](const std::string& variant, std::optional<double> asked) {
+                lines.push_back(
+                    {group + ", " + variant + " / new/delete", quantity::time, group, variant, baseline, asked});
+            };
+            add(chunks, pass == "W2 first pass" ? 0.35 : 0.55);
+            add(chunks + ", not prefaulted", std::nullopt);
+            add("the loop over as many bytes, no pool", std::nullopt);
+            add("the loop alone", std::nullopt);
+        }
+    }
+    return lines;
+}
+
 std::vector<reach_line> camera_lines() {
     const std::string arenas = "acre::multi_arena";
     const std::string design = "published multi-arena, re-implemented";
@@ -200,7 +220,7 @@ std::string verdict(const reach_line& line, std::optional<double> measured) {
 
 void write_verdicts(std::ostream& out, const measurements& measured) {
     out << "## Reach\n\n| | at most | measured | best rounds | |\n|---|--:|--:|--:|---|\n";
-    for (const auto& lines : {pool_lines(), arena_lines(), orc_lines(), camera_lines(), stack_lines()}) {
+    for (const auto& lines : {pool_lines(), arena_lines(), orc_lines(), chunk_lines(), camera_lines(), stack_lines()}) {
         for (const reach_line& line : lines) {
             const std::optional<double> value = value_of(line, measured);
             out << "| " << line.what << " | " << two_digits(line.asked) << " | " << two_digits(value) << " | "

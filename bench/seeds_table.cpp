@@ -53,6 +53,14 @@ std::vector<seed_line> orc_lines() {
     return lines;
 }
 
+std::vector<seed_line> chunk_lines() {
+    const auto line = [](const std::string& group, const std::string& published, const std::string& again) {
+        return seed_line{group, ratio_of::times, published,           again,
+                         group, baseline,        "the book's chunks", "acre::chunk_pool"};
+    };
+    return {line("W2 first pass", "0.901", "0.735"), line("W2 second pass", "", "")};
+}
+
 std::vector<seed_line> camera_lines() {
     const auto rate = ratio_of::iterations_per_second;
     const std::string arenas = "acre::multi_arena";
@@ -144,6 +152,7 @@ void write_seeds(std::ostream& out, const measurements& measured) {
            "the heap stands once.\n\n";
     write_head(out);
     write_lines(out, orc_lines(), measured.times);
+    write_lines(out, chunk_lines(), measured.times);
     write_lines(out, camera_lines(), measured.times);
     write_lines(out, shared_camera_lines(), measured.times);
     write_figure_line(out, "W5, arenas x bytes", "64 x 4096", "W5", "", measured);

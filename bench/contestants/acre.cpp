@@ -8,6 +8,7 @@
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/spin_lock.hpp>
+#include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
@@ -18,6 +19,7 @@
 #include "../peers/footprint.hpp"
 #include "../seeds/blog_arena.hpp"
 #include "../seeds/camera.hpp"
+#include "../seeds/chunks.hpp"
 #include "../seeds/fitting.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
@@ -31,6 +33,7 @@ namespace acre_contestants {
 const std::string object_pool_name = "acre::object_pool";
 const std::string pool_name = "acre::pool";
 const std::string multi_pool_name = "acre::multi_pool";
+const std::string chunk_pool_name = "acre::chunk_pool";
 const std::string arena_name = "acre::arena";
 const std::string scratch_name = "acre::arena + scratch";
 const std::string multi_arena_name = "acre::multi_arena";
@@ -136,6 +139,19 @@ struct object_pool_orc : orc {
     static inline acre::object_pool<orc> home{acre::heap{}};
 };
 
+template <acre::chunk_pool_options Options>
+struct chunk_pool_objects {
+    template <class T>
+    T* create() {
+        return new (chunks) T;
+    }
+    template <class T>
+    void destroy(T* object) noexcept {
+        chunks.destroy(object);
+    }
+    acre::chunk_pool<chunk_count, 32, 62, 128> chunks{Options};
+};
+
 struct multi_pool_source {
     acre::allocator<std::byte, acre::multi_pool> get() { return acre::allocator<std::byte, acre::multi_pool>{pool}; }
     acre::multi_pool pool;
@@ -177,6 +193,8 @@ void enter_pools(suite& entries) {
     enter_batches<pool_blocks>(entries, pool_name);
     enter_stacked<object_pool_objects>(entries, object_pool_name);
     enter_orcs<object_pool_orc>(entries, object_pool_name);
+    enter_chunks<chunk_pool_objects<{}>>(entries, chunk_pool_name);
+    enter_chunks<chunk_pool_objects<{.prefault = false}>>(entries, chunk_pool_name + ", not prefaulted");
     enter_equal_footprint<pool_store<64>>(entries, object_pool_name, 64);
     enter_equal_footprint<pool_store<72>>(entries, object_pool_name, 72);
 }

@@ -5,6 +5,7 @@
 #include "../peers/batches.hpp"
 #include "../seeds/blog_arena.hpp"
 #include "../seeds/camera.hpp"
+#include "../seeds/chunks.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
 #include "contestants.hpp"
@@ -54,6 +55,35 @@ struct standing_orc : orc {
     alignas(orc) static inline std::byte place[sizeof(orc)];
 };
 
+struct one_chunk {
+    template <class T>
+    T* create() noexcept {
+        return new (memory) T;
+    }
+    template <class T>
+    void destroy(T* object) noexcept {
+        escape(object);
+    }
+    alignas(16) std::byte memory[128];
+};
+
+/// Touches as much memory as a pool of these sizes does, in the best order; all of its pages were touched before.
+struct chunks_in_order {
+    template <class T>
+    T* create() noexcept {
+        std::byte* p = at;
+        at += (sizeof(T) + 15) / 16 * 16;
+        return new (p) T;
+    }
+    template <class T>
+    void destroy(T* object) noexcept {
+        escape(object);
+        at = memory.data();
+    }
+    std::vector<std::byte> memory{chunk_count * (32 + 64 + 112)};
+    std::byte* at = memory.data();
+};
+
 }  // namespace loop_alone_contestants
 using namespace loop_alone_contestants;
 
@@ -64,6 +94,8 @@ void enter_loop_alone(suite& entries) {
     enter_objects<one_place>(entries, loop_alone);
     enter_stacked<one_object>(entries, loop_alone);
     enter_orcs<standing_orc>(entries, loop_alone);
+    enter_chunks<one_chunk>(entries, loop_alone);
+    enter_chunks<chunks_in_order>(entries, "the loop over as many bytes, no pool");
     enter_filled_map<costless_source>(entries, loop_alone);
     enter_camera<camera_home<costless_resource<4096>>>(entries, loop_alone);
     enter_camera<camera_home<costless_resource<4096, 2>>>(entries, loop_alone + ", two places in turns");

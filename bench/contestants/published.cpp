@@ -2,6 +2,7 @@
 #include "published.hpp"
 
 #include "../seeds/camera.hpp"
+#include "../seeds/chunks.hpp"
 #include "../seeds/fitting.hpp"
 #include "../seeds/orcs.hpp"
 #include "../seeds/pinning.hpp"
@@ -126,6 +127,19 @@ struct book_orc : orc {
     static void all_deleted() { Home::get().reset(); }
 };
 
+struct book_chunks {
+    template <class T>
+    T* create() {
+        return new (chunks.allocate(sizeof(T))) T;
+    }
+    template <class T>
+    void destroy(T* object) noexcept {
+        object->~T();
+        chunks.deallocate(object);
+    }
+    published::chunk_allocator<chunk_count, 32, 62, 128> chunks;
+};
+
 template <class Arenas>
 struct arenas_home {
     std::pmr::memory_resource* get() noexcept { return &arenas; }
@@ -153,9 +167,11 @@ figure fit_by_doubling() {
 using namespace published_contestants;
 
 void enter_published(suite& entries) {
-    entries.add_peer("published designs", "a book's arena, the counted multi-arena: re-implemented in this repository");
+    entries.add_peer("published designs",
+                     "a book's arena and chunks, the counted multi-arena: re-implemented in this repository");
     enter_orcs<book_orc<namespace_home>>(entries, "the book's arena, at namespace scope");
     enter_orcs<book_orc<function_home>>(entries, "the book's arena, local to a function");
+    enter_chunks<book_chunks>(entries, "the book's chunks");
     enter_camera<arenas_home<published::multi_arena>>(entries, counted);
     enter_shared_camera<arenas_home<published::synchronized_multi_arena>>(entries, counted);
     enter_fit(entries, counted, fit_by_doubling);

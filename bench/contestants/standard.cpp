@@ -10,6 +10,7 @@
 #include "../peers/footprint.hpp"
 #include "../seeds/blog_arena.hpp"
 #include "../seeds/camera.hpp"
+#include "../seeds/chunks.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
 #include "contestants.hpp"
@@ -73,6 +74,17 @@ struct new_delete_created {
         live.give_back_all([](observed_object* object) { delete object; });
     }
     remembered<observed_object> live{object_count};
+};
+
+struct new_delete_chunks {
+    template <class T>
+    T* create() {
+        return new T;
+    }
+    template <class T>
+    void destroy(T* object) noexcept {
+        delete object;
+    }
 };
 
 struct plain_orc : orc {
@@ -155,6 +167,7 @@ void enter_new_delete(suite& entries) {
     enter_filled_map<new_delete_source>(entries, new_delete);
     enter_stacked<new_delete_objects>(entries, new_delete);
     enter_orcs<plain_orc>(entries, new_delete);
+    enter_chunks<new_delete_chunks>(entries, new_delete);
     enter_camera<new_delete_home>(entries, new_delete);
     enter_shared_camera<new_delete_home>(entries, new_delete);
 }

@@ -2,9 +2,9 @@
 // reported.
 #include <gtest/gtest.h>
 
-#include <acre/arenas/index_set.hpp>
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/index_set.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <memory>

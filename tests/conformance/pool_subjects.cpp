@@ -1,4 +1,5 @@
 // Pools of several slot sizes and alignments.
+#include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
@@ -10,6 +11,31 @@ namespace {
 
 struct alignas(32) wide_object {
     double values[12];
+};
+
+// All of its memory is taken at construction, so what lies beneath has nothing to say during the tests.
+template <class Pool>
+struct chunk_pool_reserved {
+    static constexpr subject_traits traits{.bounded = true};
+    checking_upstream below;
+    Pool tested{below};
+    Pool& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
+// Sizes are those of its slots, which are not all that it serves.
+struct chunks_and_upstream : acre::chunk_pool<60, 24, 100, 1000> {
+    using chunk_pool::chunk_pool;
+    void capacity() const = delete;
+    void used() const = delete;
+};
+
+struct chunk_pool_falling_back {
+    static constexpr subject_traits traits{};
+    checking_upstream below;
+    chunks_and_upstream tested{acre::chunk_pool_options{.when_full = acre::exhaustion::fall_back}, below};
+    chunks_and_upstream& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
 };
 
 }  // namespace
@@ -37,6 +63,9 @@ std::vector<subject_case> pool_subjects() {
                                      subject_traits{.bounded = true, .direct = true}>>("multi_pool_limited"),
         make_case<over_pmr<multi_pool>>("multi_pool_pmr"),
         make_case<over_buffer<multi_pool, 500'000>>("multi_pool_buffer"),
+        make_case<chunk_pool_reserved<acre::chunk_pool<500, 16, 64, 256, 1024, 8192>>>("chunk_pool"),
+        make_case<chunk_pool_reserved<acre::chunk_pool<70, 10, 20, 40, 777, 3000>>>("chunk_pool_odd_sizes"),
+        make_case<chunk_pool_falling_back>("chunk_pool_fall_back"),
     };
 }
 

@@ -5,7 +5,7 @@
 // Not thread-safe: acre::shared_bump_slots is.
 #pragma once
 
-#include <acre/arenas/aligned_slot.hpp>
+#include <acre/core/aligned_slot.hpp>
 #include <cassert>
 #include <cstddef>
 

@@ -8,7 +8,7 @@
 // to the end: it cannot wrap, and used() never tells more than there is.
 #pragma once
 
-#include <acre/arenas/aligned_slot.hpp>
+#include <acre/core/aligned_slot.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cassert>

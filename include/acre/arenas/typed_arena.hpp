@@ -25,12 +25,12 @@
 
 #include <acre/arenas/bump_slots.hpp>
 #include <acre/arenas/locked_slots.hpp>
-#include <acre/arenas/reused_slots.hpp>
 #include <acre/arenas/shared_bump_slots.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/core/reused_slots.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
 #include <algorithm>

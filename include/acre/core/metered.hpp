@@ -110,7 +110,7 @@ public:
     template <class Pointer>
         requires requires(R& r, Pointer object) { r.destroy(object); }
     void destroy(Pointer object) noexcept {
-        if (object != nullptr) meter_.freed(object, sizeof(typename R::value_type));
+        if (object != nullptr) meter_.freed(object, size_of_object<Pointer>());
         R::destroy(object);
     }
 
@@ -247,6 +247,16 @@ private:
         Place place;
         decltype(std::declval<const Meter&>().mark()) metered;
     };
+
+    // What create was metered with.
+    template <class Pointer>
+    static constexpr std::size_t size_of_object() noexcept {
+        if constexpr (of_one_type<R>) {
+            return sizeof(typename R::value_type);
+        } else {
+            return sizeof(std::remove_pointer_t<Pointer>);
+        }
+    }
 
     static const void* address_of(const void* p) noexcept { return p; }
     static const void* address_of(std::string_view text) noexcept { return text.data(); }

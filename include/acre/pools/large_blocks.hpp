@@ -53,6 +53,18 @@ public:
         give_back(upstream, removed);
     }
 
+    /// The same where the size is not known.
+    void deallocate_unsized(resource_ref upstream, const char* name, void* p) noexcept {
+        check_live(name, p);
+        give_back(upstream, static_cast<record*>(p) - 1);
+    }
+
+    /// Aborts with a sentence, as deallocate_unsized would, unless `p` is a block of this.
+    void check_live(const char* name, const void* p) const noexcept {
+        const bool lives = count_ != 0 && (static_cast<const record*>(p) - 1)->owner == this;
+        if (!lives) abort_on_misuse(name, "a block was freed twice, or is of another resource", p);
+    }
+
     /// Gives all blocks back to upstream.
     void release(resource_ref upstream) noexcept {
         while (first_ != nullptr) give_back(upstream, first_);

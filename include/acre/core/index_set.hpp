@@ -1,7 +1,7 @@
 // A set of the numbers from 0 to N - 1: one bit each, and above every 64 words one word that says which of them have
 // members, up to a single word at the top.
 //
-// Used by acre::typed_arena to remember freed slots. All zero when empty, so that it may lie in .bss. Memory: N / 8
+// Used by acre::reused_slots to remember freed slots. All zero when empty, so that it may lie in .bss. Memory: N / 8
 // bytes and 1/63 more. Cost: contains is one load; insert, erase and first are at most one step a level, of which there
 // are as many as N has digits of six bits (4 for a million): constant time; runs take a step for each 64 numbers. Not
 // thread-safe.
@@ -141,13 +141,16 @@ private:
     }
 
     // The lowest number under the word `index` of a level, which has one.
-    std::size_t lowest_under(std::size_t level, std::size_t index) const noexcept {
-        for (;; --level) {
-            const std::uint64_t word = words_[level_start[level] + index];
+    [[gnu::always_inline]] std::size_t lowest_under(std::size_t level, std::size_t index) const noexcept {
+        // Written out where the level is a constant, as in first().
+#pragma GCC unroll 11
+        for (std::size_t left = level + 1; left > 0; --left) {
+            const std::uint64_t word = words_[level_start[left - 1] + index];
             assert(word != 0);
-            index = index * 64 + static_cast<unsigned>(std::countr_zero(word));
-            if (level == 0) return index;
+            // Unlike std::countr_zero it need not count in a word without a bit.
+            index = index * 64 + static_cast<unsigned>(__builtin_ctzll(word));
         }
+        return index;
     }
 
     template <class Change>

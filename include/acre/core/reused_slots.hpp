@@ -1,7 +1,7 @@
 // Slots of one size, single ones and runs of neighbours, handed out again once they were freed: the policy of
-// acre::typed_arena that reuses.
+// acre::typed_arena that reuses, and a class of acre::chunk_pool.
 //
-// Used by acre::typed_arena, not directly. A set of the freed slots lies beside the storage, so freed neighbours are
+// Used by those two, not directly. A set of the freed slots lies beside the storage, so freed neighbours are
 // one run without any merging, and a freed object is neither read nor written. All zero at first, so that an object of
 // static storage duration lies in .bss.
 //
@@ -12,9 +12,9 @@
 // Not thread-safe.
 #pragma once
 
-#include <acre/arenas/aligned_slot.hpp>
-#include <acre/arenas/index_set.hpp>
+#include <acre/core/aligned_slot.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/index_set.hpp>
 #include <cassert>
 #include <cstddef>
 
@@ -34,8 +34,9 @@ public:
         return count == 1 && any_slot_will_do ? take_one(offset) : take_run(count, alignment, offset);
     }
 
-    /// Takes back the slots at `offset`. Aborts with a sentence in the name of `reported` unless all are handed out.
-    void give_back(const char* reported, const void* p, std::size_t offset, std::size_t count) noexcept {
+    /// Aborts with a sentence in the name of `reported` unless all the slots at `offset` are handed out.
+    [[gnu::always_inline]] void check_live(const char* reported, const void* p, std::size_t offset,
+                                           std::size_t count) const noexcept {
         const std::size_t index = offset / SlotBytes;
         if (index * SlotBytes != offset) abort_on_misuse(reported, "a pointer was freed that is no slot's", p);
         if (index >= fresh_ || count > fresh_ - index) {
@@ -43,11 +44,17 @@ public:
         }
         const bool freed_already = count == 1 ? freed_.contains(index) : freed_.next(index) < index + count;
         if (freed_already) abort_on_misuse(reported, "double free", p);
+    }
+
+    /// Takes back the slots at `offset`, after check_live.
+    [[gnu::always_inline]] void give_back(const char* reported, const void* p, std::size_t offset,
+                                          std::size_t count) noexcept {
+        check_live(reported, p, offset, count);
         freed_count_ += count;
         if (count == 1) {
-            freed_.insert(index);
+            freed_.insert(offset / SlotBytes);
         } else {
-            freed_.insert_run(index, count);
+            freed_.insert_run(offset / SlotBytes, count);
         }
     }
 

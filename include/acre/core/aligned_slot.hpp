@@ -1,4 +1,4 @@
-// Which slot of a typed_arena begins at a multiple of an alignment that not all slots have. Used by its policies.
+// Which slot of a row begins at a multiple of an alignment that not all slots have. Used by what hands out slots.
 #pragma once
 
 #include <cstddef>

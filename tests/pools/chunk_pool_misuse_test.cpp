@@ -1,0 +1,116 @@
+// Misuse of a chunk_pool is reported in every build; under AddressSanitizer so is the use of what was freed.
+#include <gtest/gtest.h>
+
+#include <acre/core/sanitizer.hpp>
+#include <acre/pools/chunk_pool.hpp>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using acre::chunk_pool;
+constexpr acre::chunk_pool_options falling_back{.when_full = acre::exhaustion::fall_back};
+
+struct six_longs {
+    long values[6] = {};
+};
+
+TEST(chunk_pool_misuse, M8_double_free) {
+    chunk_pool<100, 16, 48> chunks;
+    std::vector<void*> all;
+    for (int i = 0; i < 100; ++i) all.push_back(chunks.allocate(48));
+    for (const std::size_t each : {0u, 63u, 64u, 99u}) {
+        chunks.deallocate(all[each], 48);
+        EXPECT_DEATH(chunks.deallocate(all[each], 48), "acre::chunk_pool: double free") << each;
+        EXPECT_DEATH(chunks.deallocate_unsized(all[each]), "acre::chunk_pool: double free") << each;
+    }
+    auto* object = new (chunks) six_longs;
+    chunks.destroy(object);
+    EXPECT_DEATH(chunks.destroy(object), "double free");
+    EXPECT_DEATH(operator delete(object, chunks), "double free");
+}
+
+// The string's storage would be freed again.
+TEST(chunk_pool_misuse, M8_C6_no_destructor_runs_before_misuse_is_noticed) {
+    const char* const text = "a text that is too long to lie in the string itself";
+    for (const auto& options : {acre::chunk_pool_options{}, falling_back}) {
+        chunk_pool<1, 32, 256> chunks{options};
+        chunk_pool<1, 32, 256> other{options};
+        auto* one = new (chunks) std::string{text};
+        auto* foreign = new (other) std::string{text};
+        auto* row = new (chunks) std::string[4];
+        chunks.destroy_array(row);
+        chunks.destroy(one);
+        EXPECT_DEATH(chunks.destroy(one), "acre::chunk_pool: double free");
+        EXPECT_DEATH(chunks.destroy_array(row), "acre::chunk_pool: double free");
+        EXPECT_DEATH(chunks.destroy(foreign), "acre::chunk_pool: a block was freed twice, or is of another resource");
+        other.destroy(foreign);
+    }
+}
+
+TEST(chunk_pool_misuse, C6_a_pointer_of_another_pool) {
+    chunk_pool<4, 16, 32> chunks;
+    chunk_pool<4, 16, 32> other;
+    chunk_pool<4, 16, 32> open{falling_back};
+    void* p = chunks.allocate(16);
+    int elsewhere = 0;
+    EXPECT_DEATH(other.deallocate(p, 16), "acre::chunk_pool: a block was freed twice, or is of another resource");
+    EXPECT_DEATH(other.deallocate_unsized(p), "another resource");
+    EXPECT_DEATH(other.deallocate(&elsewhere, sizeof elsewhere), "another resource");
+    EXPECT_DEATH(open.deallocate(p, 16), "another resource");
+    // Beside a block that upstream served, too; there AddressSanitizer may see it first.
+    void* block = open.allocate(100);
+    EXPECT_DEATH(open.deallocate_unsized(chunks.allocate(16)), "another resource|use-after-poison");
+    open.deallocate(block, 100);
+    EXPECT_DEATH(open.deallocate(block, 100), "another resource");
+}
+
+TEST(chunk_pool_misuse, M8_of_blocks_that_upstream_served) {
+    chunk_pool<1, 16> chunks{falling_back};
+    void* large = chunks.allocate(1000);
+    void* next = chunks.allocate(2000);
+    EXPECT_DEATH(chunks.deallocate(large, 900), "acre::chunk_pool: a large block was freed twice, with another size");
+    chunks.deallocate(large, 1000);
+    chunks.deallocate_unsized(next);
+    EXPECT_EQ(chunks.live(), 0u);
+}
+
+TEST(chunk_pool_misuse, B4_M15_N2_another_size) {
+    chunk_pool<4, 16, 32> chunks;
+    void* p = chunks.allocate(16);
+    volatile std::size_t other_size = 20;
+    EXPECT_DEATH(chunks.deallocate(p, other_size), "acre::chunk_pool: a slot was freed as something that has no room");
+    EXPECT_DEATH(chunks.deallocate(p, 20), "acre::chunk_pool: a slot was freed as something that has no room");
+}
+
+TEST(chunk_pool_misuse, a_pointer_that_was_never_handed_out) {
+    chunk_pool<10, 16, 48> chunks;
+    auto* p = static_cast<std::byte*>(chunks.allocate(48));
+    EXPECT_DEATH(chunks.deallocate(p + 16, 32), "acre::chunk_pool: a pointer was freed that is no slot's");
+    EXPECT_DEATH(chunks.deallocate_unsized(p + 8), "acre::chunk_pool: a pointer was freed that is no slot's");
+    EXPECT_DEATH(chunks.deallocate(p + 48, 48), "acre::chunk_pool: slots were freed that were never handed out");
+}
+
+#if defined(ACRE_HAS_ADDRESS_SANITIZER)
+void touch(const void* p) {
+    (void)*static_cast<const volatile char*>(p);
+}
+
+TEST(chunk_pool_misuse, X11_freed_and_unused_storage_is_reported) {
+    chunk_pool<4, 16, 64> chunks;
+    auto* p = static_cast<char*>(chunks.allocate(50));
+    touch(p + 49);
+    EXPECT_DEATH(touch(p + 50), "use-after-poison");
+    EXPECT_DEATH(touch(p + 64), "use-after-poison");
+    chunks.deallocate(p, 50);
+    EXPECT_DEATH(touch(p), "use-after-poison");
+    auto* q = static_cast<char*>(chunks.allocate(64));
+    touch(q + 63);
+    chunks.reset();
+    EXPECT_DEATH(touch(q), "use-after-poison");
+}
+#endif
+
+}  // namespace
