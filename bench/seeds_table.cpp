@@ -45,7 +45,9 @@ std::vector<seed_line> orc_lines() {
     add("W1 delete, first touch, a thread was started", local, "", "");
     add("W1 delete, first touch, a thread was started", outside, "", "");
     for (const std::string phase : {"new", "delete"}) {
-        for (const std::string how : {", prefaulted", ", prefaulted, a thread was started"}) {
+        for (const std::string how :
+             {", prefaulted at construction", ", prefaulted at construction, a thread was started", ", prefaulted",
+              ", prefaulted, a thread was started"}) {
             add("W1 " + phase + how, local, "", "");
             add("W1 " + phase + how, outside, "", "");
         }

@@ -2,6 +2,7 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/cursor.hpp>
 #include <acre/arenas/fit_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
@@ -41,6 +42,12 @@ const std::string multi_arena_name = "acre::multi_arena";
 struct arena_bump {
     void* allocate(std::size_t bytes) { return arena.allocate(bytes, bump_alignment); }
     observed_object* create(std::uint64_t value) { return arena.create<observed_object>(value); }
+    void reset() { arena.reset(acre::keep_all); }
+    acre::arena arena;
+};
+
+struct cursor_bulk {
+    acre::cursor front() { return acre::cursor{arena}; }
     void reset() { arena.reset(acre::keep_all); }
     acre::arena arena;
 };
@@ -92,6 +99,7 @@ struct typed_arena_orc : orc {
     static void* operator new(std::size_t bytes) { return Home::get().class_new(bytes); }
     static void operator delete(void* p, std::size_t bytes) noexcept { Home::get().class_delete(p, bytes); }
     static void all_deleted() { Home::get().reset(); }
+    static void prefault() { Home::get().prefault(); }
 };
 
 struct object_pool_blocks {
@@ -215,6 +223,7 @@ void enter_multi_pool(suite& entries) {
 
 void enter_arenas(suite& entries) {
     enter_bump<arena_bump>(entries, arena_name);
+    enter_bulk<cursor_bulk>(entries, "acre::cursor");
     enter_objects<arena_bump>(entries, arena_name);
     enter_filled_map<scratch_source>(entries, scratch_name);
     enter_orcs<arena_orc<namespace_home>>(entries, "acre::arena, at namespace scope");

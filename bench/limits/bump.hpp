@@ -30,6 +30,22 @@ private:
     Arena arena_;
 };
 
+/// The same through a cursor of the arena, which a `Bulk` makes of itself with `front()`.
+template <class Bulk, std::size_t Count>
+class bulk_8 {
+public:
+    void operator()() {
+        {
+            auto front = bulk_.front();
+            for (std::size_t i = 0; i < Count; ++i) touch(front.allocate(8, bump_alignment));
+        }
+        bulk_.reset();
+    }
+
+private:
+    Bulk bulk_;
+};
+
 template <class Arena>
 class bump_mixed {
 public:
@@ -84,6 +100,14 @@ private:
     std::vector<T*> places_;
     std::size_t count_ = 0;
 };
+
+template <class Bulk>
+void enter_bulk(suite& entries, const std::string& name) {
+    entries.enter({"bump 8 B", "8 B, 500 in one warm block: the hot path alone", few}, name,
+                  [] { return make_round<bulk_8<Bulk, few>>(); });
+    entries.enter({"bump 8 B x 100,000", "8 B, 100,000 and all given back: growth and reset are paid", many}, name,
+                  [] { return make_round<bulk_8<Bulk, many>>(); });
+}
 
 template <class Arena>
 void enter_bump(suite& entries, const std::string& name) {

@@ -35,12 +35,13 @@ std::vector<double> create_and_delete(std::vector<Orc*>& orcs) {
 }
 
 struct orc_options {
-    bool thread_started;  // glibc skips its atomics until the process has had a second thread
-    bool prefaulted;      // the second pass over the same memory counts, not the first
-    bool littered;        // malloc's heap is not empty
+    bool thread_started;           // glibc skips its atomics until the process has had a second thread
+    bool prefaulted;               // the second pass over the same memory counts, not the first
+    bool littered;                 // malloc's heap is not empty
+    bool at_construction = false;  // an arena that can touches its pages before the clock starts, as new/delete cannot
 };
 
-/// `Orc::all_deleted()` is called between passes.
+/// `Orc::all_deleted()` is called between passes, and `Orc::prefault()`, where there is one, as the options say.
 template <class Orc>
 std::vector<double> run_orcs(const orc_options& options) {
     if (options.thread_started) std::thread([] {}).join();
@@ -48,6 +49,9 @@ std::vector<double> run_orcs(const orc_options& options) {
     if (options.littered) heap.emplace();
     std::vector<Orc*> orcs;
     orcs.reserve(orc_count);
+    if constexpr (requires { Orc::prefault(); }) {
+        if (options.at_construction) Orc::prefault();
+    }
     std::vector<double> seconds = create_and_delete(orcs);
     if (options.prefaulted) {
         Orc::all_deleted();
@@ -64,6 +68,10 @@ void enter_orcs(suite& entries, const std::string& name) {
     };
     enter(", first touch", {.thread_started = false, .prefaulted = false, .littered = false});
     enter(", first touch, a thread was started", {.thread_started = true, .prefaulted = false, .littered = false});
+    enter(", prefaulted at construction",
+          {.thread_started = false, .prefaulted = false, .littered = false, .at_construction = true});
+    enter(", prefaulted at construction, a thread was started",
+          {.thread_started = true, .prefaulted = false, .littered = false, .at_construction = true});
     enter(", prefaulted", {.thread_started = false, .prefaulted = true, .littered = false});
     enter(", prefaulted, a thread was started", {.thread_started = true, .prefaulted = true, .littered = false});
     enter(", first touch" + littered, {.thread_started = false, .prefaulted = false, .littered = true});

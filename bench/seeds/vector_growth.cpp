@@ -86,23 +86,15 @@ struct acre_source {
     acre::arena arena;
 };
 
+/// Where the first block holds all that is pushed, the vector never moves.
+template <std::size_t FirstBlockBytes>
 struct arena_vector_source {
     template <class Function>
     void scoped(const Function& function) {
         acre::scratch temp{arena};
         function(arena);
     }
-    acre::arena arena;
-};
-
-/// The arena's first block holds all that is pushed: the vector never moves.
-struct sized_arena_vector_source {
-    template <class Function>
-    void scoped(const Function& function) {
-        acre::scratch temp{arena};
-        function(arena);
-    }
-    acre::arena arena{acre::arena_options{.first_block_bytes = 128 << 10}};
+    acre::arena arena{acre::arena_options{.first_block_bytes = FirstBlockBytes}};
 };
 
 template <class Source>
@@ -127,8 +119,8 @@ void ACRE_BENCH_ENTER_VECTOR_GROWTH(suite& entries) {
     enter_vectors<blog_source>(entries, "blog arena");
     enter_vectors<costless_source>(entries, "the loop alone");
     enter_vectors<acre_source>(entries, "acre::arena + scratch");
-    enter_vectors<arena_vector_source>(entries, "acre::arena_vector");
-    enter_vectors<sized_arena_vector_source>(entries, "acre::arena_vector, one block");
+    enter_vectors<arena_vector_source<0>>(entries, "acre::arena_vector");
+    enter_vectors<arena_vector_source<128 << 10>>(entries, "acre::arena_vector, one block");
 }
 
 }  // namespace bench
