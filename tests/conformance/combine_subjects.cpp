@@ -6,6 +6,8 @@
 #include <acre/combine/synchronized.hpp>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/inline_multi_arena.hpp>
+#include <acre/arenas/multi_arena.hpp>
 #include <acre/core/no_lock.hpp>
 #include <acre/core/spin_lock.hpp>
 #include <acre/memory/heap.hpp>
@@ -56,6 +58,13 @@ struct fallback_to_arena {
     checking_upstream* upstream() noexcept { return &below; }
 };
 
+struct synchronized_multi_arena {
+    static constexpr subject_traits traits{.bounded = true};
+    acre::synchronized<acre::multi_arena> tested{acre::multi_arena_options{.arenas = 64, .bytes = 65536}};
+    acre::synchronized<acre::multi_arena>& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
 }  // namespace
 
 std::vector<subject_case> combine_subjects() {
@@ -82,6 +91,9 @@ std::vector<subject_case> combine_subjects() {
     return {
         make_case<over_checking_with<acre::recycling<arena>, arena_options{}, direct_not_shrinking>>("recycling_arena"),
         make_case<alone<synchronized<heap>>>("synchronized_heap"),
+        make_case<synchronized_multi_arena>("synchronized_multi_arena"),
+        make_case<alone<synchronized<acre::inline_multi_arena<32, 8192>, acre::spin_lock>, bounded>>(
+            "synchronized_inline_multi_arena"),
         make_case<over_checking<synchronized<arena>>>("synchronized_arena"),
         make_case<over_checking<synchronized<pool<64>, acre::spin_lock>>>("synchronized_pool_spin"),
         make_case<over_checking<synchronized<multi_pool, acre::no_lock>>>("synchronized_multi_pool_none"),

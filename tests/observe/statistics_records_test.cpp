@@ -272,6 +272,18 @@ public:
     std::size_t busy = 1;
 };
 
+TEST(statistics_records, peak_of_the_busy_arenas_of_a_multi_arena) {
+    statistics<acre::multi_arena, statistics_options{.peak_busy_arenas = true}> tested{
+        acre::multi_arena_options{.arenas = 4, .bytes = 1024}};
+    void* a = tested.allocate(1024);
+    void* b = tested.allocate(1024);
+    tested.deallocate(a, 1024);
+    tested.deallocate(b, 1024);
+    EXPECT_EQ(tested.busy_arenas(), 0u);
+    EXPECT_EQ(tested.peak_busy_arenas(), 2u);
+    EXPECT_EQ(tested.counts().allocations.peak, 2u);
+}
+
 TEST(statistics_records, the_most_arenas_in_use) {
     statistics<two_arenas, statistics_options{.peak_busy_arenas = true}> tested;
     void* a = tested.allocate(1);
