@@ -445,13 +445,16 @@ template <std::size_t N, auto... Sizes>
     acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
     return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
 }
+// Inlined wherever they are called: g++ 12 does not see that the matching operator delete[], a template too, matches.
 template <std::size_t N, auto... Sizes>
-void* operator new[](std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
+[[gnu::always_inline]] inline void* operator new[](std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept(
+    !acre::exceptions_enabled) {
     return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
 template <std::size_t N, auto... Sizes>
-void* operator new[](std::size_t bytes, std::align_val_t alignment,
-                     acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
+[[gnu::always_inline]] inline void* operator new[](
+    std::size_t bytes, std::align_val_t alignment,
+    acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
     return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
 }
 
