@@ -75,7 +75,12 @@ public:
 
 /// The operators new and delete of a class T, whose objects lie in a pool of the type `Pool`: static functions
 /// `allocate(bytes, alignment)`, `try_allocate`, `deallocate(p, bytes, alignment)` and `owns(p)`. A macro, because a base
-/// class is inherited ambiguously where two bases have one; what follows it is public.
+/// class is inherited ambiguously where two bases have one; what follows it is public. Not in a class local to a function,
+/// which may have no templates: derive that from acre::pooled.
+//
+// The two templates are for constructors of over-aligned classes that throw: there the language looks for a deallocation
+// function without a size, and takes a template. A plain one would also be what `delete` takes, which then would not know
+// the size of a derived class.
 #define ACRE_POOLED_IN(T, ...)                                                                                   \
 public:                                                                                                          \
     static void* operator new(std::size_t bytes) {                                                               \
@@ -118,6 +123,10 @@ public:                                                                         
     static void operator delete(void* p, std::size_t bytes, std::align_val_t alignment) noexcept {               \
         ::acre::class_operators<T, __VA_ARGS__>::destroy(p, bytes, static_cast<std::size_t>(alignment));         \
     }                                                                                                            \
+    template <class Never = void>                                                                                \
+    static void operator delete(void* p, std::align_val_t alignment) noexcept {                                  \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));        \
+    }                                                                                                            \
     static void operator delete(void* p, const std::nothrow_t&) noexcept {                                       \
         ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, ::acre::default_alignment);                  \
     }                                                                                                            \
@@ -130,6 +139,10 @@ public:                                                                         
     }                                                                                                            \
     static void operator delete[](void* p, std::size_t bytes, std::align_val_t alignment) noexcept {             \
         operator delete(p, bytes, alignment);                                                                    \
+    }                                                                                                            \
+    template <class Never = void>                                                                                \
+    static void operator delete[](void* p, std::align_val_t alignment) noexcept {                                \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));        \
     }                                                                                                            \
     static void operator delete[](void* p, const std::nothrow_t& nothrow) noexcept {                             \
         operator delete(p, nothrow);                                                                             \

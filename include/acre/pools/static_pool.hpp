@@ -131,6 +131,9 @@ private:
     };
     static inline constinit state all{};
     static_assert(std::is_trivially_destructible_v<state>, "it is there after main");
+
+public:
+    static constexpr std::size_t state_alignment = alignof(state);
 };
 
 /// Slots of `Slot` bytes that all threads share.
@@ -232,6 +235,9 @@ private:
     static inline thread_local constinit thread_part mine{};
     static_assert(std::is_trivially_destructible_v<state> && std::is_trivially_destructible_v<thread_part>,
                   "they are there after main, and while the thread ends");
+
+public:
+    static constexpr std::size_t state_alignment = alignof(state);
 };
 }  // namespace detail
 
@@ -277,19 +283,19 @@ public:
     [[gnu::always_inline]] static void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (serves(bytes, alignment)) [[likely]]
             return allocate();
-        return heap{}.allocate(bytes, alignment);
+        return allocate_large(bytes, alignment);
     }
     [[gnu::always_inline]] static void* try_allocate(std::size_t bytes,
                                                      std::size_t alignment = default_alignment) noexcept {
         if (serves(bytes, alignment)) [[likely]]
             return try_allocate();
-        return heap{}.try_allocate(bytes, alignment);
+        return try_allocate_large(bytes, alignment);
     }
     [[gnu::always_inline]] static void deallocate(void* p, std::size_t bytes,
                                                   std::size_t alignment = default_alignment) noexcept {
         if (serves(bytes, alignment)) [[likely]]
             return deallocate(p);
-        heap{}.deallocate(p, bytes, alignment);
+        deallocate_large(p, bytes, alignment);
     }
 
     /// Makes sure that this thread can take `count` slots without the heap, if no other takes them; false when the heap has
@@ -305,12 +311,23 @@ public:
     /// True when `p` lies in a slab of this pool. Linear in the slabs held.
     static bool owns(const void* p) noexcept { return slots::owns(p); }
 
-    friend bool operator==(const static_pool&, const static_pool&) noexcept { return true; }
+    friend constexpr bool operator==(const static_pool&, const static_pool&) noexcept { return true; }
 
 private:
     [[gnu::noinline]] static void* allocate_rarely() {
         if (void* p = slots::take_rarely()) return p;
         return raise(out_of_memory{name, slot_bytes(), slot_alignment()});
+    }
+
+    // Out of line: not what a pool is for; and compilers warn of class-level operators in which they see the heap's.
+    [[gnu::noinline]] static void* allocate_large(std::size_t bytes, std::size_t alignment) {
+        return heap{}.allocate(bytes, alignment);
+    }
+    [[gnu::noinline]] static void* try_allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
+        return heap{}.try_allocate(bytes, alignment);
+    }
+    [[gnu::noinline]] static void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        heap{}.deallocate(p, bytes, alignment);
     }
 };
 
