@@ -1,8 +1,11 @@
 // Pools of several slot sizes and alignments.
 #include <acre/pools/chunk_pool.hpp>
+#include <acre/pools/concurrent_pool.hpp>
+#include <acre/pools/concurrent_pool_for.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
+#include <acre/pools/static_pool.hpp>
 
 #include "conformance/worlds.hpp"
 
@@ -38,9 +41,33 @@ struct chunk_pool_falling_back {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
+struct group_of_the_suite;
+
+// A static pool without what it says of its slots alone: larger requests are the heap's.
+template <class Pool>
+struct static_pool_face {
+    void* allocate(std::size_t bytes, std::size_t alignment) { return Pool::allocate(bytes, alignment); }
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        return Pool::try_allocate(bytes, alignment);
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        Pool::deallocate(p, bytes, alignment);
+    }
+};
+
+// A pool that takes its slabs from the pool of the program.
+template <class R>
+struct over_static_pool {
+    static constexpr subject_traits traits{};
+    R tested{acre::static_pool<16384>{}};
+    R& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
 }  // namespace
 
 std::vector<subject_case> pool_subjects() {
+    using acre::concurrent_pool_for;
     using acre::multi_pool;
     using acre::pool;
     using acre::pool_options;
@@ -66,6 +93,24 @@ std::vector<subject_case> pool_subjects() {
         make_case<chunk_pool_reserved<acre::chunk_pool<500, 16, 64, 256, 1024, 8192>>>("chunk_pool"),
         make_case<chunk_pool_reserved<acre::chunk_pool<70, 10, 20, 40, 777, 3000>>>("chunk_pool_odd_sizes"),
         make_case<chunk_pool_falling_back>("chunk_pool_fall_back"),
+        make_case<over_checking<concurrent_pool_for<1>>>("concurrent_pool_1"),
+        make_case<over_checking<concurrent_pool_for<24, 4>>>("concurrent_pool_24_4"),
+        make_case<over_checking<concurrent_pool_for<64, 64>>>("concurrent_pool_64_64"),
+        make_case<over_checking<concurrent_pool_for<1000>>>("concurrent_pool_1000"),
+        make_case<over_checking<concurrent_pool_for<4096, 4096>>>("concurrent_pool_4096_4096"),
+        make_case<over_checking<concurrent_pool_for<20000>>>("concurrent_pool_20000"),
+        make_case<over_checking_with<concurrent_pool_for<64>, pool_options{.limit_bytes = 50'000},
+                                     subject_traits{.bounded = true, .direct = true}>>("concurrent_pool_limited"),
+        make_case<over_checking_with<concurrent_pool_for<64>, pool_options{.limit_bytes = 4096},
+                                     subject_traits{.bounded = true, .direct = true}>>("concurrent_pool_of_one_slab"),
+        make_case<over_pmr<concurrent_pool_for<48>>>("concurrent_pool_48_pmr"),
+        make_case<over_buffer<concurrent_pool_for<64>, 200'000>>("concurrent_pool_64_buffer"),
+        make_case<over_checking<acre::concurrent_pool<wide_object>>>("concurrent_pool_of_objects"),
+        make_case<alone<static_pool_face<acre::static_pool<64>>>>("static_pool_64"),
+        make_case<alone<static_pool_face<acre::static_pool<1000>>>>("static_pool_1000"),
+        make_case<alone<static_pool_face<acre::static_pool<24, group_of_the_suite>>>>("static_pool_24_of_a_group"),
+        make_case<over_static_pool<multi_pool>>("multi_pool_over_static_pool"),
+        make_case<over_static_pool<concurrent_pool_for<64>>>("concurrent_pool_over_static_pool"),
     };
 }
 

@@ -78,6 +78,8 @@ static_assert(std::is_constructible_v<acre::resource_ref, acre::heap>);
 // deallocate never throws (hazards M15, P3).
 static_assert(noexcept(std::declval<acre::pool<64>&>().deallocate(nullptr)));
 static_assert(noexcept(std::declval<acre::object_pool<plain>&>().destroy(nullptr)));
+static_assert(noexcept(std::declval<acre::concurrent_pool<plain>&>().destroy(nullptr)));
+static_assert(noexcept(acre::static_pool<64>::deallocate(nullptr)));
 
 // The values that storage is sized by are constant expressions, and statics need no run-time initialisation.
 static_assert(std::is_same_v<decltype(*std::declval<const acre::object_pool<plain>&>().begin()), const plain&>);
@@ -94,6 +96,11 @@ template class acre::pool<1>;
 template class acre::pool<64, 64>;
 template class acre::object_pool<plain>;
 template class acre::object_pool<std::string>;
+template class acre::concurrent_pool_for<24, 4>;
+template class acre::concurrent_pool<plain>;
+template class acre::concurrent_pool<std::string>;
+template class acre::static_pool<64>;
+template class acre::static_pool<20000, plain>;
 template class acre::live_iterator<acre::object_pool<plain>, plain>;
 template class acre::live_iterator<acre::object_pool<plain>, const plain>;
 template class acre::inline_buffer<64>;

@@ -19,6 +19,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
+#include <acre/pools/pool.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <cstddef>
 #include <new>
@@ -52,20 +53,21 @@ public:
         pool_of<T>::type::deallocate(p, bytes, alignment);
     }
     /// After a constructor called by a new that does not throw has thrown: the language does not say how large its object
-    /// would have been. Linear in the slabs held.
-    [[gnu::noinline]] static void destroy_unsized(void* p, std::size_t alignment = 1) noexcept {
+    /// would have been. What the pool owns is a slot, whose size it knows. Linear in the slabs held.
+    [[gnu::noinline]] static void destroy_unsized(void* p, std::size_t alignment) noexcept {
         using pool = typename pool_of<T>::type;
-        if (pool::owns(p)) return pool::deallocate(p, 1, 1);
-        // A size that is no slot's; the heap does not look at it.
+        if (pool::owns(p)) return pool::deallocate(p, sizeof(T), alignof(T));
+        // No slot has this size, and the heap does not look at it.
         pool::deallocate(p, max_request / 2, alignment);
     }
 
     /// Gives slabs without a live object back.
     static std::size_t release_unused() noexcept { return pool_of<T>::type::release_unused(); }
 
-    /// Alignment in bytes of what is asked for without one: that of T for a T, else what plain new gives.
+    /// Alignment in bytes that is asked for where the language names none: the most that an object or an array of so many
+    /// bytes can have without one.
     static constexpr std::size_t alignment_of(std::size_t bytes) noexcept {
-        return bytes == sizeof(T) ? alignof(T) : __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+        return bytes == 0 ? 1 : natural_alignment(bytes);
     }
 };
 
@@ -73,22 +75,27 @@ public:
 
 /// The operators new and delete of a class T, whose objects lie in a pool of the type `Pool`: static functions
 /// `allocate(bytes, alignment)`, `try_allocate`, `deallocate(p, bytes, alignment)` and `owns(p)`. A macro, because a base
-/// class is inherited ambiguously where two bases have one; what follows it is public.
-#define ACRE_POOLED_IN(T, Pool)                                                                                  \
+/// class is inherited ambiguously where two bases have one; what follows it is public. Not in a class local to a function,
+/// which may have no templates: derive that from acre::pooled.
+//
+// The two templates are for constructors of over-aligned classes that throw: there the language looks for a deallocation
+// function without a size, and takes a template. A plain one would also be what `delete` takes, which then would not know
+// the size of a derived class.
+#define ACRE_POOLED_IN(T, ...)                                                                                   \
 public:                                                                                                          \
     static void* operator new(std::size_t bytes) {                                                               \
-        using operators = ::acre::class_operators<T, Pool>;                                                      \
+        using operators = ::acre::class_operators<T, __VA_ARGS__>;                                               \
         return operators::create(bytes, operators::alignment_of(bytes));                                         \
     }                                                                                                            \
     static void* operator new(std::size_t bytes, std::align_val_t alignment) {                                   \
-        return ::acre::class_operators<T, Pool>::create(bytes, static_cast<std::size_t>(alignment));             \
+        return ::acre::class_operators<T, __VA_ARGS__>::create(bytes, static_cast<std::size_t>(alignment));      \
     }                                                                                                            \
     static void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {                               \
-        using operators = ::acre::class_operators<T, Pool>;                                                      \
+        using operators = ::acre::class_operators<T, __VA_ARGS__>;                                               \
         return operators::try_create(bytes, operators::alignment_of(bytes));                                     \
     }                                                                                                            \
     static void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {   \
-        return ::acre::class_operators<T, Pool>::try_create(bytes, static_cast<std::size_t>(alignment));         \
+        return ::acre::class_operators<T, __VA_ARGS__>::try_create(bytes, static_cast<std::size_t>(alignment));  \
     }                                                                                                            \
     static void* operator new(std::size_t, void* place) noexcept {                                               \
         return place;                                                                                            \
@@ -110,17 +117,21 @@ public:                                                                         
         return place;                                                                                            \
     }                                                                                                            \
     static void operator delete(void* p, std::size_t bytes) noexcept {                                           \
-        using operators = ::acre::class_operators<T, Pool>;                                                      \
+        using operators = ::acre::class_operators<T, __VA_ARGS__>;                                               \
         operators::destroy(p, bytes, operators::alignment_of(bytes));                                            \
     }                                                                                                            \
     static void operator delete(void* p, std::size_t bytes, std::align_val_t alignment) noexcept {               \
-        ::acre::class_operators<T, Pool>::destroy(p, bytes, static_cast<std::size_t>(alignment));                \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy(p, bytes, static_cast<std::size_t>(alignment));         \
+    }                                                                                                            \
+    template <class Never = void>                                                                                \
+    static void operator delete(void* p, std::align_val_t alignment) noexcept {                                  \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));        \
     }                                                                                                            \
     static void operator delete(void* p, const std::nothrow_t&) noexcept {                                       \
-        ::acre::class_operators<T, Pool>::destroy_unsized(p);                                                    \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, ::acre::default_alignment);                  \
     }                                                                                                            \
     static void operator delete(void* p, std::align_val_t alignment, const std::nothrow_t&) noexcept {           \
-        ::acre::class_operators<T, Pool>::destroy_unsized(p, static_cast<std::size_t>(alignment));               \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));        \
     }                                                                                                            \
     static void operator delete(void*, void*) noexcept {}                                                        \
     static void operator delete[](void* p, std::size_t bytes) noexcept {                                         \
@@ -128,6 +139,10 @@ public:                                                                         
     }                                                                                                            \
     static void operator delete[](void* p, std::size_t bytes, std::align_val_t alignment) noexcept {             \
         operator delete(p, bytes, alignment);                                                                    \
+    }                                                                                                            \
+    template <class Never = void>                                                                                \
+    static void operator delete[](void* p, std::align_val_t alignment) noexcept {                                \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));        \
     }                                                                                                            \
     static void operator delete[](void* p, const std::nothrow_t& nothrow) noexcept {                             \
         operator delete(p, nothrow);                                                                             \

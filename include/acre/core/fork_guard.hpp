@@ -1,15 +1,22 @@
-// Locks that are held around a fork, so that the child never finds one locked by a thread that it does not have.
+// Locks that are held around a fork, so that the child never finds one locked by a thread that it does not have, nor the
+// data behind it half changed.
 //
-// Used by the concurrent resources, not directly. The newest is locked first: a resource is made after its upstream, and
-// takes its own lock before its upstream's.
+// Used by the concurrent resources, not directly. Their locks are taken in the order in which they themselves take them:
+// the newest object first, since a resource is made after its upstream and holds its own lock while it asks upstream;
+// those of static resources last, since these may be anyone's upstream, from the first use on. So an upstream must not
+// make or end a concurrent resource while it serves a request.
 //
-// Cost: adding and removing take a lock of the process; a fork takes all.
+// Cost: adding and removing take a lock of the process; a fork takes all. What a child finds is whole, except when
+// another thread made the first concurrent resource of the program at the very moment of the fork.
 #pragma once
 
+#include <acre/core/spin_lock.hpp>
+#include <atomic>
 #include <mutex>
 
 #if __has_include(<pthread.h>)
 #include <pthread.h>
+#define ACRE_HAS_PTHREAD 1
 #endif
 
 namespace acre {
@@ -19,64 +26,126 @@ class fork_guard;
 namespace detail {
 /// What is known of the whole process. Never destroyed: objects of static storage duration may outlive any that is.
 struct process_wide {
-    std::mutex mutex;  // taken before any other lock of acre
+    spin_lock lock;  // taken before the locks of all resources
     fork_guard* newest = nullptr;
-    bool handles_forks = false;
+    spin_lock statics_lock;  // taken after those of objects, before those of statics
+    fork_guard* statics = nullptr;
+    std::atomic<bool> handles_forks{false};
 };
 inline constinit process_wide process;
+
+/// This thread holds everything, for a fork.
+inline thread_local constinit bool forking = false;
+
+/// Before either lock of the process is taken for the first time.
+inline void handle_forks() noexcept;
 }  // namespace detail
 
-/// Has a mutex locked around forks.
+/// Holds the lock of the process.
+class process_lock {
+public:
+    process_lock() noexcept {
+        detail::handle_forks();
+        detail::process.lock.lock();
+    }
+    process_lock(const process_lock&) = delete;
+    process_lock& operator=(const process_lock&) = delete;
+    ~process_lock() { detail::process.lock.unlock(); }
+};
+
+/// Has a lock held around forks.
 class fork_guard {
 public:
+    using child_function = void (*)(void* owner) noexcept;
+
     /// Guards nothing.
     constexpr fork_guard() noexcept = default;
     fork_guard(const fork_guard&) = delete;
     fork_guard& operator=(const fork_guard&) = delete;
 
-    /// From now on `guarded` is locked around forks; the calling thread must not hold it.
-    void guard(std::mutex& guarded) noexcept {
-        const std::lock_guard lock{detail::process.mutex};
-        if (mutex_ != nullptr) return;
-        handle_forks();
-        mutex_ = &guarded;
-        older_ = detail::process.newest;
-        detail::process.newest = this;
+    /// From now on `guarded` is locked around forks, and `in_child` is called with `owner` in the child, with all locks
+    /// held. The calling thread must not hold it.
+    void guard(spin_lock& guarded, void* owner, child_function in_child) noexcept {
+        const process_lock lock;
+        link(detail::process.newest, guarded, owner, in_child);
     }
 
-    /// No longer.
+    /// The same for a static resource, for ever and once: more calls change nothing. Locks of other resources may be held.
+    void guard_static(spin_lock& guarded, void* owner, child_function in_child) noexcept {
+        detail::handle_forks();
+        const std::lock_guard lock{detail::process.statics_lock};
+        if (lock_ == nullptr) link(detail::process.statics, guarded, owner, in_child);
+    }
+
+    /// No longer; not for static ones.
     void unguard() noexcept {
-        const std::lock_guard lock{detail::process.mutex};
+        const process_lock lock;
         fork_guard** link = &detail::process.newest;
         while (*link != nullptr && *link != this) link = &(*link)->older_;
         if (*link == this) *link = older_;
-        mutex_ = nullptr;
+        lock_ = nullptr;
     }
 
 private:
-    static void handle_forks() noexcept {
-        if (detail::process.handles_forks) return;
-        detail::process.handles_forks = true;
-#if __has_include(<pthread.h>)
-        // A refusal is of consequence only in a child that goes on without exec.
-        (void)pthread_atfork(&lock_all, &unlock_all, &unlock_all);
-#endif
+    friend void detail::handle_forks() noexcept;
+
+    void link(fork_guard*& list, spin_lock& guarded, void* owner, child_function in_child) noexcept {
+        lock_ = &guarded;
+        owner_ = owner;
+        in_child_ = in_child;
+        older_ = list;
+        list = this;
     }
 
-    static void lock_all() noexcept {
-        detail::process.mutex.lock();
-        for (const fork_guard* each = detail::process.newest; each != nullptr; each = each->older_)
-            each->mutex_->lock();
-    }
-    static void unlock_all() noexcept {
+    // Handlers may be there twice, when two threads were the first.
+    static void before_fork() noexcept {
+        if (detail::forking) return;
+        detail::forking = true;
+        detail::process.lock.lock();
         for (const fork_guard* each = detail::process.newest; each != nullptr; each = each->older_) {
-            each->mutex_->unlock();
+            each->lock_->lock();
         }
-        detail::process.mutex.unlock();
+        detail::process.statics_lock.lock();
+        for (const fork_guard* each = detail::process.statics; each != nullptr; each = each->older_) {
+            each->lock_->lock();
+        }
+    }
+    static void after_fork() noexcept {
+        if (!detail::forking) return;
+        detail::forking = false;
+        unlock(detail::process.statics);
+        detail::process.statics_lock.unlock();
+        unlock(detail::process.newest);
+        detail::process.lock.unlock();
+    }
+    static void after_fork_in_child() noexcept {
+        if (!detail::forking) return;
+        tell_child(detail::process.statics);
+        tell_child(detail::process.newest);
+        after_fork();
     }
 
-    std::mutex* mutex_ = nullptr;
+    static void unlock(const fork_guard* list) noexcept {
+        for (; list != nullptr; list = list->older_) list->lock_->unlock();
+    }
+    static void tell_child(const fork_guard* list) noexcept {
+        for (; list != nullptr; list = list->older_) list->in_child_(list->owner_);
+    }
+
+    spin_lock* lock_ = nullptr;
+    void* owner_ = nullptr;
+    child_function in_child_ = nullptr;
     fork_guard* older_ = nullptr;
 };
+
+inline void detail::handle_forks() noexcept {
+    if (process.handles_forks.load(std::memory_order_acquire)) return;
+#if defined(ACRE_HAS_PTHREAD)
+    // No lock is held here, which a fork could leave locked. A refusal is of consequence only in a child that goes on
+    // without exec.
+    (void)pthread_atfork(&fork_guard::before_fork, &fork_guard::after_fork, &fork_guard::after_fork_in_child);
+#endif
+    process.handles_forks.store(true, std::memory_order_release);
+}
 
 }  // namespace acre

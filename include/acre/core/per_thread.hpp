@@ -4,9 +4,9 @@
 // Used by the concurrent resources, not directly. Where there is one object of a kind, known at compile time, a
 // thread_local variable does the same for less.
 //
-// Cost: finding is a thread-local access and two comparisons; the first time in a thread takes memory from the heap for a
-// table of all such objects. Thread-safe. After a fork the child has what the calling thread had; what other threads kept
-// stays taken.
+// Cost: finding is a thread-local access and two comparisons. A table of all such objects, and one for each thread that
+// keeps something, are taken from the C heap; where that has no memory nothing is kept. Thread-safe. After a fork the
+// child has what the calling thread had; what other threads kept stays taken.
 #pragma once
 
 #include <acre/core/fork_guard.hpp>
@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 namespace acre {
 
@@ -25,14 +24,18 @@ public:
     using ended_function = void (*)(void* owner, void* state) noexcept;
 
     /// `ended` is called with `owner` and what a thread kept when that thread ends.
-    per_thread(void* owner, ended_function ended) : owner_(owner), ended_(ended) { registry().add(*this); }
+    per_thread(void* owner, ended_function ended) noexcept : owner_(owner), ended_(ended) { registry().add(*this); }
     per_thread(const per_thread&) = delete;
     per_thread& operator=(const per_thread&) = delete;
 
     ~per_thread() { end(); }
 
-    /// When this returns, `ended` is not running and is not called any more, and nothing is found.
+    /// When this returns, `ended` is not running and is not called any more; nothing is found and nothing can be kept. No
+    /// other thread may look for anything meanwhile.
     void end() noexcept { registry().remove(*this); }
+
+    /// As end, but from then on things can be kept anew.
+    void renew() noexcept { registry().renew(*this); }
 
     /// What this thread keeps; null when that is nothing.
     [[gnu::always_inline]] void* find() const noexcept {
@@ -42,14 +45,15 @@ public:
         return kept.entries[number_].state;
     }
 
-    /// Keeps `state` for this thread. False when there is no memory, or the thread is ending: then nothing is kept.
-    [[gnu::noinline]] bool keep(void* state) noexcept {
-        if (!reach(number_)) return false;
-        this_thread.entries[number_] = {generation_, state};
-        return true;
-    }
+    /// True when this thread can keep something: it is not ending, and there is memory for its table.
+    bool can_keep() const noexcept { return number_ != no_number && reach(number_); }
+
+    /// Keeps `state` for this thread, which can keep something.
+    void keep(void* state) noexcept { this_thread.entries[number_] = {generation_, state}; }
 
 private:
+    static constexpr std::size_t no_number = SIZE_MAX;
+
     struct entry {
         std::uint64_t generation;  // of the object that keeps `state`: numbers are used again, generations are not
         void* state;
@@ -64,37 +68,43 @@ private:
     // Every live object, by number. Behind the lock of the process.
     class all_objects {
     public:
-        void add(per_thread& added) {
-            const std::lock_guard lock{detail::process.mutex};
+        void add(per_thread& added) noexcept {
+            const process_lock lock;
             std::size_t number = 0;
             while (number < size_ && objects_[number] != nullptr) ++number;
-            if (number == size_) grow();
+            if (number == size_ && !grow()) return;
             objects_[number] = &added;
             added.number_ = number;
             added.generation_ = ++generations_;
         }
-        void remove(const per_thread& removed) noexcept {
-            const std::lock_guard lock{detail::process.mutex};
-            if (objects_[removed.number_] == &removed) objects_[removed.number_] = nullptr;
+        void remove(per_thread& removed) noexcept {
+            const process_lock lock;
+            if (removed.number_ != no_number) objects_[removed.number_] = nullptr;
+            removed.number_ = no_number;
         }
-        // Tells each object that is still the one that something was kept for.
+        void renew(per_thread& renewed) noexcept {
+            const process_lock lock;
+            renewed.generation_ = ++generations_;
+        }
+        // Tells each object that is still the one that something was kept for. The lock keeps it there meanwhile.
         void ended(const table& kept) noexcept {
-            const std::lock_guard lock{detail::process.mutex};
-            for (std::size_t number = 0; number < kept.size; ++number) {
+            const process_lock lock;
+            for (std::size_t number = 0; number < kept.size && number < size_; ++number) {
                 const entry& each = kept.entries[number];
-                per_thread* owner = number < size_ ? objects_[number] : nullptr;
+                const per_thread* owner = objects_[number];
                 if (owner != nullptr && owner->generation_ == each.generation) owner->ended_(owner->owner_, each.state);
             }
         }
 
     private:
-        void grow() {
+        bool grow() noexcept {
             const std::size_t size = size_ == 0 ? 16 : 2 * size_;
             void* larger = std::realloc(objects_, size * sizeof(per_thread*));
-            if (larger == nullptr) std::abort();
+            if (larger == nullptr) return false;
             objects_ = static_cast<per_thread**>(larger);
             std::memset(objects_ + size_, 0, (size - size_) * sizeof(per_thread*));
             size_ = size;
+            return true;
         }
 
         per_thread** objects_ = nullptr;
@@ -108,6 +118,7 @@ private:
         return all;
     }
 
+    // True when this thread's table has room for `number` and will be given up at the thread's end.
     static bool reach(std::size_t number) noexcept {
         table& kept = this_thread;
         if (!kept.will_end) {
@@ -138,7 +149,7 @@ private:
 
     void* owner_;
     ended_function ended_;
-    std::size_t number_ = 0;
+    std::size_t number_ = no_number;
     std::uint64_t generation_ = 0;
 };
 

@@ -75,4 +75,13 @@ inline void unpoison_defined([[maybe_unused]] const void* start, [[maybe_unused]
 #endif
 }
 
+/// True when this build knows that the byte at `address` is not to be touched; false in one that does not know.
+inline bool is_poisoned([[maybe_unused]] const void* address) noexcept {
+#if defined(ACRE_HAS_ADDRESS_SANITIZER)
+    return __asan_address_is_poisoned(address) != 0;
+#else
+    return false;
+#endif
+}
+
 }  // namespace acre

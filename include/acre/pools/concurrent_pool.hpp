@@ -3,6 +3,10 @@
 // Use it where threads hand objects to each other: messages, jobs, requests. Use acre::object_pool where one thread does
 // all. Costs, thread rules and memory are those of acre::concurrent_pool_for.
 //
+// Objects still live at the end of the pool are destroyed, each once, and may destroy others of the same pool in their
+// destructors; what was destroyed by then is passed over. Storage taken raw by allocate() counts as live, so construct in
+// it before the pool ends. In the child after a fork, where other threads used the pool, its end destroys nothing.
+//
 //     acre::concurrent_pool<Message> messages;
 //     Message* sent = messages.create("hello");   // in one thread
 //     messages.destroy(sent);                     // in another
@@ -13,6 +17,7 @@
 #include <acre/pools/concurrent_pool_for.hpp>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -50,8 +55,11 @@ public:
     /// Destroys the object and takes its slot back; null is a no-op.
     void destroy(T* object) noexcept {
         if (object == nullptr) return;
-        std::destroy_at(object);
-        this->deallocate(object);
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            if (this->visiting() && this->is_free(object)) return;
+            std::destroy_at(object);
+        }
+        this->give_back(name, object);
     }
 
     /// Destroys all objects and keeps the slabs. No other thread may use it meanwhile.
@@ -84,13 +92,7 @@ private:
 
     void destroy_all() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>) {
-            const bitmap_slabs& slabs = this->collected();
-            for (auto each = slabs.first_live(base::geometry); each.slot != nullptr;
-                 slabs.advance(base::geometry, each)) {
-                std::destroy_at(static_cast<T*>(each.slot));
-            }
-            // Their slots go with the slabs.
-            base::reset();
+            this->for_each_live([this](void* slot) { destroy(std::launder(static_cast<T*>(slot))); });
         }
     }
 };

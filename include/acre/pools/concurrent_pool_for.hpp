@@ -6,11 +6,15 @@
 //
 // Each thread keeps two magazines of free slots; allocating takes from one, freeing puts into it, whoever allocated. Full
 // and empty ones are exchanged with a depot under a lock, once in as many operations as a magazine has slots. A thread
-// that ends gives its magazines back.
+// that ends gives its magazines back. The pool may end before its threads do. Upstream is called with the lock held, so it
+// may be any resource that nobody else uses at the same time.
 //
-// Cost: allocate and deallocate about 15 instructions each, no atomic operation; one lock in 4 to 128 operations.
-// Memory: what acre::pool holds, and for each thread two magazines' slots: at most 64 KiB of them, or eight.
-// Double frees and pointers of other pools abort with a sentence when a magazine goes to the slabs, which may be later.
+// Cost: allocate and deallocate about 20 instructions each, none of them atomic; one lock in 4 to 125 operations.
+// Memory: what acre::pool holds, a kilobyte for each magazine, and the free slots of each thread's two magazines: at most
+// 64 KiB of them, or eight. A request may be refused at the limit while other threads keep free slots.
+// A slot freed twice in a row aborts with a sentence at once; other double frees and pointers of other pools do when their
+// magazine goes to the slabs, and under AddressSanitizer at once. After a fork the child goes on with what the thread
+// kept that forked; what other threads kept stays taken.
 //
 //     acre::concurrent_pool_for<64> messages;
 //     void* p = messages.allocate();      // in one thread
@@ -33,8 +37,6 @@
 #include <acre/pools/slot_depot.hpp>
 #include <algorithm>
 #include <cstddef>
-#include <mutex>
-#include <new>
 
 namespace acre {
 
@@ -49,31 +51,24 @@ public:
     using options_type = pool_options;
     static constexpr slab_geometry geometry = slab_geometry::of(Slot, Align);
 
-    /// Takes no memory from upstream, which must be thread-safe if anything else uses it.
+    /// Takes no memory from upstream.
     concurrent_pool_for() : concurrent_pool_for(resource_ref{heap{}}) {}
     explicit concurrent_pool_for(resource_ref upstream) : concurrent_pool_for(pool_options{}, upstream) {}
     explicit concurrent_pool_for(const pool_options& options, resource_ref upstream = heap{})
-        : limit_(options.limit_bytes), upstream_(upstream) {
+        : source_{geometry, name, upstream, options.limit_bytes} {
         require_at_least(geometry.first_slab_bytes, name, "limit_bytes", options.limit_bytes);
-        depot_forks_.guard(depot_.mutex());
-        forks_.guard(mutex_);
+        forks_.guard(depot_.lock(), this, &forget_other_threads);
     }
 
     concurrent_pool_for(const concurrent_pool_for&) = delete;
     concurrent_pool_for& operator=(const concurrent_pool_for&) = delete;
 
-    /// Gives everything back to upstream, slots that were not freed included. No thread may use it any more.
+    /// Gives everything back to upstream, slots that were not freed included. No thread may use it any more; threads that
+    /// did may end meanwhile, or go on.
     ~concurrent_pool_for() {
+        caches_.end();
         forks_.unguard();
-        depot_forks_.unguard();
-        // A thread that used it may end just now.
-        parts_by_thread_.end();
-        release();
-        while (parts_ != nullptr) {
-            thread_part* each = parts_;
-            parts_ = each->next;
-            upstream_.deallocate(each, sizeof(thread_part), alignof(thread_part));
-        }
+        depot_.release(source_);
     }
 
     /// A slot of Slot bytes aligned to Align, contents undefined. Throws out_of_memory or limit_exceeded.
@@ -93,14 +88,7 @@ public:
     }
 
     /// Takes a slot back that any thread allocated; null is a no-op. Never fails.
-    [[gnu::always_inline]] void deallocate(void* p) noexcept {
-        if (p == nullptr) return;
-        poison(p, geometry.slot_bytes);
-        auto* part = static_cast<thread_part*>(parts_by_thread_.find());
-        if (part != nullptr && part->cache.put(p)) [[likely]]
-            return;
-        deallocate_rarely(p);
-    }
+    [[gnu::always_inline]] void deallocate(void* p) noexcept { give_back(name, p); }
 
     /// True when a request of this size and alignment is served from a slot; others go to upstream.
     static constexpr bool serves(std::size_t bytes, std::size_t alignment) noexcept {
@@ -125,75 +113,71 @@ public:
         deallocate_large(p, bytes, alignment);
     }
 
-    /// Gives slabs without a live slot back to upstream, while other threads go on; returns their bytes. What threads
-    /// keep counts as live. Linear in the slabs held.
-    std::size_t release_unused() noexcept { return depot_.release_unused(geometry, upstream_, name); }
+    /// Gives slabs without a live slot back to upstream, while other threads go on; returns the bytes given back. What
+    /// other threads keep counts as live, what this one keeps does not. Linear in the slabs held.
+    std::size_t release_unused() noexcept { return depot_.release_unused(source_, this_cache()); }
 
     /// Gives everything back to upstream: every slot handed out is void. No other thread may use it meanwhile.
     void release() noexcept {
-        collect();
-        depot_.release(geometry, upstream_);
-        const std::lock_guard lock{mutex_};
-        large_.release(upstream_);
+        caches_.renew();
+        depot_.release(source_);
     }
     /// Takes everything back and keeps the slabs; blocks for larger requests go to upstream. No other thread may use it
     /// meanwhile.
-    void reset() noexcept {
-        collect();
-        depot_.release_unused(geometry, upstream_, name);
-        depot_.slabs().clear(geometry);
-        const std::lock_guard lock{mutex_};
-        large_.release(upstream_);
-    }
+    void reset() noexcept { depot_.reset(source_); }
 
     /// Bytes held from upstream.
-    std::size_t capacity() const noexcept {
-        const std::lock_guard lock{mutex_};
-        return depot_.held_bytes(geometry) + large_.held_bytes() + part_count_ * sizeof(thread_part);
-    }
-    /// Slots handed out. Exact while no other thread uses the pool, which then gives up what threads keep.
-    std::size_t live() noexcept {
-        collect();
-        return depot_.taken(geometry);
-    }
-    /// Slots handed out, and those that threads keep for themselves. Linear in the slabs held.
-    std::size_t taken() const noexcept { return depot_.taken(geometry); }
-    /// Bytes of the slots taken, and of the blocks for larger requests. Linear in the slabs held.
-    std::size_t used() const noexcept {
-        const std::lock_guard lock{mutex_};
-        return depot_.taken(geometry) * geometry.slot_bytes + large_.held_bytes();
-    }
+    std::size_t capacity() const noexcept { return depot_.held_bytes(); }
+    /// Slots handed out: exact while no other thread uses the pool, else near it. Linear in the slabs held.
+    std::size_t live() const noexcept { return depot_.live(source_); }
+    /// Bytes of the slots handed out, and of the blocks for larger requests. As exact as live().
+    std::size_t used() const noexcept { return depot_.used_bytes(source_); }
     /// True when `p` lies in storage of this pool. Linear in the slabs held.
-    bool owns(const void* p) const noexcept {
-        const std::lock_guard lock{mutex_};
-        return depot_.owns(geometry, p) || large_.owns(p);
-    }
+    bool owns(const void* p) const noexcept { return depot_.owns(source_, p); }
     /// The resource that slabs come from.
-    resource_ref upstream() const noexcept { return upstream_; }
+    resource_ref upstream() const noexcept { return source_.upstream; }
 
 protected:
-    /// The slabs, with everything that threads kept in them. No other thread may use the pool.
-    bitmap_slabs& collected() noexcept {
-        collect();
-        depot_.release_unused(geometry, upstream_, name);
-        return depot_.slabs();
+    // For pools made of this one, which misuse is reported of in their name.
+    [[gnu::always_inline]] void give_back(const char* reported, void* p) noexcept {
+        if (p == nullptr) return;
+        // Known in this build alone; otherwise the slot's header would have to be looked at.
+        if (is_poisoned(p)) [[unlikely]]
+            abort_on_misuse(reported, "double free", p);
+        poison(p, geometry.slot_bytes);
+        slot_cache* cache = this_cache();
+        if (cache == nullptr || !cache->put(reported, p)) [[unlikely]]
+            deallocate_rarely(p);
     }
 
-private:
-    // What one thread keeps, on cache lines of its own.
-    struct alignas(64) thread_part {
-        slot_cache cache;
-        thread_part* next;
-        bool in_use;
-    };
+    /// Calls `visit` with each live slot, in address order, which may give back this one and others. Visits none in a child
+    /// whose parent had other threads here: what they kept is not known. No other thread may use the pool.
+    template <class Visit>
+    void for_each_live(Visit visit) noexcept {
+        if (depot_.lost_caches()) return;
+        // Until the end slots come from the slabs and go there at once, so that these know which are live.
+        keeps_caches_ = false;
+        depot_.collect(source_);
+        const bitmap_slabs& slabs = depot_.slabs();
+        for (auto each = slabs.first_live(geometry); each.slot != nullptr; slabs.advance(geometry, each)) {
+            visit(each.slot);
+        }
+        keeps_caches_ = true;
+    }
+    /// True while for_each_live runs.
+    bool visiting() const noexcept { return !keeps_caches_; }
+    /// True when the slot at `p`, which lies in a slab of this, is free; while for_each_live runs.
+    bool is_free(const void* p) const noexcept { return bitmap_slabs::is_free(geometry, p); }
 
+private:
     static constexpr std::size_t slot_alignment =
         std::min(geometry.slot_bytes & (0 - geometry.slot_bytes), geometry.slab_bytes);
-    static constexpr std::size_t magazine_slots = magazine::capacity(geometry.slot_bytes);
+
+    [[gnu::always_inline]] slot_cache* this_cache() const noexcept { return static_cast<slot_cache*>(caches_.find()); }
 
     [[gnu::always_inline]] bool take(void*& p) noexcept {
-        auto* part = static_cast<thread_part*>(parts_by_thread_.find());
-        if (part == nullptr || !part->cache.take(p)) [[unlikely]]
+        slot_cache* cache = this_cache();
+        if (cache == nullptr || !cache->take(p)) [[unlikely]]
             return false;
         unpoison(p, geometry.slot_bytes);
         return true;
@@ -202,65 +186,41 @@ private:
     // Out of line: once a magazine.
     [[gnu::noinline]] void* allocate_rarely() {
         if (void* p = try_allocate_rarely()) return p;
-        return fail(geometry.first_slab_bytes, Slot, Align);
+        return fail(depot_.next_slab_bytes(source_), Slot, Align);
     }
 
     [[gnu::noinline]] void* try_allocate_rarely() noexcept {
-        thread_part* part = this_part();
-        void* p = part == nullptr ? nullptr : part->cache.take_from_next(magazine_slots, [this](magazine* empty) {
-            return depot_.exchange_empty(geometry, upstream_, limit_, empty);
-        });
-        // Without a part, or where there is no memory for a magazine.
-        if (p == nullptr) p = depot_.take_one(geometry, upstream_, limit_);
+        slot_cache* cache = make_cache();
+        void* p = cache == nullptr ? depot_.take_one(source_) : depot_.take(source_, *cache);
         if (p != nullptr) unpoison(p, geometry.slot_bytes);
         return p;
     }
 
     [[gnu::noinline]] void deallocate_rarely(void* p) noexcept {
-        thread_part* part = this_part();
-        const auto exchange_full = [this](magazine* full) {
-            return depot_.exchange_full(geometry, upstream_, name, full);
-        };
-        if (part != nullptr && part->cache.put_into_next(p, magazine_slots, exchange_full)) return;
-        depot_.give_one_back(geometry, name, p);
+        if (slot_cache* cache = make_cache()) {
+            depot_.put(source_, *cache, p);
+        } else {
+            depot_.put_one(source_, p);
+        }
     }
 
     // What this thread keeps; null when it is ending or there is no memory.
-    thread_part* this_part() noexcept {
-        if (void* found = parts_by_thread_.find()) return static_cast<thread_part*>(found);
-        thread_part* joined = unused_part();
-        if (joined == nullptr || parts_by_thread_.keep(joined)) return joined;
-        leave(this, joined);
-        return nullptr;
+    slot_cache* make_cache() noexcept {
+        if (!keeps_caches_) return nullptr;
+        if (slot_cache* found = this_cache()) return found;
+        if (!caches_.can_keep()) return nullptr;
+        slot_cache* made = depot_.make_cache(source_);
+        if (made != nullptr) caches_.keep(made);
+        return made;
     }
 
-    thread_part* unused_part() noexcept {
-        const std::lock_guard lock{mutex_};
-        for (thread_part* each = parts_; each != nullptr; each = each->next) {
-            if (each->in_use) continue;
-            each->in_use = true;
-            return each;
-        }
-        void* p = upstream_.try_allocate(sizeof(thread_part), alignof(thread_part));
-        if (p == nullptr) return nullptr;
-        parts_ = ::new (p) thread_part{{}, parts_, true};
-        ++part_count_;
-        return parts_;
-    }
-
-    static void leave(void* pool, void* left) noexcept {
+    static void thread_ended(void* pool, void* cache) noexcept {
         auto& self = *static_cast<concurrent_pool_for*>(pool);
-        auto& part = *static_cast<thread_part*>(left);
-        self.collect(part);
-        const std::lock_guard lock{self.mutex_};
-        part.in_use = false;
+        self.depot_.keep_cache(self.source_, *static_cast<slot_cache*>(cache));
     }
-
-    void collect(thread_part& from) noexcept {
-        from.cache.give_up([this](magazine* kept) { depot_.adopt(geometry, name, kept); });
-    }
-    void collect() noexcept {
-        for (thread_part* each = parts_; each != nullptr; each = each->next) collect(*each);
+    static void forget_other_threads(void* pool) noexcept {
+        auto& self = *static_cast<concurrent_pool_for*>(pool);
+        self.depot_.forget_others(self.this_cache(), true);
     }
 
     // Out of line: not what a pool is for.
@@ -271,35 +231,26 @@ private:
         return fail(large_blocks::upstream_bytes(bytes, alignment), bytes, alignment);
     }
     [[gnu::noinline]] void* try_allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
-        if (!is_alignment(alignment)) return nullptr;
-        const std::size_t needed = large_blocks::upstream_bytes(bytes, alignment);
-        const std::lock_guard lock{mutex_};
-        const std::size_t held = depot_.held_bytes(geometry) + large_.held_bytes();
-        if (held > limit_ || needed > limit_ - held) return nullptr;
-        return large_.try_allocate(upstream_, bytes, alignment);
+        return is_alignment(alignment) ? depot_.take_large(source_, bytes, alignment) : nullptr;
     }
     [[gnu::noinline]] void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        if (p == nullptr) return;
-        const std::lock_guard lock{mutex_};
-        large_.deallocate(upstream_, name, p, bytes, alignment);
+        if (p != nullptr) depot_.put_large(source_, p, bytes, alignment);
     }
 
+    // Upstream would have had to give `needed` bytes for a request of `bytes`.
     [[gnu::cold]] void* fail(std::size_t needed, std::size_t bytes, std::size_t alignment) const {
         const std::size_t held = capacity();
-        if (held > limit_ || needed > limit_ - held) return raise(limit_exceeded{name, needed, held, limit_});
+        const std::size_t limit = source_.limit_bytes;
+        if (needed > limit - held) return raise(limit_exceeded{name, needed, held, limit});
         return raise(out_of_memory{name, bytes, alignment});
     }
 
+    // Threads read these on each call, and must not wait for what others write in the depot.
+    slot_source source_;
+    per_thread caches_{this, &thread_ended};
+    bool keeps_caches_ = true;
+    fork_guard forks_;
     slot_depot depot_;
-    mutable std::mutex mutex_;  // over what follows; taken before the depot's
-    thread_part* parts_ = nullptr;
-    std::size_t part_count_ = 0;
-    large_blocks large_;
-    std::size_t limit_ = SIZE_MAX;
-    resource_ref upstream_ = heap{};
-    per_thread parts_by_thread_{this, &leave};
-    fork_guard depot_forks_;
-    fork_guard forks_;  // the newer, so taken first
 };
 
 }  // namespace acre

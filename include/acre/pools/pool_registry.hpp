@@ -1,15 +1,18 @@
 // Every static pool of the program: what it holds, and a way to give back what is unused.
 //
-// Use it to see where memory is, or where it gets short. Cost: linear in the number of static pools, and in their slabs.
-// Thread-safe; acre::static_pool puts itself in on its first use, and stays.
+// Use it to see where memory is, or where it gets short. A static pool is in the registry from its first use on, for ever.
 //
-//     acre::pool_registry::for_each([](const acre::pool_registry::entry& each) { print(each.group, each.slot_bytes, each.held_bytes); });
+// Cost: linear in the number of static pools, and in their slabs. Thread-safe. recycle() waits for nobody, so it may be
+// called from a new-handler; for_each waits for the lock of one pool at a time.
+//
+//     acre::pool_registry::for_each([](const acre::pool_registry::entry& each) {
+//         print(each.group, each.slot_bytes, each.live, each.held_bytes);
+//     });
 //     acre::pool_registry::recycle();
 #pragma once
 
-#include <acre/core/fork_guard.hpp>
+#include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <string_view>
 
 namespace acre {
@@ -21,26 +24,27 @@ public:
     struct entry {
         std::size_t slot_bytes;
         std::string_view group;
-        bool synchronized;  // false: a group that one thread at a time uses
-        std::size_t live;   // slots handed out, those that threads keep included; unsynchronised: when it last grew
-        std::size_t held_bytes;  // from the system; unsynchronised: when it last grew
+        bool synchronized;       // false: a group that one thread at a time uses
+        std::size_t live;        // slots handed out; unsynchronised: when it last grew or gave slabs back
+        std::size_t held_bytes;  // from the heap
     };
 
     /// What a static pool says of itself. It is linked into the registry and must never be destroyed.
     struct node {
         entry (*describe)() noexcept;
         std::size_t (*recycle)() noexcept;  // null: another thread must not
-        node* next;
+        const node* next;
     };
 
-    /// Calls `function` with the entry of each. It must not use a static pool for the first time.
+    /// Calls `function` with the entry of each pool, the newest first. It may use any pool.
     template <class Function>
     static void for_each(Function function) {
         for (const node* each = first(); each != nullptr; each = each->next) function(each->describe());
     }
 
-    /// Gives slabs without a live slot back to the system, of all pools that threads share, while threads use them; returns
-    /// their bytes. A group that is one thread's is left alone: static_pool::release_unused() is for that thread to call.
+    /// Gives what is unused back to the heap, of all pools that threads share, while threads use them; returns its bytes.
+    /// What other threads keep stays, and a pool whose lock is held just then is left out. A group that is one thread's is left alone: static_pool::release_unused() is for that
+    /// thread to call.
     static std::size_t recycle() noexcept {
         std::size_t bytes = 0;
         for (const node* each = first(); each != nullptr; each = each->next) {
@@ -49,21 +53,19 @@ public:
         return bytes;
     }
 
-    /// Puts a pool in, once.
+    /// Puts a pool in; once each. Takes no lock: it may be the upstream of another that holds one.
     static void add(node& added) noexcept {
-        const std::lock_guard lock{detail::process.mutex};
-        added.next = first_;
-        first_ = &added;
+        const node* before = first_.load(std::memory_order_relaxed);
+        do {
+            added.next = before;
+        } while (!first_.compare_exchange_weak(before, &added, std::memory_order_release, std::memory_order_relaxed));
     }
 
 private:
     // Nodes are only ever put in front, so what follows the first never changes.
-    static const node* first() noexcept {
-        const std::lock_guard lock{detail::process.mutex};
-        return first_;
-    }
+    static const node* first() noexcept { return first_.load(std::memory_order_acquire); }
 
-    static inline constinit node* first_ = nullptr;
+    static inline constinit std::atomic<const node*> first_{nullptr};
 };
 
 }  // namespace acre

@@ -1,172 +1,246 @@
-// What the threads of a concurrent pool share: the bitmap slabs, and magazines of free slots on their way from one thread
-// to another.
+// What the threads of a concurrent pool share: the bitmap slabs, the blocks for larger requests, and magazines of free
+// slots on their way from one thread to another.
 //
-// Used by acre::concurrent_pool and acre::static_pool, not directly. A thread takes slots from a magazine of its own and
-// puts freed ones into it (see slot_cache.hpp); it comes here with an empty or a full one, once in as many operations as a
+// Used by acre::concurrent_pool and acre::static_pool, not directly. A thread takes slots from a cache of its own and puts
+// freed ones into it (see slot_cache.hpp); it comes here when that is empty or full, once in as many operations as a
 // magazine has slots. Full magazines are handed on as they are, so that a slot which one thread frees and another
 // allocates costs each an array access. A few full ones are kept; the slots of others go back to their slabs.
 //
 // Cost: an exchange is a lock and a few stores; filling or emptying a magazine from or to the slabs a dozen instructions a
-// slot more. Thread-safe.
+// slot more. Thread-safe, and upstream is only called with the lock held.
 //
 // The idea of magazines and a depot is Bonwick's and Adams' (2001).
 #pragma once
 
-#include <acre/core/error.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <acre/core/spin_lock.hpp>
 #include <acre/pools/bitmap_slabs.hpp>
+#include <acre/pools/large_blocks.hpp>
+#include <acre/pools/magazine.hpp>
 #include <acre/pools/slab_geometry.hpp>
+#include <acre/pools/slot_cache.hpp>
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
 
 namespace acre {
 
-/// Free slots that are handed out by one thread.
-struct magazine {
-    magazine* next;
-    std::size_t count;  // of slots in it
-
-    void** slots() noexcept { return reinterpret_cast<void**>(this + 1); }
-
-    /// Slots that fit into one, for slots of `slot_bytes` bytes: as many as make it worth the way, and no more than a
-    /// thread should keep to itself.
-    static constexpr std::size_t capacity(std::size_t slot_bytes) noexcept {
-        return std::clamp<std::size_t>(32 * 1024 / slot_bytes, 4, 128);
-    }
-    static constexpr std::size_t bytes(std::size_t slot_bytes) noexcept {
-        return sizeof(magazine) + capacity(slot_bytes) * sizeof(void*);
-    }
+/// What a depot's slots are, and where its memory comes from: told on each call, so that a static pool keeps none of it.
+struct slot_source {
+    slab_geometry geometry;
+    const char* name;  // of the pool, in sentences about misuse
+    resource_ref upstream;
+    std::size_t limit_bytes;  // of everything held from upstream
 };
 
-/// The slabs of a concurrent pool, and its magazines.
-class slot_depot {
+/// The slabs of a concurrent pool, and its magazines; on cache lines of its own.
+class alignas(64) slot_depot {
 public:
     constexpr slot_depot() noexcept = default;
     slot_depot(const slot_depot&) = delete;
     slot_depot& operator=(const slot_depot&) = delete;
 
-    /// A magazine with free slots for an empty one or null. Null, and the empty one is kept here, when upstream has no
-    /// memory.
-    magazine* exchange_empty(const slab_geometry& geometry, resource_ref upstream, std::size_t limit,
-                             magazine* empty) noexcept {
-        const std::lock_guard lock{mutex_};
-        if (full_ != nullptr) {
-            if (empty != nullptr) push(empty_, empty);
-            --full_count_;
-            return pop(full_);
+    /// A slot, when the cache gave none, which is filled by the way; null when there is no memory.
+    void* take(const slot_source& source, slot_cache& cache) noexcept {
+        void* slot = nullptr;
+        if (cache.spare_has_slots()) {
+            cache.turn(capacity(source));
+        } else {
+            const std::lock_guard lock{lock_};
+            fetch(source, cache);
+            // Without memory for a magazine there may still be a slot.
+            if (cache.loaded_ == nullptr) return take_from_slabs(source);
         }
-        if (empty == nullptr) empty = take_empty(geometry, upstream);
-        if (empty == nullptr) return nullptr;
-        fill(geometry, upstream, limit, *empty);
-        if (empty->count != 0) return empty;
-        push(empty_, empty);
-        return nullptr;
+        cache.take(slot);
+        return slot;
     }
 
-    /// An empty magazine for a full one. Never fails: where there is no memory for another, the slots go to their slabs
-    /// and the same one comes back. For null an empty one, or null when there is no memory. Aborts with a sentence naming `name` on a slot of another pool and on one that is
-    /// free.
-    magazine* exchange_full(const slab_geometry& geometry, resource_ref upstream, const char* name,
-                            magazine* full) noexcept {
-        const std::lock_guard lock{mutex_};
-        magazine* empty = full == nullptr || full_count_ < most_full ? take_empty(geometry, upstream) : nullptr;
-        if (full == nullptr) return empty;
-        if (empty == nullptr) {
-            empty_to_slabs(geometry, name, *full);
-            return full;
+    /// Takes a slot back that the cache has no room for, and makes room by the way. Never fails. Aborts with a sentence on
+    /// a slot of another pool and on one that is free, when slots go to their slabs.
+    void put(const slot_source& source, slot_cache& cache, void* slot) noexcept {
+        if (cache.spare_ == nullptr || cache.spare_has_slots()) {
+            const std::lock_guard lock{lock_};
+            empty_spare(source, cache);
+            if (cache.spare_ == nullptr) return slabs_.give_back(source.geometry, source.name, slot);
         }
-        push(full_, full);
-        ++full_count_;
-        return empty;
+        cache.turn(capacity(source));
+        cache.put(source.name, slot);
     }
 
-    /// One slot, for threads that keep none; null when upstream has no memory.
-    void* take_one(const slab_geometry& geometry, resource_ref upstream, std::size_t limit) noexcept {
-        const std::lock_guard lock{mutex_};
-        return take_from_slabs(geometry, upstream, limit);
+    /// A slot for a thread without a cache; null when there is no memory.
+    void* take_one(const slot_source& source) noexcept {
+        const std::lock_guard lock{lock_};
+        return take_from_slabs(source);
+    }
+    /// Takes one back, as put does.
+    void put_one(const slot_source& source, void* slot) noexcept {
+        const std::lock_guard lock{lock_};
+        slabs_.give_back(source.geometry, source.name, slot);
     }
 
-    /// Takes one back, as exchange_full does.
-    void give_one_back(const slab_geometry& geometry, const char* name, void* slot) noexcept {
-        const std::lock_guard lock{mutex_};
-        slabs_.give_back(geometry, name, slot);
+    /// Has the slots that `joined` keeps counted as free. It must leave before it ends.
+    void join(slot_cache& joined) noexcept {
+        const std::lock_guard lock{lock_};
+        link(caches_, joined);
+    }
+    /// Takes everything from a cache, which does not count any more.
+    void leave(const slot_source& source, slot_cache& left) noexcept {
+        const std::lock_guard lock{lock_};
+        hand_over(source, left);
+        unlink(caches_, left);
     }
 
-    /// Takes a thread's magazine, which may be null or hold anything.
-    void adopt(const slab_geometry& geometry, const char* name, magazine* adopted) noexcept {
-        if (adopted == nullptr) return;
-        const std::lock_guard lock{mutex_};
-        empty_to_slabs(geometry, name, *adopted);
-        push(empty_, adopted);
+    /// A cache that has joined, in memory from upstream; null when there is none.
+    slot_cache* make_cache(const slot_source& source) noexcept {
+        const std::lock_guard lock{lock_};
+        if (idle_ != nullptr) {
+            slot_cache* made = idle_;
+            unlink(idle_, *made);
+            link(caches_, *made);
+            return made;
+        }
+        void* p = take_bookkeeping(source, sizeof(slot_cache), alignof(slot_cache));
+        if (p == nullptr) return nullptr;
+        auto* made = ::new (p) slot_cache;
+        link(caches_, *made);
+        return made;
+    }
+    /// Takes everything from a cache that was made here, and keeps it for another thread.
+    void keep_cache(const slot_source& source, slot_cache& left) noexcept {
+        const std::lock_guard lock{lock_};
+        hand_over(source, left);
+        unlink(caches_, left);
+        link(idle_, left);
     }
 
-    /// Puts the slots of all magazines kept here into their slabs and gives slabs without a live slot back to upstream;
-    /// returns their bytes. Slots in the magazines of threads count as live.
-    std::size_t release_unused(const slab_geometry& geometry, resource_ref upstream, const char* name) noexcept {
-        const std::lock_guard lock{mutex_};
-        return_full(geometry, name);
-        while (empty_ != nullptr) give_magazine_back(geometry, upstream, pop(empty_));
-        return slabs_.release_unused(geometry, upstream);
+    /// A block that no slot has room for; null when there is no memory.
+    void* take_large(const slot_source& source, std::size_t bytes, std::size_t alignment) noexcept {
+        const std::size_t needed = large_blocks::upstream_bytes(bytes, alignment);
+        const std::lock_guard lock{lock_};
+        return needed <= left(source) ? large_.try_allocate(source.upstream, bytes, alignment) : nullptr;
+    }
+    /// Takes one back.
+    void put_large(const slot_source& source, void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        const std::lock_guard lock{lock_};
+        large_.deallocate(source.upstream, source.name, p, bytes, alignment);
     }
 
-    /// Gives everything back to upstream. No thread may have a magazine of this.
-    void release(const slab_geometry& geometry, resource_ref upstream) noexcept {
-        const std::lock_guard lock{mutex_};
-        while (full_ != nullptr) give_magazine_back(geometry, upstream, pop(full_));
-        while (empty_ != nullptr) give_magazine_back(geometry, upstream, pop(empty_));
-        full_count_ = 0;
-        slabs_.release(geometry, upstream);
+    /// Puts the slots of `mine`, which may be null, and of the magazines kept here into their slabs, and gives slabs without
+    /// a live slot and empty magazines back to upstream; returns the bytes given back. Slots that other threads keep count
+    /// as live.
+    std::size_t release_unused(const slot_source& source, slot_cache* mine) noexcept {
+        const std::lock_guard lock{lock_};
+        return release_unused_locked(source, mine);
+    }
+    /// The same; does nothing where that would have to wait, for this thread as well.
+    std::size_t try_release_unused(const slot_source& source, slot_cache* mine) noexcept {
+        if (!lock_.try_lock()) return 0;
+        const std::lock_guard lock{lock_, std::adopt_lock};
+        return release_unused_locked(source, mine);
     }
 
-    /// Makes sure that `count` slots can be handed out without upstream; false when it has not so much.
-    bool reserve(const slab_geometry& geometry, resource_ref upstream, std::size_t limit, const char* name,
-                 std::size_t count) noexcept {
-        const std::lock_guard lock{mutex_};
+    /// Puts all free slots into their slabs. No thread may use its cache meanwhile.
+    void collect(const slot_source& source) noexcept {
+        const std::lock_guard lock{lock_};
+        for (slot_cache* each = caches_; each != nullptr; each = each->next_) hand_over(source, *each);
+        put_full(source);
+    }
+
+    /// Marks every slot free and keeps the slabs; larger blocks go to upstream. No thread may use its cache meanwhile.
+    void reset(const slot_source& source) noexcept {
+        const std::lock_guard lock{lock_};
+        forget_slots();
+        slabs_.clear(source.geometry);
+        large_.release(source.upstream);
+    }
+
+    /// Gives everything back to upstream, the caches made here included. No thread may use its cache any more.
+    void release(const slot_source& source) noexcept {
+        const std::lock_guard lock{lock_};
+        forget_slots();
+        give_magazines_back(source);
+        give_caches_back(source, caches_);
+        give_caches_back(source, idle_);
+        give_caches_back(source, lost_);
+        bookkeeping_bytes_ = 0;  // but for what lost caches kept, which nobody finds
+        slabs_.release(source.geometry, source.upstream);
+        large_.release(source.upstream);
+    }
+
+    /// Makes sure that a thread can take `count` slots without upstream; false when there is not so much.
+    bool reserve(const slot_source& source, slot_cache& cache, std::size_t count) noexcept {
+        const std::lock_guard lock{lock_};
+        if (cache.loaded_ == nullptr) cache.load(take_empty(source), capacity(source));
+        if (cache.spare_ == nullptr) cache.set_spare(take_empty(source), 0);
         void* taken = nullptr;
-        bool served = true;
-        for (; count > 0 && served; --count) {
-            void* slot = take_from_slabs(geometry, upstream, limit);
-            served = slot != nullptr;
-            if (!served) break;
+        for (; count > 0; --count) {
+            void* slot = take_from_slabs(source);
+            if (slot == nullptr) break;
             *static_cast<void**>(slot) = std::exchange(taken, slot);
         }
-        while (taken != nullptr) slabs_.give_back(geometry, name, std::exchange(taken, *static_cast<void**>(taken)));
-        return served;
+        while (taken != nullptr) {
+            void* slot = std::exchange(taken, *static_cast<void**>(taken));
+            slabs_.give_back(source.geometry, source.name, slot);
+        }
+        return count == 0 && cache.loaded_ != nullptr && cache.spare_ != nullptr;
     }
 
-    /// Bytes held from upstream: slabs, and magazines with those of the threads.
-    std::size_t held_bytes(const slab_geometry& geometry) const noexcept {
-        const std::lock_guard lock{mutex_};
-        return slabs_.held_bytes() + magazine_count_ * magazine::bytes(geometry.slot_bytes);
+    /// In the child after a fork, with the lock held: the caches of other threads than the one that keeps `mine` are not to
+    /// be touched any more, since these may have been changing them. `made_here` tells whether their memory is upstream's.
+    void forget_others(slot_cache* mine, bool made_here) noexcept {
+        while (caches_ != nullptr) {
+            slot_cache* each = caches_;
+            unlink(caches_, *each);
+            if (each == mine) continue;
+            lost_any_ = true;
+            if (made_here) link(lost_, *each);
+        }
+        if (mine != nullptr) link(caches_, *mine);
     }
+    /// True in a child whose parent had threads with caches: which slots are live is not known for certain.
+    bool lost_caches() const noexcept { return lost_any_; }
 
-    /// Slots that are in no slab and in no magazine kept here: those handed out, and those that threads keep. Linear in
-    /// the slabs held.
-    std::size_t taken(const slab_geometry& geometry) const noexcept {
-        const std::lock_guard lock{mutex_};
-        std::size_t in_magazines = 0;
-        for (const magazine* each = full_; each != nullptr; each = each->next) in_magazines += each->count;
-        return slabs_.used(geometry) - in_magazines;
+    /// Bytes held from upstream.
+    std::size_t held_bytes() const noexcept {
+        const std::lock_guard lock{lock_};
+        return held();
     }
-
-    /// True when `p` lies in a slab of this. Linear in the slabs held.
-    bool owns(const slab_geometry& geometry, const void* p) const noexcept {
-        const std::lock_guard lock{mutex_};
-        return slabs_.owns(geometry, p);
+    /// Bytes that upstream is asked for when there is no free slot.
+    std::size_t next_slab_bytes(const slot_source& source) const noexcept {
+        const std::lock_guard lock{lock_};
+        return slabs_.next_slab_bytes(source.geometry);
+    }
+    /// Slots handed out. Exact while no thread uses its cache. Linear in the slabs held and in the threads.
+    std::size_t live(const slot_source& source) const noexcept {
+        const std::lock_guard lock{lock_};
+        return live_slots(source);
+    }
+    /// Bytes of the slots handed out, and of larger blocks.
+    std::size_t used_bytes(const slot_source& source) const noexcept {
+        const std::lock_guard lock{lock_};
+        return live_slots(source) * source.geometry.slot_bytes + large_.held_bytes();
+    }
+    /// True when `p` lies in a slab or in a larger block. Linear in the number of both.
+    bool owns(const slot_source& source, const void* p) const noexcept {
+        const std::lock_guard lock{lock_};
+        return slabs_.owns(source.geometry, p) || large_.owns(p);
     }
 
     /// The lock, for what must not happen meanwhile: a fork.
-    std::mutex& mutex() noexcept { return mutex_; }
-    /// The slabs, when no other thread uses this.
-    bitmap_slabs& slabs() noexcept { return slabs_; }
+    spin_lock& lock() noexcept { return lock_; }
+    /// The slabs, while no other thread uses this: with all free slots in them after collect().
+    const bitmap_slabs& slabs() const noexcept { return slabs_; }
 
 private:
     // Kept for threads that come with an empty one.
     static constexpr std::size_t most_full = 16;
+
+    static std::size_t capacity(const slot_source& source) noexcept {
+        return magazine::capacity(source.geometry.slot_bytes);
+    }
 
     static void push(magazine*& list, magazine* added) noexcept {
         added->next = list;
@@ -174,55 +248,182 @@ private:
     }
     static magazine* pop(magazine*& list) noexcept { return std::exchange(list, list->next); }
 
-    magazine* take_empty(const slab_geometry& geometry, resource_ref upstream) noexcept {
+    static void link(slot_cache*& list, slot_cache& added) noexcept {
+        added.next_ = list;
+        list = &added;
+    }
+    static void unlink(slot_cache*& list, const slot_cache& removed) noexcept {
+        slot_cache** each = &list;
+        while (*each != nullptr && *each != &removed) each = &(*each)->next_;
+        if (*each != nullptr) *each = removed.next_;
+    }
+
+    // What follows is called with the lock held.
+
+    // Bytes of the limit that are left.
+    std::size_t left(const slot_source& source) const noexcept {
+        return source.limit_bytes - slabs_.held_bytes() - large_.held_bytes() - bookkeeping_bytes_;
+    }
+    std::size_t held() const noexcept { return slabs_.held_bytes() + large_.held_bytes() + bookkeeping_bytes_; }
+
+    // What makes the pool fast must not take the last of what slots could be made of.
+    void* take_bookkeeping(const slot_source& source, std::size_t bytes, std::size_t alignment) noexcept {
+        if (bytes + slabs_.next_slab_bytes(source.geometry) > left(source)) return nullptr;
+        void* p = source.upstream.try_allocate(bytes, alignment);
+        if (p != nullptr) bookkeeping_bytes_ += bytes;
+        return p;
+    }
+    void give_bookkeeping_back(const slot_source& source, void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        bookkeeping_bytes_ -= bytes;
+        source.upstream.deallocate(p, bytes, alignment);
+    }
+
+    std::size_t release_unused_locked(const slot_source& source, slot_cache* mine) noexcept {
+        const std::size_t before = held();
+        if (mine != nullptr) hand_over(source, *mine);
+        put_full(source);
+        give_magazines_back(source);
+        slabs_.release_unused(source.geometry, source.upstream);
+        return before - held();
+    }
+
+    magazine* take_empty(const slot_source& source) noexcept {
         if (empty_ != nullptr) return pop(empty_);
-        void* p = upstream.try_allocate(magazine::bytes(geometry.slot_bytes), alignof(magazine));
-        if (p == nullptr) return nullptr;
-        ++magazine_count_;
-        return ::new (p) magazine{nullptr, 0};
+        void* p = take_bookkeeping(source, magazine::bytes(source.geometry.slot_bytes), magazine::alignment);
+        return p == nullptr ? nullptr : ::new (p) magazine{nullptr, 0, nullptr};
     }
 
-    void give_magazine_back(const slab_geometry& geometry, resource_ref upstream, magazine* given) noexcept {
-        --magazine_count_;
-        upstream.deallocate(given, magazine::bytes(geometry.slot_bytes), alignof(magazine));
+    void* take_from_slabs(const slot_source& source) noexcept {
+        // What the slabs hold is left to them.
+        return take_within(source, slabs_.held_bytes() + left(source));
     }
-
-    void* take_from_slabs(const slab_geometry& geometry, resource_ref upstream, std::size_t limit) noexcept {
+    void* take_within(const slot_source& source, std::size_t slab_limit) noexcept {
         void* slot;
-        return slabs_.take(geometry, slot) ? slot : slabs_.refill(geometry, upstream, limit);
+        if (slabs_.take(source.geometry, slot)) return slot;
+        return slabs_.refill(source.geometry, source.upstream, slab_limit);
     }
 
-    // The last of a magazine goes out first, and slots should go out in ascending order.
-    void fill(const slab_geometry& geometry, resource_ref upstream, std::size_t limit, magazine& filled) noexcept {
-        const std::size_t wanted = magazine::capacity(geometry.slot_bytes);
-        while (filled.count < wanted) {
-            void* slot = take_from_slabs(geometry, upstream, limit);
-            if (slot == nullptr) break;
-            poison(slot, geometry.slot_bytes);
-            filled.slots()[filled.count++] = slot;
+    // Loads a magazine with slots; the one loaded stays empty when there are none, and null when there is no memory for it.
+    void fetch(const slot_source& source, slot_cache& cache) noexcept {
+        if (full_ != nullptr) {
+            if (cache.spare_ != nullptr) push(empty_, cache.unset_spare());
+            cache.set_spare(cache.unload(), 0);
+            --full_count_;
+            cache.load(pop(full_), capacity(source));
+            return;
         }
-        std::reverse(filled.slots(), filled.slots() + filled.count);
+        if (cache.loaded_ == nullptr) cache.load(take_empty(source), capacity(source));
+        if (cache.loaded_ == nullptr) return;
+        cache.loaded_->count = fill(source, *cache.loaded_);
+        cache.load(cache.loaded_, capacity(source));
     }
 
-    void empty_to_slabs(const slab_geometry& geometry, const char* name, magazine& emptied) noexcept {
-        for (; emptied.count > 0; --emptied.count) slabs_.give_back(geometry, name, emptied.slots()[emptied.count - 1]);
+    // Only for the first slot is upstream asked. The last of a magazine goes out first, and slots should go out in
+    // ascending order.
+    std::size_t fill(const slot_source& source, magazine& filled) noexcept {
+        const std::size_t wanted = capacity(source);
+        void** cells = filled.cells() + 1;
+        std::size_t count = 0;
+        void* slot = take_from_slabs(source);
+        while (slot != nullptr) {
+            poison(slot, source.geometry.slot_bytes);
+            cells[count++] = slot;
+            slot = count == wanted ? nullptr : take_within(source, 0);
+        }
+        std::reverse(cells, cells + count);
+        return count;
     }
 
-    void return_full(const slab_geometry& geometry, const char* name) noexcept {
+    // Makes an empty magazine the spare one, which is null or full; null stays null when there is no memory.
+    void empty_spare(const slot_source& source, slot_cache& cache) noexcept {
+        if (cache.spare_ == nullptr) return cache.set_spare(take_empty(source), 0);
+        magazine* full = cache.unset_spare();
+        magazine* empty = full_count_ < most_full ? take_empty(source) : nullptr;
+        if (empty == nullptr) {
+            put_slots(source, *full);
+            empty = full;
+        } else {
+            push(full_, full);
+            ++full_count_;
+        }
+        cache.set_spare(empty, 0);
+    }
+
+    void hand_over(const slot_source& source, slot_cache& from) noexcept {
+        receive(source, from.unload());
+        receive(source, from.unset_spare());
+    }
+    void receive(const slot_source& source, magazine* received) noexcept {
+        if (received == nullptr) return;
+        if (received->count == capacity(source) && full_count_ < most_full) {
+            push(full_, received);
+            ++full_count_;
+        } else {
+            put_slots(source, *received);
+            push(empty_, received);
+        }
+    }
+
+    void put_slots(const slot_source& source, magazine& from) noexcept {
+        for (; from.count > 0; --from.count) {
+            slabs_.give_back(source.geometry, source.name, from.cells()[from.count]);
+        }
+    }
+    void put_full(const slot_source& source) noexcept {
         while (full_ != nullptr) {
             magazine* each = pop(full_);
-            empty_to_slabs(geometry, name, *each);
+            put_slots(source, *each);
             push(empty_, each);
         }
         full_count_ = 0;
     }
 
-    mutable std::mutex mutex_;
+    // Empties all magazines, whose slots are about to be void.
+    void forget_slots() noexcept {
+        for (slot_cache* each = caches_; each != nullptr; each = each->next_) {
+            for (magazine* kept : {each->unload(), each->unset_spare()}) {
+                if (kept != nullptr) push(empty_, kept);
+            }
+        }
+        while (full_ != nullptr) push(empty_, pop(full_));
+        full_count_ = 0;
+        for (magazine* each = empty_; each != nullptr; each = each->next) each->count = 0;
+    }
+
+    void give_magazines_back(const slot_source& source) noexcept {
+        while (empty_ != nullptr) {
+            magazine* each = pop(empty_);
+            give_bookkeeping_back(source, each, magazine::bytes(source.geometry.slot_bytes), magazine::alignment);
+        }
+    }
+    void give_caches_back(const slot_source& source, slot_cache*& list) noexcept {
+        while (list != nullptr) {
+            slot_cache* each = list;
+            list = each->next_;
+            give_bookkeeping_back(source, each, sizeof(slot_cache), alignof(slot_cache));
+        }
+    }
+
+    std::size_t live_slots(const slot_source& source) const noexcept {
+        std::size_t free = 0;
+        for (const magazine* each = full_; each != nullptr; each = each->next) free += each->count;
+        for (const slot_cache* each = caches_; each != nullptr; each = each->next_) free += each->kept();
+        const std::size_t outside_slabs = slabs_.used(source.geometry);
+        // Threads that go on meanwhile may be counted twice.
+        return outside_slabs - std::min(free, outside_slabs);
+    }
+
+    mutable spin_lock lock_;
     bitmap_slabs slabs_;
+    large_blocks large_;
     magazine* full_ = nullptr;
     magazine* empty_ = nullptr;
     std::size_t full_count_ = 0;
-    std::size_t magazine_count_ = 0;  // those of the threads as well
+    slot_cache* caches_ = nullptr;       // of the threads
+    slot_cache* idle_ = nullptr;         // made here for threads that have ended
+    slot_cache* lost_ = nullptr;         // made here for threads that a fork left behind
+    std::size_t bookkeeping_bytes_ = 0;  // of magazines, those in caches as well, and of caches made here
+    bool lost_any_ = false;
 };
 
 }  // namespace acre

@@ -1,0 +1,124 @@
+// Threads, children and blocks with a pattern, for the tests of pools that threads share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <barrier>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace acre_test {
+
+/// Runs `work(number)` in `count` threads at once, and waits for them.
+template <class Work>
+void in_threads(std::size_t count, Work work) {
+    std::barrier start{static_cast<std::ptrdiff_t>(count)};
+    std::vector<std::thread> threads;
+    for (std::size_t number = 0; number < count; ++number) {
+        threads.emplace_back([&, number] {
+            start.arrive_and_wait();
+            work(number);
+        });
+    }
+    for (std::thread& each : threads) each.join();
+}
+
+/// Exit status of a child that runs `work()` and ends with what it returns; -1 when it ended otherwise, such as by taking
+/// more than half a minute.
+template <class Work>
+int in_child(Work work) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        _exit(work());
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// A block filled with a pattern that is no other block's.
+struct patterned_block {
+    void* p;
+    std::size_t bytes;
+    std::uint64_t pattern;
+
+    void fill() const noexcept {
+        for (std::size_t at = 0; at < bytes; at += sizeof pattern) {
+            std::memcpy(static_cast<std::byte*>(p) + at, &pattern, std::min(sizeof pattern, bytes - at));
+        }
+    }
+    bool is_whole() const noexcept {
+        for (std::size_t at = 0; at < bytes; at += sizeof pattern) {
+            const std::size_t length = std::min(sizeof pattern, bytes - at);
+            if (std::memcmp(static_cast<const std::byte*>(p) + at, &pattern, length) != 0) return false;
+        }
+        return true;
+    }
+};
+
+/// Allocates here and frees there: each thread frees its own blocks, and those that others sent it, at random, in threads
+/// that come and go. `allocate()` may give null; `deallocate(p)`.
+template <class Allocate, class Deallocate>
+void allocate_here_free_there(std::size_t threads, std::size_t bytes, int rounds, Allocate allocate,
+                              Deallocate deallocate) {
+    struct mailbox {
+        std::mutex mutex;
+        std::vector<patterned_block> blocks;
+    };
+    std::vector<mailbox> mail(threads);
+    const auto give_back = [&](const patterned_block& block) {
+        EXPECT_TRUE(block.is_whole()) << "another thread wrote here";
+        deallocate(block.p);
+    };
+    const auto empty = [&](mailbox& box) {
+        std::vector<patterned_block> received;
+        {
+            const std::lock_guard lock{box.mutex};
+            received.swap(box.blocks);
+        }
+        for (const patterned_block& each : received) give_back(each);
+    };
+    constexpr int generations = 4;
+    for (int generation = 0; generation < generations && !testing::Test::HasFailure(); ++generation) {
+        in_threads(threads, [&](std::size_t self) {
+            std::minstd_rand random{static_cast<unsigned>(self * 100 + static_cast<unsigned>(generation) + 1)};
+            std::vector<patterned_block> mine;
+            for (int round = 0; round < rounds; ++round) {
+                if (void* p = allocate()) {
+                    const std::uint64_t number = static_cast<std::uint64_t>(generation * rounds + round);
+                    mine.push_back({p, bytes, (self + 1) << 48 | number});
+                    mine.back().fill();
+                }
+                // Waves: at times more is freed than allocated, so that magazines run full and empty.
+                const bool ebb = round / 700 % 2 == 1;
+                for (int frees = ebb ? 3 : static_cast<int>(random() % 2); frees > 0 && !mine.empty(); --frees) {
+                    std::swap(mine[random() % mine.size()], mine.back());
+                    if (random() % 2 == 0) {
+                        give_back(mine.back());
+                    } else {
+                        mailbox& other = mail[random() % threads];
+                        const std::lock_guard lock{other.mutex};
+                        other.blocks.push_back(mine.back());
+                    }
+                    mine.pop_back();
+                }
+                if (round % 64 == 0) empty(mail[self]);
+            }
+            // What is left is for the next generation.
+            const std::lock_guard lock{mail[self].mutex};
+            mail[self].blocks.insert(mail[self].blocks.end(), mine.begin(), mine.end());
+        });
+    }
+    for (mailbox& each : mail) empty(each);
+}
+
+}  // namespace acre_test
