@@ -184,6 +184,33 @@ TEST(arena_vector, a_constructor_that_throws_changes_nothing) {
     EXPECT_EQ(values.back().value->number(), 77);
 }
 
+TEST(arena_vector, erasing_nothing_changes_nothing) {
+    arena level;
+    arena_vector<std::vector<int>> values{level};
+    values.push_back({1, 2, 3});
+    values.push_back({4, 5});
+    EXPECT_EQ(values.erase(values.begin(), values.begin()), values.begin());
+    EXPECT_EQ(values[0].size(), 3u);
+    EXPECT_EQ(values[1].size(), 2u);
+}
+
+// Promise 7, for the constructors that make elements.
+TEST(arena_vector, a_copy_that_throws_destroys_what_it_made) {
+    tracked::start();
+    {
+        arena level;
+        arena_vector<copied_only> values{level};
+        for (int i = 0; i < 5; ++i) values.emplace_back(i);
+        tracked::throw_at = tracked::constructed + 4;
+        EXPECT_THROW((void)arena_vector<copied_only>{values}, std::runtime_error);
+        tracked::throw_at = tracked::constructed + 4;
+        EXPECT_THROW((void)(arena_vector<copied_only>{std::span<const copied_only>{values}, level}),
+                     std::runtime_error);
+        EXPECT_EQ(tracked::live, 5);
+    }
+    EXPECT_EQ(tracked::live, 0);
+}
+
 TEST(arena_vector, an_exhausted_arena_changes_nothing) {
     acre::inline_arena<512> level{acre::no_memory{}};
     arena_vector<int> values{level};
@@ -305,6 +332,30 @@ TEST(arena_string, A8_text_built_by_parts_uses_little_more_than_its_bytes) {
     EXPECT_LE(level.used(), 1200u);
     EXPECT_LT(text, std::string_view{"b"});
     EXPECT_EQ(text, arena_string(text, level));
+}
+
+TEST(arena_string, B6_sizes_that_would_wrap_fail) {
+    const volatile std::size_t all = SIZE_MAX;  // so that the compiler does not warn of it
+    arena level;
+    arena_string text{level};
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_THROW(text.append(all, 'x'), acre::allocation_error);
+        EXPECT_THROW(text.reserve(all), acre::allocation_error);
+        EXPECT_THROW(text.append(std::string_view{"x", all - 3}), acre::allocation_error);
+        EXPECT_FALSE(text.try_append(std::string_view{"x", all - 3}));
+        text = "abc";
+        EXPECT_EQ(text, std::string_view{"abc"});
+    }
+}
+
+TEST(arena_string, assigning_uses_the_storage_again) {
+    arena level;
+    arena_string text{std::string(100, 'a'), level};
+    const std::size_t used = level.used();
+    for (int i = 0; i < 1000; ++i) text = std::string(100, 'b');
+    EXPECT_EQ(level.used(), used);
+    text = text.view().substr(50);
+    EXPECT_EQ(text.size(), 50u);
 }
 
 TEST(arena_string, an_exhausted_arena_changes_nothing) {

@@ -6,6 +6,7 @@
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <cstring>
+#include <stdexcept>
 #include <vector>
 
 #include "conformance/live_model.hpp"
@@ -67,17 +68,53 @@ TEST(cursor, one_that_builds_nothing_takes_nothing) {
     EXPECT_EQ(level.capacity(), 0u);
 }
 
-#if !defined(NDEBUG)
 TEST(cursor_misuse, the_arena_used_meanwhile) {
     EXPECT_DEATH(
         {
             acre::arena level;
+            (void)level.allocate(8);
             acre::cursor building{level};
             (void)building.allocate(8);
             (void)level.allocate(8);
         },
-        "the arena was used while a cursor of it lived");
+        "acre::cursor: the arena was used while a cursor of it lived");
+    EXPECT_DEATH(
+        {
+            acre::arena level;
+            (void)level.allocate(8);
+            acre::cursor first{level};
+            acre::cursor second{level};
+            (void)second.allocate(8);
+        },
+        "acre::cursor: the arena was used while a cursor of it lived");
 }
-#endif
+
+TEST(cursor, goes_on_after_a_refusal) {
+    acre::arena level;
+    void* first;
+    void* second;
+    {
+        acre::cursor building{level};
+        first = building.allocate(8, 8);
+        EXPECT_THROW((void)building.allocate(SIZE_MAX / 2), acre::allocation_error);
+        second = building.allocate(8, 8);
+    }
+    EXPECT_EQ(static_cast<char*>(second) - static_cast<char*>(first), 8);
+    EXPECT_EQ(static_cast<char*>(level.allocate(8, 8)) - static_cast<char*>(second), 8);
+}
+
+struct thrower {
+    thrower() { throw std::runtime_error{"no"}; }
+    char bytes[32];
+};
+
+TEST(cursor, a_constructor_that_throws_keeps_nothing) {
+    acre::arena level;
+    {
+        acre::cursor building{level};
+        for (int i = 0; i < 100; ++i) EXPECT_THROW((void)building.create<thrower>(), std::runtime_error);
+    }
+    EXPECT_EQ(level.used(), 0u);
+}
 
 }  // namespace

@@ -80,6 +80,19 @@ TEST(fit_multi_arena, nothing_is_found_where_the_options_allow_nothing) {
     EXPECT_THROW((void)acre::fit_multi_arena(hundred_of_100, {.first_bytes = 0}), acre::bad_option);
 }
 
+TEST(fit_multi_arena, goes_up_to_the_limit_exactly_and_keeps_its_options) {
+    const auto three = [](acre::multi_arena& arenas) {
+        void* all[3];
+        for (void*& each : all) each = arenas.allocate(1024);
+        for (void* each : all) arenas.deallocate(each, 1024);
+    };
+    const auto front =
+        acre::fit_multi_arena(three, {.first_bytes = 1024, .largest_bytes = 1024, .most_total_bytes = 3072, .open = 3});
+    ASSERT_EQ(front.size(), 1u);
+    EXPECT_EQ(front[0].arenas, 3u);
+    EXPECT_EQ(front[0].options().open, 3u);
+}
+
 TEST(fit_multi_arena, what_the_workload_throws_is_passed_on) {
     EXPECT_THROW((void)acre::fit_multi_arena([](acre::multi_arena&) { throw std::runtime_error{"no"}; }),
                  std::runtime_error);

@@ -353,6 +353,10 @@ TEST(multi_arena_misuse, a_run_given_back_with_another_size) {
     multi_arena tested{{.arenas = 8, .bytes = 1024, .large = large_requests::take_run}};
     void* run = tested.allocate(3000);
     EXPECT_DEATH(tested.deallocate(run, 9000), "a size other than the one allocated");
+    // As large as it and its neighbour together.
+    void* neighbour = tested.allocate(2000);
+    EXPECT_DEATH(tested.deallocate(run, 5000), "a size other than the one allocated");
+    tested.deallocate(neighbour, 2000);
     void* small = tested.allocate(100);
     (void)tested.allocate(100);
     EXPECT_DEATH(tested.deallocate(static_cast<char*>(small) + 112, 2000), "a size other than the one allocated");

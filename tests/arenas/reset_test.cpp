@@ -3,7 +3,9 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/core/size_literals.hpp>
+#include <acre/memory/inline_buffer.hpp>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "arenas/tracked.hpp"
@@ -176,7 +178,8 @@ TEST(arena_mark, void_after_a_reset_that_gave_its_block_back) {
     (void)tested.allocate(100);
     const auto where = tested.mark();
     tested.reset(acre::release);
-    EXPECT_DEATH(tested.rewind(where), "acre::arena: rewound to a mark that a reset has made void");
+    EXPECT_DEATH(tested.rewind(where),
+                 "acre::arena: rewound to a mark that a reset or an earlier rewind has made void");
 }
 
 TEST(arena_deallocate, gives_back_the_last_only) {
@@ -188,6 +191,39 @@ TEST(arena_deallocate, gives_back_the_last_only) {
     tested.deallocate(b, 40, 8);
     EXPECT_EQ(tested.used(), 40u);
     EXPECT_EQ(tested.allocate(40, 8), b);
+}
+
+TEST(arena_mark, void_marks_end_with_a_sentence) {
+    EXPECT_DEATH(
+        {
+            acre::arena level;
+            level.create<std::string>("a text that is too long to lie in the string itself");
+            const auto mark = level.mark();
+            level.reset();
+            level.rewind(mark);
+        },
+        "acre::arena: rewound to a mark that a reset or an earlier rewind has made void");
+    EXPECT_DEATH(
+        {
+            acre::arena level;
+            const auto early = level.mark();
+            (void)level.allocate(std::size_t{2} << 20);
+            const auto late = level.mark();
+            level.rewind(early);
+            level.rewind(late);
+        },
+        "acre::arena: rewound to a mark");
+}
+
+// Promise 3: what is kept for reuse is not given back for a request that cannot be served even so.
+TEST(arena, A12_a_hopeless_request_keeps_the_blocks) {
+    acre::inline_buffer<65536> storage;
+    acre::arena level{acre::arena_options{.first_block_bytes = 1024, .max_block_bytes = 16384}, storage};
+    for (int i = 0; i < 40; ++i) (void)level.allocate(1000);
+    level.reset();
+    const std::size_t held = level.capacity();
+    EXPECT_EQ(level.try_allocate(std::size_t{1} << 20), nullptr);
+    EXPECT_EQ(level.capacity(), held);
 }
 
 }  // namespace

@@ -289,7 +289,7 @@ public:
         retire_oversize_down_to(where.oversize);
         while (current_ != where.current) {
             if (current_ == nullptr) [[unlikely]]
-                abort_on_misuse(name, "rewound to a mark that a reset has made void", this);
+                abort_on_void_mark();
             if (current_->previous == nullptr && where.current == nullptr) break;
             retire_current();
         }
@@ -540,9 +540,15 @@ private:
         for (std::size_t i = record->count; i > 0; --i) std::destroy_at(first + i - 1);
     }
 
+    [[noreturn]] void abort_on_void_mark() const noexcept {
+        abort_on_misuse(name, "rewound to a mark that a reset or an earlier rewind has made void", this);
+    }
+
     void destroy_down_to(const destructor_node* oldest) noexcept {
         // A destructor may create objects here: they are registered on top and so destroyed in turn.
         while (destructors_ != oldest) {
+            if (destructors_ == nullptr) [[unlikely]]
+                abort_on_void_mark();
             destructor_node* newest = destructors_;
             destructors_ = newest->previous;
             newest->destroy(newest);
@@ -568,6 +574,8 @@ private:
 
     void retire_oversize_down_to(const block* oldest) noexcept {
         while (oversize_ != oldest) {
+            if (oversize_ == nullptr) [[unlikely]]
+                abort_on_void_mark();
             block* retired = oversize_;
             oversize_ = retired->previous;
             poison(reinterpret_cast<void*>(retired->start()), retired->end() - retired->start());
@@ -601,7 +609,7 @@ private:
         if (!is_alignment(alignment) || !fits_a_block(bytes, alignment)) return nullptr;
         if (void* p = allocate_in_next(bytes, alignment)) return p;
         // What is kept for reuse must not be what a limit or an exhausted upstream lacks.
-        return give_spares_back() ? allocate_in_next(bytes, alignment) : nullptr;
+        return give_spares_back_for(block_bytes_for(bytes, alignment)) ? allocate_in_next(bytes, alignment) : nullptr;
     }
 
     void* allocate_in_next(std::size_t bytes, std::size_t alignment) noexcept {
@@ -665,12 +673,23 @@ private:
         return taken;
     }
 
-    bool give_spares_back() noexcept {
-        if (spare_ == nullptr && spare_oversize_ == nullptr) return false;
+    // Gives what is kept for reuse back if a block of `needed` bytes may then be had: a request that cannot be served
+    // must not cost what others can still use.
+    bool give_spares_back_for(std::size_t needed) noexcept {
+        const std::size_t spare = bytes_of(spare_) + bytes_of(spare_oversize_);
+        if (spare == 0 || needed > options_.limit_bytes) return false;
+        const bool beyond_limit = held_bytes_ > options_.limit_bytes - needed;
+        if (beyond_limit ? held_bytes_ - spare > options_.limit_bytes - needed : spare < needed) return false;
         const auto none = [](const block*) { return false; };
         trim(spare_, none);
         trim(spare_oversize_, none);
         return true;
+    }
+
+    static std::size_t bytes_of(const block* list) noexcept {
+        std::size_t bytes = 0;
+        for (; list != nullptr; list = list->previous) bytes += list->bytes;
+        return bytes;
     }
 
     void give_back(block* given) noexcept {

@@ -13,6 +13,7 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_vector.hpp>
+#include <acre/core/alignment.hpp>
 #include <acre/core/resource.hpp>
 #include <compare>
 #include <cstddef>
@@ -34,7 +35,7 @@ public:
     /// Adds `text`, which may be part of this string. Throws what the resource throws; then nothing has changed.
     basic_arena_string& append(std::string_view text) {
         const std::size_t before = size();
-        const bool own = text.data() >= data() && text.data() <= data() + before;
+        const bool own = is_own(text);
         const std::size_t offset = own ? static_cast<std::size_t>(text.data() - data()) : 0;
         make_room(text.size());
         const char* source = own ? data() + offset : text.data();
@@ -60,16 +61,21 @@ public:
 
     /// As append, but false, and nothing changed, when there is no memory.
     bool try_append(std::string_view text) noexcept {
-        if (!characters_.try_reserve(size() + text.size() + 1)) return false;
+        if (!characters_.try_reserve(with_zero(size(), text.size()))) return false;
         append(text);
         return true;
     }
 
+    /// The same storage is used if it is large enough. The text may be part of this string.
     basic_arena_string& operator=(std::string_view text) {
-        // The text may be part of this string.
-        basic_arena_string copy{text, characters_.referred()};
-        characters_.swap(copy.characters_);
-        return *this;
+        if (is_own(text)) {
+            const std::size_t count = text.size();
+            if (count != 0) std::memmove(characters_.data(), text.data(), count);
+            truncate(count);
+            return *this;
+        }
+        clear();
+        return append(text);
     }
 
     /// Removes what is behind the first `count` characters.
@@ -78,7 +84,7 @@ public:
     }
     void clear() noexcept { truncate(0); }
     /// Storage for at least `count` characters and the zero byte.
-    void reserve(std::size_t count) { characters_.reserve(count + 1); }
+    void reserve(std::size_t count) { characters_.reserve(with_zero(0, count)); }
     void shrink_to_fit() noexcept { characters_.shrink_to_fit(); }
 
     std::size_t size() const noexcept { return characters_.empty() ? 0 : characters_.size() - 1; }
@@ -113,7 +119,16 @@ public:
     friend auto operator<=>(const basic_arena_string& a, std::string_view b) noexcept { return a.view() <=> b; }
 
 private:
-    void make_room(std::size_t more) { characters_.reserve(size() + more + 1); }
+    bool is_own(std::string_view text) const noexcept {
+        return !characters_.empty() && text.data() >= data() && text.data() <= data() + size();
+    }
+
+    void make_room(std::size_t more) { characters_.reserve(with_zero(size(), more)); }
+
+    // Characters and a zero byte; more than there can be where the sum would wrap.
+    static std::size_t with_zero(std::size_t count, std::size_t more) noexcept {
+        return more > max_request - count - 1 ? SIZE_MAX : count + more + 1;
+    }
 
     void resize_within_capacity(std::size_t count) noexcept {
         characters_.resize(count);

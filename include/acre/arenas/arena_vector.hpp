@@ -54,17 +54,17 @@ public:
     explicit arena_vector(R& owner) noexcept : owner_(&owner) {}
 
     /// Copies of `values`. Throws what the resource and the elements throw.
-    arena_vector(std::initializer_list<T> values, R& owner) : owner_(&owner) { append(values); }
+    arena_vector(std::initializer_list<T> values, R& owner) : arena_vector(owner) { append(values); }
 
     /// Copies of the elements of a range.
     template <std::ranges::input_range Range>
         requires std::constructible_from<T, std::ranges::range_reference_t<Range>>
-    arena_vector(Range&& values, R& owner) : owner_(&owner) {
+    arena_vector(Range&& values, R& owner) : arena_vector(owner) {
         append(std::forward<Range>(values));
     }
 
     /// In the same resource as `other`.
-    arena_vector(const arena_vector& other) : owner_(other.owner_) { append(other); }
+    arena_vector(const arena_vector& other) : arena_vector(*other.owner_) { append(other); }
 
     /// Takes over the elements, which stay where they are.
     arena_vector(arena_vector&& other) noexcept : owner_(other.owner_) { swap(other); }
@@ -155,6 +155,8 @@ public:
     /// Removes the elements from `first` to before `last`. Linear in the elements behind.
     iterator erase(const_iterator first, const_iterator last) {
         iterator erased = begin_ + (first - begin_);
+        // Moving the rest onto itself would empty what it holds.
+        if (first == last) return erased;
         destroy_from(std::move(begin_ + (last - begin_), end_, erased));
         return erased;
     }

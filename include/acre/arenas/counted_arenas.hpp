@@ -474,11 +474,16 @@ private:
     // The first of the arenas of the run at `p`.
     arena_record& checked_run(void* p, std::size_t bytes) noexcept {
         arena_record& first = home_of(p);
-        const bool begins = reinterpret_cast<std::uintptr_t>(p) == first.end - this->arena_bytes();
-        if (!begins || first.link != arena_record::closed || number_of(first) + run_of(bytes) > begun_) {
+        if (reinterpret_cast<std::uintptr_t>(p) != first.end - this->arena_bytes() || !is_run(first, run_of(bytes)))
             abort_on_misuse(Storage::name, "a size other than the one allocated was given back", p);
-        }
         return first;
+    }
+
+    bool is_run(const arena_record& first, std::size_t count) const noexcept {
+        if (first.live != 1 || first.link != arena_record::closed || number_of(first) + count > begun_) return false;
+        return std::all_of(&first + 1, &first + count, [](const arena_record& each) {
+            return each.live == 0 && each.link == arena_record::closed;
+        });
     }
 
     void give_back_run(arena_record& first, std::size_t from, std::size_t to) noexcept {

@@ -2,10 +2,11 @@
 // keeps them in registers instead of storing and loading them each time.
 //
 // Use it in a loop that allocates many small things and writes through pointers that might, for all the compiler knows,
-// point to the arena. Use the arena itself everywhere else. While a cursor lives its arena must not be used directly:
-// what the arena does not know of yet would be handed out twice. Debug builds assert it.
+// point to the arena. Use the arena itself everywhere else. While a cursor lives its arena must not be used: to it, the
+// block is full. The end of a cursor whose arena was used aborts with a sentence, in every build.
 //
-// Cost: three instructions for a constant size, as little as an addition; a full block costs what it costs the arena.
+// Cost: what the arena's allocate costs without loading and storing its position; a full block costs what it costs the
+// arena.
 // Keep it a local variable whose address nobody takes. Only types without a destructor. Not thread-safe.
 //
 //     acre::cursor building{level};
@@ -17,7 +18,6 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -33,14 +33,13 @@ public:
     static constexpr const char* name = "acre::cursor";
 
     /// Borrows the front of `owner`, which must live longer. Takes no memory.
-    [[gnu::always_inline]] explicit cursor(arena& owner) noexcept
-        : owner_(&owner), at_{owner.position_, owner.end_}, begin_(owner.position_) {}
+    [[gnu::always_inline]] explicit cursor(arena& owner) noexcept : owner_(&owner), at_(borrow(owner)) {}
 
     cursor(const cursor&) = delete;
     cursor& operator=(const cursor&) = delete;
 
     /// The arena goes on behind what was allocated here.
-    [[gnu::always_inline]] ~cursor() { give_back(*owner_, at_.position, begin_); }
+    [[gnu::always_inline]] ~cursor() { give_back(*owner_, at_); }
 
     /// Uninitialised storage of `bytes` bytes aligned to `alignment`. Throws as arena::allocate. Constant time but for a
     /// new block.
@@ -48,7 +47,7 @@ public:
         void* p;
         if (arena::bump(at_.position, at_.end, bytes, alignment, p)) [[likely]]
             return p;
-        return taken(grow(*owner_, at_.position, begin_, bytes, alignment));
+        return taken(grow(*owner_, at_, bytes, alignment));
     }
 
     /// As allocate, but null when it cannot.
@@ -56,7 +55,7 @@ public:
         void* p;
         if (arena::bump(at_.position, at_.end, bytes, alignment, p)) [[likely]]
             return p;
-        return taken(try_grow(*owner_, at_.position, begin_, bytes, alignment));
+        return taken(try_grow(*owner_, at_, bytes, alignment));
     }
 
     /// A T, which needs no destructor, constructed from `arguments`. Throws as allocate, and what the constructor throws.
@@ -65,7 +64,14 @@ public:
         static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy it: use arena::create");
         void* p = allocate(sizeof(T), alignof(T));
         if (!exceptions_enabled && p == nullptr) return nullptr;
-        return ::new (p) T(std::forward<Arguments>(arguments)...);
+        if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
+            return ::new (p) T(std::forward<Arguments>(arguments)...);
+        } else {
+            construction_guard guard{at_.position, reinterpret_cast<std::uintptr_t>(p)};
+            T* made = ::new (p) T(std::forward<Arguments>(arguments)...);
+            guard.start = at_.position;
+            return made;
+        }
     }
 
     /// Uninitialised storage for `count` objects of T, which need no destructor. Throws as allocate.
@@ -88,36 +94,41 @@ private:
         front at;
     };
 
-    [[gnu::always_inline]] static void give_back(arena& owner, std::uintptr_t position,
-                                                 [[maybe_unused]] std::uintptr_t begin) noexcept {
-        // The second holds when the last request failed.
-        assert((owner.position_ == begin || owner.position_ == position) &&
-               "the arena was used while a cursor of it lived");
-        owner.position_ = position;
+    // Takes the storage back when the construction in it throws.
+    struct construction_guard {
+        std::uintptr_t& position;
+        std::uintptr_t start;
+        ~construction_guard() { position = start; }
+    };
+
+    // What the arena sees meanwhile is a full block.
+    [[gnu::always_inline]] static front borrow(arena& owner) noexcept {
+        return {std::exchange(owner.position_, owner.end_), owner.end_};
+    }
+    [[gnu::always_inline]] static void give_back(arena& owner, const front& at) noexcept {
+        if (owner.end_ != at.end || owner.position_ != at.end) [[unlikely]]
+            abort_on_misuse(name, "the arena was used while a cursor of it lived", &owner);
+        owner.position_ = at.position;
     }
 
-    [[gnu::noinline]] static grown grow(arena& owner, std::uintptr_t position, std::uintptr_t begin, std::size_t bytes,
-                                        std::size_t alignment) {
-        give_back(owner, position, begin);
-        void* p = owner.allocate(bytes, alignment);
-        return {p, {owner.position_, owner.end_}};
+    [[gnu::noinline]] static grown grow(arena& owner, front at, std::size_t bytes, std::size_t alignment) {
+        const grown served = try_grow(owner, at, bytes, alignment);
+        if (served.p == nullptr) owner.fail(bytes, alignment);
+        return served;
     }
-    [[gnu::noinline]] static grown try_grow(arena& owner, std::uintptr_t position, std::uintptr_t begin,
-                                            std::size_t bytes, std::size_t alignment) noexcept {
-        give_back(owner, position, begin);
+    [[gnu::noinline]] static grown try_grow(arena& owner, front at, std::size_t bytes, std::size_t alignment) noexcept {
+        give_back(owner, at);
         void* p = owner.try_allocate(bytes, alignment);
-        return {p, {owner.position_, owner.end_}};
+        return {p, borrow(owner)};
     }
 
     [[gnu::always_inline]] void* taken(const grown& by) noexcept {
         at_ = by.at;
-        begin_ = by.at.position;
         return by.p;
     }
 
     arena* owner_;
     front at_;
-    std::uintptr_t begin_;  // where the arena believes it is
 };
 
 }  // namespace acre

@@ -2,8 +2,9 @@
 //
 // limited<R> is an R: it keeps R's interface and refuses, by limit_exceeded, what would go beyond the limit. It counts
 // the bytes that are asked for; use the options .limit_bytes of arenas and pools to bound what they take from upstream,
-// or put a limited<heap> beneath them. What an acre::scratch of the arena inside allocates, and what is allocated through
-// a reference to the plain R, is not seen.
+// or put a limited<heap> beneath them. What goes through a reference to the plain R is not seen: an acre::scratch or
+// acre::cursor of the arena inside, and the class-level functions of acre::typed_arena and acre::chunk_pool (allocate_one,
+// class_new, new (chunks) T). Neither is what is freed between a mark and the rewind to it.
 //
 // Cost: about twelve instructions a call, no memory. Thread rules: those of R; limited<synchronized<R>> is
 // synchronized<limited<R>> (acre/combine/synchronized.hpp).
@@ -116,13 +117,12 @@ public:
     /// R is constructed from `arguments`. Throws bad_option, and what R's construction throws.
     template <class... Arguments>
         requires std::is_constructible_v<R, Arguments...>
-    explicit limited(const limited_options& options, Arguments&&... arguments)
-        : base(meter_of(options), std::forward<Arguments>(arguments)...) {}
+    explicit limited(const limited_options& limits, Arguments&&... arguments)
+        : base(meter_of(limits), std::forward<Arguments>(arguments)...) {}
     /// R is constructed from its options: limited<R> l{{.limit_bytes = 1_MiB}, {.name = value}}.
-    explicit limited(const limited_options& options, const detail::options_of<R>& chosen,
-                     resource_ref upstream = heap{})
+    explicit limited(const limited_options& limits, const detail::options_of<R>& chosen, resource_ref upstream = heap{})
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
-        : base(meter_of(options), chosen, upstream) {}
+        : base(meter_of(limits), chosen, upstream) {}
 
     /// Bytes that can be live at once.
     std::size_t limit_bytes() const noexcept { return this->meter().limit(); }

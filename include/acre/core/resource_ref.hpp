@@ -100,7 +100,19 @@ private:
     static void* allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) {
         if (!is_alignment(alignment)) return raise(bad_alignment{pmr_name, alignment});
         if (!fits_pmr(bytes, alignment)) return raise(request_too_large{pmr_name, bytes, max_request - alignment});
-        return static_cast<std::pmr::memory_resource*>(object)->allocate(pmr_bytes(bytes, alignment), alignment);
+        auto* referred = static_cast<std::pmr::memory_resource*>(object);
+#if defined(__cpp_exceptions)
+        try {
+            return referred->allocate(pmr_bytes(bytes, alignment), alignment);
+        } catch (const allocation_error&) {
+            throw;
+        } catch (const std::bad_alloc&) {
+            // Whoever catches acre's errors catches this one, too.
+            throw out_of_memory{pmr_name, bytes, alignment};
+        }
+#else
+        return referred->allocate(pmr_bytes(bytes, alignment), alignment);
+#endif
     }
 
     static void* try_allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) noexcept {
