@@ -163,6 +163,45 @@ std::vector<reach_line> camera_lines() {
     return lines;
 }
 
+std::vector<reach_line> static_lines() {
+    const std::string pool = "acre::static_pool";
+    const std::string pooled = "acre::pooled";
+    std::vector<reach_line> lines;
+    for (const std::string work : {"pair", "LIFO", "FIFO", "churn"}) {
+        const auto add = [&](const std::string& how, const std::string& variant, const std::string& against,
+                             std::optional<double> asked) {
+            const std::string group = "W8 " + work + how;
+            lines.push_back({group + ", " + variant + " / " + against, quantity::time, group, variant, against, asked});
+        };
+        const std::string started = ", a thread was started";
+        add(started, pool, baseline, 0.5);
+        add(started, pooled, baseline, 0.5);
+        add(started, pool, pool + ", a group", 1.5);
+        add(started + littered, pool, baseline, 0.5);
+        add("", pool, baseline, std::nullopt);
+        add(", 2 threads", pool, baseline, std::nullopt);
+        add(", 4 threads", pool, baseline, std::nullopt);
+        add(", 2 threads", pool + ", a group", baseline, std::nullopt);
+        add(started, "the loop alone", baseline, std::nullopt);
+    }
+    return lines;
+}
+
+std::vector<reach_line> thread_lines() {
+    const std::string pool = "acre::concurrent_pool";
+    std::vector<reach_line> lines;
+    for (const std::string work : {"T1", "T2"}) {
+        for (const std::string& against : {baseline, std::string{"mimalloc"}, std::string{"std::pmr synchronized_pool"},
+                                           std::string{"acre::pool under a mutex"}}) {
+            lines.push_back({work + ", concurrent_pool / " + against + ", wall time", quantity::time, work, pool,
+                             against, std::nullopt});
+        }
+    }
+    lines.push_back({"T2, concurrent_pool / the ring alone, wall time", quantity::time, "T2", pool, "the ring alone",
+                     std::nullopt});
+    return lines;
+}
+
 /// The best round of each: what is left when other programs on the machine were quiet.
 std::optional<double> least_ratio(const reach_line& line, const samples& times) {
     const auto* measured = find(times, line.group, line.variant);
@@ -221,7 +260,8 @@ std::string verdict(const reach_line& line, std::optional<double> measured) {
 
 void write_verdicts(std::ostream& out, const measurements& measured) {
     out << "## Reach\n\n| | at most | measured | best rounds | |\n|---|--:|--:|--:|---|\n";
-    for (const auto& lines : {pool_lines(), arena_lines(), orc_lines(), chunk_lines(), camera_lines(), stack_lines()}) {
+    for (const auto& lines : {pool_lines(), arena_lines(), orc_lines(), chunk_lines(), camera_lines(), stack_lines(),
+                              static_lines(), thread_lines()}) {
         for (const reach_line& line : lines) {
             const std::optional<double> value = value_of(line, measured);
             out << "| " << line.what << " | " << two_digits(line.asked) << " | " << two_digits(value) << " | "

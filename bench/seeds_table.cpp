@@ -105,6 +105,25 @@ std::vector<seed_line> blog_lines() {
     };
 }
 
+/// What was measured again elsewhere is the design with a lock, and the one without.
+std::vector<seed_line> static_lines() {
+    std::vector<seed_line> lines;
+    for (const std::string work : {"pair", "LIFO", "FIFO", "churn"}) {
+        for (const std::string how : {"", ", a thread was started", ", 2 threads", ", 4 threads"}) {
+            const std::string group = "W8 " + work + how;
+            const bool pair_after_thread = group == "W8 pair, a thread was started";
+            const auto add = [&](const std::string& what, const std::string& again, const std::string& acre) {
+                lines.push_back({group + ", " + what, ratio_of::times, "", again, group, baseline, "", acre});
+            };
+            add("for every thread", pair_after_thread ? "2.37" : "", "acre::static_pool");
+            add("of a group", pair_after_thread ? "0.17" : "", "acre::static_pool, a group");
+            add("class-level, for every thread", "", "acre::pooled");
+            add("class-level, of a group", "", "acre::pooled, a group");
+        }
+    }
+    return lines;
+}
+
 std::string ratio(const seed_line& line, const samples& times, const std::string& heap, const std::string& variant) {
     const std::string group = line.group + heap;
     if (line.kind == ratio_of::times) return digits(time_ratio(times, group, variant, line.against), 3);
@@ -150,7 +169,8 @@ void write_seeds(std::ostream& out, const measurements& measured) {
            "(WORKLOADS.md). \"Littered\": malloc's heap held 100,000 blocks of random sizes of which every other one "
            "was freed. Ratios are time / time of new/delete (less is better), for W3 and W4 iterations per second / "
            "those "
-           "of the competitor (more is better); W4 is wall time, all else is processor time. What does not depend on "
+           "of the competitor (more is better); W4, and W8 in several threads, are wall time, all else is processor "
+           "time. What does not depend on "
            "the heap stands once.\n\n";
     write_head(out);
     write_lines(out, orc_lines(), measured.times);
@@ -159,6 +179,7 @@ void write_seeds(std::ostream& out, const measurements& measured) {
     write_lines(out, shared_camera_lines(), measured.times);
     write_figure_line(out, "W5, arenas x bytes", "64 x 4096", "W5", "", measured);
     write_lines(out, blog_lines(), measured.times);
+    write_lines(out, static_lines(), measured.times);
     write_figure_line(out, "W9, live / total (more is better)", "0.0039", "W9", "1", measured);
     out << "\n";
 }

@@ -1,6 +1,7 @@
 // acre enters.
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
+#include <acre/adapt/pooled.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/cursor.hpp>
 #include <acre/arenas/fit_multi_arena.hpp>
@@ -10,14 +11,17 @@
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/spin_lock.hpp>
 #include <acre/pools/chunk_pool.hpp>
+#include <acre/pools/concurrent_pool_for.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
+#include <acre/pools/static_pool.hpp>
 
 #include "../limits/bump.hpp"
 #include "../peers/batches.hpp"
 #include "../peers/containers.hpp"
 #include "../peers/footprint.hpp"
+#include "../peers/threads.hpp"
 #include "../seeds/blog_arena.hpp"
 #include "../seeds/camera.hpp"
 #include "../seeds/chunks.hpp"
@@ -25,6 +29,7 @@
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
 #include "../seeds/pinning.hpp"
+#include "../seeds/static_pool.hpp"
 #include "contestants.hpp"
 
 namespace bench {
@@ -262,6 +267,53 @@ void enter_multi_arenas(suite& entries) {
     enter_pinning<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
 }
 
+template <std::size_t Thread>
+struct group_of_thread;
+
+template <class Pool>
+struct blocks_of_pool {
+    static void* allocate() { return Pool::allocate(); }
+    static void deallocate(void* p) noexcept { Pool::deallocate(p); }
+};
+template <std::size_t>
+using shared_static_blocks = blocks_of_pool<acre::static_pool<static_block_bytes>>;
+template <std::size_t Thread>
+using grouped_static_blocks = blocks_of_pool<acre::static_pool<static_block_bytes, group_of_thread<Thread>>>;
+
+struct pooled_item : acre::pooled<pooled_item> {
+    char bytes[static_block_bytes];
+};
+template <std::size_t Thread>
+struct grouped_item
+    : acre::pooled<grouped_item<Thread>, acre::static_pool<static_block_bytes, group_of_thread<Thread>>> {
+    char bytes[static_block_bytes];
+};
+template <std::size_t>
+using pooled_blocks = blocks_of_class<pooled_item>;
+template <std::size_t Thread>
+using grouped_blocks = blocks_of_class<grouped_item<Thread>>;
+
+void enter_static_pools(suite& entries) {
+    enter_static_blocks<shared_static_blocks>(entries, "acre::static_pool");
+    enter_static_blocks<grouped_static_blocks>(entries, "acre::static_pool, a group");
+    enter_static_blocks<pooled_blocks>(entries, "acre::pooled");
+    enter_static_blocks<grouped_blocks>(entries, "acre::pooled, a group");
+}
+
+template <class Pool>
+struct blocks_of_object {
+    void* allocate() { return pool.allocate(); }
+    void deallocate(void* p) noexcept { pool.deallocate(p); }
+    Pool pool;
+};
+
+void enter_pools_of_threads(suite& entries) {
+    enter_threads<blocks_of_object<acre::concurrent_pool_for<shared_block_bytes>>>(entries, "acre::concurrent_pool");
+    enter_threads<blocks_of_object<acre::static_pool<shared_block_bytes>>>(entries, "acre::static_pool");
+    enter_threads<blocks_of_object<acre::synchronized<acre::pool<shared_block_bytes>, std::mutex>>>(
+        entries, "acre::pool under a mutex");
+}
+
 }  // namespace acre_contestants
 using namespace acre_contestants;
 
@@ -272,6 +324,8 @@ void enter_acre(suite& entries) {
     enter_multi_pool(entries);
     enter_arenas(entries);
     enter_multi_arenas(entries);
+    enter_static_pools(entries);
+    enter_pools_of_threads(entries);
 }
 
 }  // namespace bench

@@ -3,11 +3,13 @@
 
 #include "../limits/bump.hpp"
 #include "../peers/batches.hpp"
+#include "../peers/threads.hpp"
 #include "../seeds/blog_arena.hpp"
 #include "../seeds/camera.hpp"
 #include "../seeds/chunks.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
+#include "../seeds/static_pool.hpp"
 #include "contestants.hpp"
 #include "costless.hpp"
 
@@ -84,6 +86,21 @@ struct chunks_in_order {
     std::byte* at = memory.data();
 };
 
+/// Each block has its place ready, apart for each thread.
+template <std::size_t Thread>
+struct ready_blocks {
+    static void* allocate() noexcept { return places + block_at_hand * 104; }
+    static void deallocate(void* p) noexcept { escape(p); }
+    static inline std::byte places[static_round * 104];
+};
+
+/// The ring and nothing else: both ends use one block.
+struct no_blocks {
+    void* allocate() noexcept { return memory; }
+    void deallocate(void* p) noexcept { escape(p); }
+    std::byte memory[shared_block_bytes];
+};
+
 }  // namespace loop_alone_contestants
 using namespace loop_alone_contestants;
 
@@ -100,6 +117,8 @@ void enter_loop_alone(suite& entries) {
     enter_camera<camera_home<costless_resource<4096>>>(entries, loop_alone);
     enter_camera<camera_home<costless_resource<4096, 2>>>(entries, loop_alone + ", two places in turns");
     enter_shared_camera<camera_home<costless_resource<256>>>(entries, loop_alone);
+    enter_static_blocks<ready_blocks>(entries, loop_alone);
+    enter_producer_and_consumer<no_blocks>(entries, "the ring alone");
 }
 
 }  // namespace bench

@@ -9,6 +9,7 @@
 #include "../peers/batches.hpp"
 #include "../peers/containers.hpp"
 #include "../peers/footprint.hpp"
+#include "../peers/threads.hpp"
 #include "../seeds/blog_arena.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
@@ -143,6 +144,7 @@ void enter_mimalloc(suite& entries) {
     enter_filled_map<mimalloc_source>(entries, mimalloc_name);
     enter_stacked<mimalloc_objects>(entries, mimalloc_name);
     enter_orcs<mimalloc_orc>(entries, mimalloc_name);
+    enter_threads<mimalloc_blocks>(entries, mimalloc_name);
 }
 
 }  // namespace bench

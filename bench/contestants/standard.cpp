@@ -8,11 +8,13 @@
 #include "../peers/batches.hpp"
 #include "../peers/containers.hpp"
 #include "../peers/footprint.hpp"
+#include "../peers/threads.hpp"
 #include "../seeds/blog_arena.hpp"
 #include "../seeds/camera.hpp"
 #include "../seeds/chunks.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
+#include "../seeds/static_pool.hpp"
 #include "contestants.hpp"
 
 namespace bench {
@@ -158,6 +160,24 @@ struct buffered_monotonic_arena {
     std::pmr::monotonic_buffer_resource resource{buffer.get(), bytes};
 };
 
+struct plain_item {
+    char bytes[static_block_bytes];
+};
+template <std::size_t>
+using plain_items = blocks_of_class<plain_item>;
+
+struct new_delete_of_threads {
+    void* allocate() { return hide(::operator new(shared_block_bytes)); }
+    void deallocate(void* p) { ::operator delete(p); }
+};
+
+struct synchronized_blocks {
+    void* allocate() { return face.allocate(shared_block_bytes, 16); }
+    void deallocate(void* p) { face.deallocate(p, shared_block_bytes, 16); }
+    std::pmr::synchronized_pool_resource pool;
+    std::pmr::memory_resource& face = *hide<std::pmr::memory_resource>(&pool);
+};
+
 void enter_new_delete(suite& entries) {
     enter_batches<new_delete_blocks>(entries, new_delete);
     enter_containers<new_delete_source>(entries, new_delete);
@@ -170,6 +190,8 @@ void enter_new_delete(suite& entries) {
     enter_chunks<new_delete_chunks>(entries, new_delete);
     enter_camera<new_delete_home>(entries, new_delete);
     enter_shared_camera<new_delete_home>(entries, new_delete);
+    enter_static_blocks<plain_items>(entries, new_delete);
+    enter_threads<new_delete_of_threads>(entries, new_delete);
 }
 
 void enter_pools(suite& entries) {
@@ -181,6 +203,7 @@ void enter_pools(suite& entries) {
     enter_stacked<unsynchronized_objects>(entries, unsynchronized);
     enter_camera<camera_home<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
     enter_shared_camera<camera_home<std::pmr::synchronized_pool_resource>>(entries, synchronized);
+    enter_threads<synchronized_blocks>(entries, synchronized);
 }
 
 void enter_monotonic(suite& entries) {
