@@ -54,7 +54,7 @@ TEST(resource_ref, a_null_memory_resource_is_a_bad_option) {
 TEST(resource_ref, try_turns_what_a_memory_resource_throws_into_null) {
     acre::resource_ref none{std::pmr::null_memory_resource()};
     EXPECT_EQ(none.try_allocate(1, 1), nullptr);
-    EXPECT_EQ(outcome_of([&] { return none.allocate(1, 1); }), outcome::other_bad_alloc);
+    EXPECT_EQ(outcome_of([&] { return none.allocate(1, 1); }), outcome::out_of_memory);
 }
 #endif
 
