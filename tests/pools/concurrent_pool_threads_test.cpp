@@ -273,6 +273,7 @@ void allocate_and_free(Pool& pool, std::size_t count) {
 }
 
 TEST(concurrent_pool_fork, the_child_goes_on) {
+    if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     concurrent_pool_for<64> tested;
     void* of_the_parent = tested.allocate();
     const busy_threads others{3, [&] { allocate_and_free(tested, 400); }};
@@ -297,6 +298,7 @@ TEST(concurrent_pool_fork, the_child_goes_on) {
 
 // What other threads kept free is not known in the child to be free, so nothing is destroyed there for being live.
 TEST(concurrent_pool_fork, X6_the_child_destroys_nothing_that_may_not_live) {
+    if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     concurrent_pool<std::string> tested;
     const std::string text = "a text that is too long to lie in the string itself";
     std::string* of_the_parent = tested.create(text);
@@ -384,6 +386,7 @@ TEST(concurrent_pool_fork, above_a_static_pool_that_is_known_already) {
 }
 
 TEST(concurrent_pool_fork, over_a_static_pool) {
+    if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     concurrent_pool_for<3000> tested{acre::static_pool<131072>{}};
     const auto work = [&] {
         allocate_and_free(tested, 40);
@@ -397,6 +400,7 @@ TEST(concurrent_pool_fork, over_a_static_pool) {
 }
 
 TEST(concurrent_pool_fork, a_pool_above_another) {
+    if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     concurrent_pool_for<300'000> below;
     concurrent_pool_for<64> tested{below};
     const busy_threads others{3, [&] {
@@ -416,6 +420,7 @@ TEST(concurrent_pool_fork, a_pool_above_another) {
 
 // Pools come and go, and threads with what they keep, while forks take all locks.
 TEST(concurrent_pool_fork, while_pools_and_threads_come_and_go) {
+    if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     const busy_threads others{3, [] {
                                   concurrent_pool_for<64> pool;
                                   std::thread{[&] { allocate_and_free(pool, 200); }}.join();

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <acre/core/sanitizer.hpp>
 #include <algorithm>
 #include <barrier>
 #include <cstddef>
@@ -44,6 +45,14 @@ int in_child(Work work) {
     if (child < 0 || waitpid(child, &status, 0) != child) return -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
+
+/// False where the allocator beneath does not survive a fork while other threads allocate: g++ 12's AddressSanitizer
+/// does not hold its own locks then, so that a child which allocates may wait for ever.
+#if defined(ACRE_HAS_ADDRESS_SANITIZER)
+inline constexpr bool heap_survives_forks = false;
+#else
+inline constexpr bool heap_survives_forks = true;
+#endif
 
 /// A block filled with a pattern that is no other block's.
 struct patterned_block {

@@ -284,6 +284,7 @@ TEST(static_pool_threads, N5_may_be_used_while_a_thread_ends) {
 }
 
 TEST(static_pool_threads, the_child_of_a_fork_goes_on) {
+    if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     using pool = static_pool<896>;
     std::atomic<bool> over{false};
     std::vector<std::thread> threads;
