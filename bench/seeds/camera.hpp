@@ -4,17 +4,17 @@
 #pragma once
 
 #include <array>
-#include <atomic>
-#include <barrier>
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <memory_resource>
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "../harness.hpp"
+#include "../threads_in_rounds.hpp"
 
 namespace bench {
 
@@ -80,42 +80,25 @@ private:
     lone_camera camera_{hide(home_.get()), 0, 1};
 };
 
-/// The threads wait at a gate between rounds.
+/// One camera for each thread; all share the home.
 template <class Home>
 class sharing_cameras {
 public:
-    sharing_cameras() {
-        for (std::size_t index = 0; index < camera_threads; ++index) {
-            threads_[index] = std::thread([this, index] { run(index); });
-        }
-    }
-    sharing_cameras(const sharing_cameras&) = delete;
-    sharing_cameras& operator=(const sharing_cameras&) = delete;
-    ~sharing_cameras() {
-        ending_ = true;
-        begin_.arrive_and_wait();
-        for (std::thread& each : threads_) each.join();
-    }
-
-    void operator()() {
-        begin_.arrive_and_wait();
-        end_.arrive_and_wait();
-    }
+    void operator()() { threads_(); }
 
 private:
-    void run(std::size_t index) {
-        sharing_camera own{hide(home_.get()), index * (camera_images / camera_threads), index + 1};
-        for (begin_.arrive_and_wait(); !ending_; begin_.arrive_and_wait()) {
-            own.run(shared_iterations);
-            end_.arrive_and_wait();
+    std::vector<std::function<void()>> works() {
+        std::vector<std::function<void()>> all;
+        for (std::size_t index = 0; index < camera_threads; ++index) {
+            auto own = std::make_shared<sharing_camera>(hide(home_.get()), index * (camera_images / camera_threads),
+                                                        index + 1);
+            all.push_back([own = std::move(own)] { own->run(shared_iterations); });
         }
+        return all;
     }
 
     Home home_;
-    std::barrier<> begin_{camera_threads + 1};
-    std::barrier<> end_{camera_threads + 1};
-    std::atomic<bool> ending_ = false;
-    std::array<std::thread, camera_threads> threads_;
+    threads_in_rounds threads_{works()};
 };
 
 template <class Home>

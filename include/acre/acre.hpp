@@ -6,6 +6,7 @@
 #include <acre/adapt/pooled.hpp>
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/arena_options.hpp>
 #include <acre/arenas/arena_string.hpp>
 #include <acre/arenas/arena_vector.hpp>
 #include <acre/arenas/cursor.hpp>

@@ -11,6 +11,7 @@
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/construct.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>
@@ -86,10 +87,8 @@ template <class T, class R, class... Arguments>
     requires(!std::is_array_v<T> && resource<R>)
 unique_ptr<T, R> make_unique(R& from, Arguments&&... arguments) {
     void* p = from.allocate(sizeof(T), alignof(T));
-    if (!exceptions_enabled && p == nullptr) return unique_ptr<T, R>{nullptr, resource_delete<T, R>{from}};
-    detail::storage_guard<R> guard{from, p, sizeof(T), alignof(T)};
-    T* object = ::new (p) T(std::forward<Arguments>(arguments)...);
-    guard.succeeded();
+    T* object = detail::construct_at_or<T>(
+        p, [&from, p]() noexcept { from.deallocate(p, sizeof(T), alignof(T)); }, std::forward<Arguments>(arguments)...);
     return unique_ptr<T, R>{object, resource_delete<T, R>{from}};
 }
 

@@ -20,14 +20,16 @@
 // growth after bumpalo's issue 152; the destructor record in front of the object measured against a separate node.
 #pragma once
 
+#include <acre/arenas/arena_options.hpp>
+#include <acre/arenas/destructor_records.hpp>
 #include <acre/arenas/reset_policy.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/construct.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/format_text.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/core/size_literals.hpp>
 #include <acre/memory/heap.hpp>
 #include <algorithm>
 #include <cassert>
@@ -37,7 +39,6 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -46,22 +47,6 @@
 namespace acre {
 
 class scratch;
-
-/// How an arena grows.
-struct arena_options {
-    std::size_t first_block_bytes = 0;  // of the first block taken from upstream, at least 32; 0: 4 KiB, if that may be
-    std::size_t max_block_bytes = 0;    // blocks double up to this, at least first_block_bytes; 0: 1 MiB, or the first
-    std::size_t limit_bytes = SIZE_MAX;  // never holds more than this from upstream
-
-    /// The same with what was left to the arena put in.
-    constexpr arena_options completed() const noexcept {
-        arena_options all = *this;
-        if (all.first_block_bytes == 0)
-            all.first_block_bytes = max_block_bytes == 0 ? 4_KiB : std::min(4_KiB, max_block_bytes);
-        if (all.max_block_bytes == 0) all.max_block_bytes = std::max(1_MiB, all.first_block_bytes);
-        return all;
-    }
-};
 
 /// Allocations of any size and type that die together.
 class arena {
@@ -74,10 +59,11 @@ class arena {
         std::uintptr_t end() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + bytes; }
     };
 
-    struct destructor_node {
-        void (*destroy)(destructor_node*) noexcept;
-        destructor_node* previous;
-    };
+    using destructor_node = detail::destructor_node;
+    template <class T>
+    using object_layout = detail::object_layout<T>;
+    template <class T>
+    using array_layout = detail::array_layout<T>;
 
     // Scratches are told when the arena takes back what is theirs.
     struct scope {
@@ -394,34 +380,6 @@ private:
     static constexpr std::size_t block_alignment = default_alignment;
     static_assert(sizeof(block) % granule == 0);
 
-    // A destructor record lies in the 16 bytes in front of its object, so that one allocation serves both.
-    template <class T>
-    struct object_layout {
-        static constexpr bool needs_record = !std::is_trivially_destructible_v<T>;
-        static constexpr std::size_t alignment =
-            needs_record ? std::max(alignof(T), alignof(destructor_node)) : alignof(T);
-        static constexpr std::size_t offset = needs_record ? align_up(sizeof(destructor_node), alignof(T)) : 0;
-        static constexpr std::size_t bytes = offset + sizeof(T);
-    };
-
-    struct array_record {
-        std::size_t count;
-        destructor_node node;
-    };
-
-    template <class T>
-    struct array_layout {
-        static constexpr bool needs_record = !std::is_trivially_destructible_v<T>;
-        static constexpr std::size_t alignment =
-            needs_record ? std::max(alignof(T), alignof(array_record)) : alignof(T);
-        static constexpr std::size_t offset = needs_record ? align_up(sizeof(array_record), alignof(T)) : 0;
-        static constexpr std::optional<std::size_t> bytes(std::size_t count) noexcept {
-            const auto elements = array_bytes(count, sizeof(T));
-            if (!elements || *elements > max_request - offset) return std::nullopt;
-            return *elements + offset;
-        }
-    };
-
     static constexpr std::size_t rounded(std::size_t bytes) noexcept { return align_up(bytes + (bytes == 0), granule); }
 
     // The hot path. Positions and ends are multiples of the granule, so `bytes` fitting means that `bytes` rounded up
@@ -494,25 +452,14 @@ private:
         if (!exceptions_enabled && storage == nullptr) return nullptr;
         using layout = object_layout<T>;
         void* place = static_cast<std::byte*>(storage) + layout::offset;
-        T* object;
-        if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
-            object = ::new (place) T(std::forward<Arguments>(arguments)...);
-        } else {
-            construction_guard guard{*this, storage, layout::bytes};
-            object = ::new (place) T(std::forward<Arguments>(arguments)...);
-            guard.succeeded();
-        }
+        T* object = detail::construct_at_or<T>(
+            place, [this, storage]() noexcept { deallocate(storage, layout::bytes); },
+            std::forward<Arguments>(arguments)...);
         // Registered only now: what the constructor itself created in this arena is older, and is destroyed later.
         if constexpr (layout::needs_record) {
-            destructors_ = ::new (static_cast<std::byte*>(place) - sizeof(destructor_node))
-                destructor_node{&destroy_object<T>, destructors_};
+            destructors_ = detail::record_object<T>(place, destructors_);
         }
         return object;
-    }
-
-    template <class T>
-    static void destroy_object(destructor_node* node) noexcept {
-        std::destroy_at(std::launder(reinterpret_cast<T*>(node + 1)));
     }
 
     template <class T>
@@ -525,19 +472,9 @@ private:
         std::uninitialized_value_construct_n(first, count);
         guard.succeeded();
         if constexpr (layout::needs_record) {
-            auto* record = ::new (place - sizeof(array_record))
-                array_record{count, destructor_node{&destroy_array<T>, destructors_}};
-            destructors_ = &record->node;
+            destructors_ = detail::record_array<T>(place, count, destructors_);
         }
         return {std::launder(first), count};
-    }
-
-    template <class T>
-    static void destroy_array(destructor_node* node) noexcept {
-        auto* record =
-            reinterpret_cast<array_record*>(reinterpret_cast<std::byte*>(node) - offsetof(array_record, node));
-        T* first = std::launder(reinterpret_cast<T*>(node + 1));
-        for (std::size_t i = record->count; i > 0; --i) std::destroy_at(first + i - 1);
     }
 
     [[noreturn]] void abort_on_void_mark() const noexcept {

@@ -4,8 +4,9 @@
 // Use it for lists that are built in an arena. Use std::vector over acre::allocator where an interface asks for that,
 // arena::allocate<T>(n) where the number is known, acre::cursor for many objects that need not be neighbours.
 //
-// Cost: push_back is constant time on average and moves nothing while nobody else allocates from the arena; then the room
-// grows by an eighth each time, after it has doubled to 512 elements. When others do allocate, it doubles and moves, as std::vector does. Elements are
+// Cost: push_back is constant time on average and moves nothing within a block while nobody else allocates from the arena:
+// the room grows by an eighth each time, after it has doubled to 512 elements. At the end of a block the elements move to
+// the next one. When others do allocate, the room doubles and the elements move, as std::vector's do. Elements are
 // destroyed with the vector, and their storage goes back to the arena if it is still the last allocation. Not
 // thread-safe. The arena must live longer; a reset of it makes the vector's elements void: destroy the vector first.
 //

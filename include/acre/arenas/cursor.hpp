@@ -17,6 +17,7 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/construct.hpp>
 #include <acre/core/error.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -63,15 +64,9 @@ public:
     [[gnu::always_inline]] T* create(Arguments&&... arguments) {
         static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy it: use arena::create");
         void* p = allocate(sizeof(T), alignof(T));
-        if (!exceptions_enabled && p == nullptr) return nullptr;
-        if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
-            return ::new (p) T(std::forward<Arguments>(arguments)...);
-        } else {
-            construction_guard guard{at_.position, reinterpret_cast<std::uintptr_t>(p)};
-            T* made = ::new (p) T(std::forward<Arguments>(arguments)...);
-            guard.start = at_.position;
-            return made;
-        }
+        return detail::construct_at_or<T>(
+            p, [this, p]() noexcept { at_.position = reinterpret_cast<std::uintptr_t>(p); },
+            std::forward<Arguments>(arguments)...);
     }
 
     /// Uninitialised storage for `count` objects of T, which need no destructor. Throws as allocate.
@@ -92,13 +87,6 @@ private:
     struct grown {
         void* p;
         front at;
-    };
-
-    // Takes the storage back when the construction in it throws.
-    struct construction_guard {
-        std::uintptr_t& position;
-        std::uintptr_t start;
-        ~construction_guard() { position = start; }
     };
 
     // What the arena sees meanwhile is a full block.

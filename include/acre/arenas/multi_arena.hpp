@@ -5,7 +5,8 @@
 // messages, jobs. Use acre::multi_pool where lifetimes are mixed (one small survivor keeps a whole arena), acre::arena
 // where everything ends at one point, acre::inline_multi_arena where the storage should lie in the object.
 //
-// Cost: allocate about 20 instructions, deallocate about 20, both constant time without a loop; the run of arenas of a
+// Cost: allocate about 20 instructions, about 50 when it takes the next arena, deallocate about 30 to 35, all constant time
+// without a loop (counted by bench/limits/multi_arena.cpp); the run of arenas of a
 // large request is linear in the number of arenas. Memory: arenas x (bytes + 32), and nothing later. What is freed in an
 // arena that something still lives in comes back with the last of it, or at once when it was the arena's last
 // allocation. Not thread-safe: acre::synchronized<acre::multi_arena> is. Neither copied nor moved.
@@ -108,6 +109,10 @@ private:
     static multi_arena_options checked(multi_arena_options options) {
         require_at_least(1, name, "arenas", options.arenas);
         require_at_least(1, name, "bytes", options.bytes);
+        require_option(options.bytes <= max_request / 2, name, "bytes", options.bytes,
+                       "less than half of the address space");
+        require_option(options.large == large_requests::refuse || options.large == large_requests::take_run, name,
+                       "large", static_cast<std::size_t>(options.large), "refuse or take_run");
         require_option(options.open <= most_open, name, "open", options.open, "0 to 8");
         require_option(required_bytes(options) != SIZE_MAX, name, "arenas", options.arenas,
                        "as many as fit the address space");

@@ -27,6 +27,7 @@
 #include <acre/arenas/locked_slots.hpp>
 #include <acre/arenas/shared_bump_slots.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/construct.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>
@@ -342,24 +343,9 @@ private:
     template <class... Arguments>
     T* construct(T* place, Arguments&&... arguments) {
         if (place == nullptr) return nullptr;
-        if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
-            return ::new (static_cast<void*>(place)) T(std::forward<Arguments>(arguments)...);
-        } else {
-            construction_guard guard{*this, place};
-            T* object = ::new (static_cast<void*>(place)) T(std::forward<Arguments>(arguments)...);
-            guard.place = nullptr;
-            return object;
-        }
+        return detail::construct_at_or<T>(
+            place, [this, place]() noexcept { undo(place); }, std::forward<Arguments>(arguments)...);
     }
-
-    // Gives storage back when the construction in it throws.
-    struct construction_guard {
-        typed_arena& owner;
-        T* place;
-        ~construction_guard() {
-            if (place != nullptr) owner.undo(place);
-        }
-    };
 
     void undo(T* place) noexcept {
         if (falls_back && !owns(place)) return fallback_.deallocate(place, sizeof(T), alignof(T));

@@ -12,7 +12,7 @@
 //     messages.destroy(sent);                     // in another
 #pragma once
 
-#include <acre/core/error.hpp>
+#include <acre/core/construct.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/pools/concurrent_pool_for.hpp>
 #include <cstddef>
@@ -76,19 +76,9 @@ public:
 private:
     template <class... Arguments>
     T* construct(void* slot, Arguments&&... arguments) {
-        if (!exceptions_enabled && slot == nullptr) return nullptr;
-        slot_guard guard{*this, slot};
-        T* object = ::new (slot) T(std::forward<Arguments>(arguments)...);
-        guard.slot = nullptr;
-        return object;
+        return detail::construct_at_or<T>(
+            slot, [this, slot]() noexcept { this->deallocate(slot); }, std::forward<Arguments>(arguments)...);
     }
-
-    // Gives the slot back when the constructor throws.
-    struct slot_guard {
-        concurrent_pool& owner;
-        void* slot;
-        ~slot_guard() { owner.deallocate(slot); }
-    };
 
     void destroy_all() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>) {

@@ -17,6 +17,7 @@
 //     bullets.destroy(b);
 #pragma once
 
+#include <acre/core/construct.hpp>
 #include <acre/pools/live_iterator.hpp>
 #include <acre/pools/pool.hpp>
 #include <cstddef>
@@ -105,23 +106,9 @@ private:
 
     template <class... Arguments>
     T* construct(void* slot, Arguments&&... arguments) {
-        if (!exceptions_enabled && slot == nullptr) return nullptr;
-        if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
-            return ::new (slot) T(std::forward<Arguments>(arguments)...);
-        } else {
-            slot_guard guard{*this, slot};
-            T* object = ::new (slot) T(std::forward<Arguments>(arguments)...);
-            guard.slot = nullptr;
-            return object;
-        }
+        return detail::construct_at_or<T>(
+            slot, [this, slot]() noexcept { this->deallocate(slot); }, std::forward<Arguments>(arguments)...);
     }
-
-    // Gives the slot back when the constructor throws.
-    struct slot_guard {
-        object_pool& owner;
-        void* slot;
-        ~slot_guard() { owner.deallocate(slot); }
-    };
 
     void destroy_all() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>) {
