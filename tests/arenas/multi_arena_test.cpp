@@ -283,6 +283,15 @@ TEST(multi_arena, M13_sizes_have_64_bits) {
     EXPECT_EQ(outcome_of([]() -> void* { return multi_arena{{.arenas = 0, .bytes = 16}}.allocate(1); }),
               outcome::bad_option);
     EXPECT_EQ(outcome_of([]() -> void* { return multi_arena{{.arenas = 1}}.allocate(1); }), outcome::bad_option);
+    std::string sentence;
+    EXPECT_EQ(
+        outcome_of([]() -> void* { return multi_arena{{.arenas = 1, .bytes = SIZE_MAX}}.allocate(1); }, &sentence),
+        outcome::bad_option);
+    EXPECT_NE(sentence.find(".bytes"), std::string::npos) << sentence;
+    EXPECT_EQ(outcome_of([]() -> void* {
+                  return multi_arena{{.arenas = 1, .bytes = 64, .large = static_cast<large_requests>(7)}}.allocate(1);
+              }),
+              outcome::bad_option);
 }
 
 TEST(multi_arena, M14_an_arena_without_a_live_allocation_is_not_busy) {
