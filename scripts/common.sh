@@ -1,6 +1,8 @@
 # What the scripts share: which compilers to use, and a build by a preset. To be sourced by bash in the root.
 
 oldest_gcc=12
+# A clone in another folder finds what ccache has of this one.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 
 # The g++ to build with: what CXX names, else the default one if it is new enough, else the newest there is.

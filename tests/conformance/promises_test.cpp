@@ -51,6 +51,8 @@ TEST_P(conformance, promise_1_extreme_alignment_is_honoured_or_refused) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
     for (int shift = 13; shift < 64; ++shift) {
         const std::size_t alignment = std::size_t{1} << shift;
+        // AddressSanitizer still reserves so much, and marks every byte of it.
+        if (acre::poisoning && shift > 28 && shift < 40) continue;
         void* p = tested().try_allocate(16, alignment);
         EXPECT_TRUE(acre::is_aligned(p, alignment)) << "2^" << shift;
         tested().deallocate(p, 16, alignment);

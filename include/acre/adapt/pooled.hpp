@@ -80,7 +80,7 @@ public:
 //
 // The two templates are for constructors of over-aligned classes that throw: there the language looks for a deallocation
 // function without a size, and takes a template. A plain one would also be what `delete` takes, which then would not know
-// the size of a derived class.
+// the size of a derived class. Always inlined, as g++ warns of a mismatch where it sees the call of a template.
 #define ACRE_POOLED_IN(T, ...)                                                                                   \
 public:                                                                                                          \
     static void* operator new(std::size_t bytes) {                                                               \
@@ -124,7 +124,7 @@ public:                                                                         
         ::acre::class_operators<T, __VA_ARGS__>::destroy(p, bytes, static_cast<std::size_t>(alignment));         \
     }                                                                                                            \
     template <class Never = void>                                                                                \
-    static void operator delete(void* p, std::align_val_t alignment) noexcept {                                  \
+    [[gnu::always_inline]] static void operator delete(void* p, std::align_val_t alignment) noexcept {           \
         ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));        \
     }                                                                                                            \
     static void operator delete(void* p, const std::nothrow_t&) noexcept {                                       \
@@ -141,7 +141,7 @@ public:                                                                         
         operator delete(p, bytes, alignment);                                                                    \
     }                                                                                                            \
     template <class Never = void>                                                                                \
-    static void operator delete[](void* p, std::align_val_t alignment) noexcept {                                \
+    [[gnu::always_inline]] static void operator delete[](void* p, std::align_val_t alignment) noexcept {         \
         ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));        \
     }                                                                                                            \
     static void operator delete[](void* p, const std::nothrow_t& nothrow) noexcept {                             \
