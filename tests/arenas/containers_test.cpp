@@ -250,6 +250,25 @@ TEST(arena_vector, in_other_resources) {
     EXPECT_EQ(counted.counts().allocations.value, 1u);
 }
 
+TEST(arena_vector, assigns_what_replaces_the_elements) {
+    acre::arena level;
+    acre::arena_vector<std::string> names{{"one", "two", "three"}, level};
+    const std::string* const storage = names.data();
+    names.assign(2, names[2]);
+    EXPECT_EQ(names, (acre::arena_vector<std::string>{{"three", "three"}, level}));
+    names.assign({"four"});
+    EXPECT_EQ(names, (acre::arena_vector<std::string>{{"four"}, level}));
+    const std::vector<const char*> others{"five", "six", "seven"};
+    names.assign(others);
+    EXPECT_EQ(names, (acre::arena_vector<std::string>{{"five", "six", "seven"}, level}));
+    names.assign(others.begin() + 1, others.end());
+    EXPECT_EQ(names, (acre::arena_vector<std::string>{{"six", "seven"}, level}));
+    EXPECT_EQ(names.data(), storage);
+    acre::arena_vector<int> numbers{level};
+    numbers.assign(3, 7);
+    EXPECT_EQ(numbers, (acre::arena_vector<int>{{7, 7, 7}, level}));
+}
+
 TEST(arena_vector, is_made_of_ranges_and_compared) {
     arena level;
     const std::list<int> source{3, 1, 2};

@@ -358,6 +358,26 @@ TEST(multi_arena, large_requests_take_a_run_of_arenas) {
     }
 }
 
+// What is exactly as large as the room, and what needs none, at the end of an arena and of all.
+TEST(multi_arena, B5_requests_for_no_bytes_are_served_while_there_is_room) {
+    for (const std::size_t open : {0u, 2u}) {
+        multi_arena tested{{.arenas = 2, .bytes = 64, .open = open}};
+        void* whole = tested.allocate(64);
+        void* nothing = tested.allocate(0);
+        EXPECT_NE(nothing, whole);
+        EXPECT_EQ(tested.busy_arenas(), 2u);
+        void* rest = tested.allocate(48, 1);
+        EXPECT_EQ(static_cast<char*>(rest) - static_cast<char*>(nothing), 16);
+        EXPECT_EQ(tested.try_allocate(0), nullptr);
+        EXPECT_EQ(tested.try_allocate(0, 64), nullptr);
+        tested.deallocate(nothing, 0);
+        tested.deallocate(rest, 48);
+        tested.deallocate(whole, 64);
+        EXPECT_EQ(tested.busy_arenas(), 0u);
+        EXPECT_NE(tested.try_allocate(0, 64), nullptr);
+    }
+}
+
 TEST(multi_arena_misuse, a_run_given_back_with_another_size) {
     multi_arena tested{{.arenas = 8, .bytes = 1024, .large = large_requests::take_run}};
     void* run = tested.allocate(3000);
@@ -366,6 +386,9 @@ TEST(multi_arena_misuse, a_run_given_back_with_another_size) {
     void* neighbour = tested.allocate(2000);
     EXPECT_DEATH(tested.deallocate(run, 5000), "a size other than the one allocated");
     tested.deallocate(neighbour, 2000);
+    // As large as it and the arena in use behind it, which is empty.
+    tested.deallocate(tested.allocate(100), 100);
+    EXPECT_DEATH(tested.deallocate(run, 4000), "a size other than the one allocated");
     void* small = tested.allocate(100);
     (void)tested.allocate(100);
     EXPECT_DEATH(tested.deallocate(static_cast<char*>(small) + 112, 2000), "a size other than the one allocated");

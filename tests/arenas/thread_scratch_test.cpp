@@ -78,4 +78,28 @@ TEST(thread_scratch, each_thread_has_its_own) {
     for (std::thread& each : threads) each.join();
 }
 
+struct last_words {
+    ~last_words() {
+        acre::scratch temp = acre::thread_scratch();
+        std::span<int> squared = squares(temp.parent(), 1000);
+        EXPECT_EQ(squared[999], 999 * 999);
+        acre::scratch inner = acre::thread_scratch();
+        (void)inner.allocate(10'000);
+        inner.end();
+        EXPECT_EQ(squared[998], 998 * 998);
+        temp.end();
+        // Only what `squares` took of its own is left to look at: nothing.
+        EXPECT_EQ(acre::thread_scratch_capacity(), 0u);
+    }
+};
+
+// What lives longer than the arenas of its thread may want a scratch in its destructor.
+TEST(thread_scratch, X6_serves_destructors_that_run_after_its_memory_is_given_back) {
+    std::thread{[] {
+        thread_local last_words later;
+        (void)&later;
+        (void)acre::thread_scratch().allocate(100);
+    }}.join();
+}
+
 }  // namespace

@@ -139,6 +139,29 @@ public:
         for (auto&& each : values) emplace_back(std::forward<decltype(each)>(each));
     }
 
+    /// The elements of a range, which is no part of this, instead of those there are. Keeps the storage.
+    template <std::ranges::input_range Range>
+        requires std::constructible_from<T, std::ranges::range_reference_t<Range>>
+    void assign(Range&& values) {
+        clear();
+        append(std::forward<Range>(values));
+    }
+    void assign(std::initializer_list<T> values) {
+        clear();
+        append(values);
+    }
+    /// As assign of the range from `first` to before `last`.
+    template <std::input_iterator First, std::sentinel_for<First> Last>
+    void assign(First first, Last last) {
+        assign(std::ranges::subrange(std::move(first), std::move(last)));
+    }
+    /// `count` copies of `value`, which may be an element of this, instead of those there are.
+    void assign(std::size_t count, const T& value) {
+        const T copy = value;
+        clear();
+        resize(count, copy);
+    }
+
     /// Removes the last element; there must be one.
     void pop_back() noexcept {
         assert(!empty());

@@ -35,8 +35,8 @@ struct arena_record {
     std::size_t live;     // allocations not yet freed
     std::uintptr_t link;  // address of the next in the list of empty arenas, 0 at its end; else one of the two below
 
-    static constexpr std::uintptr_t closed = 1;  // not allocated from any more
-    static constexpr std::uintptr_t open = 2;    // in use, or kept for the room that it has left
+    static constexpr std::uintptr_t taken = 1;  // out of the list
+    static constexpr std::uintptr_t kept = 2;   // out of the list as well, for the room that it has left
 };
 
 /// Equal arenas in the storage of `Storage`.
@@ -55,18 +55,22 @@ public:
     /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment.
     /// Constant time, but for a request that takes a run of arenas.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+        if (!is_ordinary(alignment)) [[unlikely]]
+            return allocate_aligned(bytes, alignment);
         void* p;
-        if (take(bytes, alignment, p)) [[likely]]
+        if (place_in_active(bytes, p)) [[likely]]
             return p;
-        return is_ordinary(alignment) ? allocate_in_next(bytes) : allocate_aligned_in_next(bytes, alignment);
+        return allocate_in_next(bytes);
     }
 
     /// As allocate, but null when it cannot.
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        if (!is_ordinary(alignment)) [[unlikely]]
+            return try_allocate_aligned(bytes, alignment);
         void* p;
-        if (take(bytes, alignment, p)) [[likely]]
+        if (place_in_active(bytes, p)) [[likely]]
             return p;
-        return try_allocate_in_next(bytes, alignment);
+        return try_allocate_in_next(bytes);
     }
 
     /// Takes storage back; null is a no-op. Constant time. Aborts with a sentence on a pointer that is not of this and
@@ -99,15 +103,14 @@ public:
         return true;
     }
 
-    /// Takes everything back: all that was handed out is void. Linear in the number of arenas used so far.
+    /// Takes everything back: all that was handed out is void. Linear in the number of arenas.
     void reset() noexcept {
         poison(this->bytes(), begun_ * this->arena_bytes());
-        std::fill_n(this->records(), begun_, arena_record{});
         active_ = nullptr;
-        open_count_ = 0;
-        begun_ = 0;
+        kept_count_ = 0;
         empty_ = nullptr;
-        used_arenas_ = 0;
+        begun_ = 0;
+        if constexpr (Storage::listed_at_once) list_all();
     }
 
     /// Number of arenas.
@@ -128,12 +131,9 @@ public:
         return sum([](const arena_record& each) { return each.live; });
     }
 
-    /// Number of arenas that hold a live allocation. Constant time.
+    /// Number of arenas that hold a live allocation, or a part of one. Linear in the arenas used.
     std::size_t busy_arenas() const noexcept {
-        const auto is_empty = [](const arena_record* each) { return each->live == 0; };
-        const auto open = open_.begin();
-        const auto empty = std::count_if(open, open + static_cast<std::ptrdiff_t>(open_count_), is_empty);
-        return used_arenas_ - static_cast<std::size_t>(empty) - (active_ != nullptr && is_empty(active_));
+        return sum([this](const arena_record& each) { return std::size_t{!is_empty(each)}; });
     }
 
     /// True when `p` points into the storage. Constant time.
@@ -161,25 +161,30 @@ public:
     }
 
 protected:
-    using Storage::Storage;
     constexpr counted_arenas() = default;
+    template <class... Arguments>
+    explicit counted_arenas(const Arguments&... storage) : Storage(storage...) {
+        list_all();
+    }
     ~counted_arenas() = default;
 
 private:
     static constexpr std::size_t rounded(std::size_t bytes) noexcept { return align_up(bytes + (bytes == 0), granule); }
 
-    // What a power of two that divides the size of all arenas says of the alignment of each; storage begins at a multiple
-    // of no more than a page.
-    static constexpr std::size_t base_alignment(std::size_t room) noexcept {
+    // What the arenas of `room` bytes are all aligned to: storage begins at a multiple of no more than a page.
+    static constexpr std::size_t base_alignment_of(std::size_t room) noexcept {
         return std::min(room & (0 - room), Storage::most_alignment);
+    }
+
+    // Bytes skipped at most at the start of an empty arena.
+    static constexpr std::size_t worst_padding(std::size_t alignment, std::size_t base) noexcept {
+        return alignment > base ? alignment - base : 0;
     }
 
     // Bytes that a request takes at most of an empty arena.
     static constexpr std::size_t worst_bytes(std::size_t bytes, std::size_t alignment, std::size_t room) noexcept {
         // Arenas begin at multiples of the granule.
-        if (alignment <= granule) return bytes + (bytes == 0);
-        const std::size_t base = base_alignment(room);
-        const std::size_t skipped = alignment > base ? alignment - base : 0;
+        const std::size_t skipped = worst_padding(alignment, base_alignment_of(room));
         return bytes > SIZE_MAX - skipped - 1 ? SIZE_MAX : bytes + (bytes == 0) + skipped;
     }
 
@@ -204,7 +209,17 @@ private:
     }
 
     static constexpr bool is_ordinary(std::size_t alignment) noexcept {
-        return alignment <= granule && is_alignment(alignment);
+        // A bit for each power of two up to the granule.
+        constexpr std::uint32_t powers = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16;
+        static_assert(granule == 16);
+        return alignment <= granule && (powers >> alignment & 1) != 0;
+    }
+
+    // What hot paths compare with takes a request for no bytes for a huge one, which leaves it to the rare ones.
+    static constexpr bool fits(std::size_t bytes, std::size_t room) noexcept { return bytes - 1 < room; }
+    // For what fits: `bytes` rounded up.
+    static constexpr std::size_t rounded_one_or_more(std::size_t bytes) noexcept {
+        return ((bytes - 1) | (granule - 1)) + 1;
     }
 
     template <class Function>
@@ -214,19 +229,26 @@ private:
         return total;
     }
 
-    // The hot path.
-    [[gnu::always_inline]] bool take(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
-        if (!is_alignment(alignment) || active_ == nullptr) [[unlikely]]
+    // The hot path. Positions and ends are multiples of the granule, so `bytes` fitting means that `bytes` rounded up fits.
+    [[gnu::always_inline]] bool place_in_active(std::size_t bytes, void*& p) noexcept {
+        if (active_ == nullptr) [[unlikely]]
             return false;
-        return place(*active_, bytes, alignment, p);
+        arena_record& in = *active_;
+        assert(in.position % granule == 0 && in.position <= in.end);
+        const std::uintptr_t start = in.position;
+        if (!fits(bytes, in.end - start)) [[unlikely]]
+            return false;
+        in.position = start + rounded_one_or_more(bytes);
+        ++in.live;
+        p = reinterpret_cast<void*>(start);
+        unpoison(p, bytes);
+        return true;
     }
 
-    // Positions and ends are multiples of the granule, so `bytes` fitting means that `bytes` rounded up fits too.
-    [[gnu::always_inline]] static bool place(arena_record& in, std::size_t bytes, std::size_t alignment,
-                                             void*& p) noexcept {
-        assert(in.position % granule == 0 && in.position <= in.end);
+    // The same for any arena and every alignment, and for no bytes.
+    static bool place(arena_record& in, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         std::uintptr_t start = in.position;
-        const std::size_t padding = alignment <= granule ? 0 : padding_to(start, alignment);
+        const std::size_t padding = padding_to(start, alignment);
         std::size_t needed;
         if (__builtin_add_overflow(bytes + (bytes == 0), padding, &needed) || needed > in.end - start) [[unlikely]]
             return false;
@@ -240,8 +262,7 @@ private:
 
     void emptied(arena_record& empty) noexcept {
         empty.position = empty.end - this->arena_bytes();
-        if (empty.link == arena_record::open) return;
-        --used_arenas_;
+        if (&empty == active_ || empty.link == arena_record::kept) return;
         push_empty(empty);
     }
 
@@ -256,62 +277,56 @@ private:
         return popped;
     }
 
-    // Out of line: once an arena. What is not served here is looked at in full by the rare functions.
+    // Out of line: once an arena. Here the request fits an arena and none is kept open; all else is looked at in full by the
+    // rare functions.
     [[gnu::noinline]] void* allocate_in_next(std::size_t bytes) {
-        if (empty_ == nullptr) return allocate_in_unused(bytes, granule);
-        if (void* p = place_in_next(pop_empty_for(bytes, granule), bytes, granule)) [[likely]]
+        if (void* p = place_in_next(bytes)) [[likely]]
             return p;
         return allocate_rarely(bytes, granule);
     }
-    [[gnu::noinline]] void* allocate_in_unused(std::size_t bytes, std::size_t alignment) {
-        if (void* p = place_in_next(begin_next_for(bytes, alignment), bytes, alignment)) return p;
-        return allocate_rarely(bytes, alignment);
-    }
-    [[gnu::noinline]] void* allocate_aligned_in_next(std::size_t bytes, std::size_t alignment) {
-        if (!is_alignment(alignment)) return allocate_rarely(bytes, alignment);
-        if (empty_ == nullptr) return allocate_in_unused(bytes, alignment);
-        if (void* p = place_in_next(pop_empty_for(bytes, alignment), bytes, alignment)) return p;
-        return allocate_rarely(bytes, alignment);
+    [[gnu::noinline]] void* try_allocate_in_next(std::size_t bytes) noexcept {
+        if (void* p = place_in_next(bytes)) [[likely]]
+            return p;
+        return try_allocate_rarely(bytes, granule);
     }
 
-    // An empty arena from the list, which is not empty, or one that was never used; null where this is not the usual case
-    // that no arena besides the one in use is kept open and the request fits an arena.
-    [[gnu::always_inline]] arena_record* pop_empty_for(std::size_t bytes, std::size_t alignment) noexcept {
-        return is_usual(bytes, alignment) ? pop_empty() : nullptr;
+    // Out of line: for what few requests ask.
+    [[gnu::noinline]] void* allocate_aligned(std::size_t bytes, std::size_t alignment) {
+        if (void* p = place_aligned(bytes, alignment)) [[likely]]
+            return p;
+        return allocate_rarely(bytes, alignment);
     }
-    [[gnu::always_inline]] arena_record* begin_next_for(std::size_t bytes, std::size_t alignment) noexcept {
-        return is_usual(bytes, alignment) && begun_ != this->arenas() ? begin_next() : nullptr;
+    [[gnu::noinline]] void* try_allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+        if (void* p = place_aligned(bytes, alignment)) [[likely]]
+            return p;
+        return try_allocate_rarely(bytes, alignment);
     }
-    [[gnu::always_inline]] bool is_usual(std::size_t bytes, std::size_t alignment) const noexcept {
-        return this->open_limit() == 0 && worst_bytes(bytes, alignment, this->arena_bytes()) <= this->arena_bytes();
+    [[gnu::always_inline]] void* place_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+        if (!is_alignment(alignment)) [[unlikely]]
+            return nullptr;
+        void* p;
+        if (active_ != nullptr && place(*active_, bytes, alignment, p)) return p;
+        return alignment <= this->base_alignment() ? place_in_next(bytes) : nullptr;
+    }
+
+    // Null where this is not the usual case that the request fits an arena, one is left, and none is kept open.
+    [[gnu::always_inline]] void* place_in_next(std::size_t bytes) noexcept {
+        if (!fits(bytes, this->usual_bytes())) [[unlikely]]
+            return nullptr;
+        arena_record* next = next_empty();
+        return next == nullptr ? nullptr : place_first(*next, bytes);
     }
 
     // The arena in use is not empty, or it would have served the request; of it and the next, the one with more room left
     // is used on.
-    [[gnu::always_inline]] void* place_in_next(arena_record* next, std::size_t bytes, std::size_t alignment) noexcept {
-        if (next == nullptr) return nullptr;
-        const std::uintptr_t start = alignment <= granule ? next->position : align_up(next->position, alignment);
-        next->position = start + rounded(bytes);
-        next->live = 1;
-        next->link = arena_record::open;
-        ++used_arenas_;
-        arena_record* closed = active_;
-        if (closed == nullptr || room(*next) >= room(*closed)) {
-            active_ = next;
-        } else {
-            closed = next;
-        }
-        if (closed != nullptr) closed->link = arena_record::closed;
+    [[gnu::always_inline]] void* place_first(arena_record& next, std::size_t bytes) noexcept {
+        const std::uintptr_t start = next.position;
+        next.position = start + rounded_one_or_more(bytes);
+        next.live = 1;
+        next.link = arena_record::taken;
+        if (active_ == nullptr || room(next) >= room(*active_)) active_ = &next;
         unpoison(reinterpret_cast<void*>(start), bytes);
         return reinterpret_cast<void*>(start);
-    }
-
-    [[gnu::noinline]] void* try_allocate_in_next(std::size_t bytes, std::size_t alignment) noexcept {
-        if (is_alignment(alignment)) {
-            arena_record* next = empty_ == nullptr ? begin_next_for(bytes, alignment) : pop_empty_for(bytes, alignment);
-            if (void* p = place_in_next(next, bytes, alignment)) return p;
-        }
-        return try_allocate_rarely(bytes, alignment);
     }
 
     // Out of line: for what is larger than an arena or cannot be served, and where several arenas are kept open.
@@ -325,8 +340,9 @@ private:
         if (worst_bytes(bytes, alignment, this->arena_bytes()) > this->arena_bytes())
             return allocate_run(bytes, alignment);
         void* p = nullptr;
-        for (std::size_t i = 0; i < open_count_; ++i) {
-            if (place(*open_[i], bytes, alignment, p)) return p;
+        if (active_ != nullptr && place(*active_, bytes, alignment, p)) return p;
+        for (std::size_t i = 0; i < kept_count_; ++i) {
+            if (place(*kept_[i], bytes, alignment, p)) return p;
         }
         arena_record* next = next_empty();
         if (next == nullptr) {
@@ -335,14 +351,22 @@ private:
         }
         [[maybe_unused]] const bool fits = place(*next, bytes, alignment, p);
         assert(fits);
-        open(*next);
+        use(*next);
         return p;
     }
 
     // An empty arena, out of the list; null when there is none.
-    arena_record* next_empty() noexcept {
-        if (empty_ != nullptr) return pop_empty();
-        return begun_ == this->arenas() ? nullptr : begin_next();
+    [[gnu::always_inline]] arena_record* next_empty() noexcept {
+        if (empty_ != nullptr) [[likely]]
+            return pop_empty();
+        if (Storage::listed_at_once || begun_ == this->arenas()) return nullptr;
+        return begin_next();
+    }
+
+    // Puts all arenas into the list, so that taking one is the same at the first time as later.
+    void list_all() noexcept {
+        while (begun_ < this->arenas()) begin_next();
+        list_empty_anew();
     }
 
     arena_record* begin_next() noexcept {
@@ -357,9 +381,8 @@ private:
 
     // Of the arena in use and `added`, the one with more room left is used next; the other is kept if that has more room
     // than one of those kept.
-    void open(arena_record& added) noexcept {
-        ++used_arenas_;
-        added.link = arena_record::open;
+    void use(arena_record& added) noexcept {
+        added.link = arena_record::taken;
         arena_record* other = active_;
         if (other == nullptr || room(added) >= room(*other)) {
             active_ = &added;
@@ -370,20 +393,17 @@ private:
     }
 
     void keep(arena_record& candidate) noexcept {
-        if (open_count_ < this->open_limit()) {
-            open_[open_count_++] = &candidate;
+        candidate.link = arena_record::kept;
+        if (kept_count_ < this->open_limit()) {
+            kept_[kept_count_++] = &candidate;
             return;
         }
         arena_record* least = &candidate;
-        for (std::size_t i = 0; i < open_count_; ++i) {
-            if (room(*open_[i]) < room(*least)) std::swap(open_[i], least);
+        for (std::size_t i = 0; i < kept_count_; ++i) {
+            if (room(*kept_[i]) < room(*least)) std::swap(kept_[i], least);
         }
-        close(*least);
-    }
-
-    void close(arena_record& closed) noexcept {
-        closed.link = arena_record::closed;
-        if (closed.live == 0) emptied(closed);
+        least->link = arena_record::taken;
+        if (least->live == 0) emptied(*least);
     }
 
     std::size_t run_of(std::size_t bytes) const noexcept {
@@ -394,7 +414,7 @@ private:
     void* allocate_run(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t count = run_of(bytes);
         if (this->large() == large_requests::refuse || count > this->arenas() || count < 2 ||
-            alignment > base_alignment(this->arena_bytes())) {
+            alignment > this->base_alignment()) {
             refusals_.largest_bytes =
                 std::max(refusals_.largest_bytes, worst_bytes(bytes, alignment, this->arena_bytes()));
             return nullptr;
@@ -415,32 +435,34 @@ private:
     std::size_t find_run(std::size_t count) const noexcept {
         std::size_t found = 0;
         for (std::size_t index = 0; index < this->arenas(); ++index) {
-            found = is_empty(index) ? found + 1 : 0;
+            found = index >= begun_ || is_empty(this->records()[index]) ? found + 1 : 0;
             if (found == count) return index + 1 - count;
         }
         return this->arenas();
     }
 
     // The members of a run but the first have no live allocation of their own and yet are no empty arenas.
-    bool is_empty(std::size_t index) const noexcept {
-        if (index >= begun_) return true;
-        const arena_record& asked = this->records()[index];
-        return asked.live == 0 && asked.link != arena_record::closed;
+    bool is_empty(const arena_record& asked) const noexcept {
+        return asked.live == 0 && (asked.link != arena_record::taken || &asked == active_);
+    }
+    // True while an arena that is not in the list waits for the next request.
+    bool is_open(const arena_record& asked) const noexcept {
+        return asked.link == arena_record::kept || &asked == active_;
     }
 
     void occupy_run(std::size_t first, std::size_t count) noexcept {
-        for (std::size_t index = first; index < first + count; ++index) {
-            arena_record& taken = this->records()[index];
-            used_arenas_ += taken.link != arena_record::open;
-            taken.link = arena_record::closed;
-            taken.position = taken.end;
-            taken.live = index == first ? 1 : 0;
+        arena_record* const begin = this->records() + first;
+        arena_record* const end = begin + count;
+        const auto is_inside = [begin, end](const arena_record* each) { return each >= begin && each < end; };
+        if (is_inside(active_)) active_ = nullptr;
+        const auto kept = kept_.begin();
+        kept_count_ = static_cast<std::size_t>(
+            std::remove_if(kept, kept + static_cast<std::ptrdiff_t>(kept_count_), is_inside) - kept);
+        for (arena_record* each = begin; each < end; ++each) {
+            each->link = arena_record::taken;
+            each->position = each->end;
+            each->live = each == begin ? 1 : 0;
         }
-        const auto is_taken = [](const arena_record* each) { return each->link == arena_record::closed; };
-        if (active_ != nullptr && is_taken(active_)) active_ = nullptr;
-        open_count_ = static_cast<std::size_t>(
-            std::remove_if(open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(open_count_), is_taken) -
-            open_.begin());
         list_empty_anew();
     }
 
@@ -448,7 +470,7 @@ private:
         empty_ = nullptr;
         for (std::size_t index = begun_; index > 0; --index) {
             arena_record& each = this->records()[index - 1];
-            if (is_empty(index - 1) && each.link != arena_record::open) push_empty(each);
+            if (is_empty(each) && !is_open(each)) push_empty(each);
         }
     }
 
@@ -480,10 +502,9 @@ private:
     }
 
     bool is_run(const arena_record& first, std::size_t count) const noexcept {
-        if (first.live != 1 || first.link != arena_record::closed || number_of(first) + count > begun_) return false;
-        return std::all_of(&first + 1, &first + count, [](const arena_record& each) {
-            return each.live == 0 && each.link == arena_record::closed;
-        });
+        if (first.live != 1 || is_open(first) || number_of(first) + count > begun_) return false;
+        return std::all_of(&first + 1, &first + count,
+                           [this](const arena_record& each) { return each.live == 0 && !is_empty(each); });
     }
 
     void give_back_run(arena_record& first, std::size_t from, std::size_t to) noexcept {
@@ -495,18 +516,17 @@ private:
         const std::size_t worst = worst_bytes(bytes, alignment, this->arena_bytes());
         const std::size_t most = this->large() == large_requests::take_run ? capacity() : this->arena_bytes();
         if (worst > most) return raise(request_too_large{Storage::name, worst, most});
-        if (worst > this->arena_bytes() && alignment > base_alignment(this->arena_bytes())) {
+        if (worst > this->arena_bytes() && alignment > this->base_alignment()) {
             return raise(bad_alignment{Storage::name, alignment});
         }
         return raise(out_of_arenas{Storage::name, bytes, this->arenas()});
     }
 
     arena_record* active_ = nullptr;  // the arena in use
-    std::size_t used_arenas_ = 0;     // arenas that are not in the list of empty ones, among those begun
     std::size_t begun_ = 0;           // arenas ever used: the records beyond mean nothing
     arena_record* empty_ = nullptr;   // the list of empty ones
-    std::array<arena_record*, most_open> open_{};
-    std::size_t open_count_ = 0;
+    std::array<arena_record*, most_open> kept_{};
+    std::size_t kept_count_ = 0;
     refusals_type refusals_;
 };
 

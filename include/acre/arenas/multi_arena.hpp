@@ -5,11 +5,12 @@
 // messages, jobs. Use acre::multi_pool where lifetimes are mixed (one small survivor keeps a whole arena), acre::arena
 // where everything ends at one point, acre::inline_multi_arena where the storage should lie in the object.
 //
-// Cost: allocate about 20 instructions, about 50 when it takes the next arena, deallocate about 30 to 35, all constant time
-// without a loop (counted by bench/limits/multi_arena.cpp); the run of arenas of a
-// large request is linear in the number of arenas. Memory: arenas x (bytes + 32), and nothing later. What is freed in an
-// arena that something still lives in comes back with the last of it, or at once when it was the arena's last
-// allocation. Not thread-safe: acre::synchronized<acre::multi_arena> is. Neither copied nor moved.
+// Cost: allocate 19 instructions, 44 when it takes the next arena, deallocate 33 to 37, all constant time without a loop
+// (counted by bench/limits/multi_arena.cpp, for alignments of up to 16 bytes); the run of arenas of a large request is
+// linear in the number of arenas, and so are construction and reset, which put all arenas into a list. Memory: arenas x
+// (bytes + 32), and nothing later. What is freed in an arena that something still lives in comes back with the last of it,
+// or at once when it was the arena's last allocation. Not thread-safe: acre::synchronized<acre::multi_arena> is. Neither
+// copied nor moved.
 //
 //     acre::multi_arena frames{{.arenas = 64, .bytes = 64_KiB}};
 //     void* frame = frames.allocate(n);
@@ -38,11 +39,13 @@ protected:
     upstream_arenas(const multi_arena_options& options, resource_ref upstream)
         : arenas_(options.arenas),
           arena_bytes_(options.bytes),
+          base_alignment_(std::min(options.bytes & (0 - options.bytes), most_alignment)),
+          usual_bytes_(options.open == 0 ? options.bytes : 0),
           open_limit_(options.open),
           large_(options.large),
           upstream_(upstream) {
         if (is_alignment(arena_bytes_)) shift_ = std::countr_zero(arena_bytes_);
-        bytes_ = static_cast<std::byte*>(upstream_.allocate(total_bytes(), alignment()));
+        bytes_ = static_cast<std::byte*>(upstream_.allocate(total_bytes(), base_alignment_));
         if (!exceptions_enabled && bytes_ == nullptr) arenas_ = 0;
         records_ = reinterpret_cast<arena_record*>(bytes_ + arenas_ * arena_bytes_);
     }
@@ -51,7 +54,7 @@ protected:
     ~upstream_arenas() {
         if (arenas_ == 0) return;
         unpoison_defined(bytes_, total_bytes());
-        upstream_.deallocate(bytes_, total_bytes(), alignment());
+        upstream_.deallocate(bytes_, total_bytes(), base_alignment_);
     }
 
 public:
@@ -62,6 +65,9 @@ public:
 protected:
     std::byte* bytes() const noexcept { return bytes_; }
     arena_record* records() const noexcept { return records_; }
+    std::size_t base_alignment() const noexcept { return base_alignment_; }
+    static constexpr bool listed_at_once = true;
+    std::size_t usual_bytes() const noexcept { return usual_bytes_; }
     std::size_t open_limit() const noexcept { return open_limit_; }
     large_requests large() const noexcept { return large_; }
     std::size_t index_of(std::size_t offset) const noexcept {
@@ -70,7 +76,6 @@ protected:
     }
 
 private:
-    std::size_t alignment() const noexcept { return std::min(arena_bytes_ & (0 - arena_bytes_), most_alignment); }
     std::size_t total_bytes() const noexcept { return arenas_ * (arena_bytes_ + sizeof(arena_record)); }
 
     std::byte* bytes_ = nullptr;
@@ -78,6 +83,8 @@ private:
     std::size_t arenas_;
     std::size_t arena_bytes_;
     int shift_ = 0;
+    std::size_t base_alignment_;
+    std::size_t usual_bytes_;
     std::size_t open_limit_;
     large_requests large_;
     resource_ref upstream_;

@@ -20,6 +20,10 @@
 
 namespace acre {
 
+namespace detail {
+struct thread_scratch_access;
+}
+
 /// What is allocated through it, or from its arena while it lives, is taken back at its end.
 class scratch {
 public:
@@ -44,6 +48,8 @@ public:
         parent.innermost_ = scope_.outer;
         parent.rewind(begin_);
         scope_.owner = nullptr;
+        if (releases_ && parent.innermost_ == nullptr) [[unlikely]]
+            parent.reset(release);
     }
 
     /// True until the scope ended, by end(), by an outer scratch's end or by a reset of the arena.
@@ -123,8 +129,14 @@ public:
     }
 
 private:
+    friend detail::thread_scratch_access;
+
+    // With `releases`, the arena keeps no memory beyond its outermost scratch.
+    scratch(arena& parent, bool releases) noexcept : scratch(parent) { releases_ = releases; }
+
     arena::scope scope_;
     arena::mark_type begin_;
+    bool releases_ = false;
 };
 
 static_assert(resizable_resource<scratch>);

@@ -5,8 +5,8 @@
 // would take the results with it at its end. Use acre::scratch where an arena is at hand that is nobody's result.
 //
 // Cost: a thread-local access and one comparison an arena passed in, then what acre::scratch costs. The arenas of a
-// thread hold what they grew to until the thread ends; release_thread_scratch() gives it back earlier. Each thread has
-// its own, so there is nothing to lock; do not pass the scratch to another thread.
+// thread hold what they grew to until the thread ends; release_thread_scratch() gives it back earlier. In destructors of
+// thread_local objects that end later than these arenas, each outermost scratch takes its memory anew. Each thread has its own, so there is nothing to lock; do not pass the scratch to another thread.
 //
 //     std::span<Step> find_path(acre::arena& results, const Map& map) {
 //         acre::scratch temp = acre::thread_scratch(results);
@@ -22,6 +22,7 @@
 #include <acre/arenas/scratch.hpp>
 #include <array>
 #include <cstddef>
+#include <new>
 
 namespace acre {
 
@@ -29,10 +30,30 @@ namespace detail {
 /// Arenas that each thread has.
 inline constexpr std::size_t thread_arena_count = 4;
 
-inline std::array<arena, thread_arena_count>& thread_arenas() noexcept {
-    thread_local std::array<arena, thread_arena_count> arenas;
-    return arenas;
+struct thread_arena_set {
+    std::array<arena, thread_arena_count> arenas;
+    bool thread_ends = false;
+};
+
+/// Usable for as long as the thread runs: destructors of other thread_local objects may want a scratch after the memory
+/// was given back.
+inline thread_arena_set& thread_arenas() noexcept {
+    struct giver_back {
+        thread_arena_set& of;
+        ~giver_back() {
+            for (arena& each : of.arenas) each.reset(release);
+            of.thread_ends = true;
+        }
+    };
+    alignas(thread_arena_set) thread_local std::byte storage[sizeof(thread_arena_set)];
+    thread_local const giver_back at_the_end{*::new (storage) thread_arena_set};
+    return *std::launder(reinterpret_cast<thread_arena_set*>(storage));
 }
+
+/// Begins a scratch of an arena of this thread.
+struct thread_scratch_access {
+    static scratch begin(arena& of, bool thread_ends) noexcept { return scratch{of, thread_ends}; }
+};
 
 inline const arena* arena_of(const arena& conflict) noexcept {
     return &conflict;
@@ -49,25 +70,26 @@ template <class... Conflicts>
                   "a thread has four arenas: pass at most three that the scratch must not be of");
     const std::array<const arena*, sizeof...(Conflicts)> taken{detail::arena_of(conflicts)...};
     arena* chosen = nullptr;
-    for (arena& each : detail::thread_arenas()) {
+    detail::thread_arena_set& own = detail::thread_arenas();
+    for (arena& each : own.arenas) {
         bool conflicting = false;
         for (const arena* other : taken) conflicting |= other == &each;
         if (conflicting) continue;
         chosen = &each;
         break;
     }
-    return scratch{*chosen};
+    return detail::thread_scratch_access::begin(*chosen, own.thread_ends);
 }
 
 /// Gives the memory of this thread's arenas back to the heap. Scratches of them that still live are ended.
 inline void release_thread_scratch() noexcept {
-    for (arena& each : detail::thread_arenas()) each.reset(release);
+    for (arena& each : detail::thread_arenas().arenas) each.reset(release);
 }
 
 /// Bytes that this thread's arenas hold.
 inline std::size_t thread_scratch_capacity() noexcept {
     std::size_t bytes = 0;
-    for (const arena& each : detail::thread_arenas()) bytes += each.capacity();
+    for (const arena& each : detail::thread_arenas().arenas) bytes += each.capacity();
     return bytes;
 }
 
