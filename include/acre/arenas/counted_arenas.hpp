@@ -109,6 +109,7 @@ public:
         active_ = nullptr;
         kept_count_ = 0;
         empty_ = nullptr;
+        taken_ = 0;
         begun_ = 0;
         if constexpr (Storage::listed_at_once) list_all();
     }
@@ -131,9 +132,12 @@ public:
         return sum([](const arena_record& each) { return each.live; });
     }
 
-    /// Number of arenas that hold a live allocation, or a part of one. Linear in the arenas used.
+    /// Number of arenas that hold a live allocation, or a part of one. Constant time.
     std::size_t busy_arenas() const noexcept {
-        return sum([this](const arena_record& each) { return std::size_t{!is_empty(each)}; });
+        const auto is_vacant = [](const arena_record* each) { return each->live == 0; };
+        const auto kept = kept_.begin();
+        const auto vacant = std::count_if(kept, kept + static_cast<std::ptrdiff_t>(kept_count_), is_vacant);
+        return taken_ - static_cast<std::size_t>(vacant) - (active_ != nullptr && is_vacant(active_));
     }
 
     /// True when `p` points into the storage. Constant time.
@@ -263,6 +267,7 @@ private:
     void emptied(arena_record& empty) noexcept {
         empty.position = empty.end - this->arena_bytes();
         if (&empty == active_ || empty.link == arena_record::kept) return;
+        --taken_;
         push_empty(empty);
     }
 
@@ -324,6 +329,7 @@ private:
         next.position = start + rounded_one_or_more(bytes);
         next.live = 1;
         next.link = arena_record::taken;
+        ++taken_;
         if (active_ == nullptr || room(next) >= room(*active_)) active_ = &next;
         unpoison(reinterpret_cast<void*>(start), bytes);
         return reinterpret_cast<void*>(start);
@@ -383,6 +389,7 @@ private:
     // than one of those kept.
     void use(arena_record& added) noexcept {
         added.link = arena_record::taken;
+        ++taken_;
         arena_record* other = active_;
         if (other == nullptr || room(added) >= room(*other)) {
             active_ = &added;
@@ -453,16 +460,17 @@ private:
     void occupy_run(std::size_t first, std::size_t count) noexcept {
         arena_record* const begin = this->records() + first;
         arena_record* const end = begin + count;
+        for (arena_record* each = begin; each < end; ++each) {
+            taken_ += !is_open(*each);
+            each->link = arena_record::taken;
+            each->position = each->end;
+            each->live = each == begin ? 1 : 0;
+        }
         const auto is_inside = [begin, end](const arena_record* each) { return each >= begin && each < end; };
         if (is_inside(active_)) active_ = nullptr;
         const auto kept = kept_.begin();
         kept_count_ = static_cast<std::size_t>(
             std::remove_if(kept, kept + static_cast<std::ptrdiff_t>(kept_count_), is_inside) - kept);
-        for (arena_record* each = begin; each < end; ++each) {
-            each->link = arena_record::taken;
-            each->position = each->end;
-            each->live = each == begin ? 1 : 0;
-        }
         list_empty_anew();
     }
 
@@ -523,6 +531,7 @@ private:
     }
 
     arena_record* active_ = nullptr;  // the arena in use
+    std::size_t taken_ = 0;           // arenas begun that are not in the list
     std::size_t begun_ = 0;           // arenas ever used: the records beyond mean nothing
     arena_record* empty_ = nullptr;   // the list of empty ones
     std::array<arena_record*, most_open> kept_{};

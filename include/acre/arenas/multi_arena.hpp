@@ -5,7 +5,7 @@
 // messages, jobs. Use acre::multi_pool where lifetimes are mixed (one small survivor keeps a whole arena), acre::arena
 // where everything ends at one point, acre::inline_multi_arena where the storage should lie in the object.
 //
-// Cost: allocate 19 instructions, 44 when it takes the next arena, deallocate 33 to 37, all constant time without a loop
+// Cost: allocate 19 instructions, 45 when it takes the next arena, deallocate 33 to 38, all constant time without a loop
 // (counted by bench/limits/multi_arena.cpp, for alignments of up to 16 bytes); the run of arenas of a large request is
 // linear in the number of arenas, and so are construction and reset, which put all arenas into a list. Memory: arenas x
 // (bytes + 32), and nothing later. What is freed in an arena that something still lives in comes back with the last of it,
