@@ -299,17 +299,22 @@ TEST(statistics_records, the_most_arenas_in_use) {
     EXPECT_EQ(tested.peak_busy_arenas(), 0u);
 }
 
-TEST(statistics_records, forgets_on_demand) {
+TEST(statistics_records, counts_anew_on_demand_from_what_is_live) {
     statistics<acre::heap, everything> tested;
     void* p = tested.allocate(10);
     tested.push_scope();
+    tested.deallocate(tested.allocate(100), 100);
     tested.reset_counts();
-    EXPECT_TRUE(tested.live_allocations().empty());
+    EXPECT_EQ(tested.live_bytes_at(p), 10u);
     EXPECT_TRUE(tested.histogram().empty());
     tested.deallocate(p, 10);
     const acre::statistics_scope scope = tested.pop_scope();
-    EXPECT_EQ(scope.counts.bytes.peak, 0u);
+    EXPECT_EQ(scope.bytes_before, 10u);
+    EXPECT_EQ(scope.counts.bytes.peak, 10u);
+    EXPECT_EQ(scope.counts.bytes.value, 0u);
+    EXPECT_EQ(scope.counts.bytes.total, 0u);
     EXPECT_EQ(tested.unrecorded(), 0u);
+    EXPECT_TRUE(tested.live_allocations().empty());
 }
 
 TEST(statistics_records, X16_moves_with_what_is_recorded) {

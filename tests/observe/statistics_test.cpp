@@ -155,13 +155,21 @@ TEST(statistics, moves_with_what_it_counts) {
     EXPECT_EQ(second.live(), 1u);
 }
 
-TEST(statistics, forgets_on_demand) {
+TEST(statistics, counts_anew_on_demand_from_what_is_live) {
     acre::statistics<acre::heap> tested;
     void* p = tested.allocate(10);
+    tested.deallocate(tested.allocate(100), 100);
     tested.reset_counts();
-    EXPECT_EQ(tested.counts().bytes.peak, 0u);
+    EXPECT_EQ(tested.counts().bytes.peak, 10u);
+    EXPECT_EQ(tested.counts().bytes.total, 0u);
+    EXPECT_EQ(tested.counts().largest, 0u);
+    void* q = tested.allocate(20);
     tested.deallocate(p, 10);
-    EXPECT_EQ(tested.counts().allocations.value, 0u) << "what was forgotten is not counted below zero";
+    EXPECT_EQ(tested.counts().allocations.value, 1u);
+    EXPECT_EQ(tested.counts().bytes.value, 20u);
+    EXPECT_EQ(tested.counts().bytes.peak, 30u);
+    EXPECT_EQ(tested.counts().bytes.total, 20u);
+    tested.deallocate(q, 20);
     EXPECT_EQ(tested.counts().bytes.value, 0u);
 }
 

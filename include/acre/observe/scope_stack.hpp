@@ -44,9 +44,7 @@ public:
             return false;
         }
         outer_ = ::new (storage) saved{innermost_, outer_, live.allocations.value, live.bytes.value};
-        innermost_ = {};
-        innermost_.allocations.value = innermost_.allocations.peak = live.allocations.value;
-        innermost_.bytes.value = innermost_.bytes.peak = live.bytes.value;
+        innermost_ = live.anew();
         return true;
     }
 
@@ -63,12 +61,13 @@ public:
         return result;
     }
 
-    /// All scopes count anew.
-    void clear() noexcept {
-        innermost_ = {};
+    /// All scopes count anew, as if they began while `live` is what is live.
+    void restart(const statistics_counts& live) noexcept {
+        innermost_ = live.anew();
         for (saved* each = outer_; each != nullptr; each = each->outer) {
-            each->counts = {};
-            each->allocations_before = each->bytes_before = 0;
+            each->counts = innermost_;
+            each->allocations_before = live.allocations.value;
+            each->bytes_before = live.bytes.value;
         }
     }
 

@@ -157,12 +157,11 @@ public:
         }
     }
 
-    void forget() noexcept {
-        counts_ = {};
+    void restart() noexcept {
+        counts_ = counts_.anew();
         busy_ = {};
-        if constexpr (Options.live_map) live_.clear();
         if constexpr (Options.histogram) sizes_.clear();
-        if constexpr (Options.scopes) scopes_.clear();
+        if constexpr (Options.scopes) scopes_.restart(counts_);
     }
 
     const statistics_counts& counts() const noexcept { return counts_; }
@@ -228,8 +227,8 @@ public:
         }
         return text;
     }
-    /// Starts counting anew: what is live now is forgotten, and so are sizes, scopes' counts and the live map.
-    void reset_counts() noexcept { this->meter().forget(); }
+    /// Starts counting anew, in all scopes, from what is live now: peaks begin there, totals, failures and sizes at nothing.
+    void reset_counts() noexcept { this->meter().restart(); }
 
     /// All that is live, oldest first. Throws std::bad_alloc: the vector is the general heap's.
     std::vector<live_allocation> live_allocations() const

@@ -57,6 +57,11 @@ struct statistics_counts {
         bytes.lower_to(size);
     }
 
+    /// What counting begins with where so much lives: peaks at what lives, totals at nothing.
+    statistics_counts anew() const noexcept {
+        return {.allocations = {allocations.value, allocations.value, 0}, .bytes = {bytes.value, bytes.value, 0}};
+    }
+
     /// Several lines for people.
     std::string report(const char* name) const {
         char text[512];
