@@ -1,6 +1,8 @@
 // Objects in a pool: constructed and destroyed once each, walked in address order, and whole while others come and go.
 #include <gtest/gtest.h>
 
+#include <acre/pools/concurrent_pool.hpp>
+#include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <algorithm>
 #include <cstring>
@@ -259,6 +261,48 @@ TEST(object_pool, P12_objects_stay_whole_while_others_come_and_go) {
     }
     for (item* each : items) ASSERT_TRUE(each->whole());
     EXPECT_EQ(tested.live(), items.size());
+}
+
+template <class Pool, class Use>
+std::string said_at_the_end(Use use) {
+    testing::internal::CaptureStderr();
+    {
+        Pool tested{acre::pool_options{.report_live = true}};
+        use(tested);
+    }
+    return testing::internal::GetCapturedStderr();
+}
+
+TEST(object_pool, reports_what_is_live_at_its_end_on_demand) {
+    using acre::concurrent_pool;
+    using acre::object_pool;
+    const auto two = [](auto& pool) {
+        pool.create();
+        pool.destroy(pool.create());
+        pool.create();
+    };
+    EXPECT_EQ(said_at_the_end<object_pool<double>>(two),
+              "acre::object_pool: 2 still live when it ended, in 16 bytes\n");
+    EXPECT_EQ(said_at_the_end<object_pool<std::string>>(two),
+              "acre::object_pool: 2 still live when it ended, in 64 bytes\n");
+    EXPECT_EQ(said_at_the_end<concurrent_pool<std::string>>(two),
+              "acre::concurrent_pool: 2 still live when it ended, in 64 bytes\n");
+    EXPECT_EQ(said_at_the_end<acre::pool<24>>([](auto& pool) { (void)pool.allocate(); }),
+              "acre::pool: 1 still live when it ended, in 24 bytes\n");
+    EXPECT_EQ(
+        said_at_the_end<acre::multi_pool>([](auto& pool) { (void)pool.allocate(100'000); }).find("acre::multi_pool: 1"),
+        0u);
+    EXPECT_EQ(said_at_the_end<object_pool<int>>([](auto& pool) { pool.destroy(pool.create()); }), "");
+    EXPECT_EQ(said_at_the_end<object_pool<double>>([&two](auto& pool) {
+                  two(pool);
+                  const object_pool<double> taken = std::move(pool);
+              }),
+              "acre::object_pool: 2 still live when it ended, in 16 bytes\n");
+    EXPECT_EQ(said_at_the_end<object_pool<int>>([&two](auto& pool) {
+                  two(pool);
+                  pool.clear();
+              }),
+              "");
 }
 
 }  // namespace

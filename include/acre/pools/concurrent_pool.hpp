@@ -39,7 +39,10 @@ public:
     concurrent_pool() = default;
 
     /// Destroys the objects that are still live, in address order. No thread may use it any more.
-    ~concurrent_pool() { destroy_all(); }
+    ~concurrent_pool() {
+        this->report_live(name);
+        destroy_all();
+    }
 
     /// A T constructed from `arguments`. Throws as allocate, and what the constructor throws: then its slot is free.
     template <class... Arguments>

@@ -30,6 +30,7 @@
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/large_blocks.hpp>
+#include <acre/pools/live_report.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/slab_geometry.hpp>
@@ -55,7 +56,7 @@ public:
     concurrent_pool_for() : concurrent_pool_for(resource_ref{heap{}}) {}
     explicit concurrent_pool_for(resource_ref upstream) : concurrent_pool_for(pool_options{}, upstream) {}
     explicit concurrent_pool_for(const pool_options& options, resource_ref upstream = heap{})
-        : source_{geometry, name, upstream, options.limit_bytes} {
+        : source_{geometry, name, upstream, options.limit_bytes}, report_(options.report_live) {
         require_at_least(geometry.first_slab_bytes, name, "limit_bytes", options.limit_bytes);
         forks_.guard(depot_.lock(), this, &forget_other_threads);
     }
@@ -66,6 +67,7 @@ public:
     /// Gives everything back to upstream, slots that were not freed included. No thread may use it any more; threads that
     /// did may end meanwhile, or go on.
     ~concurrent_pool_for() {
+        report_live(name);
         caches_.end();
         forks_.unguard();
         depot_.release(source_);
@@ -138,7 +140,8 @@ public:
     resource_ref upstream() const noexcept { return source_.upstream; }
 
 protected:
-    // For pools made of this one, which misuse is reported of in their name.
+    // For pools made of this one, which misuse and what is live at the end are reported of in their name.
+    void report_live(const char* reported) noexcept { report_.write(reported, *this); }
     [[gnu::always_inline]] void give_back(const char* reported, void* p) noexcept {
         if (p == nullptr) return;
         // Known in this build alone; otherwise the slot's header would have to be looked at.
@@ -249,6 +252,7 @@ private:
     slot_source source_;
     per_thread caches_{this, &thread_ended};
     bool keeps_caches_ = true;
+    live_report report_;
     fork_guard forks_;
     slot_depot depot_;
 };

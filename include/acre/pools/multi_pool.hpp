@@ -20,6 +20,7 @@
 #include <acre/memory/heap.hpp>
 #include <acre/pools/bitmap_slabs.hpp>
 #include <acre/pools/large_blocks.hpp>
+#include <acre/pools/live_report.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
 #include <cstddef>
@@ -36,7 +37,7 @@ public:
     multi_pool() noexcept = default;
     explicit multi_pool(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit multi_pool(const pool_options& options, resource_ref upstream = heap{})
-        : limit_(options.limit_bytes), upstream_(upstream) {
+        : limit_(options.limit_bytes), report_(options.report_live), upstream_(upstream) {
         require_at_least(size_class_geometry[0].first_slab_bytes, name, "limit_bytes", options.limit_bytes);
     }
 
@@ -44,7 +45,10 @@ public:
     multi_pool& operator=(const multi_pool&) = delete;
 
     /// Gives everything back to upstream, what was not freed included.
-    ~multi_pool() { release(); }
+    ~multi_pool() {
+        report_.write(name, *this);
+        release();
+    }
 
     /// Storage of `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory, request_too_large,
     /// limit_exceeded or bad_alignment. Constant time but for a new slab or a large block.
@@ -210,6 +214,7 @@ private:
     bitmap_slabs classes_[size_class_count];
     large_blocks large_;
     std::size_t limit_ = SIZE_MAX;
+    live_report report_;
     resource_ref upstream_ = heap{};
 };
 

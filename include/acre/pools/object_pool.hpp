@@ -48,13 +48,13 @@ public:
     object_pool(object_pool&& other) noexcept : base(std::move(other)) {}
     object_pool& operator=(object_pool&& other) noexcept {
         if (this == &other) return *this;
-        destroy_all();
+        end_of_all();
         base::operator=(std::move(other));
         return *this;
     }
 
     /// Destroys the objects that are still live, in address order.
-    ~object_pool() { destroy_all(); }
+    ~object_pool() { end_of_all(); }
 
     /// A T constructed from `arguments`. Throws as allocate, and what the constructor throws: then its slot is free.
     template <class... Arguments>
@@ -108,6 +108,11 @@ private:
     T* construct(void* slot, Arguments&&... arguments) {
         return detail::construct_at_or<T>(
             slot, [this, slot]() noexcept { this->deallocate(slot); }, std::forward<Arguments>(arguments)...);
+    }
+
+    void end_of_all() noexcept {
+        this->report_live(name);
+        destroy_all();
     }
 
     void destroy_all() noexcept {

@@ -21,6 +21,7 @@
 #include <acre/memory/heap.hpp>
 #include <acre/pools/bitmap_slabs.hpp>
 #include <acre/pools/large_blocks.hpp>
+#include <acre/pools/live_report.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/slab_geometry.hpp>
 #include <algorithm>
@@ -50,12 +51,13 @@ public:
     pool() noexcept = default;
     explicit pool(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit pool(const pool_options& options, resource_ref upstream = heap{})
-        : limit_(options.limit_bytes), upstream_(upstream) {
+        : limit_(options.limit_bytes), report_(options.report_live), upstream_(upstream) {
         require_at_least(geometry.first_slab_bytes, name, "limit_bytes", options.limit_bytes);
     }
 
     /// Takes over the slots of `other`, which is left empty. Linear in the number of slabs.
-    pool(pool&& other) noexcept : large_(std::move(other.large_)), limit_(other.limit_), upstream_(other.upstream_) {
+    pool(pool&& other) noexcept
+        : large_(std::move(other.large_)), limit_(other.limit_), report_(other.report_), upstream_(other.upstream_) {
         slabs_.take_over(other.slabs_);
     }
     pool& operator=(pool&& other) noexcept {
@@ -65,7 +67,10 @@ public:
     }
 
     /// Gives everything back to upstream, slots that were not freed included.
-    ~pool() { release(); }
+    ~pool() {
+        report_live(name);
+        release();
+    }
 
     /// A slot of Slot bytes aligned to Align, contents undefined. Throws out_of_memory or limit_exceeded.
     [[gnu::always_inline]] void* allocate() {
@@ -147,7 +152,8 @@ public:
     }
 
 protected:
-    // For pools made of this one, which misuse is reported of in their name.
+    // For pools made of this one, which misuse and what is live at the end are reported of in their name.
+    void report_live(const char* reported) noexcept { report_.write(reported, *this); }
     [[gnu::always_inline]] void give_back(const char* reported, void* slot) noexcept {
         slabs_.give_back(geometry, reported, slot);
     }
@@ -200,6 +206,7 @@ private:
     bitmap_slabs slabs_;
     large_blocks large_;
     std::size_t limit_ = SIZE_MAX;
+    live_report report_;
     resource_ref upstream_ = heap{};
 };
 

@@ -6,10 +6,13 @@
 
 namespace acre {
 
-/// Options of acre::pool, acre::object_pool and acre::multi_pool.
+/// Options of acre::pool, acre::object_pool, acre::multi_pool and the concurrent pools.
 struct pool_options {
-    std::size_t limit_bytes =
-        SIZE_MAX;  // never holds more than this from upstream; at least the first slab, of 4 KiB or more
+    /// Bytes: never holds more than this from upstream; at least the first slab, of 4 KiB or more.
+    std::size_t limit_bytes = SIZE_MAX;
+    /// When the pool ends while something of it is live, a line to stderr says how much. Object pools destroy their objects
+    /// either way.
+    bool report_live = false;
 };
 
 }  // namespace acre
