@@ -91,25 +91,25 @@ std::vector<path<Arenas>> allocations() {
              return call{.bytes = most};
          },
          1},
-        {"allocate: over-aligned, the arena in use has room",
+        {"allocate over-aligned: the arena in use has room",
          [](Arenas& arenas) {
              (void)arenas.allocate(small);
              return call{.alignment = strict};
          },
          0},
-        {"allocate: over-aligned, first use of the next",
+        {"allocate over-aligned: first use of the next",
          [](Arenas& arenas) {
              (void)arenas.allocate(arena_bytes);
              return call{.alignment = strict};
          },
          1},
-        {"allocate: over-aligned, the next comes from the list",
+        {"allocate over-aligned: the next comes from the list",
          [](Arenas& arenas) {
              leave_one_empty(arenas, most);
              return call{.alignment = strict};
          },
          1},
-        {"allocate: over-aligned, the next comes from the list and is closed",
+        {"allocate over-aligned: the next comes from the list and is closed",
          [](Arenas& arenas) {
              leave_one_empty(arenas, half);
              return call{.bytes = arena_bytes - strict, .alignment = strict};

@@ -5,9 +5,9 @@
 // arena::allocate<T>(n) where the number is known, acre::cursor for many objects that need not be neighbours.
 //
 // Cost: push_back is constant time on average and moves nothing within a block while nobody else allocates from the arena:
-// the room grows by an eighth each time, after it has doubled to 512 elements. At the end of a block the elements move to
-// the next one. When others do allocate, the room doubles and the elements move, as std::vector's do. Elements are
-// destroyed with the vector, and their storage goes back to the arena if it is still the last allocation. Not
+// the room doubles up to 512 elements, grows by a quarter up to 896 and by an eighth from there. At the end of a block the
+// elements move to the next one. When others do allocate, the room doubles and the elements move, as std::vector's do.
+// Elements are destroyed with the vector, and their storage goes back to the arena if it is still the last allocation. Not
 // thread-safe. The arena must live longer; a reset of it makes the vector's elements void: destroy the vector first.
 //
 //     acre::arena_vector<Token> tokens{level};
@@ -85,7 +85,7 @@ public:
         return *this;
     }
 
-    ~arena_vector() {
+    [[gnu::always_inline]] ~arena_vector() {
         clear();
         give_back();
     }
@@ -109,17 +109,19 @@ public:
         return end_[-1];
     }
     [[gnu::always_inline]] void push_back(const T& value) {
-        if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 2 * sizeof(void*)) {
-            // By value: then neither has the value to lie in memory.
-            const T copy = value;
-            if (end_ == limit_) [[unlikely]]
-                adopt(grown<true>(*owner_, {begin_, limit_}, end_, extended_, capacity() + 1));
-            construct_last(copy);
+        if constexpr (passed_in_registers) {
+            push_back_copy(value);
         } else {
             emplace_back(value);
         }
     }
-    void push_back(T&& value) { emplace_back(std::move(value)); }
+    [[gnu::always_inline]] void push_back(T&& value) {
+        if constexpr (passed_in_registers) {
+            push_back_copy(value);
+        } else {
+            emplace_back(std::move(value));
+        }
+    }
 
     /// As emplace_back, but null, and nothing changed, when there is no memory.
     template <class... Arguments>
@@ -187,7 +189,7 @@ public:
     iterator erase(const_iterator place) { return erase(place, place + 1); }
 
     /// Destroys all elements; keeps the storage.
-    void clear() noexcept { destroy_from(begin_); }
+    [[gnu::always_inline]] void clear() noexcept { destroy_from(begin_); }
 
     /// `count` elements: those beyond are destroyed, those missing are value-initialised, or copies of `value`.
     void resize(std::size_t count) {
@@ -261,8 +263,10 @@ public:
     }
 
 private:
+    static constexpr bool passed_in_registers = std::is_trivially_copyable_v<T> && sizeof(T) <= 2 * sizeof(void*);
     static constexpr std::size_t first_capacity = std::max<std::size_t>(1, 64 / sizeof(T));
-    static constexpr std::size_t few_elements = 512;  // up to so many the room doubles where it is, too
+    static constexpr std::size_t few_elements = 512;   // up to so many the room doubles where it is, too
+    static constexpr std::size_t some_elements = 896;  // and up to so many it grows by a quarter, later by an eighth
     static constexpr std::size_t most_elements = max_request / 2 / sizeof(T);
 
     // Where elements are, and how far there is room. What grows a vector takes and returns one by value, in registers, so
@@ -274,6 +278,13 @@ private:
         std::size_t bytes() const noexcept { return capacity() * sizeof(T); }
     };
 
+    // By value: then neither has the value to lie in memory.
+    [[gnu::always_inline]] void push_back_copy(const T value) {
+        if (end_ == limit_) [[unlikely]]
+            adopt(grown<true>(*owner_, {begin_, limit_}, end_, extended_, capacity() + 1));
+        construct_last(value);
+    }
+
     template <class... Arguments>
     T* construct_last(Arguments&&... arguments) {
         T* made = std::construct_at(end_, std::forward<Arguments>(arguments)...);
@@ -281,12 +292,13 @@ private:
         return made;
     }
 
-    void destroy_from(T* kept) noexcept {
+    [[gnu::always_inline]] void destroy_from(T* kept) noexcept {
         std::destroy(kept, end_);
         end_ = kept;
     }
 
-    void give_back() noexcept {
+    // Inline where exceptions pass, too: a call would want the vector in memory, and so would the loop that may throw.
+    [[gnu::always_inline]] void give_back() noexcept {
         if (begin_ != nullptr) owner_->deallocate(begin_, capacity() * sizeof(T), alignof(T));
         begin_ = end_ = limit_ = nullptr;
     }
@@ -336,7 +348,8 @@ private:
     static room extend(R& owner, room from, std::size_t least) noexcept {
         if (from.begin == nullptr || least > most_elements) return from;
         const std::size_t capacity = from.capacity();
-        std::size_t more = std::max(least - capacity, capacity < few_elements ? capacity : capacity / 8);
+        const std::size_t share = capacity < few_elements ? 1 : capacity < some_elements ? 4 : 8;
+        std::size_t more = std::max(least - capacity, capacity / share);
         while (!owner.try_resize(from.begin, from.bytes(), (capacity + more) * sizeof(T))) {
             if (capacity + more == least) return from;
             more = std::max(least - capacity, more / 2);

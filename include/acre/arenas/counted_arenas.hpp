@@ -250,12 +250,12 @@ private:
     }
 
     // The same for any arena and every alignment, and for no bytes.
-    static bool place(arena_record& in, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
+    [[gnu::always_inline]] static bool place(arena_record& in, std::size_t bytes, std::size_t alignment,
+                                             void*& p) noexcept {
         std::uintptr_t start = in.position;
         const std::size_t padding = padding_to(start, alignment);
         std::size_t needed;
-        if (__builtin_add_overflow(bytes + (bytes == 0), padding, &needed) || needed > in.end - start) [[unlikely]]
-            return false;
+        if (__builtin_add_overflow(bytes + (bytes == 0), padding, &needed) || needed > in.end - start) return false;
         start += padding;
         in.position = start + rounded(bytes);
         ++in.live;
@@ -311,21 +311,24 @@ private:
             return nullptr;
         void* p;
         if (active_ != nullptr && place(*active_, bytes, alignment, p)) return p;
-        return alignment <= this->base_alignment() ? place_in_next(bytes) : nullptr;
+        return place_in_next(bytes, alignment, worst_padding(alignment, this->base_alignment()));
     }
 
     // Null where this is not the usual case that the request fits an arena, one is left, and none is kept open.
-    [[gnu::always_inline]] void* place_in_next(std::size_t bytes) noexcept {
-        if (!fits(bytes, this->usual_bytes())) [[unlikely]]
+    [[gnu::always_inline]] void* place_in_next(std::size_t bytes, std::size_t alignment = granule,
+                                               std::size_t skipped = 0) noexcept {
+        const std::size_t most = this->usual_bytes();
+        if (skipped > most || !fits(bytes, most - skipped)) [[unlikely]]
             return nullptr;
         arena_record* next = next_empty();
-        return next == nullptr ? nullptr : place_first(*next, bytes);
+        return next == nullptr ? nullptr : place_first(*next, bytes, alignment);
     }
 
     // The arena in use is not empty, or it would have served the request; of it and the next, the one with more room left
     // is used on.
-    [[gnu::always_inline]] void* place_first(arena_record& next, std::size_t bytes) noexcept {
-        const std::uintptr_t start = next.position;
+    [[gnu::always_inline]] void* place_first(arena_record& next, std::size_t bytes, std::size_t alignment) noexcept {
+        // Arenas begin at multiples of the granule.
+        const std::uintptr_t start = alignment <= granule ? next.position : align_up(next.position, alignment);
         next.position = start + rounded_one_or_more(bytes);
         next.live = 1;
         next.link = arena_record::taken;
