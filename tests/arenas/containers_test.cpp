@@ -7,10 +7,12 @@
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
+#include <acre/combine/recycling.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/observe/statistics.hpp>
 #include <list>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <span>
 #include <string>
@@ -248,6 +250,47 @@ TEST(arena_vector, in_other_resources) {
     arena_vector<int, acre::statistics<arena>> values{counted};
     values.push_back(1);
     EXPECT_EQ(counted.counts().allocations.value, 1u);
+}
+
+TEST(arena_vector, appends_a_part_of_itself) {
+    acre::recycling<acre::arena> level;
+    acre::arena_vector<int, acre::recycling<acre::arena>> numbers{level};
+    std::vector<int> expected(16);
+    std::iota(expected.begin(), expected.end(), 0);
+    numbers.append(expected);
+    for (int i = 0; i < 5; ++i) {
+        (void)level.allocate(10);
+        numbers.append(std::span{numbers}.subspan(3));
+        const std::vector<int> part(expected.begin() + 3, expected.end());
+        expected.insert(expected.end(), part.begin(), part.end());
+    }
+    EXPECT_TRUE(std::ranges::equal(numbers, expected));
+}
+
+TEST(arena_vector, takes_what_can_only_be_moved) {
+    struct handle {
+        explicit handle(int number) : value(number) {}
+        handle(const handle&) = delete;
+        handle(handle&&) = default;
+        handle& operator=(handle&&) = default;
+        int value;
+    };
+    acre::arena level;
+    acre::arena_vector<handle> handles{level};
+    for (int i = 0; i < 100; ++i) handles.push_back(handle{i});
+    EXPECT_EQ(handles[99].value, 99);
+}
+
+TEST(arena_string, tries_to_append_a_part_of_itself) {
+    acre::recycling<acre::arena> level;
+    acre::basic_arena_string<acre::recycling<acre::arena>> text{"0123456789012345678901234567890123456789", level};
+    std::string expected{text.view()};
+    for (int i = 0; i < 5; ++i) {
+        (void)level.allocate(10);
+        EXPECT_TRUE(text.try_append(text.view().substr(7)));
+        expected += expected.substr(7);
+    }
+    EXPECT_EQ(text.view(), expected);
 }
 
 TEST(arena_vector, assigns_what_replaces_the_elements) {

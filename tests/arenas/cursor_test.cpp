@@ -108,6 +108,23 @@ struct thrower {
     char bytes[32];
 };
 
+TEST(cursor, A12_a_constructor_that_throws_in_a_block_of_its_own_leaves_the_cursor_where_it_is) {
+    struct refusing {
+        char bytes[20'000];
+        refusing() { throw 1; }
+    };
+    acre::arena level{{.first_block_bytes = 1024, .max_block_bytes = 4096}};
+    char* const first = static_cast<char*>(level.allocate(64));
+    std::memset(first, 1, 64);
+    {
+        acre::cursor writing{level};
+        EXPECT_THROW(writing.create<refusing>(), int);
+        for (int i = 0; i < 1000; ++i) std::memset(writing.allocate(100), 2, 100);
+    }
+    std::memset(level.allocate(100), 3, 100);
+    EXPECT_EQ(first[63], 1);
+}
+
 TEST(cursor, a_constructor_that_throws_keeps_nothing) {
     acre::arena level;
     {

@@ -98,6 +98,11 @@ TEST(fit_multi_arena, what_the_workload_throws_is_passed_on) {
                  std::runtime_error);
 }
 
+TEST(fit_multi_arena, B6_sizes_do_not_wrap_where_nothing_bounds_them) {
+    const auto large = [](acre::multi_arena& tried) { tried.deallocate(tried.try_allocate(2000), 2000); };
+    EXPECT_TRUE(acre::fit_multi_arena(large, {.largest_bytes = SIZE_MAX, .most_total_bytes = 1000}).empty());
+}
+
 TEST(fit_multi_arena, a_workload_that_asks_for_nothing_needs_one_arena) {
     const auto front = acre::fit_multi_arena([](acre::multi_arena&) {});
     EXPECT_EQ(front, (std::vector<acre::multi_arena_fit>{{1, 32}}));

@@ -382,6 +382,7 @@ TEST(multi_arena_misuse, a_run_given_back_with_another_size) {
     multi_arena tested{{.arenas = 8, .bytes = 1024, .large = large_requests::take_run}};
     void* run = tested.allocate(3000);
     EXPECT_DEATH(tested.deallocate(run, 9000), "a size other than the one allocated");
+    EXPECT_DEATH(tested.deallocate(run, 2000), "a size other than the one allocated");
     // As large as it and its neighbour together.
     void* neighbour = tested.allocate(2000);
     EXPECT_DEATH(tested.deallocate(run, 5000), "a size other than the one allocated");

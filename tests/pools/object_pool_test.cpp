@@ -281,14 +281,19 @@ TEST(object_pool, reports_what_is_live_at_its_end_on_demand) {
         pool.destroy(pool.create());
         pool.create();
     };
-    EXPECT_EQ(said_at_the_end<object_pool<double>>(two),
-              "acre::object_pool: 2 still live when it ended, in 16 bytes\n");
-    EXPECT_EQ(said_at_the_end<object_pool<std::string>>(two),
-              "acre::object_pool: 2 still live when it ended, in 64 bytes\n");
+    EXPECT_EQ(said_at_the_end<object_pool<double>>(two), "acre::object_pool: 2 still live when it ended\n");
+    EXPECT_EQ(said_at_the_end<object_pool<std::string>>(two), "acre::object_pool: 2 still live when it ended\n");
     EXPECT_EQ(said_at_the_end<concurrent_pool<std::string>>(two),
-              "acre::concurrent_pool: 2 still live when it ended, in 64 bytes\n");
+              "acre::concurrent_pool: 2 still live when it ended\n");
     EXPECT_EQ(said_at_the_end<acre::pool<24>>([](auto& pool) { (void)pool.allocate(); }),
-              "acre::pool: 1 still live when it ended, in 24 bytes\n");
+              "acre::pool: 1 still live when it ended\n");
+    const auto one_large = [](auto& pool) {
+        (void)pool.allocate(5000, 16);
+        (void)pool.allocate();
+    };
+    EXPECT_EQ(said_at_the_end<acre::pool<24>>(one_large), "acre::pool: 2 still live when it ended\n");
+    EXPECT_EQ(said_at_the_end<acre::concurrent_pool_for<24>>(one_large),
+              "acre::concurrent_pool_for: 2 still live when it ended\n");
     EXPECT_EQ(
         said_at_the_end<acre::multi_pool>([](auto& pool) { (void)pool.allocate(100'000); }).find("acre::multi_pool: 1"),
         0u);
@@ -297,7 +302,7 @@ TEST(object_pool, reports_what_is_live_at_its_end_on_demand) {
                   two(pool);
                   const object_pool<double> taken = std::move(pool);
               }),
-              "acre::object_pool: 2 still live when it ended, in 16 bytes\n");
+              "acre::object_pool: 2 still live when it ended\n");
     EXPECT_EQ(said_at_the_end<object_pool<int>>([&two](auto& pool) {
                   two(pool);
                   pool.clear();

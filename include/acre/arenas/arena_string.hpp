@@ -61,8 +61,10 @@ public:
 
     /// As append, but false, and nothing changed, when there is no memory.
     bool try_append(std::string_view text) noexcept {
+        const bool own = is_own(text);
+        const std::size_t offset = own ? static_cast<std::size_t>(text.data() - data()) : 0;
         if (!characters_.try_reserve(with_zero(size(), text.size()))) return false;
-        append(text);
+        append(own ? view().substr(offset, text.size()) : text);
         return true;
     }
 

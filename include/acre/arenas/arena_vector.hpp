@@ -26,6 +26,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
@@ -133,9 +134,14 @@ public:
         return end_ - 1;
     }
 
-    /// The elements of a range, behind those there are. What of them was appended before one threw stays.
+    /// The elements of a range, behind those there are. What of them was appended before one threw stays. The range may be a
+    /// contiguous part of this.
     template <std::ranges::input_range Range>
     void append(Range&& values) {
+        if constexpr (is_span_of_elements<Range>) {
+            const std::span<const T> span{values};
+            if (is_own(span.data())) return append_own(static_cast<std::size_t>(span.data() - begin_), span.size());
+        }
         if constexpr (std::ranges::sized_range<Range>)
             reserve(size() + static_cast<std::size_t>(std::ranges::size(values)));
         for (auto&& each : values) emplace_back(std::forward<decltype(each)>(each));
@@ -263,7 +269,8 @@ public:
     }
 
 private:
-    static constexpr bool passed_in_registers = std::is_trivially_copyable_v<T> && sizeof(T) <= 2 * sizeof(void*);
+    static constexpr bool passed_in_registers =
+        std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 2 * sizeof(void*);
     static constexpr std::size_t first_capacity = std::max<std::size_t>(1, 64 / sizeof(T));
     static constexpr std::size_t few_elements = 512;   // up to so many the room doubles where it is, too
     static constexpr std::size_t some_elements = 896;  // and up to so many it grows by a quarter, later by an eighth
@@ -277,6 +284,17 @@ private:
         std::size_t capacity() const noexcept { return static_cast<std::size_t>(limit - begin); }
         std::size_t bytes() const noexcept { return capacity() * sizeof(T); }
     };
+
+    template <class Range>
+    static constexpr bool is_span_of_elements =
+        std::is_copy_constructible_v<T> && std::is_constructible_v<std::span<const T>, Range&>;
+
+    bool is_own(const T* p) const noexcept { return !std::less<>{}(p, begin_) && std::less<>{}(p, end_); }
+
+    void append_own(std::size_t first, std::size_t count) {
+        reserve(size() + count);
+        for (std::size_t i = 0; i < count; ++i) emplace_back(std::as_const(begin_[first + i]));
+    }
 
     // By value: then neither has the value to lie in memory.
     [[gnu::always_inline]] void push_back_copy(const T value) {
@@ -305,7 +323,7 @@ private:
 
     void adopt(const room& grown) noexcept {
         end_ = grown.begin + size();
-        extended_ = grown.begin == begin_;
+        extended_ = grown.begin == begin_ && (extended_ || grown.limit != limit_);
         begin_ = grown.begin;
         limit_ = grown.limit;
     }

@@ -492,7 +492,7 @@ private:
         give_back_run(first, 0, run_of(bytes));
     }
 
-    // A run never grows, and what remains of one that shrinks may be a single arena.
+    // A run never takes more arenas, and what remains of one that shrinks may be a single arena.
     bool resize_run(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         const std::size_t count = std::max<std::size_t>(run_of(new_bytes), 1);
         if (count > run_of(old_bytes)) return false;
@@ -513,9 +513,10 @@ private:
     }
 
     bool is_run(const arena_record& first, std::size_t count) const noexcept {
-        if (first.live != 1 || is_open(first) || number_of(first) + count > begun_) return false;
-        return std::all_of(&first + 1, &first + count,
-                           [this](const arena_record& each) { return each.live == 0 && !is_empty(each); });
+        const std::size_t end = number_of(first) + count;
+        if (first.live != 1 || is_open(first) || end > begun_) return false;
+        const auto goes_on = [this](const arena_record& each) { return each.live == 0 && !is_empty(each); };
+        return std::all_of(&first + 1, &first + count, goes_on) && (end == begun_ || !goes_on(this->records()[end]));
     }
 
     void give_back_run(arena_record& first, std::size_t from, std::size_t to) noexcept {

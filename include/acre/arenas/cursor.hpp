@@ -65,7 +65,12 @@ public:
         static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy it: use arena::create");
         void* p = allocate(sizeof(T), alignof(T));
         return detail::construct_at_or<T>(
-            p, [this, p]() noexcept { at_.position = reinterpret_cast<std::uintptr_t>(p); },
+            p,
+            [this, p]() noexcept {
+                // What did not fit the block lies elsewhere, and stays with the arena.
+                const auto start = reinterpret_cast<std::uintptr_t>(p);
+                if (start + arena::rounded(sizeof(T)) == at_.position) at_.position = start;
+            },
             std::forward<Arguments>(arguments)...);
     }
 

@@ -68,6 +68,7 @@ public:
             } else {
                 arenas = 1;
             }
+            if (bytes > options_.largest_bytes / 2) break;
             bytes *= 2;
         }
         return found;

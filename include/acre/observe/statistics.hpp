@@ -157,9 +157,9 @@ public:
         }
     }
 
-    void restart() noexcept {
+    void restart([[maybe_unused]] const R& of) noexcept {
         counts_ = counts_.anew();
-        busy_ = {};
+        if constexpr (Options.peak_busy_arenas) busy_.arenas = of.busy_arenas();
         if constexpr (Options.histogram) sizes_.clear();
         if constexpr (Options.scopes) scopes_.restart(counts_);
     }
@@ -228,7 +228,7 @@ public:
         return text;
     }
     /// Starts counting anew, in all scopes, from what is live now: peaks begin there, totals, failures and sizes at nothing.
-    void reset_counts() noexcept { this->meter().restart(); }
+    void reset_counts() noexcept { this->meter().restart(*this); }
 
     /// All that is live, oldest first. Throws std::bad_alloc: the vector is the general heap's.
     std::vector<live_allocation> live_allocations() const

@@ -141,7 +141,9 @@ public:
 
 protected:
     // For pools made of this one, which misuse and what is live at the end are reported of in their name.
-    void report_live(const char* reported) noexcept { report_.write(reported, *this); }
+    void report_live(const char* reported) noexcept {
+        report_.write(reported, [this] { return depot_.live(source_) + depot_.large_count(); });
+    }
     [[gnu::always_inline]] void give_back(const char* reported, void* p) noexcept {
         if (p == nullptr) return;
         // Known in this build alone; otherwise the slot's header would have to be looked at.

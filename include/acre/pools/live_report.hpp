@@ -13,15 +13,13 @@ public:
     constexpr live_report() noexcept = default;
     constexpr explicit live_report(bool wanted) noexcept : wanted_(wanted) {}
 
-    /// Writes the line to stderr when it is wanted, was not written before and `pool`, which has live() and used(), holds
-    /// anything. It is then not wanted any more.
-    template <class Pool>
-    void write(const char* name, const Pool& pool) noexcept {
+    /// Writes the line to stderr when it is wanted, was not written before and anything is live: `count()` allocations,
+    /// which is asked only then. It is then not wanted any more.
+    template <class Count>
+    void write(const char* name, Count count) noexcept {
         if (!std::exchange(wanted_, false)) return;
-        const std::size_t count = pool.live();
-        const std::size_t bytes = pool.used();
-        if (bytes == 0) return;
-        std::fprintf(stderr, "%s: %zu still live when it ended, in %zu bytes\n", name, count, bytes);
+        const std::size_t live = count();
+        if (live != 0) std::fprintf(stderr, "%s: %zu still live when it ended\n", name, live);
     }
 
 private:

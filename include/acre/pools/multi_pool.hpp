@@ -46,7 +46,7 @@ public:
 
     /// Gives everything back to upstream, what was not freed included.
     ~multi_pool() {
-        report_.write(name, *this);
+        report_.write(name, [this] { return live(); });
         release();
     }
 

@@ -153,7 +153,9 @@ public:
 
 protected:
     // For pools made of this one, which misuse and what is live at the end are reported of in their name.
-    void report_live(const char* reported) noexcept { report_.write(reported, *this); }
+    void report_live(const char* reported) noexcept {
+        report_.write(reported, [this] { return live() + large_.count(); });
+    }
     [[gnu::always_inline]] void give_back(const char* reported, void* slot) noexcept {
         slabs_.give_back(geometry, reported, slot);
     }

@@ -218,6 +218,11 @@ public:
         const std::lock_guard lock{lock_};
         return live_slots(source);
     }
+    /// Larger blocks handed out.
+    std::size_t large_count() const noexcept {
+        const std::lock_guard lock{lock_};
+        return large_.count();
+    }
     /// Bytes of the slots handed out, and of larger blocks.
     std::size_t used_bytes(const slot_source& source) const noexcept {
         const std::lock_guard lock{lock_};
