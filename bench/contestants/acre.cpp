@@ -125,10 +125,23 @@ struct multi_pool_blocks {
     acre::multi_pool pool;
 };
 
+struct multi_pool_mixed {
+    void* allocate(std::size_t bytes) { return pool.allocate(bytes, 8); }
+    void deallocate(void* p, std::size_t bytes) noexcept { pool.deallocate(p, bytes, 8); }
+    acre::multi_pool pool;
+};
+
 /// The same behind the virtual calls of a std::pmr::memory_resource.
 struct pmr_blocks {
     void* allocate() { return face.allocate(block_bytes, alignof(block)); }
     void deallocate(void* p) { face.deallocate(p, block_bytes, alignof(block)); }
+    acre::pmr<acre::multi_pool> pool;
+    std::pmr::memory_resource& face = *hide<std::pmr::memory_resource>(&pool);
+};
+
+struct pmr_mixed {
+    void* allocate(std::size_t bytes) { return face.allocate(bytes, 8); }
+    void deallocate(void* p, std::size_t bytes) { face.deallocate(p, bytes, 8); }
     acre::pmr<acre::multi_pool> pool;
     std::pmr::memory_resource& face = *hide<std::pmr::memory_resource>(&pool);
 };
@@ -150,6 +163,18 @@ struct object_pool_orc : orc {
     static void operator delete(void* p) noexcept { home.deallocate(p); }
     static void all_deleted() noexcept {}
     static inline acre::object_pool<orc> home{acre::heap{}};
+};
+
+struct chunk_pool_blocks {
+    void* allocate() { return chunks.allocate(block_bytes, alignof(block)); }
+    void deallocate(void* p) noexcept { chunks.deallocate(p, block_bytes, alignof(block)); }
+    acre::chunk_pool<100'000, block_bytes> chunks;
+};
+
+struct chunk_pool_mixed {
+    void* allocate(std::size_t bytes) { return chunks.allocate(bytes, 8); }
+    void deallocate(void* p, std::size_t bytes) noexcept { chunks.deallocate(p, bytes, 8); }
+    acre::chunk_pool<1000, 64, 128, 192, 256, 320, 384, 448, 512> chunks;
 };
 
 template <acre::chunk_pool_options Options>
@@ -206,10 +231,36 @@ void enter_pools(suite& entries) {
     enter_batches<pool_blocks>(entries, pool_name);
     enter_stacked<object_pool_objects>(entries, object_pool_name);
     enter_orcs<object_pool_orc>(entries, object_pool_name);
-    enter_chunks<chunk_pool_objects<{}>>(entries, chunk_pool_name);
-    enter_chunks<chunk_pool_objects<{.prefault = false}>>(entries, chunk_pool_name + ", not prefaulted");
     enter_equal_footprint<pool_store<64>>(entries, object_pool_name, 64);
     enter_equal_footprint<pool_store<72>>(entries, object_pool_name, 72);
+}
+
+/// The nodes of P4; what is larger comes from the heap.
+struct chunk_pool_source {
+    static_assert(list_node == table_node && list_node < map_node);
+    using pool_type = acre::chunk_pool<container_size + 8, list_node, map_node>;
+    acre::allocator<std::byte, pool_type> get() { return acre::allocator<std::byte, pool_type>{chunks}; }
+    pool_type chunks{{.when_full = acre::exhaustion::fall_back}};
+};
+
+template <std::size_t Bytes>
+struct chunk_pool_store {
+    explicit chunk_pool_store(std::size_t) {}
+    void* allocate(std::size_t) { return chunks.allocate(Bytes, 8); }
+    void deallocate(void* p, std::size_t) noexcept { chunks.deallocate(p, Bytes, 8); }
+    [[nodiscard]] const upstream_counts& counts() const noexcept { return upstream.counts(); }
+    counting_resource upstream;
+    acre::chunk_pool<footprint_objects, Bytes> chunks{&upstream};
+};
+
+void enter_chunk_pools(suite& entries) {
+    enter_chunks<chunk_pool_objects<{}>>(entries, chunk_pool_name);
+    enter_chunks<chunk_pool_objects<{.prefault = false}>>(entries, chunk_pool_name + ", not prefaulted");
+    enter_batches<chunk_pool_blocks>(entries, chunk_pool_name);
+    enter_mixed_batches<chunk_pool_mixed>(entries, chunk_pool_name);
+    enter_containers<chunk_pool_source>(entries, "acre::allocator over a chunk_pool");
+    enter_equal_footprint<chunk_pool_store<64>>(entries, chunk_pool_name, 64);
+    enter_equal_footprint<chunk_pool_store<72>>(entries, chunk_pool_name, 72);
 }
 
 void enter_containers_of_pools(suite& entries) {
@@ -221,6 +272,8 @@ void enter_containers_of_pools(suite& entries) {
 void enter_multi_pool(suite& entries) {
     enter_batches<multi_pool_blocks>(entries, multi_pool_name);
     enter_batches<pmr_blocks>(entries, "acre::pmr over a multi_pool");
+    enter_mixed_batches<multi_pool_mixed>(entries, multi_pool_name);
+    enter_mixed_batches<pmr_mixed>(entries, "acre::pmr over a multi_pool");
     enter_containers<pmr_source>(entries, "acre::pmr over a multi_pool");
     enter_containers<multi_pool_source>(entries, "acre::allocator over a multi_pool");
     enter_footprints<multi_pool_store>(entries, multi_pool_name);
@@ -322,6 +375,7 @@ void enter_acre(suite& entries) {
     enter_pools(entries);
     enter_containers_of_pools(entries);
     enter_multi_pool(entries);
+    enter_chunk_pools(entries);
     enter_arenas(entries);
     enter_multi_arenas(entries);
     enter_static_pools(entries);

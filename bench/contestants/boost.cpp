@@ -99,6 +99,12 @@ struct pmr_blocks {
     pmr::unsynchronized_pool_resource resource;
 };
 
+struct pmr_mixed {
+    void* allocate(std::size_t bytes) { return resource.allocate(bytes, 8); }
+    void deallocate(void* p, std::size_t bytes) { resource.deallocate(p, bytes, 8); }
+    pmr::unsynchronized_pool_resource resource;
+};
+
 template <class T>
 struct pmr_objects {
     T* create(int value) { return new (resource.allocate(sizeof(T), alignof(T))) T(value); }
@@ -166,6 +172,7 @@ void enter_boost_pool(suite& entries) {
 
 void enter_boost_pmr(suite& entries) {
     enter_batches<pmr_blocks>(entries, "boost pmr unsynchronized_pool");
+    enter_mixed_batches<pmr_mixed>(entries, "boost pmr unsynchronized_pool");
     enter_containers<pmr_source>(entries, "boost pmr unsynchronized_pool");
     enter_footprints<pmr_store>(entries, "boost pmr unsynchronized_pool");
     enter_stacked<pmr_objects>(entries, "boost pmr unsynchronized_pool");

@@ -34,6 +34,12 @@ struct node_pool_blocks {
     node_pool pool{block_bytes, first_block(block_bytes)};
 };
 
+struct collection_mixed {
+    void* allocate(std::size_t bytes) { return pools.allocate_node(bytes); }
+    void deallocate(void* p, std::size_t bytes) { pools.deallocate_node(p, bytes); }
+    node_pools pools{largest_mixed, std::size_t{1} << 20};
+};
+
 template <class T>
 struct node_pool_objects {
     T* create(int value) { return new (pool.allocate_node()) T(value); }
@@ -120,6 +126,7 @@ void enter_foonathan(suite& entries) {
                                              std::to_string(FOONATHAN_MEMORY_VERSION_MINOR) + "." +
                                              std::to_string(FOONATHAN_MEMORY_VERSION_PATCH));
     enter_batches<node_pool_blocks>(entries, "foonathan node_pool");
+    enter_mixed_batches<collection_mixed>(entries, "foonathan collection of node_pools");
     enter_list<list_source>(entries, "foonathan node_pool");
     enter_map<map_source>(entries, "foonathan node_pool");
     enter_unordered_map<collection_source>(entries, "foonathan collection of node_pools");

@@ -36,6 +36,12 @@ struct blocks_in_order {
     std::size_t next = 0;
 };
 
+struct one_block_of_any_size {
+    void* allocate(std::size_t) noexcept { return memory; }
+    void deallocate(void* p, std::size_t) noexcept { escape(p); }
+    std::byte memory[largest_mixed];
+};
+
 template <class T>
 struct one_object {
     T* create(int value) noexcept { return new (memory) T(value); }
@@ -106,6 +112,7 @@ using namespace loop_alone_contestants;
 
 void enter_loop_alone(suite& entries) {
     enter_batches<one_block>(entries, loop_alone);
+    enter_mixed_batches<one_block_of_any_size>(entries, loop_alone);
     enter_batches<blocks_in_order>(entries, "the loop over as many blocks, no pool");
     enter_bump<one_place>(entries, loop_alone);
     enter_objects<one_place>(entries, loop_alone);

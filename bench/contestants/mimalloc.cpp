@@ -47,6 +47,11 @@ struct mimalloc_blocks {
     void deallocate(void* p) { give_back(p); }
 };
 
+struct mimalloc_mixed {
+    void* allocate(std::size_t bytes) { return take(bytes); }
+    void deallocate(void* p, std::size_t) { give_back(p); }
+};
+
 template <class T>
 struct mimalloc_objects {
     T* create(int value) { return new (take(sizeof(T))) T(value); }
@@ -137,6 +142,7 @@ using namespace mimalloc_contestants;
 void enter_mimalloc(suite& entries) {
     entries.add_peer(mimalloc_name, std::to_string(library.get<decltype(mi_version)>("mi_version")()));
     enter_batches<mimalloc_blocks>(entries, mimalloc_name);
+    enter_mixed_batches<mimalloc_mixed>(entries, mimalloc_name);
     enter_containers<mimalloc_source>(entries, mimalloc_name);
     enter_footprints<mimalloc_store>(entries, mimalloc_name);
     enter_bump<mimalloc_arena>(entries, mimalloc_name);

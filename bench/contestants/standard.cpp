@@ -32,6 +32,11 @@ struct new_delete_blocks {
     void deallocate(void* p) noexcept { delete static_cast<block*>(p); }
 };
 
+struct new_delete_mixed {
+    void* allocate(std::size_t bytes) { return ::operator new(bytes); }
+    void deallocate(void* p, std::size_t bytes) noexcept { ::operator delete(p, bytes); }
+};
+
 template <class T>
 struct new_delete_objects {
     T* create(int value) { return new T(value); }
@@ -97,6 +102,13 @@ template <class Resource>
 struct pmr_blocks {
     void* allocate() { return resource.allocate(block_bytes, alignof(block)); }
     void deallocate(void* p) { resource.deallocate(p, block_bytes, alignof(block)); }
+    Resource resource;
+};
+
+template <class Resource>
+struct pmr_mixed {
+    void* allocate(std::size_t bytes) { return resource.allocate(bytes, 8); }
+    void deallocate(void* p, std::size_t bytes) { resource.deallocate(p, bytes, 8); }
     Resource resource;
 };
 
@@ -180,6 +192,7 @@ struct synchronized_blocks {
 
 void enter_new_delete(suite& entries) {
     enter_batches<new_delete_blocks>(entries, new_delete);
+    enter_mixed_batches<new_delete_mixed>(entries, new_delete);
     enter_containers<new_delete_source>(entries, new_delete);
     enter_footprints<new_delete_store>(entries, new_delete);
     enter_bump<new_delete_arena>(entries, new_delete);
@@ -197,6 +210,8 @@ void enter_new_delete(suite& entries) {
 void enter_pools(suite& entries) {
     enter_batches<pmr_blocks<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
     enter_batches<pmr_blocks<std::pmr::synchronized_pool_resource>>(entries, synchronized);
+    enter_mixed_batches<pmr_mixed<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    enter_mixed_batches<pmr_mixed<std::pmr::synchronized_pool_resource>>(entries, synchronized);
     enter_containers<pmr_source<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
     enter_containers<pmr_source<std::pmr::synchronized_pool_resource>>(entries, synchronized);
     enter_footprints<pmr_store<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);

@@ -1,4 +1,5 @@
-// P1 and P2: blocks of 64 bytes, a batch allocated and then freed, newest first or in a fixed shuffled order.
+// P1 and P2: blocks of 64 bytes, a batch allocated and then freed, newest first or in a fixed shuffled order. P3: the
+// latter with blocks of 16 to 512 bytes.
 #pragma once
 
 #include <cstddef>
@@ -53,19 +54,68 @@ private:
     std::vector<std::uint32_t> order_;
 };
 
+/// P3: the sizes are known at run time only.
+inline constexpr std::size_t smallest_mixed = 16;
+inline constexpr std::size_t largest_mixed = 512;
+
+/// A `Pool` gives and takes back blocks of any size: `void* allocate(bytes)` and `void deallocate(void*, bytes)`.
+template <class Pool>
+class of_mixed_sizes {
+public:
+    explicit of_mixed_sizes(std::size_t count) : live_(count), order_{shuffled(count, 7)} {
+        random_numbers random{23};
+        for (block_of_size& each : live_) {
+            each.bytes = smallest_mixed + random.below(largest_mixed - smallest_mixed + 1);
+        }
+    }
+
+    void operator()() {
+        for (block_of_size& each : live_) {
+            each.p = pool_.allocate(each.bytes);
+            touch(each.p);
+        }
+        for (const std::uint32_t index : order_) pool_.deallocate(live_[index].p, live_[index].bytes);
+    }
+
+private:
+    struct block_of_size {
+        void* p;
+        std::size_t bytes;
+    };
+    Pool pool_;
+    std::vector<block_of_size> live_;
+    std::vector<std::uint32_t> order_;
+};
+
 template <class Pool>
 void enter_small_batches(suite& entries, const std::string& name) {
-    entries.enter({"P1", "64 B, 1,000 live, freed newest first", 1000}, name,
-                  [] { return make_round<newest_first<Pool>>(std::size_t{1000}); });
-    entries.enter({"P2 1,000", "64 B, 1,000 live, freed in shuffled order", 1000}, name,
-                  [] { return make_round<in_shuffled_order<Pool>>(std::size_t{1000}); });
+    entries.enter(
+        {.id = "P1", .title = "64 B, 1,000 live, freed newest first", .operations = 1000, .in_fresh_processes = true},
+        name, [] { return make_round<newest_first<Pool>>(std::size_t{1000}); });
+    entries.enter({.id = "P2 1,000",
+                   .title = "64 B, 1,000 live, freed in shuffled order",
+                   .operations = 1000,
+                   .in_fresh_processes = true},
+                  name, [] { return make_round<in_shuffled_order<Pool>>(std::size_t{1000}); });
 }
 
 template <class Pool>
 void enter_batches(suite& entries, const std::string& name) {
     enter_small_batches<Pool>(entries, name);
-    entries.enter({"P2 100,000", "64 B, 100,000 live, freed in shuffled order", 100'000}, name,
-                  [] { return make_round<in_shuffled_order<Pool>>(std::size_t{100'000}); });
+    entries.enter({.id = "P2 100,000",
+                   .title = "64 B, 100,000 live, freed in shuffled order",
+                   .operations = 100'000,
+                   .in_fresh_processes = true},
+                  name, [] { return make_round<in_shuffled_order<Pool>>(std::size_t{100'000}); });
+}
+
+template <class Pool>
+void enter_mixed_batches(suite& entries, const std::string& name) {
+    entries.enter({.id = "P3",
+                   .title = "16..512 B, 1,000 live, freed in shuffled order",
+                   .operations = 1000,
+                   .in_fresh_processes = true},
+                  name, [] { return make_round<of_mixed_sizes<Pool>>(std::size_t{1000}); });
 }
 
 }  // namespace bench

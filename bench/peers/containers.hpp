@@ -112,20 +112,29 @@ using hash_table =
 
 template <class Source>
 void enter_list(suite& entries, const std::string& name) {
-    entries.enter({"P4 list", "std::list of 24 B, 1,000 inserted and erased in shuffled order", container_size}, name,
-                  [] { return make_round<list_work<Source>>(); });
+    entries.enter({.id = "P4 list",
+                   .title = "std::list of 24 B, 1,000 inserted and erased in shuffled order",
+                   .operations = container_size,
+                   .in_fresh_processes = true},
+                  name, [] { return make_round<list_work<Source>>(); });
 }
 
 template <class Source>
 void enter_map(suite& entries, const std::string& name) {
-    entries.enter({"P4 map", "std::map to 24 B, random keys", container_size}, name,
-                  [] { return make_round<map_work<Source, tree<Source>>>(); });
+    entries.enter({.id = "P4 map",
+                   .title = "std::map to 24 B, random keys",
+                   .operations = container_size,
+                   .in_fresh_processes = true},
+                  name, [] { return make_round<map_work<Source, tree<Source>>>(); });
 }
 
 template <class Source>
 void enter_unordered_map(suite& entries, const std::string& name) {
-    entries.enter({"P4 unordered_map", "std::unordered_map to 24 B, bucket arrays included", container_size}, name,
-                  [] { return make_round<map_work<Source, hash_table<Source>>>(); });
+    entries.enter({.id = "P4 unordered_map",
+                   .title = "std::unordered_map to 24 B, bucket arrays included",
+                   .operations = container_size,
+                   .in_fresh_processes = true},
+                  name, [] { return make_round<map_work<Source, hash_table<Source>>>(); });
 }
 
 template <class Source>

@@ -103,10 +103,18 @@ TEST(size_classes, C1_a_size_that_is_a_class_falls_into_it) {
     }
 }
 
+TEST(size_classes, the_table_says_what_the_arithmetic_says) {
+    for (std::size_t bytes = 1; bytes <= acre::largest_size_class; ++bytes) {
+        ASSERT_EQ(acre::size_class_table[(bytes - 1) / 8], acre::size_class_of(bytes)) << bytes;
+    }
+}
+
 // Hazard C3: a class that a request with an alignment falls into is a multiple of it.
 TEST(size_classes, C3_every_alignment_divides_its_class) {
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
-        for (std::size_t bytes = 0; bytes <= 8192; ++bytes) {
+        EXPECT_EQ(acre::size_for_class(0, alignment), 0u);
+        EXPECT_EQ(acre::size_for_class(SIZE_MAX, alignment), alignment == 1 ? SIZE_MAX : 0);
+        for (std::size_t bytes = 1; bytes <= 8192; ++bytes) {
             const std::size_t looked_up = acre::size_for_class(bytes, alignment);
             ASSERT_GE(looked_up, bytes);
             if (looked_up > acre::largest_size_class) continue;

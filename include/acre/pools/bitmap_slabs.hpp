@@ -33,8 +33,15 @@
 
 namespace acre {
 
-/// Slabs of slots of one size, with their free bits.
-class bitmap_slabs {
+/// How far the slabs of one pool may grow.
+struct slab_limits {
+    std::size_t bytes = SIZE_MAX;         // held from upstream, in all
+    std::size_t region_slots = SIZE_MAX;  // asked for at once; the smallest slab may be asked for all the same
+};
+
+/// Slabs of slots of one size, with their free bits. Its first words are those that allocating reads: they never lie on
+/// two cache lines.
+class alignas(32) bitmap_slabs {
 public:
     /// Header of a slab.
     struct slab {
@@ -42,7 +49,8 @@ public:
         slab* next_available;      // the next slab in the list of those with free slots; meaningful while in it
         slab* next;                // the slab at the next higher address
         std::size_t bytes;         // of this slab
-        std::size_t groups;        // of slots in it
+        std::uint32_t groups;      // of slots in it
+        std::uint32_t reciprocal;  // the geometry's
         std::size_t region_bytes;  // of the upstream block that begins with this slab; 0: it does not begin one
         std::uint8_t free[slab_geometry::group_slots];  // in truth so many groups: 1 = slot free
     };
@@ -53,25 +61,19 @@ public:
 
     /// Sets `p` to a free slot; false when none is gathered: then call refill. Constant time.
     [[gnu::always_inline]] bool take(const slab_geometry& geometry, void*& p) noexcept {
-        const std::uint64_t free = gathered_;
-        if (free == 0) [[unlikely]]
-            return false;
-        gathered_ = free & (free - 1);
-        const std::size_t index = static_cast<unsigned>(std::countr_zero(free));
-        group_free_[index] = 0;
-        p = group_start_ + index * geometry.slot_bytes;
-        // Slots come out ascending, so the cache can be told what will be written next.
-        __builtin_prefetch(static_cast<std::byte*>(p) + geometry.prefetch_bytes, 1);
-        unpoison(p, geometry.slot_bytes);
-        return true;
+        return take_slot(geometry.slot_bytes, geometry.prefetch_bytes, p);
     }
 
+    /// The same where the geometry is not known when compiling: it is not looked up.
+    [[gnu::always_inline]] bool take(void*& p) noexcept { return take_slot(slot_bytes_, 2 * slot_bytes_, p); }
+
     /// A free slot from another group or slab, or null when upstream has none. Out of line: once in 64 allocations.
-    [[gnu::noinline]] void* refill(const slab_geometry& geometry, resource_ref upstream, std::size_t limit) noexcept {
+    [[gnu::noinline]] void* refill(const slab_geometry& geometry, resource_ref upstream,
+                                   const slab_limits& limits) noexcept {
         // A slab is used up before the next one is begun, and they take turns in the order in which they got free slots:
         // where frees mirror allocations, that is the order in which the cache forgets them, last one first.
         while (!gather(geometry)) {
-            if (available_ == nullptr && !add_slab(geometry, upstream, limit)) return nullptr;
+            if (available_ == nullptr && !add_slab(geometry, upstream, limits)) return nullptr;
         }
         void* p = nullptr;
         take(geometry, p);
@@ -80,10 +82,23 @@ public:
 
     /// Takes back a slot. Aborts with a sentence naming `name` on a double free or a pointer of another pool.
     [[gnu::always_inline]] void give_back(const slab_geometry& geometry, const char* name, void* p) noexcept {
-        slab* home = slab_of(geometry, reinterpret_cast<std::uintptr_t>(p));
+        const auto address = reinterpret_cast<std::uintptr_t>(p);
+        slab* home = slab_of(geometry, address);
         if (home->owner != listed()) [[unlikely]]
             return give_back_to_unlisted(geometry, name, p);
-        mark_free(geometry, name, home, p);
+        mark_free(geometry, name, home, geometry.slot_index(address), p);
+    }
+
+    /// The same where no more of the geometry is known when compiling than the size of the slabs: the rest is in the slab's
+    /// header.
+    template <std::size_t SlabBytes>
+    [[gnu::always_inline]] void give_back_in(const slab_geometry& geometry, const char* name, void* p) noexcept {
+        assert(geometry.slab_bytes == SlabBytes);
+        const auto address = reinterpret_cast<std::uintptr_t>(p);
+        slab* home = reinterpret_cast<slab*>(slab_geometry::header_address<SlabBytes>(address));
+        if (home->owner != listed()) [[unlikely]]
+            return give_back_to_unlisted(geometry, name, p);
+        mark_free(geometry, name, home, slab_geometry::slot_index(address, SlabBytes, home->reciprocal), p);
     }
 
     /// Aborts with a sentence, as give_back would, unless `p` is a slot of this that is handed out. Constant time.
@@ -180,6 +195,7 @@ public:
         gathered_ = std::exchange(other.gathered_, 0);
         group_start_ = std::exchange(other.group_start_, nullptr);
         group_free_ = std::exchange(other.group_free_, nullptr);
+        slot_bytes_ = other.slot_bytes_;
         available_ = std::exchange(other.available_, nullptr);
         available_last_ = std::exchange(other.available_last_, nullptr);
         first_ = std::exchange(other.first_, nullptr);
@@ -311,14 +327,28 @@ private:
         return count;
     }
 
+    [[gnu::always_inline]] bool take_slot(std::size_t slot_bytes, std::size_t prefetch_bytes, void*& p) noexcept {
+        const std::uint64_t free = gathered_;
+        if (free == 0) [[unlikely]]
+            return false;
+        gathered_ = free & (free - 1);
+        const std::size_t index = static_cast<unsigned>(std::countr_zero(free));
+        group_free_[index] = 0;
+        p = group_start_ + index * slot_bytes;
+        // Slots come out ascending, so the cache can be told what will be written next.
+        __builtin_prefetch(static_cast<std::byte*>(p) + prefetch_bytes, 1);
+        unpoison(p, slot_bytes);
+        return true;
+    }
+
     std::uintptr_t listed() const noexcept { return reinterpret_cast<std::uintptr_t>(this); }
     std::uintptr_t unlisted() const noexcept { return listed() + 1; }
 
     [[gnu::always_inline]] static void mark_free(const slab_geometry& geometry, const char* name, slab* home,
-                                                 void* p) noexcept {
+                                                 std::size_t slot, void* p) noexcept {
         assert((reinterpret_cast<std::uintptr_t>(p) - start_of(geometry, home)) % geometry.slot_bytes == 0 &&
                "a pointer into the middle of a slot was given back");
-        std::uint8_t& free = home->free[geometry.slot_index(reinterpret_cast<std::uintptr_t>(p))];
+        std::uint8_t& free = home->free[slot];
         if (free != 0) [[unlikely]]
             abort_on_misuse(name, double_free, p);
         free = 1;
@@ -327,9 +357,10 @@ private:
 
     // Out of line: a slab that was used up gets a free slot again, or the pointer is not of this pool.
     [[gnu::noinline]] void give_back_to_unlisted(const slab_geometry& geometry, const char* name, void* p) noexcept {
-        slab* home = slab_of(geometry, reinterpret_cast<std::uintptr_t>(p));
+        const auto address = reinterpret_cast<std::uintptr_t>(p);
+        slab* home = slab_of(geometry, address);
         if (home->owner != unlisted()) abort_on_misuse(name, foreign_pointer, p);
-        mark_free(geometry, name, home, p);
+        mark_free(geometry, name, home, geometry.slot_index(address), p);
         list_last(home);
     }
 
@@ -360,14 +391,16 @@ private:
     // there is none: then the slab has left its place at the head.
     bool gather(const slab_geometry& geometry) noexcept {
         if (available_ == nullptr) return false;
-        const std::size_t group = next_free_group(available_, next_group_);
-        if (group == available_->groups) return leave_head(), false;
-        const std::uint64_t free = free_bits(available_, group);
+        std::size_t group = next_group_;
+        std::uint64_t free = 0;
+        while (group < available_->groups && (free = free_bits(available_, group)) == 0) ++group;
+        if (free == 0) return leave_head(), false;
         gathered_ = lowest(free, geometry.gathered_slots);
         next_group_ = gathered_ == free ? group + 1 : group;
         group_free_ = available_->free + group * slab_geometry::group_slots;
         group_start_ = reinterpret_cast<std::byte*>(start_of(geometry, available_)) +
                        group * slab_geometry::group_slots * geometry.slot_bytes;
+        slot_bytes_ = geometry.slot_bytes;
         return true;
     }
 
@@ -403,11 +436,11 @@ private:
     static constexpr std::size_t most_slabs_a_region = 16;
     static constexpr std::size_t slabs_until_steady = 32 * most_slabs_a_region;
 
-    // Bytes of the next slab when `slabs` slabs exist. They double with every second one up to the full size, so that a
-    // pool of a few objects, or a size class that is hardly used, holds little more than it needs.
+    // Bytes of the next slab when `slabs` slabs exist. They double up to the full size, so that a pool of a few objects, or
+    // a size class that is hardly used, holds little more than it needs.
     static constexpr std::size_t slab_bytes(const slab_geometry& geometry, std::size_t slabs) noexcept {
         std::size_t bytes = geometry.first_slab_bytes;
-        for (; slabs >= 2 && bytes < geometry.slab_bytes; slabs -= 2) bytes *= 2;
+        for (; slabs >= 1 && bytes < geometry.slab_bytes; --slabs) bytes *= 2;
         return bytes;
     }
 
@@ -417,8 +450,16 @@ private:
         return slab_bytes(geometry, slabs) * std::clamp<std::size_t>(slabs / 32, 1, most_slabs_a_region);
     }
 
-    bool add_slab(const slab_geometry& geometry, resource_ref upstream, std::size_t limit) noexcept {
-        if (fresh_bytes_ == 0 && !add_region(geometry, upstream, limit)) return false;
+    // The most of `bytes` that has no more than `most` slots: whole slabs, or a smaller one down to the first one's size.
+    static std::size_t region_within(const slab_geometry& geometry, std::size_t bytes, std::size_t most) noexcept {
+        const std::size_t full_slabs = most / geometry.slots(geometry.slab_bytes);
+        bytes = std::min(bytes, std::max<std::size_t>(full_slabs, 1) * geometry.slab_bytes);
+        while (bytes > geometry.first_slab_bytes && geometry.slots(bytes) > most) bytes /= 2;
+        return bytes;
+    }
+
+    bool add_slab(const slab_geometry& geometry, resource_ref upstream, const slab_limits& limits) noexcept {
+        if (fresh_bytes_ == 0 && !add_region(geometry, upstream, limits)) return false;
         const std::size_t bytes = std::min(fresh_bytes_, geometry.slab_bytes);
         slab* added = make_slab(geometry, fresh_, bytes);
         slab*& link = fresh_after_ == nullptr ? first_ : fresh_after_->next;
@@ -432,12 +473,12 @@ private:
     }
 
     // Takes a region from upstream; its slabs are made one by one, so that untouched memory stays untouched.
-    bool add_region(const slab_geometry& geometry, resource_ref upstream, std::size_t limit) noexcept {
-        std::size_t bytes = region_bytes(geometry, slab_count_);
-        void* region = ask(geometry, upstream, limit, bytes);
+    bool add_region(const slab_geometry& geometry, resource_ref upstream, const slab_limits& limits) noexcept {
+        std::size_t bytes = region_within(geometry, region_bytes(geometry, slab_count_), limits.region_slots);
+        void* region = ask(geometry, upstream, limits.bytes, bytes);
         if (region == nullptr && bytes > geometry.slab_bytes) {
             bytes = geometry.slab_bytes;
-            region = ask(geometry, upstream, limit, bytes);
+            region = ask(geometry, upstream, limits.bytes, bytes);
         }
         if (region == nullptr) return false;
         held_bytes_ += bytes;
@@ -475,7 +516,8 @@ private:
         made->owner = unlisted();
         made->next = nullptr;
         made->bytes = bytes;
-        made->groups = geometry.groups(bytes);
+        made->groups = static_cast<std::uint32_t>(geometry.groups(bytes));
+        made->reciprocal = static_cast<std::uint32_t>(geometry.reciprocal);
         made->region_bytes = std::exchange(fresh_region_bytes_, 0);
         fill_map(geometry, made);
         poison_slots(geometry, made);
@@ -522,10 +564,11 @@ private:
         upstream.deallocate(reinterpret_cast<void*>(start), bytes, geometry.slab_bytes);
     }
 
-    // Allocating reads these three and nothing else of the pool.
+    // Allocating reads these and nothing else of the pool.
     std::uint64_t gathered_ = 0;          // slots of one group, all free, that are handed out next
     std::byte* group_start_ = nullptr;    // its slot 0
     std::uint8_t* group_free_ = nullptr;  // its part of the map
+    std::size_t slot_bytes_ = 0;          // the geometry's
     std::size_t next_group_ = 0;          // of the first slab in the list: where to gather next
     slab* available_ = nullptr;       // the list: every slab with free slots besides those gathered, and perhaps the
     slab* available_last_ = nullptr;  // one gathered from; meaningful while there is a first

@@ -56,7 +56,7 @@ public:
     concurrent_pool_for() : concurrent_pool_for(resource_ref{heap{}}) {}
     explicit concurrent_pool_for(resource_ref upstream) : concurrent_pool_for(pool_options{}, upstream) {}
     explicit concurrent_pool_for(const pool_options& options, resource_ref upstream = heap{})
-        : source_{geometry, name, upstream, options.limit_bytes}, report_(options.report_live) {
+        : source_{geometry, name, upstream, options.limit_bytes, options.region_slots}, report_(options.report_live) {
         require_at_least(geometry.first_slab_bytes, name, "limit_bytes", options.limit_bytes);
         forks_.guard(depot_.lock(), this, &forget_other_threads);
     }

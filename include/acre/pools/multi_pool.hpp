@@ -23,6 +23,7 @@
 #include <acre/pools/live_report.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
+#include <algorithm>
 #include <cstddef>
 
 namespace acre {
@@ -37,7 +38,10 @@ public:
     multi_pool() noexcept = default;
     explicit multi_pool(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit multi_pool(const pool_options& options, resource_ref upstream = heap{})
-        : limit_(options.limit_bytes), report_(options.report_live), upstream_(upstream) {
+        : limit_(options.limit_bytes),
+          region_slots_(options.region_slots),
+          report_(options.report_live),
+          upstream_(upstream) {
         require_at_least(size_class_geometry[0].first_slab_bytes, name, "limit_bytes", options.limit_bytes);
     }
 
@@ -71,10 +75,13 @@ public:
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
                                            std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
-        if (!has_class(bytes, alignment)) [[unlikely]]
-            return deallocate_large(p, bytes, alignment);
-        const std::size_t index = size_class_of(size_for_class(bytes, alignment));
-        classes_[index].give_back(size_class_geometry[index], name, p);
+        const std::size_t last = size_for_class(bytes, alignment) - 1;
+        // What is known of the class when compiling need not be read.
+        if (__builtin_constant_p(last) && last < largest_size_class) return give_back(size_class_table[last / 8], p);
+        if (last >= largest_common_class) [[unlikely]]
+            return deallocate_rarely(p, bytes, alignment);
+        const std::size_t index = size_class_table[last / 8];
+        classes_[index].give_back_in<common_slab_bytes>(size_class_geometry[index], name, p);
     }
 
     /// Gives slabs without a live slot back to upstream, and returns their bytes. Linear in the slabs held.
@@ -138,8 +145,8 @@ public:
     /// when there cannot be so many.
     static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
                                                 std::size_t alignment = default_alignment) noexcept {
-        if (has_class(size, alignment)) {
-            const std::size_t index = size_class_of(size_for_class(size, alignment));
+        std::size_t index = 0;
+        if (find_class(std::max<std::size_t>(size, 1), alignment, index)) {
             return bitmap_slabs::required_bytes(size_class_geometry[index], count);
         }
         const std::size_t each = large_blocks::upstream_bytes(size, alignment);
@@ -148,17 +155,26 @@ public:
     }
 
 private:
-    static constexpr bool has_class(std::size_t bytes, std::size_t alignment) noexcept {
-        // Each is small first, so that their sum cannot wrap.
-        return bytes <= largest_size_class && alignment <= largest_size_class &&
-               size_for_class(bytes, alignment) <= largest_size_class;
+    // The class that serves a request; false for one that is too large, or of no bytes, or whose alignment is 0.
+    [[gnu::always_inline]] static constexpr bool find_class(std::size_t bytes, std::size_t alignment,
+                                                            std::size_t& index) noexcept {
+        const std::size_t last = size_for_class(bytes, alignment) - 1;
+        if (last >= largest_size_class) return false;
+        index = size_class_table[last / 8];
+        return true;
     }
 
     [[gnu::always_inline]] bool take(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
-        if (!is_alignment(alignment) || !has_class(bytes, alignment)) [[unlikely]]
+        std::size_t index;
+        if ((alignment & (alignment - 1)) != 0 || !find_class(bytes, alignment, index)) [[unlikely]]
             return false;
-        const std::size_t index = size_class_of(size_for_class(bytes, alignment));
-        return classes_[index].take(size_class_geometry[index], p);
+        // What is known of the class when compiling need not be read.
+        if (__builtin_constant_p(index)) return classes_[index].take(size_class_geometry[index], p);
+        return classes_[index].take(p);
+    }
+
+    [[gnu::always_inline]] void give_back(std::size_t index, void* p) noexcept {
+        classes_[index].give_back(size_class_geometry[index], name, p);
     }
 
     // Out of line: once in 64 allocations of a class, or for a large block.
@@ -169,18 +185,21 @@ private:
 
     [[gnu::noinline]] void* try_allocate_rarely(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
-        if (!has_class(bytes, alignment)) {
+        std::size_t index;
+        if (!find_class(std::max<std::size_t>(bytes, 1), alignment, index)) {
             if (!within_limit(large_blocks::upstream_bytes(bytes, alignment))) return nullptr;
             return large_.try_allocate(upstream_, bytes, alignment);
         }
-        const std::size_t index = size_class_of(size_for_class(bytes, alignment));
         bitmap_slabs& slabs = classes_[index];
         // The limit holds for all classes together; a class sees what the others leave of it.
         const std::size_t others = limit_ == SIZE_MAX ? 0 : capacity() - slabs.held_bytes();
-        return slabs.refill(size_class_geometry[index], upstream_, limit_ > others ? limit_ - others : 0);
+        return slabs.refill(size_class_geometry[index], upstream_,
+                            {limit_ > others ? limit_ - others : 0, region_slots_});
     }
 
-    [[gnu::noinline]] void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+    [[gnu::noinline]] void deallocate_rarely(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        std::size_t index;
+        if (find_class(std::max<std::size_t>(bytes, 1), alignment, index)) return give_back(index, p);
         large_.deallocate(upstream_, name, p, bytes, alignment);
     }
 
@@ -193,15 +212,12 @@ private:
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
         if (bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
-        const std::size_t needed = has_class(bytes, alignment) ? next_slab_bytes(size_for_class(bytes, alignment))
-                                                               : large_blocks::upstream_bytes(bytes, alignment);
+        std::size_t index;
+        const std::size_t needed = find_class(std::max<std::size_t>(bytes, 1), alignment, index)
+                                       ? classes_[index].next_slab_bytes(size_class_geometry[index])
+                                       : large_blocks::upstream_bytes(bytes, alignment);
         if (!within_limit(needed)) return raise(limit_exceeded{name, needed, capacity(), limit_});
         return raise(out_of_memory{name, bytes, alignment});
-    }
-
-    std::size_t next_slab_bytes(std::size_t bytes) const noexcept {
-        const std::size_t index = size_class_of(bytes);
-        return classes_[index].next_slab_bytes(size_class_geometry[index]);
     }
 
     template <class Function>
@@ -214,6 +230,7 @@ private:
     bitmap_slabs classes_[size_class_count];
     large_blocks large_;
     std::size_t limit_ = SIZE_MAX;
+    std::size_t region_slots_ = SIZE_MAX;
     live_report report_;
     resource_ref upstream_ = heap{};
 };

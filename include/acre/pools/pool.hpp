@@ -51,13 +51,20 @@ public:
     pool() noexcept = default;
     explicit pool(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit pool(const pool_options& options, resource_ref upstream = heap{})
-        : limit_(options.limit_bytes), report_(options.report_live), upstream_(upstream) {
+        : limit_(options.limit_bytes),
+          region_slots_(options.region_slots),
+          report_(options.report_live),
+          upstream_(upstream) {
         require_at_least(geometry.first_slab_bytes, name, "limit_bytes", options.limit_bytes);
     }
 
     /// Takes over the slots of `other`, which is left empty. Linear in the number of slabs.
     pool(pool&& other) noexcept
-        : large_(std::move(other.large_)), limit_(other.limit_), report_(other.report_), upstream_(other.upstream_) {
+        : large_(std::move(other.large_)),
+          limit_(other.limit_),
+          region_slots_(other.region_slots_),
+          report_(other.report_),
+          upstream_(other.upstream_) {
         slabs_.take_over(other.slabs_);
     }
     pool& operator=(pool&& other) noexcept {
@@ -178,7 +185,9 @@ private:
         return fail(slabs_.next_slab_bytes(geometry), Slot, Align);
     }
 
-    void* try_refill() noexcept { return slabs_.refill(geometry, upstream_, limit_ - large_.held_bytes()); }
+    void* try_refill() noexcept {
+        return slabs_.refill(geometry, upstream_, {limit_ - large_.held_bytes(), region_slots_});
+    }
 
     // Out of line: not what a pool is for.
     [[gnu::noinline]] void* allocate_large(std::size_t bytes, std::size_t alignment) {
@@ -208,6 +217,7 @@ private:
     bitmap_slabs slabs_;
     large_blocks large_;
     std::size_t limit_ = SIZE_MAX;
+    std::size_t region_slots_ = SIZE_MAX;
     live_report report_;
     resource_ref upstream_ = heap{};
 };

@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 
 namespace acre {
 
@@ -33,11 +34,19 @@ constexpr std::size_t size_class_bytes(std::size_t index) noexcept {
 }
 
 /// Bytes to look the class up by: slots of a class are aligned to every power of two that divides its size, and a
-/// request rounded up to a multiple of its alignment falls into a class whose size is one.
+/// request rounded up to a multiple of its alignment falls into a class whose size is one. 0 where `bytes` is 0, where
+/// the sum wraps, and where `alignment` is 0.
 constexpr std::size_t size_for_class(std::size_t bytes, std::size_t alignment) noexcept {
-    const std::size_t some = bytes == 0 ? 1 : bytes;
-    return alignment <= 8 ? some : align_up(some, alignment);
+    return (bytes + alignment - 1) & (0 - alignment);
 }
+
+/// The class of each size, by (bytes - 1) / 8: a load where a size is known at run time only, without a jump that
+/// sizes which vary would have the processor guess.
+inline constexpr std::array<std::uint8_t, largest_size_class / 8> size_class_table = [] {
+    std::array<std::uint8_t, largest_size_class / 8> result;
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<std::uint8_t>(size_class_of(8 * i + 1));
+    return result;
+}();
 
 /// How the slots of each class lie in slabs.
 inline constexpr std::array<slab_geometry, size_class_count> size_class_geometry = [] {
@@ -48,6 +57,17 @@ inline constexpr std::array<slab_geometry, size_class_count> size_class_geometry
     return result;
 }();
 
+/// The bytes of slabs of all classes up to largest_common_class bytes.
+inline constexpr std::size_t common_slab_bytes = size_class_geometry[0].slab_bytes;
+inline constexpr std::size_t largest_common_class = [] {
+    std::size_t largest = 0;
+    for (const slab_geometry& each : size_class_geometry) {
+        if (each.slab_bytes == common_slab_bytes) largest = each.slot_bytes;
+    }
+    return largest;
+}();
+
+static_assert(largest_common_class >= 512);
 static_assert(size_class_of(1) == 0 && size_class_of(128) == 15 && size_class_of(129) == 16);
 static_assert(size_class_of(largest_size_class) == size_class_count - 1);
 static_assert(size_class_bytes(16) == 144 && size_class_bytes(size_class_count - 1) == largest_size_class);

@@ -66,11 +66,19 @@ struct slab_geometry {
 
     /// Address of the header of the slab that `address` lies in.
     constexpr std::uintptr_t header_address(std::uintptr_t address) const noexcept {
-        return slab_start(address) + colour(address) * header_line;
+        return slab_start(address) + colour(address, slab_shift) * header_line;
+    }
+    template <std::size_t SlabBytes>
+    static constexpr std::uintptr_t header_address(std::uintptr_t address) noexcept {
+        return align_down(address, SlabBytes) + colour(address, std::countr_zero(SlabBytes)) * header_line;
     }
 
     /// Number of the slot that begins at `address`.
     constexpr std::size_t slot_index(std::uintptr_t address) const noexcept {
+        return slot_index(address, slab_bytes, reciprocal);
+    }
+    static constexpr std::size_t slot_index(std::uintptr_t address, std::size_t slab_bytes,
+                                            std::uint64_t reciprocal) noexcept {
         return static_cast<std::size_t>(((address & (slab_bytes - 1)) * reciprocal) >> 32);
     }
 
@@ -87,7 +95,7 @@ struct slab_geometry {
 
     /// First slot that the header of the slab at `start` covers.
     constexpr std::size_t first_covered(std::uintptr_t start) const noexcept {
-        return colour(start) * header_line / slot_bytes;
+        return colour(start, slab_shift) * header_line / slot_bytes;
     }
 
     /// Slots that a slab of `bytes` bytes can hand out.
@@ -107,7 +115,9 @@ private:
         return std::bit_ceil(slot * (slot <= 16_KiB ? 32 : 16));
     }
 
-    constexpr std::size_t colour(std::uintptr_t address) const noexcept { return (address >> slab_shift) % colours; }
+    static constexpr std::size_t colour(std::uintptr_t address, int slab_shift) noexcept {
+        return (address >> slab_shift) % colours;
+    }
 
     constexpr std::size_t most_covered() const noexcept {
         std::size_t most = 0;

@@ -34,6 +34,7 @@ struct slot_source {
     const char* name;  // of the pool, in sentences about misuse
     resource_ref upstream;
     std::size_t limit_bytes;  // of everything held from upstream
+    std::size_t region_slots;
 };
 
 /// The slabs of a concurrent pool, and its magazines; on cache lines of its own.
@@ -305,7 +306,7 @@ private:
     void* take_within(const slot_source& source, std::size_t slab_limit) noexcept {
         void* slot;
         if (slabs_.take(source.geometry, slot)) return slot;
-        return slabs_.refill(source.geometry, source.upstream, slab_limit);
+        return slabs_.refill(source.geometry, source.upstream, {slab_limit, source.region_slots});
     }
 
     // Loads a magazine with slots; the one loaded stays empty when there are none, and null when there is no memory for it.

@@ -78,7 +78,7 @@ public:
             pool_registry::add(all.node);
         }
         const std::size_t before = held_bytes();
-        void* p = all.slabs.refill(geometry, heap{}, SIZE_MAX);
+        void* p = all.slabs.refill(geometry, heap{}, {});
         if (held_bytes() != before) publish_growth(held_bytes() - before);
         return p;
     }
@@ -176,7 +176,7 @@ public:
     static bool owns(const void* p) noexcept { return depot().owns(source, p); }
 
 private:
-    static constexpr slot_source source{geometry, static_pool_name, heap{}, SIZE_MAX};
+    static constexpr slot_source source{geometry, static_pool_name, heap{}, SIZE_MAX, SIZE_MAX};
 
     [[gnu::noinline]] static void give_back_rarely(void* p) noexcept {
         if (join()) {
