@@ -3,6 +3,7 @@
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
+#include <acre/adapt/pool_resource.hpp>
 #include <acre/adapt/pooled.hpp>
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/arenas/arena.hpp>

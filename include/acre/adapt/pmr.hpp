@@ -2,8 +2,9 @@
 //
 // pmr<R> holds its resource; pmr<R&> refers to one that lives longer. operator-> reaches the resource's own interface.
 // Use acre::allocator where the container's type may name the resource: its calls are inline and know their size. Here
-// they are virtual and look it up: over a multi_pool a pair costs about three times as much (bench P1), which is still
-// half of std::pmr's own pool. Thread rules: those of the resource. Two are equal only when they are the same object.
+// they are virtual and look it up: over a multi_pool a pair costs about twice as much (bench P1), a quarter of what
+// std::pmr's own pool does. Code that is written for that one takes acre::unsynchronized_pool_resource in its place
+// (pool_resource.hpp). Thread rules: those of the resource. Two are equal only when they are the same object.
 //
 //     acre::pmr<acre::multi_pool> nodes;
 //     std::pmr::list<int> numbers{&nodes};

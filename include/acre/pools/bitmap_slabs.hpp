@@ -248,6 +248,11 @@ public:
         return slab_bytes(geometry, slab_count_);
     }
 
+    /// The most that upstream is asked for at once, in bytes.
+    static constexpr std::size_t largest_region_bytes(const slab_geometry& geometry) noexcept {
+        return most_slabs_a_region * geometry.slab_bytes;
+    }
+
     /// Bytes of a buffer aligned to a slab that has room for `count` slots, the gaps behind the short first slabs included:
     /// where several slabs at once do not fit, they are asked for one by one. SIZE_MAX when there cannot be so many.
     static constexpr std::size_t required_buffer_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
