@@ -43,6 +43,7 @@
 #include <acre/observe/statistics.hpp>
 #include <acre/observe/statistics_counts.hpp>
 #include <acre/pools/chunk_pool.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/concurrent_pool_for.hpp>
 #include <acre/pools/multi_pool.hpp>

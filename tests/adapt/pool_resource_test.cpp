@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <list>
 #include <map>
 #include <memory_resource>
 #include <new>
 #include <random>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
@@ -157,12 +159,108 @@ TEST(pool_resource, throws_what_upstream_throws) {
     tested.deallocate(p, 8, 8);
 }
 
+// A region that upstream refuses is made up for by a single slab: what was thrown for it is nobody's business.
+TEST(pool_resource, throws_nothing_that_upstream_threw_before) {
+    struct refuses_much : std::pmr::memory_resource {
+        struct too_much : std::exception {};
+        std::size_t most = SIZE_MAX;
+        void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+            if (bytes > most && bytes != SIZE_MAX) throw too_much{};
+            if (bytes > most) throw std::bad_alloc{};
+            return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+        }
+        void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override {
+            std::pmr::new_delete_resource()->deallocate(p, bytes, alignment);
+        }
+        bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+    } below;
+    below.most = 16384;
+    unsynchronized_pool_resource tested{&below};
+    for (int i = 0; i < 30'000; ++i) (void)tested.allocate(64);
+    EXPECT_EQ(tested.pool().try_allocate(5000), nullptr);
+    EXPECT_THROW((void)tested.allocate(SIZE_MAX), std::bad_alloc);
+    EXPECT_THROW((void)tested.allocate(20'000), refuses_much::too_much);
+}
+
 TEST(pool_resource, an_alignment_that_is_none_is_refused_by_name) {
     unsynchronized_pool_resource tested;
     EXPECT_THROW((void)tested.allocate(8, 24), acre::bad_alignment);
     EXPECT_THROW((void)tested.allocate(8, 0), acre::bad_alignment);
 }
 #endif
+
+// libstdc++'s pools align a block of more bytes than its alignment only as far as its size is a multiple.
+TEST(pool_resource, A3_is_aligned_over_a_pool_that_is_not) {
+    std::pmr::unsynchronized_pool_resource below;
+    unsynchronized_pool_resource tested{{.largest_required_pool_block = 64}, &below};
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tested.allocate(30, 128)) % 128, 0u);
+}
+
+TEST(pool_resource, X13_what_it_holds_is_what_upstream_gave) {
+    recording_resource below;
+    acre::multi_pool tested{&below};
+    (void)tested.allocate(8200, 65'536);
+    (void)tested.allocate(100'001, 16);
+    (void)tested.allocate(33, 8);
+    EXPECT_EQ(tested.capacity(), below.live);
+}
+
+TEST(pool_resource, may_be_derived_from_as_the_standards) {
+    struct counting : unsynchronized_pool_resource {
+        using unsynchronized_pool_resource::unsynchronized_pool_resource;
+        int calls = 0;
+        void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+            ++calls;
+            return unsynchronized_pool_resource::do_allocate(bytes, alignment);
+        }
+        void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override {
+            ++calls;
+            unsynchronized_pool_resource::do_deallocate(p, bytes, alignment);
+        }
+    } tested;
+    std::pmr::memory_resource& face = tested;
+    face.deallocate(face.allocate(0, 8), 0, 8);
+    face.deallocate(face.allocate(24, 8), 24, 8);
+    face.deallocate(face.allocate(100'000, 8), 100'000, 8);
+    EXPECT_EQ(tested.calls, 6);
+    EXPECT_EQ(tested.pool().live(), 0u);
+}
+
+TEST(synchronized_pool_resource, serves_threads_and_keeps_the_rules) {
+    recording_resource below;
+    {
+        acre::synchronized_pool_resource tested{{600, 500}, &below};
+        EXPECT_EQ(tested.options().largest_required_pool_block, 512u);
+        EXPECT_EQ(tested.upstream_resource(), &below);
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i) {
+            threads.emplace_back([&tested] {
+                std::pmr::list<std::pmr::string> texts{&tested};
+                for (std::size_t k = 0; k < 2000; ++k) {
+                    texts.emplace_back(k % 800, 'x');
+                    if (k % 3 == 0) texts.pop_front();
+                }
+                for (const auto& each : texts) EXPECT_EQ(each.find_first_not_of('x'), each.npos);
+            });
+        }
+        for (std::thread& each : threads) each.join();
+        EXPECT_EQ(tested.pool().live(), 0u);
+        const std::size_t pooled = below.live;
+        void* p = tested.allocate(513, 8);
+        EXPECT_GT(below.live, pooled);
+        tested.deallocate(p, 513, 8);
+        EXPECT_EQ(below.live, pooled);
+#if defined(__cpp_exceptions)
+        below.refuses = true;
+        EXPECT_THROW((void)tested.allocate(1000, 8), recording_resource::refused);
+        below.refuses = false;
+#endif
+        tested.release();
+        EXPECT_EQ(below.live, 0u);
+        (void)tested.allocate(100, 8);
+    }
+    EXPECT_EQ(below.live, 0u);
+}
 
 TEST(pool_resource, serves_the_containers_of_std_pmr) {
     unsynchronized_pool_resource memory;
@@ -223,6 +321,15 @@ TEST(pool_resource_misuse, N3_a_double_free_and_a_stranger_are_said_in_a_sentenc
     void* large = tested.allocate(10'000, 8);
     EXPECT_DEATH(tested.deallocate(large, 10'001, 8), "another size");
     tested.deallocate(large, 10'000, 8);
+}
+
+// While the memory is still there: upstream keeps what it is given back.
+TEST(pool_resource_misuse, N3_a_free_after_release_is_said) {
+    std::pmr::monotonic_buffer_resource keeps;
+    unsynchronized_pool_resource tested{&keeps};
+    void* p = tested.allocate(64, 8);
+    tested.release();
+    EXPECT_DEATH(tested.deallocate(p, 64, 8), "another pool");
 }
 
 }  // namespace

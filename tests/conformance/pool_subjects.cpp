@@ -1,5 +1,6 @@
 // Pools of several slot sizes and alignments.
 #include <acre/pools/chunk_pool.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/concurrent_pool_for.hpp>
 #include <acre/pools/multi_pool.hpp>
@@ -99,13 +100,18 @@ std::vector<subject_case> pool_subjects() {
         make_case<over_checking<concurrent_pool_for<1000>>>("concurrent_pool_1000"),
         make_case<over_checking<concurrent_pool_for<4096, 4096>>>("concurrent_pool_4096_4096"),
         make_case<over_checking<concurrent_pool_for<20000>>>("concurrent_pool_20000"),
-        make_case<over_checking_with<concurrent_pool_for<64>, pool_options{.limit_bytes = 50'000},
+        make_case<over_checking_with<concurrent_pool_for<64>, acre::concurrent_pool_options{.limit_bytes = 50'000},
                                      subject_traits{.bounded = true, .direct = true}>>("concurrent_pool_limited"),
-        make_case<over_checking_with<concurrent_pool_for<64>, pool_options{.limit_bytes = 4096},
+        make_case<over_checking_with<concurrent_pool_for<64>, acre::concurrent_pool_options{.limit_bytes = 4096},
                                      subject_traits{.bounded = true, .direct = true}>>("concurrent_pool_of_one_slab"),
         make_case<over_pmr<concurrent_pool_for<48>>>("concurrent_pool_48_pmr"),
         make_case<over_buffer<concurrent_pool_for<64>, 200'000>>("concurrent_pool_64_buffer"),
         make_case<over_checking<acre::concurrent_pool<wide_object>>>("concurrent_pool_of_objects"),
+        make_case<over_checking<acre::concurrent_multi_pool>>("concurrent_multi_pool"),
+        make_case<over_checking_with<acre::concurrent_multi_pool, acre::concurrent_pool_options{.limit_bytes = 100'000},
+                                     subject_traits{.bounded = true, .direct = true}>>("concurrent_multi_pool_limited"),
+        make_case<over_pmr<acre::concurrent_multi_pool>>("concurrent_multi_pool_pmr"),
+        make_case<over_buffer<acre::concurrent_multi_pool, 700'000>>("concurrent_multi_pool_buffer"),
         make_case<alone<static_pool_face<acre::static_pool<64>>>>("static_pool_64"),
         make_case<alone<static_pool_face<acre::static_pool<1000>>>>("static_pool_1000"),
         make_case<alone<static_pool_face<acre::static_pool<24, group_of_the_suite>>>>("static_pool_24_of_a_group"),

@@ -1,14 +1,16 @@
-// Put in front of a foreign test of std::pmr::unsynchronized_pool_resource (g++ -include): it then tests acre's.
+// Put in front of a foreign test of the pool resources of std::pmr (g++ -include): it then tests acre's.
 //
-// Such a test names the type in full and derives from it by its own name: only a macro reaches both, and acre's type must
-// be declared under it.
+// Such a test names the types in full and derives from them by their own names: only macros reach both, and acre's types
+// must be declared under them.
 #pragma once
 
 #include <memory_resource>
 
 #define unsynchronized_pool_resource acre_unsynchronized_pool_resource
+#define synchronized_pool_resource acre_synchronized_pool_resource
 #include <acre/adapt/pool_resource.hpp>
 
 namespace std::pmr {
+using ::acre::acre_synchronized_pool_resource;
 using ::acre::acre_unsynchronized_pool_resource;
-}
+}  // namespace std::pmr

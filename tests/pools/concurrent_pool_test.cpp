@@ -22,7 +22,7 @@ namespace {
 
 using acre::concurrent_pool;
 using acre::concurrent_pool_for;
-using acre::pool_options;
+using acre::concurrent_pool_options;
 using acre_test::checking_upstream;
 
 TEST(concurrent_pool, example) {
@@ -122,7 +122,7 @@ TEST(concurrent_pool, never_holds_more_than_its_limit) {
     for (const std::size_t limit : {4096u, 5000u, 6000u, 20'000u, 100'000u}) {
         SCOPED_TRACE(limit);
         checking_upstream upstream;
-        concurrent_pool_for<64> tested{pool_options{.limit_bytes = limit}, upstream};
+        concurrent_pool_for<64> tested{concurrent_pool_options{.limit_bytes = limit}, upstream};
         std::vector<void*> taken;
         while (void* p = tested.try_allocate()) taken.push_back(p);
         EXPECT_GE(taken.size(), 50u) << "a slab within the limit is not used";
@@ -142,7 +142,7 @@ TEST(concurrent_pool, never_holds_more_than_its_limit) {
 
 #if defined(__cpp_exceptions)
 TEST(concurrent_pool, errors_say_what_is_wrong) {
-    EXPECT_THROW((concurrent_pool_for<64>{pool_options{.limit_bytes = 100}}), acre::bad_option);
+    EXPECT_THROW((concurrent_pool_for<64>{concurrent_pool_options{.limit_bytes = 100}}), acre::bad_option);
     acre::no_memory none;
     concurrent_pool_for<64> tested{none};
     EXPECT_THROW((void)tested.allocate(), acre::out_of_memory);

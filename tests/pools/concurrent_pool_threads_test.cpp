@@ -51,7 +51,7 @@ TEST_P(concurrent_pool_threads, M20_large_slots_in_small_magazines) {
 TEST_P(concurrent_pool_threads, M20_at_the_limit) {
     checking_upstream upstream;
     constexpr std::size_t limit = 200'000;
-    concurrent_pool_for<64> tested{acre::pool_options{.limit_bytes = limit}, upstream};
+    concurrent_pool_for<64> tested{acre::concurrent_pool_options{.limit_bytes = limit}, upstream};
     acre_test::allocate_here_free_there(
         GetParam(), 64, 4000, [&] { return tested.try_allocate(); }, [&](void* p) { tested.deallocate(p); });
     EXPECT_EQ(tested.live(), 0u);

@@ -263,11 +263,37 @@ TEST(object_pool, P12_objects_stay_whole_while_others_come_and_go) {
     EXPECT_EQ(tested.live(), items.size());
 }
 
+#if defined(__cpp_exceptions)
+TEST(object_pool, errors_name_it) {
+    try {
+        acre::object_pool<int> tested{acre::pool_options{.limit_bytes = 1}};
+        FAIL() << "one byte is no limit";
+    } catch (const acre::bad_option& error) {
+        EXPECT_NE(std::string{error.what()}.find("acre::object_pool"), std::string::npos) << error.what();
+    }
+    acre::object_pool<int> tested{acre::pool_options{.limit_bytes = 4096}};
+    try {
+        for (int i = 0; i < 10'000; ++i) (void)tested.create(i);
+        FAIL() << "10,000 ints do not fit into 4,096 bytes";
+    } catch (const acre::limit_exceeded& error) {
+        EXPECT_NE(std::string{error.what()}.find("acre::object_pool"), std::string::npos) << error.what();
+    }
+}
+#endif
+
+TEST(pool, larger_requests_count_as_live) {
+    acre::pool<48> tested;
+    void* p = tested.allocate(100'000, 8);
+    EXPECT_EQ(tested.live(), 1u);
+    tested.deallocate(p, 100'000, 8);
+    EXPECT_EQ(tested.live(), 0u);
+}
+
 template <class Pool, class Use>
 std::string said_at_the_end(Use use) {
     testing::internal::CaptureStderr();
     {
-        Pool tested{acre::pool_options{.report_live = true}};
+        Pool tested{typename Pool::options_type{.report_live = true}};
         use(tested);
     }
     return testing::internal::GetCapturedStderr();

@@ -222,7 +222,7 @@ TEST(pool, P5_X16_moves) {
     for (auto& each : slots) each = first.allocate();
     void* large = first.allocate(5000, 16);
     acre::pool<64> second{std::move(first)};
-    EXPECT_EQ(second.live(), 1000u);
+    EXPECT_EQ(second.live(), 1001u);
     EXPECT_EQ(first.live(), 0u);
     EXPECT_EQ(first.capacity(), 0u);
     EXPECT_TRUE(second.owns(slots[500]));

@@ -1,13 +1,17 @@
-// acre::multi_pool with the name and the interface of std::pmr::unsynchronized_pool_resource: its constructors, options(),
-// release() and upstream_resource(), and its rules. Code that uses the standard's needs no other change than the namespace.
+// acre::multi_pool and acre::concurrent_multi_pool with the names and the interfaces of the standard's pool resources:
+// acre::unsynchronized_pool_resource and acre::synchronized_pool_resource have their constructors, options(), release() and
+// upstream_resource(), and keep their rules. Code that uses the standard's needs no other change than the namespace.
 //
 // In code of your own, acre::pmr<acre::multi_pool> takes acre's options and upstreams, and acre::allocator over a
 // multi_pool is inline. What differs from the standard's own: blocks are rounded up by at most 7 bytes or an eighth,
 // slots are found and freed in constant time, a double free and a pointer of another pool abort with a sentence, and
-// memory is asked of upstream by slabs of at least 4 KiB, so that a max_blocks_per_chunk under 512 is taken for 512.
+// memory is asked of upstream by slabs of at least 4 KiB, so that a max_blocks_per_chunk under 512 is taken for 512, and
+// those are aligned to 16 KiB and more, which costs a monotonic upstream the gaps.
 //
-// Cost: a virtual call and about 30 instructions each way; blocks larger than largest_required_pool_block go to upstream
-// one by one. An object is about 8 KiB. Errors: what upstream throws. Not thread-safe.
+// Cost: a virtual call and about 30 instructions each way, 40 in the synchronized one; blocks larger than
+// largest_required_pool_block go to upstream one by one. An object is about 8 KiB, 16 KiB the synchronized one, and what
+// a thread keeps of that is as acre::concurrent_multi_pool says. Errors: what upstream throws, and bad_alignment. The unsynchronized one is
+// not thread-safe; the synchronized one is, but for release(), and calls upstream from one thread at a time.
 //
 //     acre::unsynchronized_pool_resource nodes;
 //     std::pmr::map<int, int> m{&nodes};
@@ -17,7 +21,7 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/pools/bitmap_slabs.hpp>
-#include <acre/pools/large_blocks.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/size_classes.hpp>
 #include <algorithm>
@@ -31,34 +35,30 @@
 
 namespace acre {
 
-/// A drop-in for std::pmr::unsynchronized_pool_resource. The specification is that of [mem.res.pool].
-class unsynchronized_pool_resource : public std::pmr::memory_resource {
+/// What both have in common: a multi_pool or concurrent_multi_pool as [mem.res.pool] says.
+template <class Pool>
+class pool_resource : public std::pmr::memory_resource {
 public:
-    static constexpr const char* name = "acre::unsynchronized_pool_resource";
+    static constexpr const char* name = "acre::pool_resource";
 
     /// Takes no memory. `upstream`, not null, lives longer. Zero in an option is its default; see options().
-    unsynchronized_pool_resource(const std::pmr::pool_options& options, std::pmr::memory_resource* upstream)
+    pool_resource(const std::pmr::pool_options& options, std::pmr::memory_resource* upstream)
         : upstream_{upstream},
           options_{rounded(options)},
           pool_{{.region_slots = options_.max_blocks_per_chunk}, upstream_} {}
-    unsynchronized_pool_resource()
-        : unsynchronized_pool_resource(std::pmr::pool_options{}, std::pmr::get_default_resource()) {}
-    explicit unsynchronized_pool_resource(std::pmr::memory_resource* upstream)
-        : unsynchronized_pool_resource(std::pmr::pool_options{}, upstream) {}
-    explicit unsynchronized_pool_resource(const std::pmr::pool_options& options)
-        : unsynchronized_pool_resource(options, std::pmr::get_default_resource()) {}
+    pool_resource() : pool_resource(std::pmr::pool_options{}, std::pmr::get_default_resource()) {}
+    explicit pool_resource(std::pmr::memory_resource* upstream) : pool_resource(std::pmr::pool_options{}, upstream) {}
+    explicit pool_resource(const std::pmr::pool_options& options)
+        : pool_resource(options, std::pmr::get_default_resource()) {}
 
-    unsynchronized_pool_resource(const unsynchronized_pool_resource&) = delete;
-    unsynchronized_pool_resource& operator=(const unsynchronized_pool_resource&) = delete;
+    pool_resource(const pool_resource&) = delete;
+    pool_resource& operator=(const pool_resource&) = delete;
 
     /// Gives everything back to upstream.
-    ~unsynchronized_pool_resource() override { release(); }
+    ~pool_resource() override { release(); }
 
     /// Gives everything back to upstream, what was not freed included.
-    void release() {
-        pool_.release();
-        large_.release(upstream_);
-    }
+    void release() { pool_.release(); }
 
     /// The resource that memory comes from.
     std::pmr::memory_resource* upstream_resource() const { return upstream_.referred; }
@@ -68,34 +68,54 @@ public:
     /// the default.
     std::pmr::pool_options options() const { return options_; }
 
-    /// The pool: its live(), used() and capacity(), and release_unused(). Blocks larger than those it pools are not in it.
-    multi_pool& pool() noexcept { return pool_; }
-    const multi_pool& pool() const noexcept { return pool_; }
+    /// The pool: its live(), used() and capacity(), and release_unused().
+    Pool& pool() noexcept { return pool_; }
+    const Pool& pool() const noexcept { return pool_; }
+
+protected:
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        if (is_pooled(bytes, alignment)) [[likely]] {
+            if (void* p = pool_.try_allocate(bytes, alignment)) [[likely]]
+                return p;
+        }
+        return allocate_rarely(bytes, alignment);
+    }
+
+    void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override {
+        if (!is_pooled(bytes, alignment)) [[unlikely]]
+            return deallocate_rarely(p, bytes, alignment);
+        pool_.deallocate(p, bytes, alignment);
+    }
+
+    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
 
 private:
     // What pools ask is to be answered by null; whoever asked this resource is to see what upstream threw.
     struct remembering_upstream {
-        static constexpr const char* name = unsynchronized_pool_resource::name;
+        static constexpr const char* name = pool_resource::name;
 
-        void* allocate(std::size_t bytes, std::size_t alignment) { return referred->allocate(bytes, alignment); }
+        void* allocate(std::size_t bytes, std::size_t alignment) {
+            return referred->allocate(detail::pmr_bytes(bytes, alignment), alignment);
+        }
         void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
 #if defined(__cpp_exceptions)
             try {
-                return referred->allocate(bytes, alignment);
+                return allocate(bytes, alignment);
             } catch (...) {
                 thrown = std::current_exception();
                 return nullptr;
             }
 #else
-            return referred->allocate(bytes, alignment);
+            return allocate(bytes, alignment);
 #endif
         }
         void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-            referred->deallocate(p, bytes, alignment);
+            referred->deallocate(p, detail::pmr_bytes(bytes, alignment), alignment);
         }
 
         std::pmr::memory_resource* referred;
-        std::exception_ptr thrown = nullptr;
+        // Whoever asks finds out in the same call, in the same thread.
+        static inline thread_local std::exception_ptr thrown = nullptr;
     };
     static_assert(resource<remembering_upstream>);
 
@@ -119,46 +139,30 @@ private:
         return size_for_class(bytes, alignment) - 1 < options_.largest_required_pool_block;
     }
 
-    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-        if (is_pooled(bytes, alignment)) [[likely]] {
-            if (void* p = pool_.try_allocate(bytes, alignment)) [[likely]]
-                return p;
-        }
-        return allocate_rarely(bytes, alignment);
-    }
-
-    void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override {
-        if (!is_pooled(bytes, alignment)) [[unlikely]]
-            return deallocate_rarely(p, bytes, alignment);
-        pool_.deallocate(p, bytes, alignment);
-    }
-
-    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
-
     // Out of line: a block that is not pooled, one of no bytes, or no memory.
     [[gnu::noinline]] void* allocate_rarely(std::size_t bytes, std::size_t alignment) {
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        if (bytes == 0) return do_allocate(1, alignment);
-        if (!is_pooled(bytes, alignment)) {
-            if (void* p = large_.try_allocate(upstream_, bytes, alignment)) return p;
-        }
-        return fail();
+        const std::size_t some = std::max<std::size_t>(bytes, 1);
+        upstream_.thrown = nullptr;
+        void* p = is_pooled(some, alignment) ? pool_.try_allocate(some, alignment)
+                                             : pool_.try_allocate_separately(some, alignment);
+        return p == nullptr ? fail() : p;
     }
 
     [[gnu::noinline]] void deallocate_rarely(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        if (p == nullptr) return;
-        if (bytes == 0) return do_deallocate(p, 1, alignment);
-        large_.deallocate(upstream_, name, p, bytes, alignment);
+        const std::size_t some = std::max<std::size_t>(bytes, 1);
+        if (is_pooled(some, alignment)) return pool_.deallocate(p, some, alignment);
+        pool_.deallocate_separately(p, some, alignment);
     }
 
-    // A pool resource throws what its upstream throws, and nothing else. Where upstream was not asked, since there cannot
-    // be so many bytes, it is asked for what it cannot have.
+    // A pool resource throws what its upstream throws. Where upstream was not asked, since there cannot be so many bytes, it
+    // is asked for what it cannot have.
     [[gnu::cold]] void* fail() {
 #if defined(__cpp_exceptions)
         if (upstream_.thrown) std::rethrow_exception(std::exchange(upstream_.thrown, nullptr));
-        // Volatile, or the compiler warns of it.
+        // Volatile, or compilers warn of them.
         const volatile std::size_t bytes = SIZE_MAX;
-        constexpr std::size_t alignment = std::bit_floor(SIZE_MAX);
+        const volatile std::size_t alignment = std::bit_floor(SIZE_MAX);
         if (void* p = upstream_.referred->allocate(bytes, alignment))
             upstream_.referred->deallocate(p, bytes, alignment);
         throw std::bad_alloc{};
@@ -169,8 +173,19 @@ private:
 
     remembering_upstream upstream_;
     std::pmr::pool_options options_;
-    multi_pool pool_;
-    large_blocks large_;
+    Pool pool_;
+};
+
+/// A drop-in for std::pmr::unsynchronized_pool_resource, for one thread.
+class unsynchronized_pool_resource : public pool_resource<multi_pool> {
+public:
+    using pool_resource::pool_resource;
+};
+
+/// A drop-in for std::pmr::synchronized_pool_resource, for all threads.
+class synchronized_pool_resource : public pool_resource<concurrent_multi_pool> {
+public:
+    using pool_resource::pool_resource;
 };
 
 }  // namespace acre

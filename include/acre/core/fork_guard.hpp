@@ -57,6 +57,7 @@ public:
 class fork_guard {
 public:
     using child_function = void (*)(void* owner) noexcept;
+    using lock_function = void (*)(void* locks) noexcept;
 
     /// Guards nothing.
     constexpr fork_guard() noexcept = default;
@@ -67,14 +68,24 @@ public:
     /// held. The calling thread must not hold it.
     void guard(spin_lock& guarded, void* owner, child_function in_child) noexcept {
         const process_lock lock;
-        link(detail::process.newest, guarded, owner, in_child);
+        set(&guarded, &lock_one, &unlock_one);
+        link(detail::process.newest, owner, in_child);
+    }
+
+    /// The same for an object with several locks, which the functions take and release.
+    void guard(void* owner, lock_function lock_all, lock_function unlock_all, child_function in_child) noexcept {
+        const process_lock lock;
+        set(owner, lock_all, unlock_all);
+        link(detail::process.newest, owner, in_child);
     }
 
     /// The same for a static resource, for ever and once: more calls change nothing. Locks of other resources may be held.
     void guard_static(spin_lock& guarded, void* owner, child_function in_child) noexcept {
         detail::handle_forks();
         const std::lock_guard lock{detail::process.statics_lock};
-        if (lock_ == nullptr) link(detail::process.statics, guarded, owner, in_child);
+        if (locks_ != nullptr) return;
+        set(&guarded, &lock_one, &unlock_one);
+        link(detail::process.statics, owner, in_child);
     }
 
     /// No longer; not for static ones.
@@ -83,14 +94,22 @@ public:
         fork_guard** link = &detail::process.newest;
         while (*link != nullptr && *link != this) link = &(*link)->older_;
         if (*link == this) *link = older_;
-        lock_ = nullptr;
+        locks_ = nullptr;
     }
 
 private:
     friend void detail::handle_forks() noexcept;
 
-    void link(fork_guard*& list, spin_lock& guarded, void* owner, child_function in_child) noexcept {
-        lock_ = &guarded;
+    static void lock_one(void* lock) noexcept { static_cast<spin_lock*>(lock)->lock(); }
+    static void unlock_one(void* lock) noexcept { static_cast<spin_lock*>(lock)->unlock(); }
+
+    void set(void* locks, lock_function lock_all, lock_function unlock_all) noexcept {
+        locks_ = locks;
+        lock_all_ = lock_all;
+        unlock_all_ = unlock_all;
+    }
+
+    void link(fork_guard*& list, void* owner, child_function in_child) noexcept {
         owner_ = owner;
         in_child_ = in_child;
         older_ = list;
@@ -103,11 +122,11 @@ private:
         detail::forking = true;
         detail::process.lock.lock();
         for (const fork_guard* each = detail::process.newest; each != nullptr; each = each->older_) {
-            each->lock_->lock();
+            each->lock_all_(each->locks_);
         }
         detail::process.statics_lock.lock();
         for (const fork_guard* each = detail::process.statics; each != nullptr; each = each->older_) {
-            each->lock_->lock();
+            each->lock_all_(each->locks_);
         }
     }
     static void after_fork() noexcept {
@@ -126,13 +145,15 @@ private:
     }
 
     static void unlock(const fork_guard* list) noexcept {
-        for (; list != nullptr; list = list->older_) list->lock_->unlock();
+        for (; list != nullptr; list = list->older_) list->unlock_all_(list->locks_);
     }
     static void tell_child(const fork_guard* list) noexcept {
         for (; list != nullptr; list = list->older_) list->in_child_(list->owner_);
     }
 
-    spin_lock* lock_ = nullptr;
+    void* locks_ = nullptr;
+    lock_function lock_all_ = nullptr;
+    lock_function unlock_all_ = nullptr;
     void* owner_ = nullptr;
     child_function in_child_ = nullptr;
     fork_guard* older_ = nullptr;

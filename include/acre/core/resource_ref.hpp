@@ -26,6 +26,14 @@ namespace acre {
 template <class R>
 concept stateless_resource = resource<R> && std::is_empty_v<R> && std::default_initializable<R>;
 
+namespace detail {
+/// Bytes to ask of a standard memory resource for `bytes` bytes: pools of libstdc++ align a block of more bytes than its
+/// alignment only as far as its size is a multiple.
+constexpr std::size_t pmr_bytes(std::size_t bytes, std::size_t alignment) noexcept {
+    return bytes <= alignment ? bytes + (bytes == 0) : align_up(bytes, alignment);
+}
+}  // namespace detail
+
 /// Type-erased, non-owning handle to a resource.
 class resource_ref {
 public:
@@ -87,14 +95,10 @@ private:
         }};
 
     // The standard's interface leaves undefined what acre promises: sizes that wrap when they are rounded up, alignments
-    // that are none, zero bytes, null. And pools of libstdc++ align a block of more bytes than its alignment only as far
-    // as its size is a multiple.
+    // that are none, zero bytes, null.
     static constexpr const char* pmr_name = "std::pmr::memory_resource";
     static constexpr bool fits_pmr(std::size_t bytes, std::size_t alignment) noexcept {
         return is_alignment(alignment) && bytes <= max_request && alignment <= max_request - bytes;
-    }
-    static constexpr std::size_t pmr_bytes(std::size_t bytes, std::size_t alignment) noexcept {
-        return bytes <= alignment ? bytes + (bytes == 0) : align_up(bytes, alignment);
     }
 
     static void* allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) {
@@ -103,7 +107,7 @@ private:
         auto* referred = static_cast<std::pmr::memory_resource*>(object);
 #if defined(__cpp_exceptions)
         try {
-            return referred->allocate(pmr_bytes(bytes, alignment), alignment);
+            return referred->allocate(detail::pmr_bytes(bytes, alignment), alignment);
         } catch (const allocation_error&) {
             throw;
         } catch (const std::bad_alloc&) {
@@ -111,7 +115,7 @@ private:
             throw out_of_memory{pmr_name, bytes, alignment};
         }
 #else
-        return referred->allocate(pmr_bytes(bytes, alignment), alignment);
+        return referred->allocate(detail::pmr_bytes(bytes, alignment), alignment);
 #endif
     }
 
@@ -131,7 +135,7 @@ private:
 
     static void deallocate_pmr(void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept {
         if (p == nullptr) return;
-        static_cast<std::pmr::memory_resource*>(object)->deallocate(p, pmr_bytes(bytes, alignment), alignment);
+        static_cast<std::pmr::memory_resource*>(object)->deallocate(p, detail::pmr_bytes(bytes, alignment), alignment);
     }
 
     static constexpr operations pmr_operations{&allocate_pmr, &try_allocate_pmr, &deallocate_pmr};

@@ -558,7 +558,11 @@ private:
         const std::uintptr_t start = start_of(geometry, region);
         const std::size_t bytes = region->region_bytes;
         const slab* after = end_of_region(geometry, region);
-        for (const slab* each = region; each != after; each = each->next) --slab_count_;
+        for (slab* each = region; each != after; each = each->next) {
+            // Whoever frees a slot of it later, while the memory is still there, finds no owner.
+            each->owner = 0;
+            --slab_count_;
+        }
         if (fresh_after_ != nullptr && reinterpret_cast<std::uintptr_t>(fresh_after_) - start < bytes) {
             // Its unmade slabs, if any, go with it.
             fresh_after_ = nullptr;

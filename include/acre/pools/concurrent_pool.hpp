@@ -14,7 +14,10 @@
 
 #include <acre/core/construct.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <acre/memory/heap.hpp>
 #include <acre/pools/concurrent_pool_for.hpp>
+#include <acre/pools/concurrent_pool_options.hpp>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -35,8 +38,11 @@ public:
     static constexpr const char* name = "acre::concurrent_pool";
     using value_type = T;
 
-    using base::base;
-    concurrent_pool() = default;
+    /// Takes no memory from upstream.
+    concurrent_pool() : concurrent_pool(resource_ref{heap{}}) {}
+    explicit concurrent_pool(resource_ref upstream) : base(concurrent_pool_options{}, upstream, name) {}
+    explicit concurrent_pool(const concurrent_pool_options& options, resource_ref upstream = heap{})
+        : base(options, upstream, name) {}
 
     /// Destroys the objects that are still live, in address order. No thread may use it any more.
     ~concurrent_pool() {

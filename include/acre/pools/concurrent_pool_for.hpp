@@ -11,7 +11,7 @@
 //
 // Cost: allocate and deallocate about 20 instructions each, none of them atomic; one lock in 4 to 125 operations.
 // Memory: what acre::pool holds, a kilobyte for each magazine, and the free slots of each thread's two magazines: at most
-// 64 KiB of them, or eight. A request may be refused at the limit while other threads keep free slots.
+// 64 KiB of them (option thread_bytes), or two. A request may be refused at the limit while other threads keep free slots.
 // A slot freed twice in a row aborts with a sentence at once; other double frees and pointers of other pools do when their
 // magazine goes to the slabs, and under AddressSanitizer at once. After a fork the child goes on with what the thread
 // kept that forked; what other threads kept stays taken.
@@ -29,10 +29,11 @@
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
+#include <acre/pools/concurrent_pool_options.hpp>
 #include <acre/pools/large_blocks.hpp>
 #include <acre/pools/live_report.hpp>
+#include <acre/pools/magazine.hpp>
 #include <acre/pools/pool.hpp>
-#include <acre/pools/pool_options.hpp>
 #include <acre/pools/slab_geometry.hpp>
 #include <acre/pools/slot_cache.hpp>
 #include <acre/pools/slot_depot.hpp>
@@ -49,17 +50,14 @@ public:
     static_assert(is_alignment(Align), "the alignment of a pool is a power of two");
 
     static constexpr const char* name = "acre::concurrent_pool_for";
-    using options_type = pool_options;
+    using options_type = concurrent_pool_options;
     static constexpr slab_geometry geometry = slab_geometry::of(Slot, Align);
 
     /// Takes no memory from upstream.
     concurrent_pool_for() : concurrent_pool_for(resource_ref{heap{}}) {}
-    explicit concurrent_pool_for(resource_ref upstream) : concurrent_pool_for(pool_options{}, upstream) {}
-    explicit concurrent_pool_for(const pool_options& options, resource_ref upstream = heap{})
-        : source_{geometry, name, upstream, options.limit_bytes, options.region_slots}, report_(options.report_live) {
-        require_at_least(geometry.first_slab_bytes, name, "limit_bytes", options.limit_bytes);
-        forks_.guard(depot_.lock(), this, &forget_other_threads);
-    }
+    explicit concurrent_pool_for(resource_ref upstream) : concurrent_pool_for(concurrent_pool_options{}, upstream) {}
+    explicit concurrent_pool_for(const concurrent_pool_options& options, resource_ref upstream = heap{})
+        : concurrent_pool_for(options, upstream, name) {}
 
     concurrent_pool_for(const concurrent_pool_for&) = delete;
     concurrent_pool_for& operator=(const concurrent_pool_for&) = delete;
@@ -130,8 +128,9 @@ public:
 
     /// Bytes held from upstream.
     std::size_t capacity() const noexcept { return depot_.held_bytes(); }
-    /// Slots handed out: exact while no other thread uses the pool, else near it. Linear in the slabs held.
-    std::size_t live() const noexcept { return depot_.live(source_); }
+    /// Number of allocations not yet taken back, larger requests included: exact while no other thread uses the pool, else
+    /// near it. Linear in the slabs held.
+    std::size_t live() const noexcept { return depot_.live(source_) + depot_.large_count(); }
     /// Bytes of the slots handed out, and of the blocks for larger requests. As exact as live().
     std::size_t used() const noexcept { return depot_.used_bytes(source_); }
     /// True when `p` lies in storage of this pool. Linear in the slabs held.
@@ -140,9 +139,21 @@ public:
     resource_ref upstream() const noexcept { return source_.upstream; }
 
 protected:
-    // For pools made of this one, which misuse and what is live at the end are reported of in their name.
+    // For pools made of this one, which errors, misuse and what is live at the end are reported of in their name.
+    concurrent_pool_for(const concurrent_pool_options& options, resource_ref upstream, const char* reported)
+        : source_{geometry,
+                  reported,
+                  upstream,
+                  options.limit_bytes,
+                  options.region_slots,
+                  magazine::capacity(geometry.slot_bytes, options.thread_bytes),
+                  upstream},
+          report_(options.report_live) {
+        require_at_least(geometry.first_slab_bytes, reported, "limit_bytes", options.limit_bytes);
+        forks_.guard(depot_.lock(), this, &forget_other_threads);
+    }
     void report_live(const char* reported) noexcept {
-        report_.write(reported, [this] { return depot_.live(source_) + depot_.large_count(); });
+        report_.write(reported, [this] { return live(); });
     }
     [[gnu::always_inline]] void give_back(const char* reported, void* p) noexcept {
         if (p == nullptr) return;
@@ -231,8 +242,8 @@ private:
     // Out of line: not what a pool is for.
     [[gnu::noinline]] void* allocate_large(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate_large(bytes, alignment)) return p;
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        if (bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
+        if (!is_alignment(alignment)) return raise(bad_alignment{source_.name, alignment});
+        if (bytes > max_request / 2) return raise(request_too_large{source_.name, bytes, max_request / 2});
         return fail(large_blocks::upstream_bytes(bytes, alignment), bytes, alignment);
     }
     [[gnu::noinline]] void* try_allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
@@ -246,8 +257,8 @@ private:
     [[gnu::cold]] void* fail(std::size_t needed, std::size_t bytes, std::size_t alignment) const {
         const std::size_t held = capacity();
         const std::size_t limit = source_.limit_bytes;
-        if (needed > limit - held) return raise(limit_exceeded{name, needed, held, limit});
-        return raise(out_of_memory{name, bytes, alignment});
+        if (needed > limit - held) return raise(limit_exceeded{source_.name, needed, held, limit});
+        return raise(out_of_memory{source_.name, bytes, alignment});
     }
 
     // Threads read these on each call, and must not wait for what others write in the depot.

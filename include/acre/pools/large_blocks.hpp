@@ -35,7 +35,8 @@ public:
         auto* start = static_cast<std::byte*>(upstream.try_allocate(all, std::max(alignment, alignof(record))));
         if (start == nullptr) return nullptr;
         const std::size_t offset = offset_for(alignment);
-        auto* added = ::new (start + offset - sizeof(record)) record{this, nullptr, first_, all - offset, alignment};
+        auto* added = ::new (start + offset - sizeof(record))
+            record{this, nullptr, first_, std::max<std::size_t>(bytes, 1), alignment};
         if (first_ != nullptr) first_->previous = added;
         first_ = added;
         bytes_ += all;
@@ -75,7 +76,8 @@ public:
     static constexpr std::size_t upstream_bytes(std::size_t bytes, std::size_t alignment) noexcept {
         if (bytes > max_request / 2 || alignment > max_request / 2) return SIZE_MAX;
         // Not even an empty block ends where the next one may begin: its address is nobody else's.
-        return offset_for(alignment) + std::max<std::size_t>(bytes, 1);
+        // And whole multiples of the alignment: standard resources are asked for them in any case.
+        return align_up(offset_for(alignment) + std::max<std::size_t>(bytes, 1), std::max(alignment, alignof(record)));
     }
 
     /// Bytes held from upstream, records included.
@@ -108,7 +110,7 @@ private:
         (removed->previous == nullptr ? first_ : removed->previous->next) = removed->next;
         if (removed->next != nullptr) removed->next->previous = removed->previous;
         const std::size_t offset = offset_for(removed->alignment);
-        const std::size_t bytes = offset + removed->bytes;
+        const std::size_t bytes = upstream_bytes(removed->bytes, removed->alignment);
         const std::size_t alignment = std::max(removed->alignment, alignof(record));
         auto* start = reinterpret_cast<std::byte*>(removed + 1) - offset;
         // Whoever frees it again finds no record.

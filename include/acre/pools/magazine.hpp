@@ -22,14 +22,14 @@ struct magazine {
     /// Bytes of alignment of one.
     static constexpr std::size_t alignment = 64;
 
-    /// Slots that fit into one, for slots of `slot_bytes` bytes: as many as make it worth the way, and no more than a
-    /// thread should keep to itself.
-    static constexpr std::size_t capacity(std::size_t slot_bytes) noexcept {
-        return std::clamp<std::size_t>(32 * 1024 / slot_bytes, 4, 125);
+    /// Slots that one is made for, where a thread is to keep at most `thread_bytes` bytes of slots of `slot_bytes` bytes in
+    /// its two: as many as make it worth the way.
+    static constexpr std::size_t capacity(std::size_t slot_bytes, std::size_t thread_bytes) noexcept {
+        return std::clamp<std::size_t>(thread_bytes / 2 / slot_bytes, 1, 125);
     }
-    /// Bytes of one: 1 KiB for slots of up to 262 bytes, less for larger ones.
-    static constexpr std::size_t bytes(std::size_t slot_bytes) noexcept {
-        return align_up(sizeof(magazine) + capacity(slot_bytes) * sizeof(void*), alignment);
+    /// Bytes of one for `slots` slots: 1 KiB for 125.
+    static constexpr std::size_t bytes(std::size_t slots) noexcept {
+        return align_up(sizeof(magazine) + slots * sizeof(void*), alignment);
     }
 };
 

@@ -84,6 +84,16 @@ public:
         classes_[index].give_back_in<common_slab_bytes>(size_class_geometry[index], name, p);
     }
 
+    /// A block of its own from upstream, however few bytes it has; null when there is no memory.
+    [[gnu::noinline]] void* try_allocate_separately(std::size_t bytes, std::size_t alignment) noexcept {
+        if (!is_alignment(alignment) || !within_limit(large_blocks::upstream_bytes(bytes, alignment))) return nullptr;
+        return large_.try_allocate(upstream_, bytes, alignment);
+    }
+    /// Takes one back.
+    [[gnu::noinline]] void deallocate_separately(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        if (p != nullptr) large_.deallocate(upstream_, name, p, bytes, alignment);
+    }
+
     /// Gives slabs without a live slot back to upstream, and returns their bytes. Linear in the slabs held.
     std::size_t release_unused() noexcept {
         std::size_t bytes = 0;
@@ -146,7 +156,7 @@ public:
     static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
                                                 std::size_t alignment = default_alignment) noexcept {
         std::size_t index = 0;
-        if (find_class(std::max<std::size_t>(size, 1), alignment, index)) {
+        if (find_size_class(std::max<std::size_t>(size, 1), alignment, index)) {
             return bitmap_slabs::required_bytes(size_class_geometry[index], count);
         }
         const std::size_t each = large_blocks::upstream_bytes(size, alignment);
@@ -155,18 +165,9 @@ public:
     }
 
 private:
-    // The class that serves a request; false for one that is too large, or of no bytes, or whose alignment is 0.
-    [[gnu::always_inline]] static constexpr bool find_class(std::size_t bytes, std::size_t alignment,
-                                                            std::size_t& index) noexcept {
-        const std::size_t last = size_for_class(bytes, alignment) - 1;
-        if (last >= largest_size_class) return false;
-        index = size_class_table[last / 8];
-        return true;
-    }
-
     [[gnu::always_inline]] bool take(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         std::size_t index;
-        if ((alignment & (alignment - 1)) != 0 || !find_class(bytes, alignment, index)) [[unlikely]]
+        if ((alignment & (alignment - 1)) != 0 || !find_size_class(bytes, alignment, index)) [[unlikely]]
             return false;
         // What is known of the class when compiling need not be read.
         if (__builtin_constant_p(index)) return classes_[index].take(size_class_geometry[index], p);
@@ -186,9 +187,8 @@ private:
     [[gnu::noinline]] void* try_allocate_rarely(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
         std::size_t index;
-        if (!find_class(std::max<std::size_t>(bytes, 1), alignment, index)) {
-            if (!within_limit(large_blocks::upstream_bytes(bytes, alignment))) return nullptr;
-            return large_.try_allocate(upstream_, bytes, alignment);
+        if (!find_size_class(std::max<std::size_t>(bytes, 1), alignment, index)) {
+            return try_allocate_separately(bytes, alignment);
         }
         bitmap_slabs& slabs = classes_[index];
         // The limit holds for all classes together; a class sees what the others leave of it.
@@ -199,8 +199,8 @@ private:
 
     [[gnu::noinline]] void deallocate_rarely(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         std::size_t index;
-        if (find_class(std::max<std::size_t>(bytes, 1), alignment, index)) return give_back(index, p);
-        large_.deallocate(upstream_, name, p, bytes, alignment);
+        if (find_size_class(std::max<std::size_t>(bytes, 1), alignment, index)) return give_back(index, p);
+        deallocate_separately(p, bytes, alignment);
     }
 
     bool within_limit(std::size_t bytes) const noexcept {
@@ -213,7 +213,7 @@ private:
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
         if (bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
         std::size_t index;
-        const std::size_t needed = find_class(std::max<std::size_t>(bytes, 1), alignment, index)
+        const std::size_t needed = find_size_class(std::max<std::size_t>(bytes, 1), alignment, index)
                                        ? classes_[index].next_slab_bytes(size_class_geometry[index])
                                        : large_blocks::upstream_bytes(bytes, alignment);
         if (!within_limit(needed)) return raise(limit_exceeded{name, needed, capacity(), limit_});

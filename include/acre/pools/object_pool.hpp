@@ -18,8 +18,11 @@
 #pragma once
 
 #include <acre/core/construct.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <acre/memory/heap.hpp>
 #include <acre/pools/live_iterator.hpp>
 #include <acre/pools/pool.hpp>
+#include <acre/pools/pool_options.hpp>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -43,8 +46,10 @@ public:
     using iterator = live_iterator<object_pool, T>;
     using const_iterator = live_iterator<object_pool, const T>;
 
-    using base::base;
-    object_pool() noexcept = default;
+    /// Takes no memory.
+    constexpr object_pool() noexcept : base(name) {}
+    explicit object_pool(resource_ref upstream) noexcept : base(pool_options{}, upstream, name) {}
+    explicit object_pool(const pool_options& options, resource_ref upstream = heap{}) : base(options, upstream, name) {}
     object_pool(object_pool&& other) noexcept : base(std::move(other)) {}
     object_pool& operator=(object_pool&& other) noexcept {
         if (this == &other) return *this;

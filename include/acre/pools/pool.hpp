@@ -50,13 +50,7 @@ public:
     /// Takes no memory.
     pool() noexcept = default;
     explicit pool(resource_ref upstream) noexcept : upstream_(upstream) {}
-    explicit pool(const pool_options& options, resource_ref upstream = heap{})
-        : limit_(options.limit_bytes),
-          region_slots_(options.region_slots),
-          report_(options.report_live),
-          upstream_(upstream) {
-        require_at_least(geometry.first_slab_bytes, name, "limit_bytes", options.limit_bytes);
-    }
+    explicit pool(const pool_options& options, resource_ref upstream = heap{}) : pool(options, upstream, name) {}
 
     /// Takes over the slots of `other`, which is left empty. Linear in the number of slabs.
     pool(pool&& other) noexcept
@@ -64,6 +58,7 @@ public:
           limit_(other.limit_),
           region_slots_(other.region_slots_),
           report_(other.report_),
+          name_(other.name_),
           upstream_(other.upstream_) {
         slabs_.take_over(other.slabs_);
     }
@@ -141,9 +136,9 @@ public:
     /// Slots that can be live at once without asking upstream.
     std::size_t slots() const noexcept { return slabs_.slots(geometry); }
     /// Bytes of the slots handed out, and of the blocks for larger requests. Linear in the slabs held.
-    std::size_t used() const noexcept { return live() * geometry.slot_bytes + large_.held_bytes(); }
-    /// Number of slots handed out. Linear in the slabs held.
-    std::size_t live() const noexcept { return slabs_.used(geometry); }
+    std::size_t used() const noexcept { return slabs_.used(geometry) * geometry.slot_bytes + large_.held_bytes(); }
+    /// Number of allocations not yet taken back, larger requests included. Linear in the slabs held.
+    std::size_t live() const noexcept { return slabs_.used(geometry) + large_.count(); }
     /// True when `p` lies in storage of this pool. Linear in the slabs held.
     bool owns(const void* p) const noexcept { return slabs_.owns(geometry, p) || large_.owns(p); }
     /// The resource that slabs come from.
@@ -159,9 +154,18 @@ public:
     }
 
 protected:
-    // For pools made of this one, which misuse and what is live at the end are reported of in their name.
+    // For pools made of this one, which errors, misuse and what is live at the end are reported of in their name.
+    explicit constexpr pool(const char* reported) noexcept : name_(reported) {}
+    pool(const pool_options& options, resource_ref upstream, const char* reported)
+        : limit_(options.limit_bytes),
+          region_slots_(options.region_slots),
+          report_(options.report_live),
+          name_(reported),
+          upstream_(upstream) {
+        require_at_least(geometry.first_slab_bytes, reported, "limit_bytes", options.limit_bytes);
+    }
     void report_live(const char* reported) noexcept {
-        report_.write(reported, [this] { return live() + large_.count(); });
+        report_.write(reported, [this] { return live(); });
     }
     [[gnu::always_inline]] void give_back(const char* reported, void* slot) noexcept {
         slabs_.give_back(geometry, reported, slot);
@@ -192,8 +196,8 @@ private:
     // Out of line: not what a pool is for.
     [[gnu::noinline]] void* allocate_large(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate_large(bytes, alignment)) return p;
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        if (bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
+        if (!is_alignment(alignment)) return raise(bad_alignment{name_, alignment});
+        if (bytes > max_request / 2) return raise(request_too_large{name_, bytes, max_request / 2});
         return fail(large_blocks::upstream_bytes(bytes, alignment), bytes, alignment);
     }
 
@@ -203,15 +207,15 @@ private:
     }
 
     [[gnu::noinline]] void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        if (p != nullptr) large_.deallocate(upstream_, name, p, bytes, alignment);
+        if (p != nullptr) large_.deallocate(upstream_, name_, p, bytes, alignment);
     }
 
     bool within_limit(std::size_t more) const noexcept { return more <= limit_ - capacity(); }
 
     // Upstream would have had to give `needed` bytes for a request of `bytes`.
     [[gnu::cold]] void* fail(std::size_t needed, std::size_t bytes, std::size_t alignment) const {
-        if (!within_limit(needed)) return raise(limit_exceeded{name, needed, capacity(), limit_});
-        return raise(out_of_memory{name, bytes, alignment});
+        if (!within_limit(needed)) return raise(limit_exceeded{name_, needed, capacity(), limit_});
+        return raise(out_of_memory{name_, bytes, alignment});
     }
 
     bitmap_slabs slabs_;
@@ -219,6 +223,7 @@ private:
     std::size_t limit_ = SIZE_MAX;
     std::size_t region_slots_ = SIZE_MAX;
     live_report report_;
+    const char* name_ = name;
     resource_ref upstream_ = heap{};
 };
 

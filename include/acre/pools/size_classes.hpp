@@ -48,6 +48,15 @@ inline constexpr std::array<std::uint8_t, largest_size_class / 8> size_class_tab
     return result;
 }();
 
+/// Sets `index` to the class that serves a request; false for one that is too large, of no bytes, or whose alignment is 0.
+[[gnu::always_inline]] constexpr bool find_size_class(std::size_t bytes, std::size_t alignment,
+                                                      std::size_t& index) noexcept {
+    const std::size_t last = size_for_class(bytes, alignment) - 1;
+    if (last >= largest_size_class) return false;
+    index = size_class_table[last / 8];
+    return true;
+}
+
 /// How the slots of each class lie in slabs.
 inline constexpr std::array<slab_geometry, size_class_count> size_class_geometry = [] {
     std::array<slab_geometry, size_class_count> result;

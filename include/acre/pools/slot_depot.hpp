@@ -30,11 +30,13 @@ namespace acre {
 
 /// What a depot's slots are, and where its memory comes from: told on each call, so that a static pool keeps none of it.
 struct slot_source {
-    slab_geometry geometry;
+    const slab_geometry& geometry;
     const char* name;  // of the pool, in sentences about misuse
     resource_ref upstream;
     std::size_t limit_bytes;  // of everything held from upstream
     std::size_t region_slots;
+    std::size_t magazine_slots;  // that one magazine is made for
+    resource_ref bookkeeping;    // where magazines and caches come from
 };
 
 /// The slabs of a concurrent pool, and its magazines; on cache lines of its own.
@@ -48,7 +50,7 @@ public:
     void* take(const slot_source& source, slot_cache& cache) noexcept {
         void* slot = nullptr;
         if (cache.spare_has_slots()) {
-            cache.turn(capacity(source));
+            cache.turn(source.magazine_slots);
         } else {
             const std::lock_guard lock{lock_};
             fetch(source, cache);
@@ -67,7 +69,7 @@ public:
             empty_spare(source, cache);
             if (cache.spare_ == nullptr) return slabs_.give_back(source.geometry, source.name, slot);
         }
-        cache.turn(capacity(source));
+        cache.turn(source.magazine_slots);
         cache.put(source.name, slot);
     }
 
@@ -174,7 +176,7 @@ public:
     /// Makes sure that a thread can take `count` slots without upstream; false when there is not so much.
     bool reserve(const slot_source& source, slot_cache& cache, std::size_t count) noexcept {
         const std::lock_guard lock{lock_};
-        if (cache.loaded_ == nullptr) cache.load(take_empty(source), capacity(source));
+        if (cache.loaded_ == nullptr) cache.load(take_empty(source), source.magazine_slots);
         if (cache.spare_ == nullptr) cache.set_spare(take_empty(source), 0);
         void* taken = nullptr;
         for (; count > 0; --count) {
@@ -244,10 +246,6 @@ private:
     // Kept for threads that come with an empty one.
     static constexpr std::size_t most_full = 16;
 
-    static std::size_t capacity(const slot_source& source) noexcept {
-        return magazine::capacity(source.geometry.slot_bytes);
-    }
-
     static void push(magazine*& list, magazine* added) noexcept {
         added->next = list;
         list = added;
@@ -275,13 +273,13 @@ private:
     // What makes the pool fast must not take the last of what slots could be made of.
     void* take_bookkeeping(const slot_source& source, std::size_t bytes, std::size_t alignment) noexcept {
         if (bytes + slabs_.next_slab_bytes(source.geometry) > left(source)) return nullptr;
-        void* p = source.upstream.try_allocate(bytes, alignment);
+        void* p = source.bookkeeping.try_allocate(bytes, alignment);
         if (p != nullptr) bookkeeping_bytes_ += bytes;
         return p;
     }
     void give_bookkeeping_back(const slot_source& source, void* p, std::size_t bytes, std::size_t alignment) noexcept {
         bookkeeping_bytes_ -= bytes;
-        source.upstream.deallocate(p, bytes, alignment);
+        source.bookkeeping.deallocate(p, bytes, alignment);
     }
 
     std::size_t release_unused_locked(const slot_source& source, slot_cache* mine) noexcept {
@@ -295,7 +293,7 @@ private:
 
     magazine* take_empty(const slot_source& source) noexcept {
         if (empty_ != nullptr) return pop(empty_);
-        void* p = take_bookkeeping(source, magazine::bytes(source.geometry.slot_bytes), magazine::alignment);
+        void* p = take_bookkeeping(source, magazine::bytes(source.magazine_slots), magazine::alignment);
         return p == nullptr ? nullptr : ::new (p) magazine{nullptr, 0, nullptr};
     }
 
@@ -315,19 +313,19 @@ private:
             if (cache.spare_ != nullptr) push(empty_, cache.unset_spare());
             cache.set_spare(cache.unload(), 0);
             --full_count_;
-            cache.load(pop(full_), capacity(source));
+            cache.load(pop(full_), source.magazine_slots);
             return;
         }
-        if (cache.loaded_ == nullptr) cache.load(take_empty(source), capacity(source));
+        if (cache.loaded_ == nullptr) cache.load(take_empty(source), source.magazine_slots);
         if (cache.loaded_ == nullptr) return;
         cache.loaded_->count = fill(source, *cache.loaded_);
-        cache.load(cache.loaded_, capacity(source));
+        cache.load(cache.loaded_, source.magazine_slots);
     }
 
     // Only for the first slot is upstream asked. The last of a magazine goes out first, and slots should go out in
     // ascending order.
     std::size_t fill(const slot_source& source, magazine& filled) noexcept {
-        const std::size_t wanted = capacity(source);
+        const std::size_t wanted = source.magazine_slots;
         void** cells = filled.cells() + 1;
         std::size_t count = 0;
         void* slot = take_from_slabs(source);
@@ -361,7 +359,7 @@ private:
     }
     void receive(const slot_source& source, magazine* received) noexcept {
         if (received == nullptr) return;
-        if (received->count == capacity(source) && full_count_ < most_full) {
+        if (received->count == source.magazine_slots && full_count_ < most_full) {
             push(full_, received);
             ++full_count_;
         } else {
@@ -399,7 +397,7 @@ private:
     void give_magazines_back(const slot_source& source) noexcept {
         while (empty_ != nullptr) {
             magazine* each = pop(empty_);
-            give_bookkeeping_back(source, each, magazine::bytes(source.geometry.slot_bytes), magazine::alignment);
+            give_bookkeeping_back(source, each, magazine::bytes(source.magazine_slots), magazine::alignment);
         }
     }
     void give_caches_back(const slot_source& source, slot_cache*& list) noexcept {

@@ -30,6 +30,8 @@
 #include <acre/core/thread_exit.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/bitmap_slabs.hpp>
+#include <acre/pools/concurrent_pool_options.hpp>
+#include <acre/pools/magazine.hpp>
 #include <acre/pools/pool_registry.hpp>
 #include <acre/pools/size_classes.hpp>
 #include <acre/pools/slab_geometry.hpp>
@@ -176,7 +178,10 @@ public:
     static bool owns(const void* p) noexcept { return depot().owns(source, p); }
 
 private:
-    static constexpr slot_source source{geometry, static_pool_name, heap{}, SIZE_MAX, SIZE_MAX};
+    static constexpr slot_source source{
+        geometry, static_pool_name, heap{},
+        SIZE_MAX, SIZE_MAX,         magazine::capacity(geometry.slot_bytes, concurrent_pool_options{}.thread_bytes),
+        heap{}};
 
     [[gnu::noinline]] static void give_back_rarely(void* p) noexcept {
         if (join()) {
