@@ -235,6 +235,10 @@ std::vector<reach_line> thread_lines() {
                              against, std::nullopt});
         }
     }
+    lines.push_back({"T1, concurrent_pool / a pool for each thread, wall time", quantity::time, "T1", pool,
+                     "acre::pool, one a thread", std::nullopt});
+    lines.push_back({"T1, synchronized_pool_resource / std's, wall time", quantity::time, "T1",
+                     "acre::synchronized_pool_resource", "std::pmr synchronized_pool", std::nullopt});
     lines.push_back({"T2, concurrent_pool / the ring alone, wall time", quantity::time, "T2", pool, "the ring alone",
                      std::nullopt});
     return lines;

@@ -1,6 +1,7 @@
 // acre enters.
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
+#include <acre/adapt/pool_resource.hpp>
 #include <acre/adapt/pooled.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/cursor.hpp>
@@ -11,6 +12,7 @@
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/spin_lock.hpp>
 #include <acre/pools/chunk_pool.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_pool_for.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
@@ -360,7 +362,34 @@ struct blocks_of_object {
     Pool pool;
 };
 
+struct concurrent_multi_pool_blocks {
+    void* allocate() { return pool.allocate(bytes, 16); }
+    void deallocate(void* p) noexcept { pool.deallocate(p, bytes, 16); }
+    /// Known at run time only.
+    std::size_t bytes = *hide(&shared_block_bytes);
+    acre::concurrent_multi_pool pool;
+};
+
+struct synchronized_face_blocks {
+    void* allocate() { return face.allocate(shared_block_bytes, 16); }
+    void deallocate(void* p) { face.deallocate(p, shared_block_bytes, 16); }
+    acre::synchronized_pool_resource pool;
+    std::pmr::memory_resource& face = *hide<std::pmr::memory_resource>(&pool);
+};
+
+struct private_blocks {
+    void* allocate() { return mine().allocate(); }
+    void deallocate(void* p) { mine().deallocate(p); }
+    static acre::pool<shared_block_bytes>& mine() {
+        thread_local acre::pool<shared_block_bytes> pool;
+        return pool;
+    }
+};
+
 void enter_pools_of_threads(suite& entries) {
+    enter_local_threads<private_blocks>(entries, "acre::pool, one a thread");
+    enter_threads<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
+    enter_threads<synchronized_face_blocks>(entries, "acre::synchronized_pool_resource");
     enter_threads<blocks_of_object<acre::concurrent_pool_for<shared_block_bytes>>>(entries, "acre::concurrent_pool");
     enter_threads<blocks_of_object<acre::static_pool<shared_block_bytes>>>(entries, "acre::static_pool");
     enter_threads<blocks_of_object<acre::synchronized<acre::pool<shared_block_bytes>, std::mutex>>>(

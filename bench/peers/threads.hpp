@@ -112,7 +112,7 @@ void enter_producer_and_consumer(suite& entries, const std::string& name) {
 }
 
 template <class Blocks>
-void enter_threads(suite& entries, const std::string& name) {
+void enter_local_threads(suite& entries, const std::string& name) {
     entries.enter({.id = "T1",
                    .title = "two threads, each for itself: 1,000 blocks of 64 B allocated, then freed newest first; "
                             "**wall time** for a pair of each thread",
@@ -120,6 +120,11 @@ void enter_threads(suite& entries, const std::string& name) {
                    .time = time_kind::wall,
                    .in_fresh_processes = true},
                   name, [] { return make_round<two_local_threads<Blocks>>(); });
+}
+
+template <class Blocks>
+void enter_threads(suite& entries, const std::string& name) {
+    enter_local_threads<Blocks>(entries, name);
     enter_producer_and_consumer<Blocks>(entries, name);
 }
 

@@ -114,7 +114,7 @@ std::size_t trade_in(const char* name, Source& source) {
 }
 
 // No node is larger than the map's 48 bytes: acre::statistics with a histogram tells which sizes containers ask for. The
-// buckets are larger; these pools have them from upstream, and call slots alone live.
+// buckets are larger; these pools have them from upstream.
 std::size_t trade_in_slots_of_one_size(counted_heap& below) {
     std::size_t left = 0;
     {

@@ -2,7 +2,7 @@
 // its own. What one hoped std::pmr::synchronized_pool_resource would be.
 //
 // Use it under containers and buffers that threads share or hand to each other. Use acre::multi_pool where one thread does
-// all, acre::concurrent_pool<T> for one type, acre::unsynchronized_pool_resource's sister acre::synchronized_pool_resource
+// all, acre::concurrent_pool<T> for one type, acre::synchronized_pool_resource
 // in code that is written for the standard's.
 //
 // Each thread keeps two magazines of free slots for each size class that it uses; full and empty ones are exchanged with
@@ -11,7 +11,7 @@
 //
 // Cost: allocate about 35 instructions and deallocate about 35, none of them atomic; one lock in 4 to 125 operations.
 // Requests over 8 KiB go to upstream one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth; each class
-// in use holds a slab of 4 KiB or more; the object is about 24 KiB; a thread that uses it keeps 5 KiB, a magazine or two
+// in use holds a slab of 4 KiB or more; the object is about 16 KiB; a thread that uses it keeps 4 KiB, a magazine or two
 // of a kilobyte for each class that it uses, and at most thread_bytes of free slots of each class (64 KiB). A request may
 // be refused at the limit while other threads keep free slots.
 // A slot freed twice in a row aborts with a sentence at once; other double frees, pointers of other pools and frees with a
