@@ -190,8 +190,8 @@ TEST(pool_resource, throws_nothing_that_upstream_threw_before) {
 
 TEST(pool_resource, an_alignment_that_is_none_is_refused_by_name) {
     unsynchronized_pool_resource tested;
-    EXPECT_THROW((void)tested.allocate(8, 24), acre::bad_alignment);
-    EXPECT_THROW((void)tested.allocate(8, 0), acre::bad_alignment);
+    EXPECT_THROW((void)tested.allocate(8, unseen(24)), acre::bad_alignment);
+    EXPECT_THROW((void)tested.allocate(8, unseen(0)), acre::bad_alignment);
 }
 #endif
 
