@@ -196,7 +196,7 @@ TEST(pool_resource, an_alignment_that_is_none_is_refused_by_name) {
 #endif
 
 // libstdc++'s pools align a block of more bytes than its alignment only as far as its size is a multiple.
-TEST(pool_resource, A3_is_aligned_over_a_pool_that_is_not) {
+TEST(pool_resource, is_aligned_over_a_pool_that_is_not) {
     std::pmr::unsynchronized_pool_resource below;
     unsynchronized_pool_resource tested{{.largest_required_pool_block = 64}, &below};
     for (int i = 0; i < 8; ++i) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tested.allocate(30, 128)) % 128, 0u);

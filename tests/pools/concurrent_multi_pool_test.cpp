@@ -249,7 +249,7 @@ TEST(concurrent_multi_pool_ends, may_be_used_while_a_thread_ends) {
     }
 }
 
-TEST(concurrent_multi_pool_fork, X6_the_child_goes_on) {
+TEST(concurrent_multi_pool_fork, the_child_goes_on) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     concurrent_multi_pool tested;
     void* of_the_parent = tested.allocate(64);
