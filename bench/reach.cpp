@@ -239,6 +239,12 @@ std::vector<reach_line> thread_lines() {
                      "acre::pool, one a thread", std::nullopt});
     lines.push_back({"T1, synchronized_pool_resource / std's, wall time", quantity::time, "T1",
                      "acre::synchronized_pool_resource", "std::pmr synchronized_pool", std::nullopt});
+    for (const std::string work : {"T4 8 B", "T4 8..256 B"}) {
+        lines.push_back({work + ", concurrent_arena / an arena for each thread, wall time", quantity::time, work,
+                         "acre::concurrent_arena", "acre::arena, one a thread", 1.1});
+        lines.push_back({work + ", concurrent_arena / an arena under a mutex, wall time", quantity::time, work,
+                         "acre::concurrent_arena", "acre::arena under a mutex", 0.05});
+    }
     lines.push_back({"T2, concurrent_pool / the ring alone, wall time", quantity::time, "T2", pool, "the ring alone",
                      std::nullopt});
     return lines;

@@ -4,6 +4,7 @@
 #include <acre/adapt/pool_resource.hpp>
 #include <acre/adapt/pooled.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/concurrent_arena.hpp>
 #include <acre/arenas/cursor.hpp>
 #include <acre/arenas/fit_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
@@ -386,6 +387,33 @@ struct private_blocks {
     }
 };
 
+struct shared_arena {
+    void* allocate(std::size_t, std::size_t bytes) { return arena.allocate(bytes, 8); }
+    void reset() { arena.reset(); }
+    acre::concurrent_arena arena;
+};
+struct arenas_of_threads {
+    void* allocate(std::size_t thread, std::size_t bytes) { return arenas[thread].own.allocate(bytes, 8); }
+    void reset() {
+        for (lone_arena& each : arenas) each.own.reset();
+    }
+    struct alignas(64) lone_arena {
+        acre::arena own;
+    };
+    lone_arena arenas[2];
+};
+struct locked_arena {
+    void* allocate(std::size_t, std::size_t bytes) { return arena.allocate(bytes, 8); }
+    void reset() { arena.reset(); }
+    acre::synchronized<acre::arena, std::mutex> arena;
+};
+
+void enter_arenas_of_threads(suite& entries) {
+    enter_shared_arena<arenas_of_threads>(entries, "acre::arena, one a thread");
+    enter_shared_arena<shared_arena>(entries, "acre::concurrent_arena");
+    enter_shared_arena<locked_arena>(entries, "acre::arena under a mutex");
+}
+
 void enter_pools_of_threads(suite& entries) {
     enter_local_threads<private_blocks>(entries, "acre::pool, one a thread");
     enter_threads<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
@@ -409,6 +437,7 @@ void enter_acre(suite& entries) {
     enter_multi_arenas(entries);
     enter_static_pools(entries);
     enter_pools_of_threads(entries);
+    enter_arenas_of_threads(entries);
 }
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// T1 and T2: two threads that allocate and free for themselves, and a producer whose blocks a consumer frees. Threads are
-// started once and wait at a gate between rounds.
+// T1 and T2: two threads that allocate and free for themselves, and a producer whose blocks a consumer frees. T4: two
+// threads that allocate from one arena. Threads are started once and wait at a gate between rounds.
 #pragma once
 
 #include <array>
@@ -99,6 +99,57 @@ private:
     ring ring_;
     threads_in_rounds threads_{{[this] { produce(); }, [this] { consume(); }}};
 };
+
+inline constexpr std::size_t shared_allocations = 50'000;
+
+/// Sizes in bytes, in the order in which a thread asks for them.
+struct eight_bytes {
+    static constexpr std::size_t at(std::size_t) noexcept { return 8; }
+};
+struct mixed_bytes {
+    static std::size_t at(std::size_t i) noexcept {
+        static const std::vector<std::size_t> sizes = [] {
+            random_numbers random{41};
+            std::vector<std::size_t> made(1024);
+            for (std::size_t& each : made) each = 8 + random.below(249);
+            return made;
+        }();
+        return sizes[i % 1024];
+    }
+};
+
+/// An `Arena` has `void* allocate(thread, bytes)` and `void reset()`.
+template <class Arena, class Sizes>
+class two_threads_one_arena {
+public:
+    void operator()() {
+        threads_();
+        arena_.reset();
+    }
+
+private:
+    void run(std::size_t thread) {
+        for (std::size_t i = 0; i < shared_allocations; ++i) touch(arena_.allocate(thread, Sizes::at(i)));
+    }
+
+    Arena arena_;
+    threads_in_rounds threads_{{[this] { run(0); }, [this] { run(1); }}};
+};
+
+template <class Arena>
+void enter_shared_arena(suite& entries, const std::string& name) {
+    const auto enter = [&]<class Sizes>(const std::string& id, const std::string& sizes, Sizes) {
+        entries.enter({.id = id,
+                       .title = "two threads allocate " + sizes +
+                                " from one arena, 50,000 each, then a reset; **wall time** for one of each thread",
+                       .operations = shared_allocations,
+                       .time = time_kind::wall,
+                       .in_fresh_processes = true},
+                      name, [] { return make_round<two_threads_one_arena<Arena, Sizes>>(); });
+    };
+    enter("T4 8 B", "8 B", eight_bytes{});
+    enter("T4 8..256 B", "8..256 B", mixed_bytes{});
+}
 
 template <class Blocks>
 void enter_producer_and_consumer(suite& entries, const std::string& name) {

@@ -10,6 +10,7 @@
 #include <acre/arenas/arena_options.hpp>
 #include <acre/arenas/arena_string.hpp>
 #include <acre/arenas/arena_vector.hpp>
+#include <acre/arenas/concurrent_arena.hpp>
 #include <acre/arenas/cursor.hpp>
 #include <acre/arenas/fit_multi_arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
@@ -28,6 +29,7 @@
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/no_lock.hpp>
+#include <acre/core/priority_inheritance_mutex.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>

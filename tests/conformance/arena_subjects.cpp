@@ -1,5 +1,6 @@
 // Arenas and scopes in them.
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/concurrent_arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
@@ -78,6 +79,8 @@ std::vector<subject_case> arena_subjects() {
     return {
         make_case<alone<arena>>("arena_heap"),
         make_case<over_checking<arena>>("arena"),
+        make_case<over_checking<acre::concurrent_arena>>("concurrent_arena"),
+        make_case<over_pmr<acre::concurrent_arena>>("concurrent_arena_pmr"),
         make_case<over_checking_with<arena, arena_options{.first_block_bytes = 64, .max_block_bytes = 256}>>(
             "arena_small_blocks"),
         make_case<over_checking_with<arena, arena_options{.limit_bytes = 65536},

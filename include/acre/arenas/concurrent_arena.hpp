@@ -1,0 +1,330 @@
+// A growing arena for all threads: any thread allocates, at about the cost of an arena of its own, and one reset takes all
+// back.
+//
+// Use it where threads build something together that ends as a whole: a frame, a parse, an index. Use acre::arena where one
+// thread allocates, an acre::thread_scratch where what a thread makes is its own, acre::concurrent_multi_pool where things
+// end one by one.
+//
+// Each thread bumps a pointer through a window of its own, cut out of the blocks that all share; a new window is taken
+// under a lock. Windows begin at 1 KiB, or what the first request needs, and double to window_bytes (16 KiB), so that a
+// thread which allocates little takes little; no thread has one before its first allocation. What a thread that ends
+// leaves of its window serves the next thread. Requests larger than a quarter of window_bytes go to the blocks directly.
+//
+// Cost: allocate about 15 instructions, none of them atomic; one lock a window. Memory: as acre::arena, and the unused
+// rest of each thread's window, which counts as used; 64 bytes a thread.
+// Thread rules: allocate and the questions from any thread at any time; reset() and the end of the arena while no thread
+// allocates, which the caller sees to: builds without NDEBUG abort with a sentence when one does. Objects that need a
+// destructor are refused, since it would have to run in some thread at reset. After a fork the child goes on.
+//
+//     acre::concurrent_arena frame;
+//     auto* node = frame.create<Node>(key);   // in any thread
+//     frame.reset();                          // when all have finished
+//
+// Ideas: windows as in a generational collector's allocation buffers (TLAB).
+#pragma once
+
+#include <acre/arenas/arena.hpp>
+#include <acre/arenas/arena_options.hpp>
+#include <acre/arenas/reset_policy.hpp>
+#include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/fork_guard.hpp>
+#include <acre/core/per_thread.hpp>
+#include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <acre/core/size_literals.hpp>
+#include <acre/core/spin_lock.hpp>
+#include <acre/memory/heap.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace acre {
+
+/// How a concurrent_arena grows.
+struct concurrent_arena_options {
+    std::size_t first_block_bytes = 0;   // as in arena_options
+    std::size_t max_block_bytes = 0;     // as in arena_options
+    std::size_t limit_bytes = SIZE_MAX;  // never holds more than this of blocks from upstream
+    std::size_t window_bytes = 16_KiB;   // windows double up to this; at least 64, a multiple of 8
+};
+
+/// Allocations of any size, by any thread, that die together.
+class concurrent_arena {
+public:
+    static constexpr const char* name = "acre::concurrent_arena";
+    using options_type = concurrent_arena_options;
+
+    /// Takes no memory. Throws bad_option.
+    concurrent_arena() : concurrent_arena(resource_ref{heap{}}) {}
+    explicit concurrent_arena(resource_ref upstream) : concurrent_arena(concurrent_arena_options{}, upstream) {}
+    explicit concurrent_arena(const concurrent_arena_options& options, resource_ref upstream = heap{})
+        : window_bytes_(options.window_bytes),
+          blocks_(arena_options{options.first_block_bytes, options.max_block_bytes, options.limit_bytes}, upstream),
+          upstream_(upstream) {
+        require_at_least(smallest_window, name, "window_bytes", options.window_bytes);
+        require_option(options.window_bytes % arena::granule == 0, name, "window_bytes", options.window_bytes,
+                       "a multiple of 8");
+        forks_.guard(lock_, this, &forget_other_threads);
+    }
+
+    concurrent_arena(const concurrent_arena&) = delete;
+    concurrent_arena& operator=(const concurrent_arena&) = delete;
+
+    /// Gives everything back to upstream. No thread may use it any more; threads that did may end meanwhile, or go on.
+    ~concurrent_arena() {
+        check_nobody_allocates();
+        threads_.end();
+        forks_.unguard();
+        while (windows_ != nullptr) {
+            window* each = std::exchange(windows_, windows_->next);
+            upstream_.deallocate(each, sizeof(window), alignof(window));
+        }
+    }
+
+    /// Uninitialised storage of `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory,
+    /// request_too_large, limit_exceeded or bad_alignment. Constant time but for a new block.
+    [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+        void* p;
+        if (bump(bytes, alignment, p)) [[likely]]
+            return p;
+        return allocate_rarely(bytes, alignment);
+    }
+
+    /// As allocate, but null when it cannot.
+    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        void* p;
+        if (bump(bytes, alignment, p)) [[likely]]
+            return p;
+        return try_allocate_rarely(bytes, alignment);
+    }
+
+    /// The storage is free again at the next reset; null is a no-op.
+    void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
+        if (p != nullptr) poison(p, bytes);
+    }
+
+    /// A T constructed from `arguments`; T needs no destructor. Throws as allocate, and what the constructor throws.
+    template <class T, class... Arguments>
+    T* create(Arguments&&... arguments) {
+        static_assert(std::is_trivially_destructible_v<T>,
+                      "nobody would destroy it: use acre::arena, or a concurrent_pool");
+        void* storage = allocate(sizeof(T), alignof(T));
+        if (!exceptions_enabled && storage == nullptr) return nullptr;
+        return ::new (storage) T(std::forward<Arguments>(arguments)...);
+    }
+
+    /// Uninitialised storage for `count` objects of T, a type that needs no destructor. Throws as allocate.
+    template <class T>
+    std::span<T> allocate(std::size_t count) {
+        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use acre::arena");
+        // What cannot be is refused as one request of all there is.
+        const std::size_t bytes = count > SIZE_MAX / sizeof(T) ? SIZE_MAX : count * sizeof(T);
+        auto* first = static_cast<T*>(allocate(bytes, alignof(T)));
+        return {first, first == nullptr ? 0 : count};
+    }
+
+    /// A copy of `text`, followed by a zero byte that is not part of the view. Throws as allocate.
+    std::string_view copy(std::string_view text) {
+        auto* place = static_cast<char*>(allocate(text.size() + 1, 1));
+        if (!exceptions_enabled && place == nullptr) return {};
+        if (!text.empty()) std::memcpy(place, text.data(), text.size());
+        place[text.size()] = '\0';
+        return {place, text.size()};
+    }
+
+    /// Takes all storage back, keeping what `policy` says. No thread may allocate meanwhile, and what was allocated before
+    /// is void. Linear in the threads that used it and in the blocks.
+    void reset(reset_policy policy = keep_all) noexcept {
+        check_nobody_allocates();
+        const std::lock_guard lock{lock_};
+        for (window* each = windows_; each != nullptr; each = each->next) each->close();
+        blocks_.reset(policy);
+    }
+
+    /// Bytes held from upstream.
+    std::size_t capacity() const noexcept {
+        const std::lock_guard lock{lock_};
+        return blocks_.capacity() + window_count_ * sizeof(window);
+    }
+    /// Bytes of the windows and of larger requests handed out. Linear in the blocks in use.
+    std::size_t used() const noexcept {
+        const std::lock_guard lock{lock_};
+        return blocks_.used();
+    }
+    /// True when `p` points into a block in use. Linear in the number of blocks.
+    bool owns(const void* p) const noexcept {
+        const std::lock_guard lock{lock_};
+        return blocks_.owns(p);
+    }
+    /// The resource that blocks come from.
+    resource_ref upstream() const noexcept { return upstream_; }
+
+private:
+    static constexpr std::size_t smallest_window = 64;
+    static constexpr std::size_t first_window = 1_KiB;
+#if defined(NDEBUG)
+    static constexpr bool checked = false;
+#else
+    static constexpr bool checked = true;
+#endif
+
+    // What one thread cuts its allocations out of, on a cache line of its own.
+    struct alignas(64) window {
+        std::uintptr_t position = 0;
+        std::uintptr_t end = 0;
+        std::size_t next_bytes = 0;   // of its next window
+        window* next = nullptr;       // all of them
+        window* next_idle = nullptr;  // of those that no thread has
+        void close() noexcept {
+            position = 0;
+            end = 0;
+            next_bytes = 0;
+        }
+    };
+    static_assert(sizeof(window) == 64, "two threads never share a cache line");
+
+    // Counts in checked builds the threads that are inside of allocate: relaxed, since one that is there beside a reset is a
+    // mistake which may or may not be seen.
+    class allocating {
+    public:
+        explicit allocating([[maybe_unused]] concurrent_arena& used) noexcept : count_(used.allocating_) {
+            if constexpr (checked) count_.fetch_add(1, std::memory_order_relaxed);
+        }
+        allocating(const allocating&) = delete;
+        allocating& operator=(const allocating&) = delete;
+        ~allocating() {
+            if constexpr (checked) count_.fetch_sub(1, std::memory_order_relaxed);
+        }
+
+    private:
+        std::atomic<int>& count_;
+    };
+
+    void check_nobody_allocates() noexcept {
+        if (checked && allocating_.load(std::memory_order_relaxed) != 0)
+            abort_on_misuse(name, "it was reset, or ended, while a thread allocated", this);
+    }
+
+    [[gnu::always_inline]] window* this_window() const noexcept { return static_cast<window*>(threads_.find()); }
+
+    [[gnu::always_inline]] bool bump(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
+        window* mine = this_window();
+        if (mine == nullptr || !is_alignment(alignment)) [[unlikely]]
+            return false;
+        const allocating now{*this};
+        return cut(*mine, bytes, alignment, p);
+    }
+
+    // A closed window has neither position nor room. Sizes are compared before they are rounded, so that no sum wraps: a
+    // window ends at a multiple of the granule.
+    [[gnu::always_inline]] static bool cut(window& from, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
+        const std::size_t some = std::max<std::size_t>(bytes, 1);
+        const std::uintptr_t start = align_up(from.position, std::max(alignment, arena::granule));
+        if (start > from.end || some > from.end - start) [[unlikely]]
+            return false;
+        p = reinterpret_cast<void*>(start);
+        from.position = start + align_up(some, arena::granule);
+        unpoison(p, bytes);
+        return true;
+    }
+
+    // Out of line: a window is used up, or the request is a large one.
+    [[gnu::noinline]] void* allocate_rarely(std::size_t bytes, std::size_t alignment) {
+        if (void* p = try_allocate_rarely(bytes, alignment)) return p;
+        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
+        // The blocks know why.
+        const std::lock_guard lock{lock_};
+        return blocks_.allocate(bytes, alignment);
+    }
+
+    [[gnu::noinline]] void* try_allocate_rarely(std::size_t bytes, std::size_t alignment) noexcept {
+        if (!is_alignment(alignment)) return nullptr;
+        const allocating now{*this};
+        window* mine = find_or_make_window();
+        const std::lock_guard lock{lock_};
+        if (mine == nullptr || is_large(bytes, alignment)) return blocks_.try_allocate(bytes, alignment);
+        void* p = nullptr;
+        // One that another thread left may have room.
+        if (cut(*mine, bytes, alignment, p)) return p;
+        if (open(*mine, bytes + alignment)) {
+            cut(*mine, bytes, alignment, p);
+            return p;
+        }
+        // Where there is no room for a window there may be some for what was asked for.
+        return blocks_.try_allocate(bytes, alignment);
+    }
+
+    bool is_large(std::size_t bytes, std::size_t alignment) const noexcept {
+        return bytes > window_bytes_ / 4 || alignment > window_bytes_ / 4;
+    }
+
+    // With the lock held: gives a thread a new window with room for `needed` bytes; the rest of the one before is lost.
+    bool open(window& opened, std::size_t needed) noexcept {
+        const std::size_t wanted = std::clamp(opened.next_bytes, std::min(first_window, window_bytes_), window_bytes_);
+        const std::size_t bytes = std::max(wanted, align_up(needed + arena::granule, arena::granule));
+        void* p = blocks_.try_allocate(bytes, arena::granule);
+        if (p == nullptr) return false;
+        poison(p, bytes);
+        opened.position = reinterpret_cast<std::uintptr_t>(p);
+        opened.end = opened.position + bytes;
+        opened.next_bytes = 2 * wanted;
+        return true;
+    }
+
+    // This thread's window; null when it is ending or there is no memory.
+    window* find_or_make_window() noexcept {
+        if (window* found = this_window()) return found;
+        if (!threads_.can_keep()) return nullptr;
+        window* made = idle_or_new_window();
+        if (made != nullptr) threads_.keep(made);
+        return made;
+    }
+    window* idle_or_new_window() noexcept {
+        const std::lock_guard lock{lock_};
+        if (idle_ != nullptr) return std::exchange(idle_, idle_->next_idle);
+        void* p = upstream_.try_allocate(sizeof(window), alignof(window));
+        if (p == nullptr) return nullptr;
+        auto* made = ::new (p) window;
+        made->next = std::exchange(windows_, made);
+        ++window_count_;
+        return made;
+    }
+
+    // Its window serves another thread.
+    static void thread_ended(void* arena, void* left) noexcept {
+        auto& self = *static_cast<concurrent_arena*>(arena);
+        auto& ended = *static_cast<window*>(left);
+        const std::lock_guard lock{self.lock_};
+        ended.next_idle = std::exchange(self.idle_, &ended);
+    }
+    // In the child after a fork: what the windows of others had left is lost until the reset.
+    static void forget_other_threads(void* arena) noexcept {
+        static_cast<concurrent_arena*>(arena)->allocating_.store(0, std::memory_order_relaxed);
+    }
+
+    // Threads read this on each call, and must not wait for what others write behind it.
+    per_thread threads_{this, &thread_ended};
+    std::size_t window_bytes_;
+    std::atomic<int> allocating_{0};
+    alignas(64) mutable spin_lock lock_;
+    arena blocks_;
+    window* windows_ = nullptr;
+    window* idle_ = nullptr;
+    std::size_t window_count_ = 0;
+    resource_ref upstream_;
+    fork_guard forks_;
+};
+
+static_assert(owning_resource<concurrent_arena> && resettable_resource<concurrent_arena>);
+
+}  // namespace acre
