@@ -85,10 +85,7 @@ public:
         check_nobody_allocates();
         threads_.end();
         forks_.unguard();
-        while (windows_ != nullptr) {
-            window* each = std::exchange(windows_, windows_->next);
-            upstream_.deallocate(each, sizeof(window), alignof(window));
-        }
+        give_windows_back();
     }
 
     /// Uninitialised storage of `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory,
@@ -146,7 +143,10 @@ public:
     /// is void. Linear in the threads that used it and in the blocks.
     void reset(reset_policy policy = keep_all) noexcept {
         check_nobody_allocates();
+        const bool keeps_nothing = policy.what == reset_policy::kind::release;
+        if (keeps_nothing) threads_.renew();
         const std::lock_guard lock{lock_};
+        if (keeps_nothing) give_windows_back();
         for (window* each = windows_; each != nullptr; each = each->next) each->close();
         blocks_.reset(policy);
     }
@@ -298,6 +298,16 @@ private:
         made->next = std::exchange(windows_, made);
         ++window_count_;
         return made;
+    }
+
+    // When no thread finds its window any more.
+    void give_windows_back() noexcept {
+        idle_ = nullptr;
+        window_count_ = 0;
+        while (windows_ != nullptr) {
+            window* each = std::exchange(windows_, windows_->next);
+            upstream_.deallocate(each, sizeof(window), alignof(window));
+        }
     }
 
     // Its window serves another thread.
