@@ -109,8 +109,14 @@ bool wanted(const options& chosen, const std::string& id) {
 
 /// Groups small enough for callgrind to tell something about their hot path.
 bool worth_counting(const std::string& id) {
-    static const std::vector<std::string> counted{"P1", "bump 8 B", "bump 8..256 B", "objects", "W7", "W7 outer 1"};
+    static const std::vector<std::string> counted{"P1",      "P3", "bump 8 B",  "bump 8..256 B",
+                                                  "objects", "W7", "W7 outer 1"};
     return std::find(counted.begin(), counted.end(), id) != counted.end();
+}
+
+void count_if_worth_it(const options& chosen, const bench::group& group, bench::measurements& measured) {
+    if (!chosen.instructions || !bench::valgrind_version().has_value()) return;
+    if (worth_counting(group.about.id)) count_instructions(group, measured.instructions);
 }
 
 void run_one(const options& chosen, const bench::suite& entries) {
@@ -157,6 +163,7 @@ void measure_in_fresh_processes(const options& chosen, const bench::suite& entri
         if (!in_fresh_processes || !wanted(chosen, id)) continue;
         progress(id);
         bench::measure_in_fresh_processes(group, chosen.effort, measured.times);
+        count_if_worth_it(chosen, group, measured);
         bench::write_group(out, id, title, measured);
         bench::write_group(out, id + bench::littered, title, measured);
     }
@@ -164,12 +171,11 @@ void measure_in_fresh_processes(const options& chosen, const bench::suite& entri
 
 void measure_groups(const options& chosen, const bench::suite& entries, std::ostream& out,
                     bench::measurements& measured) {
-    const bool counting = chosen.instructions && bench::valgrind_version().has_value();
     for (const bench::group& group : entries.groups()) {
         if (group.about.in_fresh_processes || !wanted(chosen, group.about.id)) continue;
         progress(group.about.id);
         measure(group, chosen.effort, measured.times);
-        if (counting && worth_counting(group.about.id)) count_instructions(group, measured.instructions);
+        count_if_worth_it(chosen, group, measured);
         bench::write_group(out, group.about.id, group.about.title, measured);
     }
 }

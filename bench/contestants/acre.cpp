@@ -363,6 +363,8 @@ struct blocks_of_object {
     Pool pool;
 };
 
+static_assert(shared_block_bytes == block_bytes);
+
 struct concurrent_multi_pool_blocks {
     void* allocate() { return pool.allocate(bytes, 16); }
     void deallocate(void* p) noexcept { pool.deallocate(p, bytes, 16); }
@@ -402,6 +404,11 @@ struct arenas_of_threads {
     };
     lone_arena arenas[2];
 };
+struct shared_bump {
+    void* allocate(std::size_t bytes) { return arena.allocate(bytes, bump_alignment); }
+    void reset() { arena.reset(acre::keep_all); }
+    acre::concurrent_arena arena;
+};
 struct locked_arena {
     void* allocate(std::size_t, std::size_t bytes) { return arena.allocate(bytes, 8); }
     void reset() { arena.reset(); }
@@ -412,11 +419,14 @@ void enter_arenas_of_threads(suite& entries) {
     enter_shared_arena<arenas_of_threads>(entries, "acre::arena, one a thread");
     enter_shared_arena<shared_arena>(entries, "acre::concurrent_arena");
     enter_shared_arena<locked_arena>(entries, "acre::arena under a mutex");
+    enter_bump<shared_bump>(entries, "acre::concurrent_arena");
 }
 
 void enter_pools_of_threads(suite& entries) {
     enter_local_threads<private_blocks>(entries, "acre::pool, one a thread");
     enter_threads<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
+    // One thread: what it takes where nobody waits, in instructions as well.
+    enter_small_batches<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
     enter_threads<synchronized_face_blocks>(entries, "acre::synchronized_pool_resource");
     enter_threads<blocks_of_object<acre::concurrent_pool_for<shared_block_bytes>>>(entries, "acre::concurrent_pool");
     enter_threads<blocks_of_object<acre::static_pool<shared_block_bytes>>>(entries, "acre::static_pool");

@@ -10,8 +10,9 @@
 //
 // Cost: a virtual call and about 30 instructions each way, 40 in the synchronized one; blocks larger than
 // largest_required_pool_block go to upstream one by one. An object is about 8 KiB, 16 KiB the synchronized one, and what
-// a thread keeps of that is as acre::concurrent_multi_pool says. Errors: what upstream throws, and bad_alignment. The unsynchronized one is
-// not thread-safe; the synchronized one is, but for release(), and calls upstream from one thread at a time.
+// a thread keeps of that is as acre::concurrent_multi_pool says. Errors: what upstream throws, and bad_alignment. The
+// unsynchronized one is not thread-safe; the synchronized one is, but for release(), and calls upstream from one thread
+// at a time.
 //
 //     acre::unsynchronized_pool_resource nodes;
 //     std::pmr::map<int, int> m{&nodes};

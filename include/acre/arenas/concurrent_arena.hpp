@@ -10,7 +10,7 @@
 // thread which allocates little takes little; no thread has one before its first allocation. What a thread that ends
 // leaves of its window serves the next thread. Requests larger than a quarter of window_bytes go to the blocks directly.
 //
-// Cost: allocate about 15 instructions, none of them atomic; one lock a window. Memory: as acre::arena, and the unused
+// Cost: allocate about 23 instructions, none of them atomic; one lock a window. Memory: as acre::arena, and the unused
 // rest of each thread's window, which counts as used; 64 bytes a thread.
 // Thread rules: allocate and the questions from any thread at any time; reset() and the end of the arena while no thread
 // allocates, which the caller sees to: builds without NDEBUG abort with a sentence when one does. Objects that need a

@@ -392,8 +392,8 @@ private:
         return bits & ~rest;
     }
 
-    // Makes the free slots of the next group of the first slab in the list, or the lowest of them, those that are handed out next. False when
-    // there is none: then the slab has left its place at the head.
+    // Makes the free slots of the next group of the first slab in the list, or the lowest of them, those that are handed
+    // out next. False when there is none: then the slab has left its place at the head.
     bool gather(const slab_geometry& geometry) noexcept {
         if (available_ == nullptr) return false;
         std::size_t group = next_group_;

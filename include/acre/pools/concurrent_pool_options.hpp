@@ -9,7 +9,8 @@ namespace acre {
 
 /// Options of acre::concurrent_pool, acre::concurrent_pool_for and acre::concurrent_multi_pool.
 struct concurrent_pool_options {
-    /// Bytes: never holds more than this from upstream; at least the first slab, of 4 KiB or more.
+    /// Bytes: never holds more than this from upstream; at least the first slab, of 4 KiB or more. Threads that share a
+    /// multi-pool keep nothing of the last 64 KiB: under a smaller limit each call takes a lock.
     std::size_t limit_bytes = SIZE_MAX;
     /// Slots that upstream is asked for at once, at most. A slab has 4 KiB or four slots all the same.
     std::size_t region_slots = SIZE_MAX;

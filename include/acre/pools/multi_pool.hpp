@@ -5,10 +5,10 @@
 // type, acre::arena where everything dies together.
 //
 // Cost: with a size known at compile time, as acre::pool (allocate about 12 instructions, deallocate about 20); with a
-// size known at run time, about 26 and 31, and over 512 bytes a call more to free. Requests over 8 KiB go to upstream one by one. Memory: sizes
-// are rounded up by at most 7 bytes or an eighth; each class in use holds one slab of 4 KiB or more; a multi_pool object
-// itself is about 8 KiB. A double free and a pointer of another pool abort with a sentence while the slab is held. Not
-// thread-safe.
+// size known at run time, about 26 and 31, and over 512 bytes a call more to free. Requests over 8 KiB go to upstream
+// one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth; each class in use holds one slab of 4 KiB
+// or more; a multi_pool object itself is about 8 KiB. A double free and a pointer of another pool abort with a sentence
+// while the slab is held. Not thread-safe.
 //
 //     acre::multi_pool nodes;
 //     std::map<int, int, std::less<>, acre::allocator<std::pair<const int, int>, acre::multi_pool>> m{nodes};
