@@ -11,9 +11,11 @@
 #include <acre/arenas/arena_string.hpp>
 #include <acre/arenas/arena_vector.hpp>
 #include <acre/arenas/concurrent_arena.hpp>
+#include <acre/arenas/concurrent_multi_arena.hpp>
 #include <acre/arenas/cursor.hpp>
 #include <acre/arenas/fit_multi_arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
+#include <acre/arenas/inline_concurrent_multi_arena.hpp>
 #include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/reset_policy.hpp>

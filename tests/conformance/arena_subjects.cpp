@@ -1,7 +1,9 @@
 // Arenas and scopes in them.
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/concurrent_arena.hpp>
+#include <acre/arenas/concurrent_multi_arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
+#include <acre/arenas/inline_concurrent_multi_arena.hpp>
 #include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
@@ -39,14 +41,19 @@ struct reference_to_arena {
 };
 
 // All of its memory is taken at construction, so what lies beneath has nothing to say during the tests.
-template <acre::multi_arena_options Options>
-struct multi_arena_reserved {
+template <class Arenas, typename Arenas::options_type Options>
+struct reserved {
     static constexpr subject_traits traits{.bounded = true};
     checking_upstream below;
-    acre::multi_arena tested{Options, below};
-    acre::multi_arena& resource() noexcept { return tested; }
+    Arenas tested{Options, below};
+    Arenas& resource() noexcept { return tested; }
     checking_upstream* upstream() noexcept { return nullptr; }
 };
+
+template <acre::multi_arena_options Options>
+using multi_arena_reserved = reserved<acre::multi_arena, Options>;
+template <acre::concurrent_multi_arena_options Options>
+using concurrent_multi_arena_reserved = reserved<acre::concurrent_multi_arena, Options>;
 
 struct typed_item {
     std::uint64_t words[3];
@@ -96,6 +103,10 @@ std::vector<subject_case> arena_subjects() {
         make_case<multi_arena_reserved<{.arenas = 500, .bytes = 512, .large = acre::large_requests::take_run}>>(
             "multi_arena_runs"),
         make_case<alone<acre::inline_multi_arena<32, 8192>, subject_traits{.bounded = true}>>("inline_multi_arena"),
+        make_case<concurrent_multi_arena_reserved<{.arenas = 64, .bytes = 65536}>>("concurrent_multi_arena"),
+        make_case<concurrent_multi_arena_reserved<{.arenas = 1, .bytes = 65536}>>("concurrent_multi_arena_shared"),
+        make_case<alone<acre::inline_concurrent_multi_arena<32, 8192>, subject_traits{.bounded = true}>>(
+            "inline_concurrent_multi_arena"),
         make_case<reference_to_arena>("resource_ref_arena"),
         make_case<typed<typed_item, 20'000, typed_arena_options{}>>("typed_arena"),
         make_case<typed<typed_item, 5'000, typed_arena_options{.reuse = true}>>("typed_arena_reuse"),

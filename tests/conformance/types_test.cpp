@@ -17,15 +17,16 @@ constexpr acre::statistics_options everything{.live_map = true, .leak_report = t
 // Hazards M7, X16: copy deleted.
 template <class... R>
 constexpr bool none_copied = ((!std::is_copy_constructible_v<R> && !std::is_copy_assignable_v<R>) && ...);
-static_assert(none_copied<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
-                          acre::pool<64>, acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>,
-                          acre::pmr<acre::heap>, acre::pmr<acre::arena&>, acre::statistics<acre::arena>,
-                          acre::statistics<acre::multi_pool>, acre::statistics<acre::object_pool<plain>>,
-                          acre::statistics<acre::pool<8>, everything>, acre::synchronized<acre::pool<8>>,
-                          acre::synchronized<acre::resource_ref>, acre::limited<acre::resource_ref>,
-                          acre::fallback<acre::pool<8>, acre::heap>, acre::segregate<8, acre::pool<8>, acre::heap>,
-                          acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_pool<plain>,
-                          acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
+static_assert(
+    none_copied<
+        acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch, acre::pool<64>,
+        acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>, acre::pmr<acre::heap>,
+        acre::pmr<acre::arena&>, acre::statistics<acre::arena>, acre::statistics<acre::multi_pool>,
+        acre::statistics<acre::object_pool<plain>>, acre::statistics<acre::pool<8>, everything>,
+        acre::synchronized<acre::pool<8>>, acre::synchronized<acre::resource_ref>, acre::limited<acre::resource_ref>,
+        acre::fallback<acre::pool<8>, acre::heap>, acre::segregate<8, acre::pool<8>, acre::heap>, acre::multi_arena,
+        acre::inline_multi_arena<4, 64>, acre::concurrent_multi_arena, acre::inline_concurrent_multi_arena<4, 64>,
+        acre::concurrent_pool<plain>, acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
 
 // Hazards A3, A4, A7: what others point to stays where it is.
 template <class... R>
@@ -36,7 +37,8 @@ static_assert(
                acre::statistics<acre::arena, everything>, acre::synchronized<acre::arena>,
                acre::limited<acre::multi_pool>, acre::fallback<acre::arena, acre::heap>,
                acre::segregate<8, acre::pool<8>, acre::arena>, acre::multi_arena, acre::inline_multi_arena<4, 64>,
-               acre::concurrent_pool<plain>, acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
+               acre::concurrent_multi_arena, acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_pool<plain>,
+               acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
 
 // Hazard P5.
 template <class... R>
@@ -61,9 +63,10 @@ static_assert(
                   acre::statistics<acre::resource_ref>, acre::statistics<acre::pool<8>>, acre::synchronized<acre::heap>,
                   acre::limited<acre::heap>, acre::fallback<acre::buffer&, acre::heap>,
                   acre::segregate<8, acre::pool<8>, acre::heap>, acre::statistics<acre::synchronized<acre::pool<64>>>,
-                  acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_pool<plain>,
-                  acre::chunk_pool<4, 16, 64>, acre::statistics<acre::chunk_pool<4, 16, 64>>,
-                  acre::typed_arena<plain, 4>, acre::statistics<acre::typed_arena<plain, 4>>>);
+                  acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_multi_arena,
+                  acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_pool<plain>, acre::chunk_pool<4, 16, 64>,
+                  acre::statistics<acre::chunk_pool<4, 16, 64>>, acre::typed_arena<plain, 4>,
+                  acre::statistics<acre::typed_arena<plain, 4>>>);
 
 // Hazard X17: several numbers are never positional.
 static_assert(!std::is_constructible_v<acre::arena, std::size_t, std::size_t>);

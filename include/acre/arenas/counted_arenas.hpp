@@ -14,6 +14,7 @@
 // used and the numbers of 64 bits are what those lacked.
 #pragma once
 
+#include <acre/arenas/arena_fit.hpp>
 #include <acre/arenas/multi_arena_options.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
@@ -42,10 +43,12 @@ struct arena_record {
 /// Equal arenas in the storage of `Storage`.
 template <class Storage>
 class counted_arenas : protected Storage {
+    using fit = arena_fit<Storage::most_alignment>;
+
 public:
     /// Every size, an arena's as well, is rounded up to a multiple of this many bytes, so requests aligned to no more
     /// need no padding.
-    static constexpr std::size_t granule = default_alignment;
+    static constexpr std::size_t granule = fit::granule;
     /// Arenas kept open at most.
     static constexpr std::size_t most_open = 8;
 
@@ -55,7 +58,7 @@ public:
     /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment.
     /// Constant time, but for a request that takes a run of arenas.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
-        if (!is_ordinary(alignment)) [[unlikely]]
+        if (!fit::is_ordinary(alignment)) [[unlikely]]
             return allocate_aligned(bytes, alignment);
         void* p;
         if (place_in_active(bytes, p)) [[likely]]
@@ -65,7 +68,7 @@ public:
 
     /// As allocate, but null when it cannot.
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        if (!is_ordinary(alignment)) [[unlikely]]
+        if (!fit::is_ordinary(alignment)) [[unlikely]]
             return try_allocate_aligned(bytes, alignment);
         void* p;
         if (place_in_active(bytes, p)) [[likely]]
@@ -97,7 +100,7 @@ public:
         if (!is_last(home, p, old_bytes)) return new_bytes <= old_bytes;
         const auto start = reinterpret_cast<std::uintptr_t>(p);
         if (new_bytes > home.end - start) return false;
-        home.position = start + rounded(new_bytes);
+        home.position = start + fit::rounded(new_bytes);
         if (new_bytes < old_bytes) poison(static_cast<std::byte*>(p) + new_bytes, old_bytes - new_bytes);
         unpoison(p, new_bytes);
         return true;
@@ -155,13 +158,7 @@ public:
     /// them allocated before the first is freed. SIZE_MAX when an arena cannot hold even one.
     static constexpr std::size_t required_arenas(std::size_t arena_bytes, std::size_t count, std::size_t size,
                                                  std::size_t alignment = default_alignment) noexcept {
-        const std::size_t room = align_up(arena_bytes, granule);
-        if (size > room) return SIZE_MAX;
-        const std::size_t first = worst_bytes(rounded(size), alignment, room);
-        if (first > room) return SIZE_MAX;
-        const std::size_t step = align_up(rounded(size), alignment);
-        const std::size_t each = 1 + (room - first) / step;
-        return count / each + (count % each != 0);
+        return fit::required_arenas(arena_bytes, count, size, alignment);
     }
 
 protected:
@@ -173,25 +170,6 @@ protected:
     ~counted_arenas() = default;
 
 private:
-    static constexpr std::size_t rounded(std::size_t bytes) noexcept { return align_up(bytes + (bytes == 0), granule); }
-
-    // What the arenas of `room` bytes are all aligned to: storage begins at a multiple of no more than a page.
-    static constexpr std::size_t base_alignment_of(std::size_t room) noexcept {
-        return std::min(room & (0 - room), Storage::most_alignment);
-    }
-
-    // Bytes skipped at most at the start of an empty arena.
-    static constexpr std::size_t worst_padding(std::size_t alignment, std::size_t base) noexcept {
-        return alignment > base ? alignment - base : 0;
-    }
-
-    // Bytes that a request takes at most of an empty arena.
-    static constexpr std::size_t worst_bytes(std::size_t bytes, std::size_t alignment, std::size_t room) noexcept {
-        // Arenas begin at multiples of the granule.
-        const std::size_t skipped = worst_padding(alignment, base_alignment_of(room));
-        return bytes > SIZE_MAX - skipped - 1 ? SIZE_MAX : bytes + (bytes == 0) + skipped;
-    }
-
     std::size_t offset_of(const void* p) const noexcept {
         return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(this->bytes());
     }
@@ -209,21 +187,7 @@ private:
     }
 
     static bool is_last(const arena_record& home, const void* p, std::size_t bytes) noexcept {
-        return reinterpret_cast<std::uintptr_t>(p) + rounded(bytes) == home.position;
-    }
-
-    static constexpr bool is_ordinary(std::size_t alignment) noexcept {
-        // A bit for each power of two up to the granule.
-        constexpr std::uint32_t powers = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16;
-        static_assert(granule == 16);
-        return alignment <= granule && (powers >> alignment & 1) != 0;
-    }
-
-    // What hot paths compare with takes a request for no bytes for a huge one, which leaves it to the rare ones.
-    static constexpr bool fits(std::size_t bytes, std::size_t room) noexcept { return bytes - 1 < room; }
-    // For what fits: `bytes` rounded up.
-    static constexpr std::size_t rounded_one_or_more(std::size_t bytes) noexcept {
-        return ((bytes - 1) | (granule - 1)) + 1;
+        return reinterpret_cast<std::uintptr_t>(p) + fit::rounded(bytes) == home.position;
     }
 
     template <class Function>
@@ -240,9 +204,9 @@ private:
         arena_record& in = *active_;
         assert(in.position % granule == 0 && in.position <= in.end);
         const std::uintptr_t start = in.position;
-        if (!fits(bytes, in.end - start)) [[unlikely]]
+        if (!fit::fits(bytes, in.end - start)) [[unlikely]]
             return false;
-        in.position = start + rounded_one_or_more(bytes);
+        in.position = start + fit::rounded_one_or_more(bytes);
         ++in.live;
         p = reinterpret_cast<void*>(start);
         unpoison(p, bytes);
@@ -257,7 +221,7 @@ private:
         std::size_t needed;
         if (__builtin_add_overflow(bytes + (bytes == 0), padding, &needed) || needed > in.end - start) return false;
         start += padding;
-        in.position = start + rounded(bytes);
+        in.position = start + fit::rounded(bytes);
         ++in.live;
         p = reinterpret_cast<void*>(start);
         unpoison(p, bytes);
@@ -311,14 +275,14 @@ private:
             return nullptr;
         void* p;
         if (active_ != nullptr && place(*active_, bytes, alignment, p)) return p;
-        return place_in_next(bytes, alignment, worst_padding(alignment, this->base_alignment()));
+        return place_in_next(bytes, alignment, fit::worst_padding(alignment, this->base_alignment()));
     }
 
     // Null where this is not the usual case that the request fits an arena, one is left, and none is kept open.
     [[gnu::always_inline]] void* place_in_next(std::size_t bytes, std::size_t alignment = granule,
                                                std::size_t skipped = 0) noexcept {
         const std::size_t most = this->usual_bytes();
-        if (skipped > most || !fits(bytes, most - skipped)) [[unlikely]]
+        if (skipped > most || !fit::fits(bytes, most - skipped)) [[unlikely]]
             return nullptr;
         arena_record* next = next_empty();
         return next == nullptr ? nullptr : place_first(*next, bytes, alignment);
@@ -329,7 +293,7 @@ private:
     [[gnu::always_inline]] void* place_first(arena_record& next, std::size_t bytes, std::size_t alignment) noexcept {
         // Arenas begin at multiples of the granule.
         const std::uintptr_t start = alignment <= granule ? next.position : align_up(next.position, alignment);
-        next.position = start + rounded_one_or_more(bytes);
+        next.position = start + fit::rounded_one_or_more(bytes);
         next.live = 1;
         next.link = arena_record::taken;
         ++taken_;
@@ -346,7 +310,7 @@ private:
 
     [[gnu::noinline]] void* try_allocate_rarely(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
-        if (worst_bytes(bytes, alignment, this->arena_bytes()) > this->arena_bytes())
+        if (fit::worst_bytes(bytes, alignment, this->arena_bytes()) > this->arena_bytes())
             return allocate_run(bytes, alignment);
         void* p = nullptr;
         if (active_ != nullptr && place(*active_, bytes, alignment, p)) return p;
@@ -426,7 +390,7 @@ private:
         if (this->large() == large_requests::refuse || count > this->arenas() || count < 2 ||
             alignment > this->base_alignment()) {
             refusals_.largest_bytes =
-                std::max(refusals_.largest_bytes, worst_bytes(bytes, alignment, this->arena_bytes()));
+                std::max(refusals_.largest_bytes, fit::worst_bytes(bytes, alignment, this->arena_bytes()));
             return nullptr;
         }
         const std::size_t first = find_run(count);
@@ -498,7 +462,7 @@ private:
         if (count > run_of(old_bytes)) return false;
         arena_record& first = checked_run(p, old_bytes);
         give_back_run(first, count, run_of(old_bytes));
-        if (count == 1) first.position = reinterpret_cast<std::uintptr_t>(p) + rounded(new_bytes);
+        if (count == 1) first.position = reinterpret_cast<std::uintptr_t>(p) + fit::rounded(new_bytes);
         poison(p, run_of(old_bytes) * this->arena_bytes());
         unpoison_defined(p, new_bytes);
         return true;
@@ -525,7 +489,7 @@ private:
 
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
         if (!is_alignment(alignment)) return raise(bad_alignment{Storage::name, alignment});
-        const std::size_t worst = worst_bytes(bytes, alignment, this->arena_bytes());
+        const std::size_t worst = fit::worst_bytes(bytes, alignment, this->arena_bytes());
         const std::size_t most = this->large() == large_requests::take_run ? capacity() : this->arena_bytes();
         if (worst > most) return raise(request_too_large{Storage::name, worst, most});
         if (worst > this->arena_bytes() && alignment > this->base_alignment()) {
