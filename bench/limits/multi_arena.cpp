@@ -1,5 +1,7 @@
-// The calls of acre::multi_arena and acre::inline_multi_arena, path by path: each is brought about on fresh arenas, and
+// The calls of acre::multi_arena, its inline form and those for threads, path by path: each is brought about on fresh arenas, and
 // the instructions of that one call are counted, with alignment and size known only when the program runs.
+#include <acre/arenas/concurrent_multi_arena.hpp>
+#include <acre/arenas/inline_concurrent_multi_arena.hpp>
 #include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <cstddef>
@@ -174,7 +176,7 @@ public:
 private:
     static std::unique_ptr<Arenas> make() {
         if constexpr (requires { typename Arenas::options_type; }) {
-            return std::make_unique<Arenas>(acre::multi_arena_options{.arenas = arena_count, .bytes = arena_bytes});
+            return std::make_unique<Arenas>(typename Arenas::options_type{.arenas = arena_count, .bytes = arena_bytes});
         } else {
             return std::make_unique<Arenas>();
         }
@@ -202,6 +204,9 @@ using namespace multi_arena_paths;
 void enter_multi_arena_paths(suite& entries) {
     enter_paths<acre::multi_arena>(entries, "multi_arena");
     enter_paths<acre::inline_multi_arena<arena_count, arena_bytes>>(entries, "inline_multi_arena");
+    enter_paths<acre::concurrent_multi_arena>(entries, "concurrent_multi_arena");
+    enter_paths<acre::inline_concurrent_multi_arena<arena_count, arena_bytes>>(entries,
+                                                                               "inline_concurrent_multi_arena");
 }
 
 }  // namespace bench

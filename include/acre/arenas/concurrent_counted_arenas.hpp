@@ -40,7 +40,7 @@ public:
     /// arena becomes free. Aborts with a sentence on a pointer that is not of this; one deallocation more than allocations
     /// in an arena does when the arena is closed, at the latest.
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
-        if (p != nullptr) this->give_back(this_part(), p, bytes);
+        this->give_back(this_part(), p, bytes);
     }
 
     /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one that this thread made while there

@@ -11,6 +11,8 @@
 
 #include <acre/core/fork_guard.hpp>
 #include <acre/core/thread_exit.hpp>
+#include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -40,32 +42,44 @@ public:
     /// What this thread keeps; null when that is nothing.
     [[gnu::always_inline]] void* find() const noexcept {
         const table& kept = this_thread;
-        if (number_ >= kept.size || kept.entries[number_].generation != generation_) [[unlikely]]
+        if (place_ >= kept.bytes) [[unlikely]]
             return nullptr;
-        return kept.entries[number_].state;
+        const entry& found = *entry_at(kept, place_);
+        if (found.generation != generation_) [[unlikely]]
+            return nullptr;
+        // So that no caller's check of it stays on the hot path.
+        if (found.state == nullptr) __builtin_unreachable();
+        return found.state;
     }
 
     /// True when this thread can keep something: it is not ending, and there is memory for its table.
-    bool can_keep() const noexcept { return number_ != no_number && reach(number_); }
+    bool can_keep() const noexcept { return place_ != no_place && reach(place_); }
 
-    /// Keeps `state` for this thread, which can keep something.
-    void keep(void* state) noexcept { this_thread.entries[number_] = {generation_, state}; }
+    /// Keeps `state`, which is not null, for this thread, which can keep something.
+    void keep(void* state) noexcept {
+        assert(state != nullptr);
+        *entry_at(this_thread, place_) = {generation_, state};
+    }
 
 private:
-    static constexpr std::size_t no_number = SIZE_MAX;
+    static constexpr std::size_t no_place = SIZE_MAX;
 
     struct entry {
-        std::uint64_t generation;  // of the object that keeps `state`: numbers are used again, generations are not
+        std::uint64_t generation;  // of the object that keeps `state`: places are used again, generations are not
         void* state;
     };
     struct table {
-        entry* entries;
-        std::size_t size;
+        std::byte* entries;
+        std::size_t bytes;  // of the entries: places are counted in bytes, which saves a shift where one is looked for
         bool will_end;
         thread_exit_node at_exit;
     };
 
-    // Every live object, by number. Behind the lock of the process.
+    static entry* entry_at(const table& of, std::size_t place) noexcept {
+        return reinterpret_cast<entry*>(of.entries + place);
+    }
+
+    // Every live object, by its place. Behind the lock of the process.
     class all_objects {
     public:
         void add(per_thread& added) noexcept {
@@ -74,13 +88,13 @@ private:
             while (number < size_ && objects_[number] != nullptr) ++number;
             if (number == size_ && !grow()) return;
             objects_[number] = &added;
-            added.number_ = number;
+            added.place_ = number * sizeof(entry);
             added.generation_ = ++generations_;
         }
         void remove(per_thread& removed) noexcept {
             const process_lock lock;
-            if (removed.number_ != no_number) objects_[removed.number_] = nullptr;
-            removed.number_ = no_number;
+            if (removed.place_ != no_place) objects_[removed.place_ / sizeof(entry)] = nullptr;
+            removed.place_ = no_place;
         }
         void renew(per_thread& renewed) noexcept {
             const process_lock lock;
@@ -89,8 +103,9 @@ private:
         // Tells each object that is still the one that something was kept for. The lock keeps it there meanwhile.
         void ended(const table& kept) noexcept {
             const process_lock lock;
-            for (std::size_t number = 0; number < kept.size && number < size_; ++number) {
-                const entry& each = kept.entries[number];
+            const std::size_t count = std::min(kept.bytes / sizeof(entry), size_);
+            for (std::size_t number = 0; number < count; ++number) {
+                const entry& each = *entry_at(kept, number * sizeof(entry));
                 const per_thread* owner = objects_[number];
                 if (owner != nullptr && owner->generation_ == each.generation) owner->ended_(owner->owner_, each.state);
             }
@@ -118,27 +133,28 @@ private:
         return all;
     }
 
-    // True when this thread's table has room for `number` and will be given up at the thread's end.
-    static bool reach(std::size_t number) noexcept {
+    // True when this thread's table reaches over `place` and will be given up at the thread's end.
+    static bool reach(std::size_t place) noexcept {
         table& kept = this_thread;
         if (!kept.will_end) {
             kept.at_exit.run = &end_of_thread;
             kept.will_end = run_at_thread_exit(kept.at_exit);
         }
         if (!kept.will_end) return false;
-        if (number < kept.size) return true;
-        const std::size_t size = number < 8 ? 16 : 2 * number;
-        void* larger = std::realloc(kept.entries, size * sizeof(entry));
+        if (place < kept.bytes) return true;
+        const std::size_t bytes = std::max(16 * sizeof(entry), 2 * place);
+        void* larger = std::realloc(kept.entries, bytes);
         if (larger == nullptr) return false;
-        kept.entries = static_cast<entry*>(larger);
-        std::memset(kept.entries + kept.size, 0, (size - kept.size) * sizeof(entry));
-        kept.size = size;
+        kept.entries = static_cast<std::byte*>(larger);
+        // No object has the generation zero.
+        std::memset(kept.entries + kept.bytes, 0, bytes - kept.bytes);
+        kept.bytes = bytes;
         return true;
     }
 
     static void end_of_thread(thread_exit_node*) noexcept {
         const table kept = this_thread;
-        this_thread.size = 0;
+        this_thread.bytes = 0;
         this_thread.entries = nullptr;
         this_thread.will_end = false;
         registry().ended(kept);
@@ -149,7 +165,7 @@ private:
 
     void* owner_;
     ended_function ended_;
-    std::size_t number_ = no_number;
+    std::size_t place_ = no_place;
     std::uint64_t generation_ = 0;
 };
 
