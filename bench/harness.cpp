@@ -31,10 +31,22 @@ std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed) {
     return order;
 }
 
-double cpu_seconds() noexcept {
+namespace {
+
+double seconds_of(clockid_t clock) noexcept {
     timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    clock_gettime(clock, &now);
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace
+
+double cpu_seconds() noexcept {
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+double process_seconds() noexcept {
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 double wall_seconds() noexcept {
@@ -85,6 +97,18 @@ void suite::enter_counted(const group_description& about, std::string name, std:
     add(counted_, about, std::move(name), std::move(prepare));
 }
 
+void suite::enter_scaling(const scaling_step& at, std::string name, std::function<round_function()> prepare) {
+    const std::string id = at.workload + " x " + std::to_string(at.threads);
+    auto place = std::find_if(scaling_.begin(), scaling_.end(),
+                              [&](const scaling_group& each) { return each.work.about.id == id; });
+    if (place == scaling_.end()) {
+        const group_description about{
+            .id = id, .title = at.title, .operations = at.operations, .time = time_kind::wall};
+        place = scaling_.insert(place, {at, {about, {}}});
+    }
+    place->work.variants.push_back({std::move(name), std::move(prepare)});
+}
+
 void suite::enter_figure(const figure_group& about, std::string name, std::function<figure()> run) {
     find_or_make(figures_, &figure_group::id, about).variants.push_back({std::move(name), std::move(run)});
 }
@@ -99,14 +123,25 @@ void suite::enter_footprint(const std::string& id, const std::string& title, std
         .variants.push_back({std::move(name), std::move(run)});
 }
 
+namespace {
+
+const variant* find_in(const group& searched, const std::string& id, const std::string& name) noexcept {
+    if (searched.about.id != id) return nullptr;
+    const auto found = std::find_if(searched.variants.begin(), searched.variants.end(),
+                                    [&](const variant& each) { return each.name == name; });
+    return found == searched.variants.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
 const variant* suite::find(const std::string& group_id, const std::string& name) const noexcept {
     for (const std::vector<group>* groups : {&groups_, &counted_}) {
-        for (const group& g : *groups) {
-            if (g.about.id != group_id) continue;
-            for (const variant& v : g.variants) {
-                if (v.name == name) return &v;
-            }
+        for (const group& each : *groups) {
+            if (const variant* found = find_in(each, group_id, name)) return found;
         }
+    }
+    for (const scaling_group& each : scaling_) {
+        if (const variant* found = find_in(each.work, group_id, name)) return found;
     }
     return nullptr;
 }
@@ -119,17 +154,25 @@ struct contender {
     std::size_t calls = 1;  // in one sample
 };
 
-double timed(const round_function& round, std::size_t calls, time_kind kind) {
+struct elapsed {
+    double seconds;        // by the clock that counts in the group
+    double of_processors;  // of all threads of this process
+};
+
+elapsed timed(const round_function& round, std::size_t calls, time_kind kind) {
     const auto now = kind == time_kind::wall ? wall_seconds : cpu_seconds;
+    const double process_start = process_seconds();
     const double start = now();
     for (std::size_t i = 0; i < calls; ++i) round();
-    return now() - start;
+    const double end = now();
+    return {end - start, process_seconds() - process_start};
 }
 
 /// How many calls fill a sample. Runs the work until it is warm.
 std::size_t calibrate(const round_function& round, time_kind kind, double sample_seconds) {
     std::size_t calls = 1;
-    for (double seconds = timed(round, 1, kind); seconds < sample_seconds; seconds = timed(round, calls, kind)) {
+    for (double seconds = timed(round, 1, kind).seconds; seconds < sample_seconds;
+         seconds = timed(round, calls, kind).seconds) {
         const double wanted = std::ceil(static_cast<double>(calls) * sample_seconds / std::max(seconds, 1e-7));
         calls = std::min(std::max(static_cast<std::size_t>(wanted), calls + 1), calls * 10);
     }
@@ -146,17 +189,26 @@ std::vector<contender> prepare(const group& work, double sample_seconds) {
     return contenders;
 }
 
+/// The ids that a group's samples go under.
+std::vector<std::string> sample_ids(const group_description& about) {
+    if (about.time == time_kind::processor) return {about.id};
+    return {about.id, about.id + of_processors};
+}
+
 }  // namespace
 
 void measure(const group& work, const effort& how_much, samples& into) {
     const std::vector<contender> contenders = prepare(work, how_much.sample_seconds);
+    const std::vector<std::string> ids = sample_ids(work.about);
     const auto operations = static_cast<double>(work.about.operations);
     for (std::size_t round = 0; round < how_much.rounds; ++round) {
         for (const std::uint32_t index : shuffled(contenders.size(), 0x9e3779b9U + round)) {
             const contender& each = contenders[index];
             each.round();  // brings its memory back into the cache
-            const double seconds = timed(each.round, each.calls, work.about.time);
-            into[work.about.id][each.name].push_back(1e9 * seconds / static_cast<double>(each.calls) / operations);
+            const elapsed taken = timed(each.round, each.calls, work.about.time);
+            const double each_ns = 1e9 / (static_cast<double>(each.calls) * operations);
+            into[ids.front()][each.name].push_back(taken.seconds * each_ns);
+            if (ids.size() > 1) into[ids.back()][each.name].push_back(taken.of_processors * each_ns);
         }
     }
 }
@@ -207,12 +259,14 @@ std::vector<double> in_fresh_process(const std::function<std::vector<double>()>&
     return values;
 }
 
-/// The samples of one group, one variant after the other.
+/// The samples of one group, one id and one variant after the other.
 std::vector<double> flattened(const group& work, const samples& measured) {
     std::vector<double> all;
-    for (const variant& each : work.variants) {
-        const std::vector<double>& own = measured.at(work.about.id).at(each.name);
-        all.insert(all.end(), own.begin(), own.end());
+    for (const std::string& id : sample_ids(work.about)) {
+        for (const variant& each : work.variants) {
+            const std::vector<double>& own = measured.at(id).at(each.name);
+            all.insert(all.end(), own.begin(), own.end());
+        }
     }
     return all;
 }
@@ -233,22 +287,30 @@ void measure(const isolated_group& work, const effort& how_much, samples& into) 
     }
 }
 
-void measure_in_fresh_processes(const group& work, const effort& how_much, samples& into) {
-    for (const bool litter : {false, true}) {
-        const std::function<std::vector<double>()> run = [&] {
-            std::optional<littered_heap> heap;
-            if (litter) heap.emplace();
-            samples measured;
-            measure(work, how_much, measured);
-            return flattened(work, measured);
-        };
-        const std::vector<double> all = in_fresh_process(run, work.variants.size() * how_much.rounds);
-        auto& own = into[work.about.id + (litter ? littered : "")];
-        auto at = all.begin();
+void measure_in_fresh_process(const group& work, const effort& how_much, heap_kind heap, samples& into) {
+    const std::function<std::vector<double>()> run = [&] {
+        std::optional<littered_heap> litter;
+        if (heap == heap_kind::littered) litter.emplace();
+        samples measured;
+        measure(work, how_much, measured);
+        return flattened(work, measured);
+    };
+    group_description about = work.about;
+    if (heap == heap_kind::littered) about.id += littered;
+    const std::vector<std::string> ids = sample_ids(about);
+    const std::vector<double> all = in_fresh_process(run, ids.size() * work.variants.size() * how_much.rounds);
+    auto at = all.begin();
+    for (const std::string& id : ids) {
         for (const variant& each : work.variants) {
-            own[each.name].assign(at, at + static_cast<std::ptrdiff_t>(how_much.rounds));
+            into[id][each.name].assign(at, at + static_cast<std::ptrdiff_t>(how_much.rounds));
             at += static_cast<std::ptrdiff_t>(how_much.rounds);
         }
+    }
+}
+
+void measure_in_fresh_processes(const group& work, const effort& how_much, samples& into) {
+    for (const heap_kind heap : {heap_kind::clean, heap_kind::littered}) {
+        measure_in_fresh_process(work, how_much, heap, into);
     }
 }
 

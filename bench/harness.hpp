@@ -50,6 +50,9 @@ private:
 /// Seconds that this thread has had a processor: other programs on the machine do not count.
 [[nodiscard]] double cpu_seconds() noexcept;
 
+/// Seconds that the threads of this process have had processors, all together.
+[[nodiscard]] double process_seconds() noexcept;
+
 /// Seconds on the clock, for work of several threads: waiting for each other is part of it.
 [[nodiscard]] double wall_seconds() noexcept;
 
@@ -62,6 +65,8 @@ public:
 private:
     std::vector<std::unique_ptr<std::byte[]>> blocks_;
 };
+
+enum class heap_kind { clean, littered };
 
 /// What the id of a group ends with where its heap was littered.
 inline const std::string littered = ", littered";
@@ -79,7 +84,12 @@ struct variant {
     std::function<round_function()> prepare;  // builds the work; what it costs is not measured
 };
 
+/// What counts in a group: this thread's processor time, or the clock on the wall. Beside the latter the processor time of
+/// all threads is taken, as a group of its own.
 enum class time_kind { processor, wall };
+
+/// What the id of a group of threads ends with where it is their processor time.
+inline const std::string of_processors = ", processor time";
 
 struct group_description {
     std::string id;
@@ -92,6 +102,19 @@ struct group_description {
 struct group {
     group_description about;
     std::vector<variant> variants;
+};
+
+/// One workload in a number of threads: a column of the workload's table.
+struct scaling_step {
+    std::string workload;
+    std::string title;
+    std::size_t threads;
+    std::size_t operations;  // of all threads, in one round
+};
+
+struct scaling_group {
+    scaling_step at;
+    group work;
 };
 
 /// Work that must start in a fresh process each time, because what it measures is how memory is obtained.
@@ -159,6 +182,7 @@ public:
     void enter_figure(const figure_group& about, std::string name, std::function<figure()> run);
     /// A round whose call of count_this is counted, instruction by instruction, and which nobody times.
     void enter_counted(const group_description& about, std::string name, std::function<round_function()> prepare);
+    void enter_scaling(const scaling_step& at, std::string name, std::function<round_function()> prepare);
     void add_peer(std::string name, std::string version) { peers_.push_back({std::move(name), std::move(version)}); }
 
     [[nodiscard]] const std::vector<group>& groups() const noexcept { return groups_; }
@@ -166,6 +190,7 @@ public:
     [[nodiscard]] const std::vector<footprint_group>& footprints() const noexcept { return footprints_; }
     [[nodiscard]] const std::vector<figure_group>& figures() const noexcept { return figures_; }
     [[nodiscard]] const std::vector<group>& counted() const noexcept { return counted_; }
+    [[nodiscard]] const std::vector<scaling_group>& scaling() const noexcept { return scaling_; }
     [[nodiscard]] const std::vector<peer>& peers() const noexcept { return peers_; }
     [[nodiscard]] const variant* find(const std::string& group_id, const std::string& name) const noexcept;
 
@@ -175,6 +200,7 @@ private:
     std::vector<footprint_group> footprints_;
     std::vector<figure_group> figures_;
     std::vector<group> counted_;
+    std::vector<scaling_group> scaling_;
     std::vector<peer> peers_;
 };
 
@@ -188,6 +214,8 @@ struct effort {
 
 void measure(const group& work, const effort& how_much, samples& into);
 void measure(const isolated_group& work, const effort& how_much, samples& into);
+/// Measures the group in a process of its own.
+void measure_in_fresh_process(const group& work, const effort& how_much, heap_kind heap, samples& into);
 /// Measures the group in a process of its own with a clean heap, and in another with a littered one.
 void measure_in_fresh_processes(const group& work, const effort& how_much, samples& into);
 

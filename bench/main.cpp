@@ -22,7 +22,8 @@ constexpr std::string_view usage =
     R"(usage: acre-bench [options]
   --markdown FILE   write the report there as well
   --only TEXT       groups whose id contains TEXT; may be repeated
-  --rounds N        rounds for each group (31)
+  --scaling         instead of the groups: T1, T2, T4 and W4 in 1 to 16 threads
+  --rounds N        rounds for each group (31, with --scaling 11)
   --sample-ms N     processor time of one sample (3)
   --no-instructions do not count instructions with valgrind
   --list            name the groups and their variants, measure nothing
@@ -31,6 +32,7 @@ constexpr std::string_view usage =
 examples:
   acre-bench --markdown bench/results/mine.md
   acre-bench --only P1 --only P2 --rounds 101
+  acre-bench --scaling --markdown bench/results/mine-scaling.md
   perf record acre-bench --run P1 acre::object_pool 100000
 )";
 
@@ -38,6 +40,8 @@ struct options {
     std::string markdown;
     std::vector<std::string> only;
     bench::effort effort;
+    std::optional<std::size_t> rounds;
+    bool scaling = false;
     bool instructions = true;
     bool list = false;
     bool help = false;
@@ -81,7 +85,9 @@ options parse(arguments given) {
         } else if (option == "--only") {
             chosen.only.push_back(given.next());
         } else if (option == "--rounds") {
-            chosen.effort.rounds = std::max<std::size_t>(1, parse_count(given.next()));
+            chosen.rounds = std::max<std::size_t>(1, parse_count(given.next()));
+        } else if (option == "--scaling") {
+            chosen.scaling = true;
         } else if (option == "--sample-ms") {
             chosen.effort.sample_seconds = 1e-3 * static_cast<double>(parse_count(given.next()));
         } else if (option == "--no-instructions") {
@@ -98,6 +104,7 @@ options parse(arguments given) {
             throw std::invalid_argument("unknown option: " + option);
         }
     }
+    chosen.effort.rounds = chosen.rounds.value_or(chosen.scaling ? 11 : chosen.effort.rounds);
     return chosen;
 }
 
@@ -135,6 +142,7 @@ void list(const bench::suite& entries) {
             for (const bench::variant& each : group.variants) std::cout << "    " << each.name << "\n";
         }
     }
+    for (const bench::scaling_group& group : entries.scaling()) std::cout << group.work.about.id << "\n";
     for (const bench::isolated_group& group : entries.isolated()) std::cout << group.phase_ids.front() << "\n";
     for (const bench::footprint_group& group : entries.footprints()) std::cout << group.id << "\n";
     for (const bench::figure_group& group : entries.figures()) std::cout << group.id << "\n";
@@ -213,6 +221,22 @@ void count_single_calls(const options& chosen, const bench::suite& entries, std:
     }
 }
 
+/// A step at a time, each in a process of its own; what --only names of a workload is all of its steps.
+std::string measure_scaling(const options& chosen, const bench::suite& entries) {
+    std::vector<bench::scaling_group> steps;
+    bench::samples times;
+    for (const bench::scaling_group& each : entries.scaling()) {
+        if (!wanted(chosen, each.at.workload)) continue;
+        progress(each.work.about.id);
+        measure_in_fresh_process(each.work, chosen.effort, bench::heap_kind::clean, times);
+        steps.push_back(each);
+    }
+    std::ostringstream report;
+    bench::write_heading(report, entries, chosen.effort);
+    bench::write_scaling(report, steps, times);
+    return report.str();
+}
+
 std::string measure_all(const options& chosen, bench::suite& entries) {
     entries.add_peer("instruction counts", bench::valgrind_version().value_or(""));
     bench::measurements measured;
@@ -240,7 +264,7 @@ void run(const options& chosen) {
     bench::enter_all(entries);
     if (chosen.run_group) return run_one(chosen, entries);
     if (chosen.list) return list(entries);
-    const std::string report = measure_all(chosen, entries);
+    const std::string report = chosen.scaling ? measure_scaling(chosen, entries) : measure_all(chosen, entries);
     std::cout << report;
     if (chosen.markdown.empty()) return;
     std::ofstream file{chosen.markdown};

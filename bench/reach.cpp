@@ -225,18 +225,54 @@ std::vector<reach_line> static_lines() {
     return lines;
 }
 
-std::vector<reach_line> thread_lines() {
+/// The allocators that T1 to T3 are held against.
+const std::vector<std::string> peers_of_threads{
+    baseline, "mimalloc", "jemalloc", "gperftools tcmalloc", "oneTBB scalable_malloc", "mimalloc of today", "snmalloc"};
+
+/// Whichever took the least time in the group; the first where none was measured.
+std::string fastest_peer(const samples& times, const std::string& group) {
+    std::string fastest = peers_of_threads.front();
+    for (const std::string& each : peers_of_threads) {
+        const auto* own = find(times, group, each);
+        const auto* least = find(times, group, fastest);
+        if (own && (!least || median(*own) < median(*least))) fastest = each;
+    }
+    return fastest;
+}
+
+/// One contestant of T1 to T3 against the fastest peer, and against all.
+void add_peers(std::vector<reach_line>& lines, const samples& times, const std::string& group,
+               const std::string& variant, std::optional<double> asked) {
+    const auto add = [&](const std::string& against, const std::string& how, std::optional<double> most) {
+        lines.push_back({group + ", " + variant + " / " + how + against + ", wall time", quantity::time, group, variant,
+                         against, most});
+    };
+    const std::string fastest = fastest_peer(times, group);
+    add(fastest, "the fastest peer: ", asked);
+    for (const std::string& each : peers_of_threads) {
+        if (each != fastest) add(each, "", std::nullopt);
+    }
+}
+
+std::vector<reach_line> thread_lines(const samples& times) {
     const std::string pool = "acre::concurrent_pool";
     std::vector<reach_line> lines;
-    for (const std::string work : {"T1", "T2"}) {
-        for (const std::string& against : {baseline, std::string{"mimalloc"}, std::string{"std::pmr synchronized_pool"},
-                                           std::string{"acre::pool under a mutex"}}) {
-            lines.push_back({work + ", concurrent_pool / " + against + ", wall time", quantity::time, work, pool,
-                             against, std::nullopt});
+    for (const std::string& heap : {std::string{}, littered}) {
+        const auto add = [&](const std::string& group, const std::string& against, std::optional<double> asked) {
+            lines.push_back({group + heap + ", concurrent_pool / " + against + ", wall time", quantity::time,
+                             group + heap, pool, against, asked});
+        };
+        add("T1", "acre::pool, one a thread", 1.2);
+        add_peers(lines, times, "T1" + heap, pool, std::nullopt);
+        add_peers(lines, times, "T2" + heap, pool, 0.65);
+        add("T2", "the ring alone", 1.25);
+        add_peers(lines, times, "T3" + heap, pool, 0.8);
+        add_peers(lines, times, "T3 16..512 B" + heap, "acre::concurrent_multi_pool", std::nullopt);
+        for (const std::string work : {"T1", "T2", "T3"}) {
+            add(work, "std::pmr synchronized_pool", std::nullopt);
+            add(work, "acre::pool under a mutex", std::nullopt);
         }
     }
-    lines.push_back({"T1, concurrent_pool / a pool for each thread, wall time", quantity::time, "T1", pool,
-                     "acre::pool, one a thread", std::nullopt});
     lines.push_back({"T1, synchronized_pool_resource / std's, wall time", quantity::time, "T1",
                      "acre::synchronized_pool_resource", "std::pmr synchronized_pool", std::nullopt});
     for (const std::string work : {"T4 8 B", "T4 8..256 B"}) {
@@ -245,8 +281,27 @@ std::vector<reach_line> thread_lines() {
         lines.push_back({work + ", concurrent_arena / an arena under a mutex, wall time", quantity::time, work,
                          "acre::concurrent_arena", "acre::arena under a mutex", 0.05});
     }
-    lines.push_back({"T2, concurrent_pool / the ring alone, wall time", quantity::time, "T2", pool, "the ring alone",
-                     std::nullopt});
+    return lines;
+}
+
+/// W4 by the processor time of all threads: the clock on the wall shows how many processors the machine had to spare.
+std::vector<reach_line> shared_camera_lines() {
+    std::vector<reach_line> lines;
+    for (const std::string& heap : {std::string{}, littered}) {
+        const std::string group = "W4" + heap + of_processors;
+        const auto add = [&](const std::string& variant, std::optional<double> of_new_delete,
+                             std::optional<double> of_pool) {
+            const std::string standard = "std::pmr synchronized_pool";
+            lines.push_back(
+                {group + ", " + variant + " / new_delete", quantity::time, group, variant, baseline, of_new_delete});
+            lines.push_back(
+                {group + ", " + variant + " / synchronized_pool", quantity::time, group, variant, standard, of_pool});
+        };
+        add("acre::concurrent_multi_arena", 0.88, 0.55);
+        add("acre::pmr over a concurrent_multi_pool", std::nullopt, std::nullopt);
+        add("acre::synchronized_pool_resource", std::nullopt, std::nullopt);
+        add("the loop alone", std::nullopt, std::nullopt);
+    }
     return lines;
 }
 
@@ -308,8 +363,9 @@ std::string verdict(const reach_line& line, double measured) {
 void write_verdicts(std::ostream& out, const measurements& measured) {
     out << "## Reach\n\n| | at most | measured | best rounds | |\n|---|--:|--:|--:|---|\n";
     std::size_t left_out = 0;
-    for (const auto& lines : {pool_lines(), multi_pool_lines(), arena_lines(), orc_lines(), chunk_lines(),
-                              camera_lines(), stack_lines(), static_lines(), thread_lines()}) {
+    for (const auto& lines :
+         {pool_lines(), multi_pool_lines(), arena_lines(), orc_lines(), chunk_lines(), camera_lines(),
+          shared_camera_lines(), stack_lines(), static_lines(), thread_lines(measured.times)}) {
         for (const reach_line& line : lines) {
             const std::optional<double> value = value_of(line, measured);
             if (!value) {

@@ -90,14 +90,17 @@ void write_heading(std::ostream& out, const suite& entries, const effort& how_mu
     out << "\n";
 }
 
-void write_group(std::ostream& out, const std::string& id, const std::string& title, const measurements& measured) {
+void write_group(std::ostream& out, const std::string& id, const std::string& title, const measurements& measured,
+                 const std::string& against) {
     const auto* times = find(measured.times, id);
     if (times == nullptr) return;
-    const auto* base = find(*times, baseline);
+    const auto* base = find(*times, against);
+    const auto* processors = find(measured.times, id + of_processors);
+    const auto* base_processors = processors ? find(*processors, against) : nullptr;
     const auto* counts = find(measured.instructions, id);
-    out << "## " << id << ": " << title << "\n\n| | ns | least | x new/delete |"
-        << (counts ? " instructions | first round |" : "") << "\n|---|--:|--:|--:|" << (counts ? "--:|--:|" : "")
-        << "\n";
+    out << "## " << id << ": " << title << "\n\n| | ns | least | x " << against << " |"
+        << (processors ? " processor ns | x " + against + " |" : "") << (counts ? " instructions | first round |" : "")
+        << "\n|---|--:|--:|--:|" << (processors ? "--:|--:|" : "") << (counts ? "--:|--:|" : "") << "\n";
     std::vector<std::pair<double, std::string>> rows;
     for (const auto& [name, values] : *times) rows.emplace_back(median(values), name);
     std::sort(rows.begin(), rows.end());
@@ -106,6 +109,11 @@ void write_group(std::ostream& out, const std::string& id, const std::string& ti
         out << "| " << name << " | " << rounded(time) << " | "
             << rounded(*std::min_element(values.begin(), values.end())) << " | "
             << (base ? rounded(median_ratio(values, *base)) : "") << " |";
+        if (processors) {
+            const std::vector<double>& own = processors->at(name);
+            out << " " << rounded(median(own)) << " | "
+                << (base_processors ? rounded(median_ratio(own, *base_processors)) : "") << " |";
+        }
         if (counts) {
             const instruction_count* count = find(*counts, name);
             out << " " << (count ? number(count->steady, 1) : "") << " | " << (count ? number(count->first, 1) : "")
@@ -114,6 +122,49 @@ void write_group(std::ostream& out, const std::string& id, const std::string& ti
         out << "\n";
     }
     out << "\n" << std::flush;
+}
+
+namespace {
+
+/// The steps of one workload.
+std::vector<const scaling_group*> steps_of(const std::vector<scaling_group>& steps, const std::string& workload) {
+    std::vector<const scaling_group*> own;
+    for (const scaling_group& each : steps) {
+        if (each.at.workload == workload) own.push_back(&each);
+    }
+    return own;
+}
+
+/// Processor nanoseconds of an operation, and millions of operations in a second of all threads.
+std::string scaling_cell(const scaling_group& step, const std::string& name, const samples& times) {
+    const std::string& id = step.work.about.id;
+    const double processor = median(times.at(id + of_processors).at(name));
+    return rounded(processor) + " | " + rounded(1e3 / median(times.at(id).at(name))) + " |";
+}
+
+void write_workload(std::ostream& out, const std::vector<const scaling_group*>& steps, const samples& times) {
+    out << "## " << steps.front()->at.workload << " in N threads: " << steps.front()->at.title << "\n\n| |";
+    for (const scaling_group* each : steps) out << " N = " << each->at.threads << ": ns | M/s |";
+    out << "\n|---|";
+    for (std::size_t i = 0; i < steps.size(); ++i) out << "--:|--:|";
+    out << "\n";
+    for (const variant& each : steps.front()->work.variants) {
+        out << "| " << each.name << " |";
+        for (const scaling_group* step : steps) out << " " << scaling_cell(*step, each.name, times);
+        out << "\n";
+    }
+    out << "\n";
+}
+
+}  // namespace
+
+void write_scaling(std::ostream& out, const std::vector<scaling_group>& steps, const samples& times) {
+    std::string written;
+    for (const scaling_group& each : steps) {
+        if (each.at.workload == written || find(times, each.work.about.id) == nullptr) continue;
+        written = each.at.workload;
+        write_workload(out, steps_of(steps, written), times);
+    }
 }
 
 void write_footprints(std::ostream& out, const footprint_group& group, const measurements& measured) {

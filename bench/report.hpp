@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "harness.hpp"
 #include "limits/instructions.hpp"
@@ -24,7 +25,11 @@ struct measurements {
 inline const std::string baseline = "new/delete";
 
 void write_heading(std::ostream& out, const suite& entries, const effort& how_much);
-void write_group(std::ostream& out, const std::string& id, const std::string& title, const measurements& measured);
+/// With ratios to the variant `against`.
+void write_group(std::ostream& out, const std::string& id, const std::string& title, const measurements& measured,
+                 const std::string& against = baseline);
+/// A table for each workload that was measured in several numbers of threads.
+void write_scaling(std::ostream& out, const std::vector<scaling_group>& steps, const samples& times);
 void write_footprints(std::ostream& out, const footprint_group& group, const measurements& measured);
 /// `unit` is what the figures are.
 void write_figures(std::ostream& out, const std::string& id, const std::string& title, const std::string& unit,

@@ -315,12 +315,18 @@ figure fit_camera() {
 
 void enter_multi_arenas(suite& entries) {
     enter_camera<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
+    enter_fit(entries, multi_arena_name, fit_camera);
+    enter_pinning<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
+}
+
+void enter_shared_cameras(suite& entries) {
     enter_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, std::mutex>>>(
         entries, "acre::synchronized multi_arena, std::mutex");
     enter_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, acre::spin_lock>>>(
         entries, "acre::synchronized multi_arena, acre::spin_lock");
-    enter_fit(entries, multi_arena_name, fit_camera);
-    enter_pinning<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
+    enter_shared_camera<camera_home<acre::pmr<acre::concurrent_multi_pool>>>(entries,
+                                                                             "acre::pmr over a concurrent_multi_pool");
+    enter_shared_camera<camera_home<acre::synchronized_pool_resource>>(entries, "acre::synchronized_pool_resource");
 }
 
 template <std::size_t Thread>
@@ -373,9 +379,22 @@ struct concurrent_multi_pool_blocks {
     acre::concurrent_multi_pool pool;
 };
 
+struct concurrent_multi_pool_mixed {
+    void* allocate(std::size_t bytes) { return pool.allocate(bytes, 16); }
+    void deallocate(void* p, std::size_t bytes) noexcept { pool.deallocate(p, bytes, 16); }
+    acre::concurrent_multi_pool pool;
+};
+
 struct synchronized_face_blocks {
     void* allocate() { return face.allocate(shared_block_bytes, 16); }
     void deallocate(void* p) { face.deallocate(p, shared_block_bytes, 16); }
+    acre::synchronized_pool_resource pool;
+    std::pmr::memory_resource& face = *hide<std::pmr::memory_resource>(&pool);
+};
+
+struct synchronized_face_mixed {
+    void* allocate(std::size_t bytes) { return face.allocate(bytes, 16); }
+    void deallocate(void* p, std::size_t bytes) { face.deallocate(p, bytes, 16); }
     acre::synchronized_pool_resource pool;
     std::pmr::memory_resource& face = *hide<std::pmr::memory_resource>(&pool);
 };
@@ -402,7 +421,7 @@ struct arenas_of_threads {
     struct alignas(64) lone_arena {
         acre::arena own;
     };
-    lone_arena arenas[2];
+    lone_arena arenas[most_threads];
 };
 struct shared_bump {
     void* allocate(std::size_t bytes) { return arena.allocate(bytes, bump_alignment); }
@@ -425,10 +444,15 @@ void enter_arenas_of_threads(suite& entries) {
 void enter_pools_of_threads(suite& entries) {
     enter_local_threads<private_blocks>(entries, "acre::pool, one a thread");
     enter_threads<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
+    enter_mixed_heirs<concurrent_multi_pool_mixed>(entries, "acre::concurrent_multi_pool");
+    enter_scaling_threads<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
     // One thread: what it takes where nobody waits, in instructions as well.
     enter_small_batches<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
     enter_threads<synchronized_face_blocks>(entries, "acre::synchronized_pool_resource");
-    enter_threads<blocks_of_object<acre::concurrent_pool_for<shared_block_bytes>>>(entries, "acre::concurrent_pool");
+    enter_mixed_heirs<synchronized_face_mixed>(entries, "acre::synchronized_pool_resource");
+    using concurrent_blocks = blocks_of_object<acre::concurrent_pool_for<shared_block_bytes>>;
+    enter_threads<concurrent_blocks>(entries, "acre::concurrent_pool");
+    enter_scaling_threads<concurrent_blocks>(entries, "acre::concurrent_pool");
     enter_threads<blocks_of_object<acre::static_pool<shared_block_bytes>>>(entries, "acre::static_pool");
     enter_threads<blocks_of_object<acre::synchronized<acre::pool<shared_block_bytes>, std::mutex>>>(
         entries, "acre::pool under a mutex");
@@ -445,6 +469,7 @@ void enter_acre(suite& entries) {
     enter_chunk_pools(entries);
     enter_arenas(entries);
     enter_multi_arenas(entries);
+    enter_shared_cameras(entries);
     enter_static_pools(entries);
     enter_pools_of_threads(entries);
     enter_arenas_of_threads(entries);

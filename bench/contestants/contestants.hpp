@@ -13,6 +13,8 @@ void enter_published(suite& entries);
 void enter_boost(suite& entries);
 void enter_foonathan(suite& entries);
 void enter_mimalloc(suite& entries);
+/// jemalloc, tcmalloc, oneTBB, and mimalloc and snmalloc of today: those that are there.
+void enter_malloc_libraries(suite& entries);
 void enter_llvm(suite& entries);
 void enter_acre(suite& entries);
 /// Calls of acre's multi-arenas whose instructions are counted one by one.

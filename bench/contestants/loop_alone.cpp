@@ -100,7 +100,7 @@ struct ready_blocks {
     static inline std::byte places[static_round * 104];
 };
 
-/// The ring and nothing else: both ends use one block.
+/// The ring and nothing else, or the threads: all use one block.
 struct no_blocks {
     void* allocate() noexcept { return memory; }
     void deallocate(void* p) noexcept { escape(p); }
@@ -125,7 +125,11 @@ void enter_loop_alone(suite& entries) {
     enter_camera<camera_home<costless_resource<4096, 2>>>(entries, loop_alone + ", two places in turns");
     enter_shared_camera<camera_home<costless_resource<256>>>(entries, loop_alone);
     enter_static_blocks<ready_blocks>(entries, loop_alone);
+    enter_local_threads<no_blocks>(entries, loop_alone);
     enter_producer_and_consumer<no_blocks>(entries, "the ring alone");
+    enter_heirs<no_blocks>(entries, loop_alone);
+    enter_mixed_heirs<one_block_of_any_size>(entries, loop_alone);
+    enter_scaling_threads<no_blocks>(entries, loop_alone);
 }
 
 }  // namespace bench

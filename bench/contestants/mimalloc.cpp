@@ -1,19 +1,17 @@
-// mimalloc, by its own names. Debian's library replaces malloc in whatever links it, so it is opened by hand, where its
-// malloc stays out of sight; a call costs what a call into a shared library costs.
-#include <dlfcn.h>
+// mimalloc as the distribution has it, by its own names.
 #include <mimalloc.h>
 
-#include <stdexcept>
+#include <string>
 
 #include "../limits/bump.hpp"
 #include "../peers/batches.hpp"
 #include "../peers/containers.hpp"
 #include "../peers/footprint.hpp"
-#include "../peers/threads.hpp"
 #include "../seeds/blog_arena.hpp"
 #include "../seeds/object_pool.hpp"
 #include "../seeds/orcs.hpp"
 #include "contestants.hpp"
+#include "malloc_library.hpp"
 
 namespace bench {
 // A namespace with a name: see bench/README.md.
@@ -21,36 +19,20 @@ namespace mimalloc_contestants {
 
 const std::string mimalloc_name = "mimalloc";
 
-class mimalloc_library {
-public:
-    mimalloc_library() {
-        if (library_ == nullptr) throw std::runtime_error(std::string("mimalloc does not open: ") + dlerror());
-    }
-
-    template <class Function>
-    Function* get(const char* name) const {
-        void* found = dlsym(library_, name);
-        if (found == nullptr) throw std::runtime_error(std::string("mimalloc has no ") + name);
-        return reinterpret_cast<Function*>(found);
-    }
-
-private:
-    void* library_ = dlopen(ACRE_BENCH_MIMALLOC, RTLD_NOW | RTLD_LOCAL);
+struct mimalloc {
+    static constexpr const char* path = ACRE_BENCH_MIMALLOC;
+    static constexpr const char* allocate_name = "mi_malloc";
+    static constexpr const char* deallocate_name = "mi_free";
 };
 
-const mimalloc_library library;
-decltype(mi_malloc)* const take = library.get<decltype(mi_malloc)>("mi_malloc");
-decltype(mi_free)* const give_back = library.get<decltype(mi_free)>("mi_free");
+const opened_library& library = opened_malloc<mimalloc>.library;
 
-struct mimalloc_blocks {
-    void* allocate() { return take(block_bytes); }
-    void deallocate(void* p) { give_back(p); }
-};
-
-struct mimalloc_mixed {
-    void* allocate(std::size_t bytes) { return take(bytes); }
-    void deallocate(void* p, std::size_t) { give_back(p); }
-};
+void* take(std::size_t bytes) {
+    return opened_malloc<mimalloc>.take(bytes);
+}
+void give_back(void* p) {
+    opened_malloc<mimalloc>.give_back(p);
+}
 
 template <class T>
 struct mimalloc_objects {
@@ -141,8 +123,8 @@ using namespace mimalloc_contestants;
 
 void enter_mimalloc(suite& entries) {
     entries.add_peer(mimalloc_name, std::to_string(library.get<decltype(mi_version)>("mi_version")()));
-    enter_batches<mimalloc_blocks>(entries, mimalloc_name);
-    enter_mixed_batches<mimalloc_mixed>(entries, mimalloc_name);
+    enter_batches<malloc_blocks<mimalloc>>(entries, mimalloc_name);
+    enter_mixed_batches<malloc_mixed<mimalloc>>(entries, mimalloc_name);
     enter_containers<mimalloc_source>(entries, mimalloc_name);
     enter_footprints<mimalloc_store>(entries, mimalloc_name);
     enter_bump<mimalloc_arena>(entries, mimalloc_name);
@@ -150,7 +132,7 @@ void enter_mimalloc(suite& entries) {
     enter_filled_map<mimalloc_source>(entries, mimalloc_name);
     enter_stacked<mimalloc_objects>(entries, mimalloc_name);
     enter_orcs<mimalloc_orc>(entries, mimalloc_name);
-    enter_threads<mimalloc_blocks>(entries, mimalloc_name);
+    enter_malloc_threads<mimalloc>(entries, mimalloc_name);
 }
 
 }  // namespace bench

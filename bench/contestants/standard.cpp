@@ -190,6 +190,13 @@ struct synchronized_blocks {
     std::pmr::memory_resource& face = *hide<std::pmr::memory_resource>(&pool);
 };
 
+struct synchronized_mixed {
+    void* allocate(std::size_t bytes) { return face.allocate(bytes, 16); }
+    void deallocate(void* p, std::size_t bytes) { face.deallocate(p, bytes, 16); }
+    std::pmr::synchronized_pool_resource pool;
+    std::pmr::memory_resource& face = *hide<std::pmr::memory_resource>(&pool);
+};
+
 void enter_new_delete(suite& entries) {
     enter_batches<new_delete_blocks>(entries, new_delete);
     enter_mixed_batches<new_delete_mixed>(entries, new_delete);
@@ -205,6 +212,8 @@ void enter_new_delete(suite& entries) {
     enter_shared_camera<new_delete_home>(entries, new_delete);
     enter_static_blocks<plain_items>(entries, new_delete);
     enter_threads<new_delete_of_threads>(entries, new_delete);
+    enter_mixed_heirs<new_delete_mixed>(entries, new_delete);
+    enter_scaling_threads<new_delete_of_threads>(entries, new_delete);
 }
 
 void enter_pools(suite& entries) {
@@ -219,6 +228,7 @@ void enter_pools(suite& entries) {
     enter_camera<camera_home<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
     enter_shared_camera<camera_home<std::pmr::synchronized_pool_resource>>(entries, synchronized);
     enter_threads<synchronized_blocks>(entries, synchronized);
+    enter_mixed_heirs<synchronized_mixed>(entries, synchronized);
 }
 
 void enter_monotonic(suite& entries) {

@@ -1,10 +1,12 @@
-// T1 and T2: two threads that allocate and free for themselves, and a producer whose blocks a consumer frees. T4: two
-// threads that allocate from one arena. Threads are started once and wait at a gate between rounds.
+// T1: threads that allocate and free for themselves. T2: producers whose blocks consumers free. T3: threads that end and
+// leave their blocks to their successors. T4: threads that allocate from one arena. In two threads, and all but T3 in one
+// to sixteen for the tables of scaling. Threads are started once and wait at a gate between rounds, but those of T3.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -55,10 +57,17 @@ private:
     alignas(64) std::array<void*, ring_slots> slots_{};
 };
 
+/// The numbers of threads in the tables of scaling.
+inline constexpr std::array<std::size_t, 5> scaling_threads{1, 2, 4, 8, 16};
+inline constexpr std::size_t most_threads = scaling_threads.back();
+
 /// A `Blocks` has `void* allocate()` and `void deallocate(void*)` for blocks of shared_block_bytes, from any thread.
 template <class Blocks>
-class two_local_threads {
+class local_threads {
 public:
+    explicit local_threads(std::size_t threads)
+        : threads_{std::vector<std::function<void()>>(threads, [this] { run(); })} {}
+
     void operator()() { threads_(); }
 
 private:
@@ -71,69 +80,164 @@ private:
     }
 
     Blocks blocks_;
-    threads_in_rounds threads_{{[this] { run(); }, [this] { run(); }}};
+    threads_in_rounds threads_;
 };
 
+/// Pairs of threads, each with a ring of its own; all use the same `Blocks`.
 template <class Blocks>
-class producer_and_consumer {
+class producers_and_consumers {
 public:
+    explicit producers_and_consumers(std::size_t pairs) : rings_{new ring[pairs]}, threads_{works(pairs)} {}
+
     void operator()() { threads_(); }
 
 private:
-    void produce() {
+    std::vector<std::function<void()>> works(std::size_t pairs) {
+        std::vector<std::function<void()>> all;
+        for (std::size_t i = 0; i < pairs; ++i) {
+            all.push_back([this, &between = rings_[i]] { produce(between); });
+            all.push_back([this, &between = rings_[i]] { consume(between); });
+        }
+        return all;
+    }
+
+    void produce(ring& to) {
         for (std::size_t i = 0; i < sent_blocks; ++i) {
             void* p = blocks_.allocate();
             touch(p);
-            ring_.push(p);
+            to.push(p);
         }
     }
-    void consume() {
+    void consume(ring& from) {
         for (std::size_t i = 0; i < sent_blocks; ++i) {
-            void* p = ring_.pop();
+            void* p = from.pop();
             escape(p);
             blocks_.deallocate(p);
         }
     }
 
     Blocks blocks_;
-    ring ring_;
-    threads_in_rounds threads_{{[this] { produce(); }, [this] { consume(); }}};
+    std::unique_ptr<ring[]> rings_;
+    threads_in_rounds threads_;
 };
-
-inline constexpr std::size_t shared_allocations = 50'000;
 
 /// Sizes in bytes, in the order in which a thread asks for them.
-struct eight_bytes {
-    static constexpr std::size_t at(std::size_t) noexcept { return 8; }
+template <std::size_t Bytes>
+struct equal_bytes {
+    static constexpr std::size_t at(std::size_t) noexcept { return Bytes; }
 };
+template <std::size_t Least, std::size_t Most>
 struct mixed_bytes {
     static std::size_t at(std::size_t i) noexcept {
         static const std::vector<std::size_t> sizes = [] {
             random_numbers random{41};
             std::vector<std::size_t> made(1024);
-            for (std::size_t& each : made) each = 8 + random.below(249);
+            for (std::size_t& each : made) each = Least + random.below(Most - Least + 1);
             return made;
         }();
         return sizes[i % 1024];
     }
 };
 
-/// An `Arena` has `void* allocate(thread, bytes)` and `void reset()`.
-template <class Arena, class Sizes>
-class two_threads_one_arena {
+inline constexpr std::size_t inherited_slots = 1000;
+inline constexpr std::size_t replacements = 25'000;  // of each thread
+inline constexpr std::size_t generations = 4;        // of threads in a round
+inline constexpr std::size_t heirs_at_a_time = 2;
+
+/// Two lines of threads. Each thread inherits slots full of blocks, frees one at random and allocates another in its
+/// place, 25,000 times, and ends; then its successor starts. A `Blocks` has `void* allocate(bytes)` and
+/// `void deallocate(void*, bytes)`, from any thread.
+template <class Blocks, class Sizes>
+class threads_that_inherit {
 public:
+    threads_that_inherit() {
+        for (std::vector<slot>& line : lines_) {
+            for (slot& each : line) fill(each, static_cast<std::size_t>(&each - line.data()));
+        }
+    }
+    threads_that_inherit(const threads_that_inherit&) = delete;
+    threads_that_inherit& operator=(const threads_that_inherit&) = delete;
+    ~threads_that_inherit() {
+        for (std::vector<slot>& line : lines_) {
+            for (slot& each : line) blocks_.deallocate(each.block, each.bytes);
+        }
+    }
+
+    void operator()() { threads_(); }
+
+private:
+    struct slot {
+        void* block;
+        std::size_t bytes;
+    };
+
+    void fill(slot& empty, std::size_t turn) {
+        empty.bytes = Sizes::at(turn);
+        touch(empty.block = blocks_.allocate(empty.bytes));
+    }
+
+    /// In a thread that has nothing else to do: two of them and two heirs make no more than two that run.
+    void run(std::vector<slot>& line) {
+        for (std::size_t i = 0; i < generations; ++i) std::thread{[&, i] { replace(line, i); }}.join();
+    }
+
+    void replace(std::vector<slot>& line, std::size_t generation) {
+        for (std::size_t i = 0; i < replacements; ++i) {
+            const std::size_t turn = generation * replacements + i;
+            slot& each = line[order_[turn % order_.size()]];
+            blocks_.deallocate(each.block, each.bytes);
+            fill(each, turn);
+        }
+    }
+
+    static std::vector<std::uint32_t> random_order() {
+        random_numbers random{43};
+        std::vector<std::uint32_t> made(8192);
+        for (std::uint32_t& each : made) each = static_cast<std::uint32_t>(random.below(inherited_slots));
+        return made;
+    }
+
+    Blocks blocks_;
+    const std::vector<std::uint32_t> order_ = random_order();
+    std::array<std::vector<slot>, heirs_at_a_time> lines_{std::vector<slot>(inherited_slots),
+                                                          std::vector<slot>(inherited_slots)};
+    threads_in_rounds threads_{{[this] { run(lines_[0]); }, [this] { run(lines_[1]); }}};
+};
+
+/// Those of one size, as T3 asks for them.
+template <class Blocks>
+struct blocks_by_size {
+    void* allocate(std::size_t) { return blocks.allocate(); }
+    void deallocate(void* p, std::size_t) { blocks.deallocate(p); }
+    Blocks blocks;
+};
+
+inline constexpr std::size_t shared_allocations = 50'000;
+
+/// An `Arena` has `void* allocate(thread, bytes)` and `void reset()`, and serves most_threads.
+template <class Arena, class Sizes>
+class threads_of_one_arena {
+public:
+    explicit threads_of_one_arena(std::size_t threads) : threads_{works(threads)} {}
+
     void operator()() {
         threads_();
         arena_.reset();
     }
 
 private:
+    std::vector<std::function<void()>> works(std::size_t threads) {
+        std::vector<std::function<void()>> all;
+        for (std::size_t i = 0; i < threads; ++i) all.push_back([this, i] { run(i); });
+        return all;
+    }
+
     void run(std::size_t thread) {
         for (std::size_t i = 0; i < shared_allocations; ++i) touch(arena_.allocate(thread, Sizes::at(i)));
     }
 
     Arena arena_;
-    threads_in_rounds threads_{{[this] { run(0); }, [this] { run(1); }}};
+    threads_in_rounds threads_;
 };
 
 template <class Arena>
@@ -145,10 +249,18 @@ void enter_shared_arena(suite& entries, const std::string& name) {
                        .operations = shared_allocations,
                        .time = time_kind::wall,
                        .in_fresh_processes = true},
-                      name, [] { return make_round<two_threads_one_arena<Arena, Sizes>>(); });
+                      name, [] { return make_round<threads_of_one_arena<Arena, Sizes>>(std::size_t{2}); });
     };
-    enter("T4 8 B", "8 B", eight_bytes{});
-    enter("T4 8..256 B", "8..256 B", mixed_bytes{});
+    enter("T4 8 B", "8 B", equal_bytes<8>{});
+    enter("T4 8..256 B", "8..256 B", mixed_bytes<8, 256>{});
+    for (const std::size_t threads : scaling_threads) {
+        entries.enter_scaling({.workload = "T4",
+                               .title = "all allocate 8 B from one arena, 50,000 each, then a reset",
+                               .threads = threads,
+                               .operations = threads * shared_allocations},
+                              name,
+                              [threads] { return make_round<threads_of_one_arena<Arena, equal_bytes<8>>>(threads); });
+    }
 }
 
 template <class Blocks>
@@ -159,7 +271,7 @@ void enter_producer_and_consumer(suite& entries, const std::string& name) {
          .operations = sent_blocks,
          .time = time_kind::wall,
          .in_fresh_processes = true},
-        name, [] { return make_round<producer_and_consumer<Blocks>>(); });
+        name, [] { return make_round<producers_and_consumers<Blocks>>(std::size_t{1}); });
 }
 
 template <class Blocks>
@@ -170,13 +282,57 @@ void enter_local_threads(suite& entries, const std::string& name) {
                    .operations = local_batch * local_batches,
                    .time = time_kind::wall,
                    .in_fresh_processes = true},
-                  name, [] { return make_round<two_local_threads<Blocks>>(); });
+                  name, [] { return make_round<local_threads<Blocks>>(std::size_t{2}); });
+}
+
+template <class Blocks, class Sizes>
+void enter_heirs_of(suite& entries, const std::string& name, const std::string& id, const std::string& sizes) {
+    entries.enter({.id = id,
+                   .title = "two threads at a time, each with 1,000 blocks of " + sizes +
+                            " that it inherited from one that ended, replaces one at random, 25,000 times, and ends; "
+                            "four in a row; **wall time** for a replacement of each",
+                   .operations = generations * replacements,
+                   .time = time_kind::wall,
+                   .in_fresh_processes = true},
+                  name, [] { return make_round<threads_that_inherit<Blocks, Sizes>>(); });
+}
+
+template <class Blocks>
+void enter_heirs(suite& entries, const std::string& name) {
+    enter_heirs_of<blocks_by_size<Blocks>, equal_bytes<shared_block_bytes>>(entries, name, "T3", "64 B");
+}
+
+/// A `Blocks` that has any size.
+template <class Blocks>
+void enter_mixed_heirs(suite& entries, const std::string& name) {
+    enter_heirs_of<Blocks, mixed_bytes<16, 512>>(entries, name, "T3 16..512 B", "16..512 B");
 }
 
 template <class Blocks>
 void enter_threads(suite& entries, const std::string& name) {
     enter_local_threads<Blocks>(entries, name);
     enter_producer_and_consumer<Blocks>(entries, name);
+    enter_heirs<Blocks>(entries, name);
+}
+
+/// T1 and T2 in the tables of scaling.
+template <class Blocks>
+void enter_scaling_threads(suite& entries, const std::string& name) {
+    for (const std::size_t threads : scaling_threads) {
+        entries.enter_scaling({.workload = "T1",
+                               .title = "each for itself: 1,000 blocks of 64 B allocated, then freed newest first",
+                               .threads = threads,
+                               .operations = threads * local_batch * local_batches},
+                              name, [threads] { return make_round<local_threads<Blocks>>(threads); });
+    }
+    for (const std::size_t threads : scaling_threads) {
+        if (threads == 1) continue;
+        entries.enter_scaling({.workload = "T2",
+                               .title = "one of each pair allocates 64 B, the other frees it, through a ring of 4,096",
+                               .threads = threads,
+                               .operations = threads / 2 * sent_blocks},
+                              name, [threads] { return make_round<producers_and_consumers<Blocks>>(threads / 2); });
+    }
 }
 
 }  // namespace bench

@@ -1,6 +1,6 @@
 // W3 and W4: a camera keeps its last images in memory, and a new one replaces any of them. One thread with 64 images of
-// up to 1,023 pixels, or 16 threads that share one resource, with four of up to 63 each. All contestants enter as a
-// std::pmr::memory_resource, so that all run the same machine code around their own.
+// up to 1,023 pixels, or 16 threads (1 to 16 for the table of scaling) that share one resource, with four of up to 63
+// each. All contestants enter as a std::pmr::memory_resource, so that all run the same machine code around their own.
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../harness.hpp"
+#include "../peers/threads.hpp"
 #include "../threads_in_rounds.hpp"
 
 namespace bench {
@@ -60,7 +61,7 @@ private:
 
 inline constexpr std::size_t camera_images = 64;  // of all threads
 inline constexpr std::size_t camera_iterations = 65'536;
-inline constexpr std::size_t camera_threads = 16;
+inline constexpr std::size_t camera_threads = most_threads;
 inline constexpr std::size_t shared_iterations = 8192;  // of each thread
 /// The arenas that the published example ends with.
 inline constexpr std::size_t camera_arenas = 64;
@@ -84,12 +85,14 @@ private:
 template <class Home>
 class sharing_cameras {
 public:
+    explicit sharing_cameras(std::size_t threads) : threads_{works(threads)} {}
+
     void operator()() { threads_(); }
 
 private:
-    std::vector<std::function<void()>> works() {
+    std::vector<std::function<void()>> works(std::size_t threads) {
         std::vector<std::function<void()>> all;
-        for (std::size_t index = 0; index < camera_threads; ++index) {
+        for (std::size_t index = 0; index < threads; ++index) {
             auto own = std::make_shared<sharing_camera>(hide(home_.get()), index * (camera_images / camera_threads),
                                                         index + 1);
             all.push_back([own = std::move(own)] { own->run(shared_iterations); });
@@ -98,7 +101,7 @@ private:
     }
 
     Home home_;
-    threads_in_rounds threads_{works()};
+    threads_in_rounds threads_;
 };
 
 template <class Home>
@@ -116,12 +119,19 @@ template <class Home>
 void enter_shared_camera(suite& entries, const std::string& name) {
     entries.enter(
         {.id = "W4",
-         .title = "camera, 16 threads that share one resource, 4 vectors of up to 63 ints each; **wall time** "
-                  "from first to last, divided by the iterations of all threads",
+         .title = "camera, 16 threads that share one resource, 4 vectors of up to 63 ints each; **wall time** from "
+                  "first to last, and processor time of all threads, divided by the iterations of all threads",
          .operations = camera_threads * shared_iterations,
          .time = time_kind::wall,
          .in_fresh_processes = true},
-        name, [] { return make_round<sharing_cameras<Home>>(); });
+        name, [] { return make_round<sharing_cameras<Home>>(camera_threads); });
+    for (const std::size_t threads : scaling_threads) {
+        entries.enter_scaling({.workload = "W4",
+                               .title = "cameras that share one resource, 4 vectors of up to 63 ints each",
+                               .threads = threads,
+                               .operations = threads * shared_iterations},
+                              name, [threads] { return make_round<sharing_cameras<Home>>(threads); });
+    }
 }
 
 /// A resource made without arguments, as a Home.

@@ -1,0 +1,66 @@
+// The mallocs that are made for threads: jemalloc, gperftools' tcmalloc and oneTBB's, as the distribution has them, and
+// mimalloc and snmalloc of today, built from their crates (peers/crates). mimalloc as the distribution has it enters more
+// than the workloads of threads, in a file of its own. CMake gives the path of each, empty where it is missing.
+#include <string>
+
+#include "contestants.hpp"
+#include "malloc_library.hpp"
+
+namespace bench {
+// A namespace with a name: see bench/README.md.
+namespace malloc_library_contestants {
+
+// Out of its static archive and under names of ours: dlopen has no room for the thread-local variables of the shared
+// library (2,632 bytes of static TLS), so ours is linked, and opened all the same to find its functions.
+struct jemalloc {
+    static constexpr const char* path = ACRE_BENCH_JEMALLOC;
+    static constexpr const char* allocate_name = "acre_peer_jemalloc_allocate";
+    static constexpr const char* deallocate_name = "acre_peer_jemalloc_deallocate";
+};
+
+struct tcmalloc {
+    static constexpr const char* path = ACRE_BENCH_TCMALLOC;
+    static constexpr const char* allocate_name = "tc_malloc";
+    static constexpr const char* deallocate_name = "tc_free";
+};
+
+struct tbbmalloc {
+    static constexpr const char* path = ACRE_BENCH_TBBMALLOC;
+    static constexpr const char* allocate_name = "scalable_malloc";
+    static constexpr const char* deallocate_name = "scalable_free";
+};
+
+struct mimalloc_of_today {
+    static constexpr const char* path = ACRE_BENCH_CRATES;
+    static constexpr const char* allocate_name = "acre_peer_mimalloc_allocate";
+    static constexpr const char* deallocate_name = "acre_peer_mimalloc_deallocate";
+};
+
+struct snmalloc {
+    static constexpr const char* path = ACRE_BENCH_CRATES;
+    static constexpr const char* allocate_name = "acre_peer_snmalloc_allocate";
+    static constexpr const char* deallocate_name = "acre_peer_snmalloc_deallocate";
+};
+
+template <class Library>
+void enter_library(suite& entries, const std::string& name, const std::string& version) {
+    if constexpr (*Library::path == '\0') {
+        entries.add_peer(name, "");
+    } else {
+        entries.add_peer(name, version);
+        enter_malloc_threads<Library>(entries, name);
+    }
+}
+
+}  // namespace malloc_library_contestants
+using namespace malloc_library_contestants;
+
+void enter_malloc_libraries(suite& entries) {
+    enter_library<jemalloc>(entries, "jemalloc", ACRE_BENCH_JEMALLOC_VERSION);
+    enter_library<tcmalloc>(entries, "gperftools tcmalloc", ACRE_BENCH_TCMALLOC_VERSION);
+    enter_library<tbbmalloc>(entries, "oneTBB scalable_malloc", ACRE_BENCH_TBBMALLOC_VERSION);
+    enter_library<mimalloc_of_today>(entries, "mimalloc of today", "crate libmimalloc-sys " ACRE_BENCH_MIMALLOC_CRATE);
+    enter_library<snmalloc>(entries, "snmalloc", "crate snmalloc-sys " ACRE_BENCH_SNMALLOC_CRATE);
+}
+
+}  // namespace bench

@@ -1,0 +1,14 @@
+// jemalloc in a shared library that shows nothing but these two names.
+#include <cstddef>
+#include <cstdlib>
+
+extern "C" {
+
+void* acre_peer_jemalloc_allocate(std::size_t bytes) {
+    return std::malloc(bytes);
+}
+
+void acre_peer_jemalloc_deallocate(void* p) {
+    std::free(p);
+}
+}
