@@ -5,6 +5,7 @@
 #include <acre/adapt/pooled.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/concurrent_arena.hpp>
+#include <acre/arenas/concurrent_multi_arena.hpp>
 #include <acre/arenas/cursor.hpp>
 #include <acre/arenas/fit_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
@@ -320,6 +321,7 @@ void enter_multi_arenas(suite& entries) {
 }
 
 void enter_shared_cameras(suite& entries) {
+    enter_shared_camera<arenas_home<acre::concurrent_multi_arena>>(entries, "acre::concurrent_multi_arena");
     enter_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, std::mutex>>>(
         entries, "acre::synchronized multi_arena, std::mutex");
     enter_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, acre::spin_lock>>>(
