@@ -1,0 +1,93 @@
+// Runs a scenario under every schedule, with every value that each load may give, and tells of the first that fails.
+//
+//     const model::result found = model::explore([] {
+//         model::atomic<int> ready{0, "ready"};
+//         model::plain<int> payload{0, "payload"};
+//         model::threads([&] { payload = 1; ready.store(1, std::memory_order_release); },
+//                        [&] { if (ready.load(std::memory_order_acquire) == 1) model::check(payload == 1, "seen"); });
+//     });
+//
+// The scenario makes its objects, runs its threads once, and checks what they left. It is run anew for each schedule, so
+// it must do the same each time: no clock, no random numbers, nothing that depends on addresses or is left from before.
+// All threads are fibers of one thread of the system: thread_local data are shared, and a lock of the system must not be
+// held across an operation of a model::atomic.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "model/atomic.hpp"
+#include "model/execution.hpp"
+#include "model/options.hpp"
+#include "model/plain.hpp"
+#include "model/search.hpp"
+
+namespace model {
+
+/// What a search has found.
+struct result {
+    std::string failure;                 // empty, or the first failure and its schedule
+    std::size_t executions = 0;          // that differ
+    std::size_t redundant = 0;           // begun and then found to be like another
+    std::size_t steps = 0;               // of all
+    std::set<std::string> final_states;  // the values of all objects, and the outcomes
+};
+
+/// Runs these at the same time, as threads 1, 2, ...; returns when all have ended. Once in a scenario.
+template <class... Bodies>
+void threads(Bodies... bodies) {
+    execution::current()->run_threads({std::function<void()>(bodies)...});
+}
+
+/// What must hold; else the search ends here and tells the text.
+inline void check(bool holds, const char* text) {
+    if (!holds) execution::current()->fail(std::string("check: ") + text);
+}
+
+/// Says that the thread makes no progress until another one stores something: for a loop that waits for that. What was
+/// loaded in the loop is seen to change when it returns.
+inline void yield() {
+    execution::current()->yield();
+}
+
+/// std::atomic_thread_fence.
+inline void fence(std::memory_order order) {
+    execution::current()->fence(order);
+}
+
+/// Makes a value a part of the final state, for result::final_states.
+template <class T>
+void outcome(const T& value) {
+    execution::current()->add_outcome(text_of(value));
+}
+
+inline result explore(const std::function<void()>& scenario, const options& limits = {}) {
+    search schedules{limits};
+    execution::stacks fibers;
+    result found;
+    do {
+        schedules.restart();
+        execution one{schedules, limits, fibers, false};
+        one.run(scenario);
+        found.steps += one.steps();
+        ++(schedules.redundant() ? found.redundant : found.executions);
+        if (!one.failure().empty()) {
+            // Once more, for the trace.
+            schedules.restart();
+            execution traced{schedules, limits, fibers, true};
+            traced.run(scenario);
+            found.failure = traced.failure().empty() ? "the scenario is not the same each time" : traced.failure();
+            return found;
+        }
+        found.final_states.insert(one.final_state());
+        if (found.executions + found.redundant >= limits.most_executions) {
+            found.failure = "gave up: too many executions";
+            return found;
+        }
+    } while (schedules.advance());
+    return found;
+}
+
+}  // namespace model

@@ -1,0 +1,43 @@
+// What a thread knows, and what a store hands over to whoever acquires it: what happens before, and of every atomic the
+// oldest store that may still be read. That is happens-before and coherence of the C++ memory model, as an array.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "model/clock.hpp"
+#include "model/limits.hpp"
+
+namespace model {
+
+/// Of every atomic, the place in its modification order before which nothing may be read any more.
+class floors {
+public:
+    std::size_t operator[](object_id object) const noexcept { return oldest_[object]; }
+
+    void raise(object_id object, std::size_t store) noexcept {
+        oldest_[object] = std::max(oldest_[object], static_cast<std::uint16_t>(store));
+    }
+
+    void join(const floors& other) noexcept {
+        for (std::size_t i = 0; i < most_objects; ++i) oldest_[i] = std::max(oldest_[i], other.oldest_[i]);
+    }
+
+private:
+    std::array<std::uint16_t, most_objects> oldest_{};
+};
+
+/// Both; what synchronises-with hands over.
+struct knowledge {
+    clock time;
+    floors readable;
+
+    void join(const knowledge& other) noexcept {
+        time.join(other.time);
+        readable.join(other.readable);
+    }
+};
+
+}  // namespace model

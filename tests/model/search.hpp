@@ -1,0 +1,189 @@
+// The tree of all schedules, searched depth first: what was decided at each step of the present execution, and what is
+// left to try there. An execution is repeated from its start up to the last step that has something left.
+//
+// The reduction is dynamic partial-order reduction with sleep sets (ideas: Flanagan and Godefroid 2005; Godefroid 1996).
+// Of schedules that differ only in the order of independent operations one is explored. A thread is tried at a step only
+// where an operation of it that comes later was found to depend on the one done there, and is left to sleep after it was
+// tried until something depends on what it would do.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <vector>
+
+#include "model/clock.hpp"
+#include "model/limits.hpp"
+#include "model/operation.hpp"
+#include "model/options.hpp"
+
+namespace model {
+
+/// What each thread is about to do.
+using pending_operations = std::array<operation, most_threads>;
+
+/// All schedules, and the one that is being followed.
+class search {
+public:
+    explicit search(const options& wanted) noexcept
+        : reduces_(wanted.reduce && wanted.preemptions == unlimited), most_preemptions_(wanted.preemptions) {}
+
+    /// Follows the present schedule from its start.
+    void restart() noexcept {
+        depth_ = 0;
+        last_ = 0;
+        redundant_ = false;
+        diverged_ = false;
+    }
+
+    /// The thread of `enabled`, which is not empty, that takes the next step; `alive` have not ended yet.
+    std::size_t choose_thread(thread_set enabled, thread_set alive, const pending_operations& pending) {
+        if (depth_ < steps_.size()) {
+            diverged_ |= steps_[depth_].enabled != enabled;
+            last_ = steps_[depth_++].thread;
+            return diverged_ ? default_thread(enabled) : last_;
+        }
+        return redundant_ ? default_thread(enabled) : choose_new(enabled, alive, pending);
+    }
+
+    /// One of `count` ways in which the step can go.
+    std::size_t choose_way(std::size_t count) noexcept {
+        if (redundant_ || diverged_) return 0;
+        step& now = steps_[depth_ - 1];
+        if (now.way == 0) now.ways = count;
+        diverged_ |= now.ways != count;
+        return diverged_ ? 0 : now.way;
+    }
+
+    /// This schedule only differs from one that was explored already in the order of independent operations.
+    bool redundant() const noexcept { return redundant_; }
+    /// The scenario did not do the same as before although it was scheduled as before.
+    bool diverged() const noexcept { return diverged_; }
+
+    /// Goes on to the next schedule; false when there is none.
+    bool advance() {
+        for (; !steps_.empty(); steps_.pop_back()) {
+            step& last = steps_.back();
+            if (++last.way < last.ways) return true;
+            last.done |= only(last.thread);
+            const thread_set left = last.wanted & ~last.done & ~last.asleep;
+            if (left != 0) {
+                take(static_cast<std::size_t>(std::countr_zero(left)));
+                return true;
+            }
+        }
+        return false;
+    }
+
+private:
+    struct step {
+        thread_set enabled = 0;
+        thread_set wanted = 0;  // what must be tried here
+        thread_set done = 0;    // what was
+        thread_set asleep = 0;  // what need not be: it was tried before, and nothing has changed for it
+        std::size_t thread = 0;
+        std::size_t way = 0, ways = 1;
+        std::size_t preemptions = 0;  // before this step
+        pending_operations pending;
+        clock before{};  // of each thread the last step that this one depends on, from 1 on; itself included
+    };
+
+    std::size_t default_thread(thread_set enabled) noexcept {
+        if (!contains(enabled, last_)) last_ = static_cast<std::size_t>(std::countr_zero(enabled));
+        return last_;
+    }
+
+    std::size_t choose_new(thread_set enabled, thread_set alive, const pending_operations& pending) {
+        step now{.enabled = enabled, .asleep = sleepers(), .preemptions = preemptions(), .pending = pending};
+        if (reduces_) {
+            for (std::size_t thread = 1; thread < most_threads; ++thread) {
+                if (contains(alive, thread)) want_before(thread, pending[thread]);
+            }
+        }
+        const thread_set awake = enabled & ~now.asleep;
+        if (awake == 0) {
+            redundant_ = true;
+            return default_thread(enabled);
+        }
+        const bool must_go_on = now.preemptions == most_preemptions_ && contains(enabled, last_);
+        default_thread(awake);
+        now.wanted = reduces_ || must_go_on ? only(last_) : awake;
+        steps_.push_back(now);
+        take(last_);
+        ++depth_;
+        return last_;
+    }
+
+    thread_set sleepers() const noexcept {
+        if (!reduces_ || steps_.empty()) return 0;
+        const step& last = steps_.back();
+        thread_set asleep = 0;
+        for (std::size_t thread = 1; thread < most_threads; ++thread) {
+            if (contains(last.asleep | last.done, thread) && !depends(last.pending[thread], last.pending[last.thread]))
+                asleep |= only(thread);
+        }
+        return asleep;
+    }
+
+    std::size_t preemptions() const noexcept {
+        if (steps_.size() < 2) return 0;
+        const step& last = steps_.back();
+        const std::size_t before = steps_[steps_.size() - 2].thread;
+        return last.preemptions + (last.thread != before && contains(last.enabled, before) ? 1 : 0);
+    }
+
+    // The thread takes the last step.
+    void take(std::size_t thread) noexcept {
+        const std::size_t position = steps_.size() - 1;
+        step& last = steps_.back();
+        last.thread = thread;
+        last.way = 0;
+        last.ways = 1;
+        last.before = before(thread, position);
+        for (std::size_t i = position; i-- > 0;) {
+            const step& earlier = steps_[i];
+            if (last.before[earlier.thread] <= i && depends(earlier.pending[earlier.thread], last.pending[thread]))
+                last.before.join(earlier.before);
+        }
+        last.before[thread] = static_cast<std::uint32_t>(position + 1);
+    }
+
+    // What the thread's last step before `position` depends on.
+    clock before(std::size_t thread, std::size_t position) const noexcept {
+        for (std::size_t i = position; i-- > 0;) {
+            if (steps_[i].thread == thread) return steps_[i].before;
+        }
+        return {};
+    }
+
+    // The last step that could as well come after what the thread is about to do, and would make a difference there:
+    // at it something must be tried that lets the thread come first.
+    void want_before(std::size_t thread, const operation& coming) noexcept {
+        const clock known = before(thread, steps_.size());
+        for (std::size_t i = steps_.size(); i-- > 0;) {
+            step& earlier = steps_[i];
+            if (known[earlier.thread] > i || earlier.thread == thread) continue;
+            if (!depends(earlier.pending[earlier.thread], coming)) continue;
+            thread_set leading = only(thread);
+            for (std::size_t j = i + 1; j < steps_.size(); ++j) {
+                if (known[steps_[j].thread] > j) leading |= only(steps_[j].thread);
+            }
+            leading &= earlier.enabled;
+            if (leading == 0)
+                earlier.wanted |= earlier.enabled;
+            else if ((leading & (earlier.wanted | earlier.asleep)) == 0)
+                earlier.wanted |= contains(leading, thread) ? only(thread) : leading & (0 - leading);
+            return;
+        }
+    }
+
+    bool reduces_;
+    std::size_t most_preemptions_;
+    std::vector<step> steps_;
+    std::size_t depth_ = 0;
+    std::size_t last_ = 0;  // the thread that took the last step
+    bool redundant_ = false;
+    bool diverged_ = false;
+};
+
+}  // namespace model
