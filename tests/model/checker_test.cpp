@@ -595,7 +595,7 @@ public:
     explicit random_program(std::uint32_t seed) : random_(seed) {
         threads_.resize(2 + pick(2));
         for (auto& thread : threads_) {
-            const std::uint32_t length = threads_.size() == 2 ? 2 + pick(3) : 1 + pick(3);
+            const std::uint32_t length = threads_.size() == 2 ? 2 + pick(3) : 1 + pick(2 + pick(2));
             for (std::uint32_t i = 0; i < length; ++i)
                 thread.push_back({static_cast<action>(pick(8)), pick(2), 1 + pick(2), pick(3) == 0});
         }

@@ -315,18 +315,18 @@ private:
 
     // The thread that goes on; the scenario itself when all have ended.
     std::size_t next() {
-        thread_set alive = 0;
+        bool ended = true;
         thread_set enabled = 0;
         for (std::size_t i = 1; i <= bodies_.size(); ++i) {
             thread& each = threads_[i];
             if (!std::exchange(each.started, true)) return i;
-            if (each.alive) alive |= only(i);
+            ended &= !each.alive;
             if (each.alive && can_go_on(each)) enabled |= only(i);
             pending_[i] = each.pending;
         }
-        if (alive == 0) return 0;
+        if (ended) return 0;
         if (enabled == 0) fail("deadlock: every thread waits for another one");
-        const std::size_t chosen = search_.choose_thread(enabled, alive, pending_);
+        const std::size_t chosen = search_.choose_thread(enabled, pending_);
         if (search_.diverged()) fail("the scenario is not the same each time");
         return chosen;
     }

@@ -1,12 +1,14 @@
 // The tree of all schedules, searched depth first: what was decided at each step of the present execution, and what is
 // left to try there. An execution is repeated from its start up to the last step that has something left.
 //
-// The reduction is dynamic partial-order reduction with sleep sets (ideas: Flanagan and Godefroid 2005; Godefroid 1996).
-// Of schedules that differ only in the order of independent operations one is explored. A thread is tried at a step only
-// where an operation of it that comes later was found to depend on the one done there, and is left to sleep after it was
-// tried until something depends on what it would do.
+// The reduction is dynamic partial-order reduction by source sets, with sleep sets (ideas: Flanagan and Godefroid 2005;
+// Abdulla, Aronsson, Jonsson and Sagonas 2014). Of schedules that differ only in the order of independent operations one
+// is explored. Where two operations of one schedule depend on each other and nothing between them decides which is first,
+// something that leads to the other order is tried at the first of them. A thread that was tried sleeps until something
+// depends on what it would do.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -36,14 +38,14 @@ public:
         diverged_ = false;
     }
 
-    /// The thread of `enabled`, which is not empty, that takes the next step; `alive` have not ended yet.
-    std::size_t choose_thread(thread_set enabled, thread_set alive, const pending_operations& pending) {
+    /// The thread of `enabled`, which is not empty, that takes the next step.
+    std::size_t choose_thread(thread_set enabled, const pending_operations& pending) {
         if (depth_ < steps_.size()) {
             diverged_ |= steps_[depth_].enabled != enabled;
             last_ = steps_[depth_++].thread;
             return diverged_ ? default_thread(enabled) : last_;
         }
-        return redundant_ ? default_thread(enabled) : choose_new(enabled, alive, pending);
+        return redundant_ ? default_thread(enabled) : choose_new(enabled, pending);
     }
 
     /// One of `count` ways in which the step can go.
@@ -86,6 +88,8 @@ private:
         std::size_t preemptions = 0;  // before this step
         pending_operations pending;
         clock before{};  // of each thread the last step that this one depends on, from 1 on; itself included
+
+        const operation& operation_taken() const noexcept { return pending[thread]; }
     };
 
     std::size_t default_thread(thread_set enabled) noexcept {
@@ -93,13 +97,8 @@ private:
         return last_;
     }
 
-    std::size_t choose_new(thread_set enabled, thread_set alive, const pending_operations& pending) {
+    std::size_t choose_new(thread_set enabled, const pending_operations& pending) {
         step now{.enabled = enabled, .asleep = sleepers(), .preemptions = preemptions(), .pending = pending};
-        if (reduces_) {
-            for (std::size_t thread = 1; thread < most_threads; ++thread) {
-                if (contains(alive, thread)) want_before(thread, pending[thread]);
-            }
-        }
         const thread_set awake = enabled & ~now.asleep;
         if (awake == 0) {
             redundant_ = true;
@@ -119,7 +118,7 @@ private:
         const step& last = steps_.back();
         thread_set asleep = 0;
         for (std::size_t thread = 1; thread < most_threads; ++thread) {
-            if (contains(last.asleep | last.done, thread) && !depends(last.pending[thread], last.pending[last.thread]))
+            if (contains(last.asleep | last.done, thread) && !depends(last.pending[thread], last.operation_taken()))
                 asleep |= only(thread);
         }
         return asleep;
@@ -133,19 +132,24 @@ private:
     }
 
     // The thread takes the last step.
-    void take(std::size_t thread) noexcept {
+    void take(std::size_t thread) {
         const std::size_t position = steps_.size() - 1;
         step& last = steps_.back();
         last.thread = thread;
         last.way = 0;
         last.ways = 1;
         last.before = before(thread, position);
+        racing_.clear();
         for (std::size_t i = position; i-- > 0;) {
             const step& earlier = steps_[i];
-            if (last.before[earlier.thread] <= i && depends(earlier.pending[earlier.thread], last.pending[thread]))
-                last.before.join(earlier.before);
+            if (last.before[earlier.thread] > i || !depends(earlier.operation_taken(), last.operation_taken()))
+                continue;
+            last.before.join(earlier.before);
+            racing_.push_back(i);
         }
         last.before[thread] = static_cast<std::uint32_t>(position + 1);
+        if (!reduces_) return;
+        for (const std::size_t i : racing_) want_reversed(i);
     }
 
     // What the thread's last step before `position` depends on.
@@ -156,30 +160,38 @@ private:
         return {};
     }
 
-    // The last step that could as well come after what the thread is about to do, and would make a difference there:
-    // at it something must be tried that lets the thread come first.
-    void want_before(std::size_t thread, const operation& coming) noexcept {
-        const clock known = before(thread, steps_.size());
-        for (std::size_t i = steps_.size(); i-- > 0;) {
-            step& earlier = steps_[i];
-            if (known[earlier.thread] > i || earlier.thread == thread) continue;
-            if (!depends(earlier.pending[earlier.thread], coming)) continue;
-            thread_set leading = only(thread);
-            for (std::size_t j = i + 1; j < steps_.size(); ++j) {
-                if (known[steps_[j].thread] > j) leading |= only(steps_[j].thread);
-            }
-            leading &= earlier.enabled;
-            if (leading == 0)
-                earlier.wanted |= earlier.enabled;
-            else if ((leading & (earlier.wanted | earlier.asleep)) == 0)
-                earlier.wanted |= contains(leading, thread) ? only(thread) : leading & (0 - leading);
-            return;
+    bool is_before(std::size_t first, std::size_t second) const noexcept {
+        return steps_[second].before[steps_[first].thread] > first;
+    }
+
+    // The last step depends on step `first`, and on nothing in between that does: it could as well have come before it,
+    // after those steps in between that do not depend on `first`. One of the threads that can begin with these is wanted.
+    void want_reversed(std::size_t first) {
+        const std::size_t last = steps_.size() - 1;
+        thread_set leading = 0;
+        thread_set found = 0;
+        free_.clear();
+        for (std::size_t i = first + 1; i <= last; ++i) {
+            if (i != last && is_before(first, i)) continue;
+            const thread_set own = only(steps_[i].thread);
+            const bool follows =
+                std::any_of(free_.begin(), free_.end(), [&](std::size_t other) { return is_before(other, i); });
+            if ((found & own) == 0 && !follows) leading |= own;
+            found |= own;
+            free_.push_back(i);
         }
+        step& reversed = steps_[first];
+        // What the first one has enabled could not come before it, unless something else enables it.
+        if ((leading & ~reversed.enabled) != 0)
+            reversed.wanted |= reversed.enabled;
+        else if ((leading & (reversed.wanted | reversed.asleep)) == 0)
+            reversed.wanted |= leading & (0 - leading);
     }
 
     bool reduces_;
     std::size_t most_preemptions_;
     std::vector<step> steps_;
+    std::vector<std::size_t> racing_, free_;  // used by take and want_reversed
     std::size_t depth_ = 0;
     std::size_t last_ = 0;  // the thread that took the last step
     bool redundant_ = false;
