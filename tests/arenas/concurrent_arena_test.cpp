@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <latch>
@@ -15,12 +14,13 @@
 #include <vector>
 
 #include "conformance/checking_upstream.hpp"
-#include "pools/in_threads.hpp"
+#include "threads/in_threads.hpp"
 
 namespace {
 
 using acre::concurrent_arena;
 using acre::concurrent_arena_options;
+using acre_test::busy_threads;
 using acre_test::checking_upstream;
 using acre_test::in_child;
 using acre_test::in_threads;
@@ -201,19 +201,10 @@ TEST(concurrent_arena_misuse, a_reset_beside_an_allocation_is_said) {
 TEST(concurrent_arena_fork, the_child_goes_on) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     concurrent_arena tested;
-    std::atomic<bool> over{false};
-    std::latch started{3};
-    std::vector<std::thread> others;
-    for (int i = 0; i < 3; ++i) {
-        others.emplace_back([&] {
-            started.count_down();
-            while (!over) {
-                (void)tested.allocate(100);
-                std::this_thread::yield();
-            }
-        });
-    }
-    started.wait();
+    const busy_threads others{3, [&] {
+                                  (void)tested.allocate(100);
+                                  std::this_thread::yield();
+                              }};
     for (int i = 0; i < 10; ++i) {
         EXPECT_EQ(in_child([&] {
                       for (int k = 0; k < 1000; ++k) (void)tested.allocate(100);
@@ -222,8 +213,6 @@ TEST(concurrent_arena_fork, the_child_goes_on) {
                   }),
                   0);
     }
-    over = true;
-    for (std::thread& each : others) each.join();
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 
 #include "conformance/checking_upstream.hpp"
 #include "conformance/worlds.hpp"
-#include "pools/in_threads.hpp"
+#include "threads/in_threads.hpp"
 
 namespace {
 

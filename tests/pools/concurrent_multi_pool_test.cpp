@@ -15,15 +15,17 @@
 #include <vector>
 
 #include "conformance/checking_upstream.hpp"
-#include "pools/in_threads.hpp"
+#include "threads/in_threads.hpp"
 
 namespace {
 
 using acre::concurrent_multi_pool;
 using acre::concurrent_pool_options;
+using acre_test::busy_threads;
 using acre_test::checking_upstream;
 using acre_test::in_child;
 using acre_test::in_threads;
+using acre_test::mailbox;
 using acre_test::patterned_block;
 
 TEST(concurrent_multi_pool, example) {
@@ -113,22 +115,6 @@ TEST(concurrent_multi_pool, the_limit_is_kept) {
 // Blocks of any size that other threads free, each with its owner's pattern.
 class concurrent_multi_pool_threads : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(with, concurrent_multi_pool_threads, testing::Values(4, 16));
-
-class mailbox {
-public:
-    void put(const patterned_block& sent) {
-        const std::lock_guard lock{lock_};
-        blocks_.push_back(sent);
-    }
-    std::vector<patterned_block> take_all() {
-        const std::lock_guard lock{lock_};
-        return std::exchange(blocks_, {});
-    }
-
-private:
-    std::mutex lock_;
-    std::vector<patterned_block> blocks_;
-};
 
 TEST_P(concurrent_multi_pool_threads, M20_allocate_here_free_there) {
     const std::size_t threads = GetParam();
@@ -258,17 +244,7 @@ TEST(concurrent_multi_pool_fork, the_child_goes_on) {
         for (std::size_t i = 0; i < count; ++i) taken.push_back(tested.allocate(1 + i % 500));
         for (std::size_t i = 0; i < count; ++i) tested.deallocate(taken[i], 1 + i % 500);
     };
-    std::atomic<bool> over{false};
-    std::latch started{3};
-    std::vector<std::thread> others;
-    for (int i = 0; i < 3; ++i) {
-        others.emplace_back([&] {
-            use(400);
-            started.count_down();
-            while (!over) use(400);
-        });
-    }
-    started.wait();
+    const busy_threads others{3, [&] { use(400); }};
     for (int i = 0; i < 10; ++i) {
         const int status = in_child([&] {
             use(3000);
@@ -283,8 +259,6 @@ TEST(concurrent_multi_pool_fork, the_child_goes_on) {
         });
         EXPECT_EQ(status, 0);
     }
-    over = true;
-    for (std::thread& each : others) each.join();
     tested.deallocate(of_the_parent, 64);
 }
 

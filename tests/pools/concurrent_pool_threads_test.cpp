@@ -16,12 +16,13 @@
 #include <vector>
 
 #include "conformance/checking_upstream.hpp"
-#include "pools/in_threads.hpp"
+#include "threads/in_threads.hpp"
 
 namespace {
 
 using acre::concurrent_pool;
 using acre::concurrent_pool_for;
+using acre_test::busy_threads;
 using acre_test::checking_upstream;
 using acre_test::in_child;
 using acre_test::in_threads;
@@ -239,31 +240,6 @@ TEST(concurrent_pool_ends, may_be_used_while_a_thread_ends) {
     tested.release_unused();
     EXPECT_EQ(tested.capacity(), sizeof(acre::slot_cache)) << "an ending thread took a cache of its own";
 }
-
-// Threads that allocate and free until told to stop.
-class busy_threads {
-public:
-    template <class Step>
-    busy_threads(std::size_t count, Step step) : started_(static_cast<std::ptrdiff_t>(count)) {
-        for (std::size_t i = 0; i < count; ++i) {
-            threads_.emplace_back([this, step] {
-                step();
-                started_.count_down();
-                while (!over_) step();
-            });
-        }
-        started_.wait();
-    }
-    ~busy_threads() {
-        over_ = true;
-        for (std::thread& each : threads_) each.join();
-    }
-
-private:
-    std::atomic<bool> over_{false};
-    std::latch started_;
-    std::vector<std::thread> threads_;
-};
 
 template <class Pool>
 void allocate_and_free(Pool& pool, std::size_t count) {

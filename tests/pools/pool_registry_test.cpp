@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "conformance/refusal.hpp"
-#include "pools/in_threads.hpp"
+#include "threads/in_threads.hpp"
 
 namespace {
 

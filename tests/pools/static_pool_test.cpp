@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "conformance/refusal.hpp"
-#include "pools/in_threads.hpp"
+#include "threads/in_threads.hpp"
 
 namespace {
 
@@ -286,30 +286,24 @@ TEST(static_pool_threads, N5_may_be_used_while_a_thread_ends) {
 TEST(static_pool_threads, the_child_of_a_fork_goes_on) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     using pool = static_pool<896>;
-    std::atomic<bool> over{false};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 3; ++i) {
-        threads.emplace_back([&] {
-            while (!over) {
-                allocate_and_free<pool>(200);
-                acre::pool_registry::recycle();
-            }
-        });
-    }
     void* of_the_parent = pool::allocate();
-    for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(in_child([&] {
-                      pool::deallocate(of_the_parent);
-                      allocate_and_free<pool>(2000);
-                      allocate_and_free<static_pool<1024>>(2000);
-                      acre::pool_registry::recycle();
-                      (void)pool::live();
-                      return pool::owns(pool::allocate()) ? 0 : 1;
-                  }),
-                  0);
+    {
+        const acre_test::busy_threads others{3, [] {
+                                                 allocate_and_free<pool>(200);
+                                                 acre::pool_registry::recycle();
+                                             }};
+        for (int i = 0; i < 20; ++i) {
+            EXPECT_EQ(in_child([&] {
+                          pool::deallocate(of_the_parent);
+                          allocate_and_free<pool>(2000);
+                          allocate_and_free<static_pool<1024>>(2000);
+                          acre::pool_registry::recycle();
+                          (void)pool::live();
+                          return pool::owns(pool::allocate()) ? 0 : 1;
+                      }),
+                      0);
+        }
     }
-    over = true;
-    for (std::thread& each : threads) each.join();
     pool::deallocate(of_the_parent);
     EXPECT_EQ(pool::live(), 0u);
 }

@@ -1,4 +1,4 @@
-// Threads, children and blocks with a pattern, for the tests of pools that threads share.
+// Threads, children, mailboxes and blocks with a pattern, for the tests of resources that threads share.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,13 +7,16 @@
 
 #include <acre/core/sanitizer.hpp>
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <latch>
 #include <mutex>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace acre_test {
@@ -31,6 +34,31 @@ void in_threads(std::size_t count, Work work) {
     }
     for (std::thread& each : threads) each.join();
 }
+
+/// Threads that take a step again and again, until the end of this object.
+class busy_threads {
+public:
+    template <class Step>
+    busy_threads(std::size_t count, Step step) : started_(static_cast<std::ptrdiff_t>(count)) {
+        for (std::size_t i = 0; i < count; ++i) {
+            threads_.emplace_back([this, step] {
+                step();
+                started_.count_down();
+                while (!over_) step();
+            });
+        }
+        started_.wait();
+    }
+    ~busy_threads() {
+        over_ = true;
+        for (std::thread& each : threads_) each.join();
+    }
+
+private:
+    std::atomic<bool> over_{false};
+    std::latch started_;
+    std::vector<std::thread> threads_;
+};
 
 /// Exit status of a child that runs `work()` and ends with what it returns; -1 when it ended otherwise, such as by taking
 /// more than half a minute.
@@ -74,27 +102,35 @@ struct patterned_block {
     }
 };
 
+/// Blocks on their way to a thread, from any.
+class mailbox {
+public:
+    void put(const patterned_block& sent) {
+        const std::lock_guard lock{lock_};
+        blocks_.push_back(sent);
+    }
+    std::vector<patterned_block> take_all() {
+        const std::lock_guard lock{lock_};
+        return std::exchange(blocks_, {});
+    }
+
+private:
+    std::mutex lock_;
+    std::vector<patterned_block> blocks_;
+};
+
 /// Allocates here and frees there: each thread frees its own blocks, and those that others sent it, at random, in threads
 /// that come and go. `allocate()` may give null; `deallocate(p)`.
 template <class Allocate, class Deallocate>
 void allocate_here_free_there(std::size_t threads, std::size_t bytes, int rounds, Allocate allocate,
                               Deallocate deallocate) {
-    struct mailbox {
-        std::mutex mutex;
-        std::vector<patterned_block> blocks;
-    };
     std::vector<mailbox> mail(threads);
     const auto give_back = [&](const patterned_block& block) {
         EXPECT_TRUE(block.is_whole()) << "another thread wrote here";
         deallocate(block.p);
     };
     const auto empty = [&](mailbox& box) {
-        std::vector<patterned_block> received;
-        {
-            const std::lock_guard lock{box.mutex};
-            received.swap(box.blocks);
-        }
-        for (const patterned_block& each : received) give_back(each);
+        for (const patterned_block& each : box.take_all()) give_back(each);
     };
     constexpr int generations = 4;
     for (int generation = 0; generation < generations && !testing::Test::HasFailure(); ++generation) {
@@ -114,17 +150,14 @@ void allocate_here_free_there(std::size_t threads, std::size_t bytes, int rounds
                     if (random() % 2 == 0) {
                         give_back(mine.back());
                     } else {
-                        mailbox& other = mail[random() % threads];
-                        const std::lock_guard lock{other.mutex};
-                        other.blocks.push_back(mine.back());
+                        mail[random() % threads].put(mine.back());
                     }
                     mine.pop_back();
                 }
                 if (round % 64 == 0) empty(mail[self]);
             }
             // What is left is for the next generation.
-            const std::lock_guard lock{mail[self].mutex};
-            mail[self].blocks.insert(mail[self].blocks.end(), mine.begin(), mine.end());
+            for (const patterned_block& each : mine) mail[self].put(each);
         });
     }
     for (mailbox& each : mail) empty(each);

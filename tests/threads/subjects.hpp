@@ -1,0 +1,191 @@
+// The resources that threads share, for the tests that run over all of them. A new one is a line in `shared_subjects`.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <acre/adapt/pool_resource.hpp>
+#include <acre/arenas/concurrent_arena.hpp>
+#include <acre/arenas/multi_arena.hpp>
+#include <acre/combine/synchronized.hpp>
+#include <acre/core/priority_inheritance_mutex.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
+#include <acre/pools/concurrent_pool.hpp>
+#include <acre/pools/concurrent_pool_for.hpp>
+#include <acre/pools/multi_pool.hpp>
+#include <acre/pools/pool.hpp>
+#include <acre/pools/slot_cache.hpp>
+#include <acre/pools/static_pool.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace acre_test {
+
+/// A name as a template argument.
+struct subject_name {
+    template <std::size_t Length>
+    consteval subject_name(const char (&name)[Length]) {
+        std::copy_n(name, Length, text);
+    }
+    char text[48] = {};
+};
+
+/// What the tests have to know of a resource.
+struct shared_traits {
+    std::size_t largest;               // bytes that are asked of it at most
+    std::size_t rest = 0;              // bytes that it holds when nothing is live and what is unused was given back,
+    std::size_t rest_of_a_thread = 0;  // and more for each thread that was there at once
+    bool survives_forks = true;        // the child may use it, whatever other threads did
+};
+
+namespace detail {
+/// What knows how much is live: a pool resource asks its pool.
+template <class R>
+auto& counted_by(R& r) noexcept {
+    if constexpr (requires { r.pool(); }) {
+        return r.pool();
+    } else {
+        return r;
+    }
+}
+}  // namespace detail
+
+/// A resource under one face, whether it gives storage, slots or objects.
+template <subject_name Name, class R, shared_traits Traits>
+class shared_subject {
+public:
+    static std::string name() { return Name.text; }
+    static constexpr shared_traits traits = Traits;
+    static constexpr std::size_t alignment = 8;
+
+    /// Null where there is none.
+    void* allocate(std::size_t bytes) {
+        if constexpr (requires(R& r) { r.try_create(); }) {
+            return tested_.try_create();
+        } else if constexpr (requires(R& r) { r.try_allocate(bytes, alignment); }) {
+            return tested_.try_allocate(bytes, alignment);
+        } else {
+            return tested_.allocate(bytes, alignment);
+        }
+    }
+    void deallocate(void* p, [[maybe_unused]] std::size_t bytes) {
+        if constexpr (requires(R& r) { r.try_create(); }) {
+            tested_.destroy(static_cast<typename R::value_type*>(p));
+        } else {
+            tested_.deallocate(p, bytes, alignment);
+        }
+    }
+
+    /// Allocations not yet taken back; nothing where that is not counted.
+    std::optional<std::size_t> live() {
+        if constexpr (requires(inner& r) { r.live(); }) return resource().live();
+        if constexpr (requires(inner& r) { r.allocations(); }) return resource().allocations();
+        return std::nullopt;
+    }
+
+    static constexpr bool releases_unused =
+        requires(R& r) { r.release_unused(); } || requires(R& r) { r.pool().release_unused(); };
+    void release_unused()
+        requires releases_unused
+    {
+        resource().release_unused();
+    }
+
+    /// Nothing is live, and what can be given back is, but for what each of so many threads may have left.
+    void expect_rest_after(std::size_t threads) {
+        EXPECT_EQ(live().value_or(0), 0u);
+        if constexpr (releases_unused) {
+            release_unused();
+        } else if constexpr (requires(R& r) { r.reset(acre::release); }) {
+            resource().reset(acre::release);
+        }
+        EXPECT_LE(resource().capacity(), traits.rest + threads * traits.rest_of_a_thread);
+        if constexpr (requires(R& r) { r.busy_arenas(); }) {
+            EXPECT_EQ(resource().busy_arenas(), 0u);
+        }
+    }
+
+private:
+    using inner = std::remove_reference_t<decltype(detail::counted_by(std::declval<R&>()))>;
+    inner& resource() noexcept { return detail::counted_by(tested_); }
+
+    R tested_;
+};
+
+/// An object of which nobody but its user writes a byte.
+struct message {
+    message() noexcept {}
+    ~message() {}  // not trivial: the pool must know which ones live
+    std::byte bytes[96];
+};
+
+/// More arenas than blocks that any of the tests has at once: each may keep one.
+struct many_arenas : acre::synchronized<acre::multi_arena> {
+    static constexpr std::size_t count = 2048;
+    static constexpr std::size_t bytes = 4096;
+    many_arenas() : synchronized(acre::multi_arena_options{.arenas = count, .bytes = bytes}) {}
+};
+
+// What a thread leaves for the next one.
+inline constexpr std::size_t cache_bytes = sizeof(acre::slot_cache);
+inline constexpr std::size_t part_bytes = 4200;
+
+// Children are not for those under a lock of the standard's or of POSIX's: it may be another thread's when they begin.
+using shared_subjects = testing::Types<
+    shared_subject<"concurrent_pool_for", acre::concurrent_pool_for<64>,
+                   shared_traits{.largest = 200, .rest_of_a_thread = cache_bytes}>,
+    shared_subject<"concurrent_pool", acre::concurrent_pool<message>,
+                   shared_traits{.largest = sizeof(message), .rest_of_a_thread = cache_bytes}>,
+    shared_subject<"concurrent_multi_pool", acre::concurrent_multi_pool,
+                   shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}>,
+    shared_subject<"synchronized_pool_resource", acre::synchronized_pool_resource,
+                   shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}>,
+    shared_subject<"static_pool", acre::static_pool<64>, shared_traits{.largest = 200}>,
+    shared_subject<"synchronized_pool", acre::synchronized<acre::pool<64>>,
+                   shared_traits{.largest = 200, .survives_forks = false}>,
+    shared_subject<"synchronized_multi_arena", many_arenas,
+                   shared_traits{
+                       .largest = 2000, .rest = many_arenas::count* many_arenas::bytes, .survives_forks = false}>,
+    shared_subject<"synchronized_multi_pool_priority_inheritance",
+                   acre::synchronized<acre::multi_pool, acre::priority_inheritance_mutex>,
+                   shared_traits{.largest = 12'000, .survives_forks = false}>,
+    shared_subject<"concurrent_arena", acre::concurrent_arena, shared_traits{.largest = 6000}>>;
+
+/// What the tests of a list are called.
+struct subject_names {
+    template <class Subject>
+    static std::string GetName(int) {
+        return Subject::name();
+    }
+};
+
+namespace detail {
+template <class Kept, template <class> class Predicate, class... Rest>
+struct filtered {
+    using type = Kept;
+};
+template <class... Kept, template <class> class Predicate, class First, class... Rest>
+struct filtered<testing::Types<Kept...>, Predicate, First, Rest...> {
+    using with_first =
+        std::conditional_t<Predicate<First>::value, testing::Types<Kept..., First>, testing::Types<Kept...>>;
+    using type = typename filtered<with_first, Predicate, Rest...>::type;
+};
+template <class Subjects, template <class> class Predicate>
+struct filter;
+template <class... Subjects, template <class> class Predicate>
+struct filter<testing::Types<Subjects...>, Predicate> : filtered<testing::Types<>, Predicate, Subjects...> {};
+}  // namespace detail
+
+template <class Subject>
+struct survives_forks : std::bool_constant<Subject::traits.survives_forks> {};
+template <class Subject>
+struct releases_unused : std::bool_constant<Subject::releases_unused> {};
+
+/// Those of them that a child may use, and those that give unused memory back while others go on.
+using forking_subjects = detail::filter<shared_subjects, survives_forks>::type;
+using releasing_subjects = detail::filter<shared_subjects, releases_unused>::type;
+
+}  // namespace acre_test
