@@ -88,6 +88,9 @@ struct variant {
 /// all threads is taken, as a group of its own.
 enum class time_kind { processor, wall };
 
+/// The variant that every other is compared with, where a group names no other.
+inline const std::string baseline = "new/delete";
+
 /// What the id of a group of threads ends with where it is their processor time.
 inline const std::string of_processors = ", processor time";
 
@@ -97,6 +100,7 @@ struct group_description {
     std::size_t operations;  // in one round: times and instructions are divided by it
     time_kind time = time_kind::processor;
     bool in_fresh_processes = false;  // one whose heap is clean and one whose heap is littered, reported apart
+    std::string compared_with = baseline;
 };
 
 struct group {

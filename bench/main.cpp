@@ -118,7 +118,7 @@ bool wanted(const options& chosen, const std::string& id) {
 bool worth_counting(const std::string& id) {
     static const std::vector<std::string> counted{"P1",      "P3", "bump 8 B",  "bump 8..256 B",
                                                   "objects", "W7", "W7 outer 1"};
-    return std::find(counted.begin(), counted.end(), id) != counted.end();
+    return std::find(counted.begin(), counted.end(), id) != counted.end() || id.rfind("library ", 0) == 0;
 }
 
 void count_if_worth_it(const options& chosen, const bench::group& group, bench::measurements& measured) {
@@ -167,13 +167,13 @@ void measure_isolated(const options& chosen, const bench::suite& entries, std::o
 void measure_in_fresh_processes(const options& chosen, const bench::suite& entries, std::ostream& out,
                                 bench::measurements& measured) {
     for (const bench::group& group : entries.groups()) {
-        const auto& [id, title, operations, time, in_fresh_processes] = group.about;
+        const auto& [id, title, operations, time, in_fresh_processes, compared_with] = group.about;
         if (!in_fresh_processes || !wanted(chosen, id)) continue;
         progress(id);
         bench::measure_in_fresh_processes(group, chosen.effort, measured.times);
         count_if_worth_it(chosen, group, measured);
-        bench::write_group(out, id, title, measured);
-        bench::write_group(out, id + bench::littered, title, measured);
+        bench::write_group(out, id, title, measured, compared_with);
+        bench::write_group(out, id + bench::littered, title, measured, compared_with);
     }
 }
 
@@ -184,7 +184,7 @@ void measure_groups(const options& chosen, const bench::suite& entries, std::ost
         progress(group.about.id);
         measure(group, chosen.effort, measured.times);
         count_if_worth_it(chosen, group, measured);
-        bench::write_group(out, group.about.id, group.about.title, measured);
+        bench::write_group(out, group.about.id, group.about.title, measured, group.about.compared_with);
     }
 }
 

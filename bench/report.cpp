@@ -81,7 +81,8 @@ void write_heading(std::ostream& out, const suite& entries, const effort& how_mu
         << "- date: " << date() << ", commit " << commit() << "\n"
         << "- method: one process, variants interleaved in a new order each round, " << how_much.rounds
         << " rounds of samples of " << number(how_much.sample_seconds * 1e3, 1)
-        << " ms of this thread's processor time; times are medians, ratios are medians of the ratios within a round\n\n"
+        << " ms of this thread's processor time, or of the clock where several threads work; times are medians, ratios "
+           "are medians of the ratios within a round\n\n"
         << "| peer | version |\n|---|---|\n";
     for (const peer& each : entries.peers()) {
         out << "| " << each.name << " | " << (each.version.empty() ? "**missing on this machine**" : each.version)

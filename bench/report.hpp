@@ -21,9 +21,6 @@ struct measurements {
     bench::figures figures;
 };
 
-/// The variant that every other is compared with.
-inline const std::string baseline = "new/delete";
-
 void write_heading(std::ostream& out, const suite& entries, const effort& how_much);
 /// With ratios to the variant `against`.
 void write_group(std::ostream& out, const std::string& id, const std::string& title, const measurements& measured,

@@ -19,6 +19,8 @@ void enter_llvm(suite& entries);
 void enter_acre(suite& entries);
 /// Calls of acre's multi-arenas whose instructions are counted one by one.
 void enter_multi_arena_paths(suite& entries);
+/// acre's pools for threads in shared libraries.
+void enter_shared_libraries(suite& entries);
 /// W6 (c), compiled at two levels of optimisation.
 void enter_vector_growth_o2(suite& entries);
 void enter_vector_growth_o3(suite& entries);

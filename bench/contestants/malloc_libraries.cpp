@@ -16,38 +16,46 @@ struct jemalloc {
     static constexpr const char* path = ACRE_BENCH_JEMALLOC;
     static constexpr const char* allocate_name = "acre_peer_jemalloc_allocate";
     static constexpr const char* deallocate_name = "acre_peer_jemalloc_deallocate";
+    static std::string version() { return ACRE_BENCH_JEMALLOC_VERSION; }
 };
 
 struct tcmalloc {
     static constexpr const char* path = ACRE_BENCH_TCMALLOC;
     static constexpr const char* allocate_name = "tc_malloc";
     static constexpr const char* deallocate_name = "tc_free";
+    static std::string version() { return ACRE_BENCH_TCMALLOC_VERSION; }
 };
 
 struct tbbmalloc {
     static constexpr const char* path = ACRE_BENCH_TBBMALLOC;
     static constexpr const char* allocate_name = "scalable_malloc";
     static constexpr const char* deallocate_name = "scalable_free";
+    static std::string version() { return ACRE_BENCH_TBBMALLOC_VERSION; }
 };
 
 struct mimalloc_of_today {
     static constexpr const char* path = ACRE_BENCH_CRATES;
     static constexpr const char* allocate_name = "acre_peer_mimalloc_allocate";
     static constexpr const char* deallocate_name = "acre_peer_mimalloc_deallocate";
+    static std::string version() {
+        const int number = opened_malloc<mimalloc_of_today>.library.get<int()>("acre_peer_mimalloc_version")();
+        return std::to_string(number) + ", crate libmimalloc-sys " ACRE_BENCH_MIMALLOC_CRATE;
+    }
 };
 
 struct snmalloc {
     static constexpr const char* path = ACRE_BENCH_CRATES;
     static constexpr const char* allocate_name = "acre_peer_snmalloc_allocate";
     static constexpr const char* deallocate_name = "acre_peer_snmalloc_deallocate";
+    static std::string version() { return "crate snmalloc-sys " ACRE_BENCH_SNMALLOC_CRATE; }
 };
 
 template <class Library>
-void enter_library(suite& entries, const std::string& name, const std::string& version) {
+void enter_library(suite& entries, const std::string& name) {
     if constexpr (*Library::path == '\0') {
         entries.add_peer(name, "");
     } else {
-        entries.add_peer(name, version);
+        entries.add_peer(name, Library::version());
         enter_malloc_threads<Library>(entries, name);
     }
 }
@@ -56,11 +64,11 @@ void enter_library(suite& entries, const std::string& name, const std::string& v
 using namespace malloc_library_contestants;
 
 void enter_malloc_libraries(suite& entries) {
-    enter_library<jemalloc>(entries, "jemalloc", ACRE_BENCH_JEMALLOC_VERSION);
-    enter_library<tcmalloc>(entries, "gperftools tcmalloc", ACRE_BENCH_TCMALLOC_VERSION);
-    enter_library<tbbmalloc>(entries, "oneTBB scalable_malloc", ACRE_BENCH_TBBMALLOC_VERSION);
-    enter_library<mimalloc_of_today>(entries, "mimalloc of today", "crate libmimalloc-sys " ACRE_BENCH_MIMALLOC_CRATE);
-    enter_library<snmalloc>(entries, "snmalloc", "crate snmalloc-sys " ACRE_BENCH_SNMALLOC_CRATE);
+    enter_library<jemalloc>(entries, "jemalloc");
+    enter_library<tcmalloc>(entries, "gperftools tcmalloc");
+    enter_library<tbbmalloc>(entries, "oneTBB scalable_malloc");
+    enter_library<mimalloc_of_today>(entries, "mimalloc of today");
+    enter_library<snmalloc>(entries, "snmalloc");
 }
 
 }  // namespace bench

@@ -1,0 +1,54 @@
+// A block of 64 bytes allocated and freed, n times, by the pools that keep something for each thread. This file is
+// compiled into the program, and into shared libraries in several ways: what differs is how the thread-local variables
+// are found.
+#include "pool_pairs.hpp"
+
+#include <acre/pools/concurrent_pool_for.hpp>
+#include <acre/pools/static_pool.hpp>
+
+#include "../harness.hpp"
+
+namespace {
+
+constexpr std::size_t bytes = 64;
+
+acre::concurrent_pool_for<bytes> shared_pool;
+
+struct concurrent_blocks {
+    static void* allocate() { return shared_pool.allocate(); }
+    static void deallocate(void* p) noexcept { shared_pool.deallocate(p); }
+};
+
+template <class Pool>
+void in_one_loop(std::size_t n) {
+    for (; n > 0; --n) {
+        void* p = Pool::allocate();
+        bench::touch(p);
+        Pool::deallocate(p);
+    }
+}
+
+/// Called apart, so that the compiler cannot find the variables once for the whole loop.
+template <class Pool>
+struct called {
+    [[gnu::noinline]] static void* allocate() { return Pool::allocate(); }
+    [[gnu::noinline]] static void deallocate(void* p) noexcept { Pool::deallocate(p); }
+};
+
+}  // namespace
+
+extern "C" {
+
+void acre_static_pool_loop(std::size_t n) {
+    in_one_loop<acre::static_pool<bytes>>(n);
+}
+void acre_static_pool_calls(std::size_t n) {
+    in_one_loop<called<acre::static_pool<bytes>>>(n);
+}
+void acre_concurrent_pool_loop(std::size_t n) {
+    in_one_loop<concurrent_blocks>(n);
+}
+void acre_concurrent_pool_calls(std::size_t n) {
+    in_one_loop<called<concurrent_blocks>>(n);
+}
+}
