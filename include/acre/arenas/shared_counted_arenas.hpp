@@ -328,22 +328,24 @@ private:
         for (;;) {
             const place seen = shared_.look();
             void* p = nullptr;
-            if (seen.arena != shared_.none()) {
-                const place with_one_more = after(seen, bytes, alignment, p);
-                if (p == nullptr) {
-                    // It has no room.
-                } else if (shared_.replace(seen, with_one_more)) {
-                    unpoison(p, bytes);
-                    return p;
-                } else {
-                    continue;
-                }
+            const place wanted = after(seen, bytes, alignment, p);
+            if (p != nullptr) {
+                if (!shared_.replace(seen, wanted)) continue;
+                unpoison(p, bytes);
+                return p;
+            }
+            const bool empty = is_shared_empty(seen);
+            if (empty && seen.taken != 0) {
+                begin_shared_again(seen);
+                continue;
             }
             const std::uint32_t next = free_arenas_.pop(arena_links());
             if (next != index_stack<Atomic>::none) {
                 p = place_in_next_shared(seen, next, bytes, alignment);
                 if (p != nullptr) return p;
-            } else if (!close_shared_if_empty(seen) && shared_.look().word == seen.word) {
+            } else if (empty) {
+                close_shared(seen, {shared_.none(), 0, 0, seen.put + 1});
+            } else if (shared_.is_still(seen)) {
                 return nullptr;
             }
         }
@@ -354,37 +356,44 @@ private:
                                std::size_t alignment) noexcept {
         record(next).count.open();
         void* p = nullptr;
-        const place wanted = after({next, 0, 0, 0}, bytes, alignment, p);
-        if (!shared_.replace(seen, wanted)) {
+        const place wanted = after({next, 0, 0, seen.put + 1}, bytes, alignment, p);
+        if (!close_shared(seen, wanted)) {
             record(next).count.start_closed(0);
             free_arenas_.push(arena_links(), next);
             return nullptr;
         }
-        close_replaced(seen);
         unpoison(p, bytes);
         return p;
     }
 
-    // False when something lives in it, or it is none.
-    bool close_shared_if_empty(const place& seen) noexcept {
-        if (seen.arena == shared_.none()) return false;
-        if (record(seen.arena).count.freed() != static_cast<std::int64_t>(seen.allocations)) return false;
-        if (shared_.replace(seen, {shared_.none(), 0, 0, 0})) close_replaced(seen);
-        return true;
+    bool is_shared_empty(const place& seen) const noexcept {
+        return seen.arena != shared_.none() &&
+               record(seen.arena).count.freed() == static_cast<std::int64_t>(seen.allocations);
     }
 
-    void close_replaced(const place& replaced) noexcept {
-        if (replaced.arena != shared_.none()) close(replaced.arena, static_cast<std::int64_t>(replaced.allocations));
+    // All that was allocated was freed, and what is allocated is counted on: so no exchange that was prepared before this
+    // one can follow it.
+    void begin_shared_again(const place& seen) noexcept {
+        (void)shared_.replace(seen, {seen.arena, seen.allocations, 0, seen.put});
+    }
+
+    // Puts another arena, or none, in the place of `seen`; false when that is no longer there.
+    bool close_shared(const place& seen, const place& wanted) noexcept {
+        if (!shared_.replace(seen, wanted)) return false;
+        if (seen.arena != shared_.none()) close(seen.arena, static_cast<std::int64_t>(seen.allocations));
+        return true;
     }
 
     // The place after one more allocation, and that in `p`; null when it does not fit.
     place after(const place& before, std::size_t bytes, std::size_t alignment, void*& p) const noexcept {
+        if (before.arena == shared_.none() || before.allocations == shared_.most_allocations()) return before;
         const std::uintptr_t arena = start_of(before.arena);
         const std::size_t first = align_up(arena + before.taken, alignment) - arena;
         if (first >= this->arena_bytes() || !fit::fits(bytes + (bytes == 0), this->arena_bytes() - first))
             return before;
         p = reinterpret_cast<void*>(arena + first);
-        return {before.arena, before.allocations + 1, align_up(first + fit::rounded(bytes), shared_.unit()), 0};
+        return {before.arena, before.allocations + 1, align_up(first + fit::rounded(bytes), shared_.unit()),
+                before.put};
     }
 
     // `visit(arena, allocations, bytes)` for each that is open.
@@ -413,6 +422,14 @@ private:
             record(index - 1).count.start_closed(0);
             free_arenas_.push(arena_links(), static_cast<std::uint32_t>(index - 1));
         }
+        // There from the start, so that no thread finds none while another one is about to put the only one there.
+        if (this->arenas() != 0) share(free_arenas_.pop(arena_links()));
+    }
+
+    void share(std::size_t index) noexcept {
+        record(index).count.open();
+        [[maybe_unused]] const bool alone = shared_.replace(shared_.look(), {index, 0, 0, 0});
+        assert(alone);
     }
 
     // Each changes with every arena that a thread takes, so each has a cache line.

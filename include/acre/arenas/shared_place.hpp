@@ -1,10 +1,14 @@
 // Where the next allocation goes in an arena that several threads allocate from: which arena, how much of it is taken, by
 // how many allocations, all in one word that is exchanged at once.
 //
-// Used by acre::concurrent_multi_arena, not directly, for threads that have no arena of their own. Since the word says all
-// there is to say, it does no harm when it changes and comes back between a thread's look at it and its exchange.
+// Used by acre::concurrent_multi_arena, not directly, for threads that have no arena of their own.
 //
 // Cost: a load, a compare-and-swap, and some shifts. Thread-safe.
+//
+// Allocations are counted up while an arena is in use here, and never down, and a word says how often an arena was put
+// here; so a word does not come back between a thread's look at it and its exchange, until one of these counts has wrapped.
+// Their bits are what a third of the word, for the bytes taken, and the number of the arena leave: 19 or more each for 64
+// arenas.
 #pragma once
 
 #include <acre/core/alignment.hpp>
@@ -23,16 +27,20 @@ public:
     /// What the word says.
     struct place {
         std::size_t arena;          // its number, or the number of arenas: none
-        std::uint64_t allocations;  // made in it, whatever was freed
+        std::uint64_t allocations;  // made since it was put here, whatever was freed
         std::size_t taken;          // bytes of it, a multiple of unit()
-        std::uint64_t word;         // all of these
+        std::uint64_t put;          // how often one was put here
     };
 
     /// For `arenas` arenas of `arena_bytes` bytes; at first none is in use.
-    shared_place(std::size_t arenas, std::size_t arena_bytes) noexcept
-        : none_(arenas), place_bits_((64 - static_cast<int>(std::bit_width(arenas))) / 2) {
-        // Sixteen bytes, but in arenas so large that their places do not fit the word.
-        while (arena_bytes / unit_ >= (std::uint64_t{1} << place_bits_) - 1) unit_ *= 2;
+    shared_place(std::size_t arenas, std::size_t arena_bytes) noexcept : none_(arenas) {
+        const int without_arena = 64 - static_cast<int>(std::bit_width(arenas));
+        // Sixteen bytes, but in arenas so large that their places do not fit a third of that.
+        const auto bits_of_units = [&] { return static_cast<int>(std::bit_width(arena_bytes / unit_ + 1)); };
+        while (bits_of_units() > without_arena / 3) unit_ *= 2;
+        taken_bits_ = bits_of_units();
+        allocations_bits_ = (without_arena - taken_bits_) / 2;
+        put_bits_ = without_arena - taken_bits_ - allocations_bits_;
         clear();
     }
 
@@ -40,37 +48,49 @@ public:
     std::size_t unit() const noexcept { return unit_; }
     /// The number that stands for no arena.
     std::size_t none() const noexcept { return none_; }
+    /// Allocations that can be counted before another arena, or none, must be put here.
+    std::uint64_t most_allocations() const noexcept { return (std::uint64_t{1} << allocations_bits_) - 1; }
 
     /// Acquire: whoever put the arena there had it alone, and read what its former users did. Exchanges in between pass
     /// that on.
     place look() const noexcept { return unpacked(word_.load(std::memory_order_acquire)); }
 
-    /// Puts `wanted` in the place of `seen`; false when it is no longer there. Release: see look. A thread that fails looks
-    /// again, so that needs no order.
+    /// Puts `wanted` in the place of `seen`; false when that is no longer there. Release: see look. Acquire: the same as
+    /// in look, of which this is the last. A thread that fails looks again, so that needs no order.
     bool replace(const place& seen, const place& wanted) noexcept {
-        std::uint64_t expected = seen.word;
+        std::uint64_t expected = packed(seen);
         return word_.compare_exchange_strong(expected, packed(wanted), std::memory_order_acq_rel,
                                              std::memory_order_relaxed);
     }
+    /// True when `seen` is still there. Relaxed: nothing is read because of it.
+    bool is_still(const place& seen) const noexcept { return word_.load(std::memory_order_relaxed) == packed(seen); }
 
     /// No arena is in use, for a thread that has it alone.
     void clear() noexcept { word_.store(packed({none_, 0, 0, 0}), std::memory_order_relaxed); }
 
 private:
     std::uint64_t packed(const place& said) const noexcept {
-        const std::uint64_t units = said.taken / unit_;
-        assert(units >> place_bits_ == 0 && said.allocations >> place_bits_ == 0);
-        return (std::uint64_t{said.arena} << place_bits_ | said.allocations) << place_bits_ | units;
+        assert(said.allocations <= most_allocations() && (said.taken / unit_) >> taken_bits_ == 0);
+        std::uint64_t word = said.put & mask(put_bits_);
+        word = word << allocations_bits_ | said.allocations;
+        word = word << taken_bits_ | said.taken / unit_;
+        // Without an arena, which may be none of none, all of the word is the rest.
+        return rest_bits() == 64 ? word : std::uint64_t{said.arena} << rest_bits() | word;
     }
     place unpacked(std::uint64_t word) const noexcept {
-        const std::uint64_t mask = (std::uint64_t{1} << place_bits_) - 1;
-        return {static_cast<std::size_t>(word >> place_bits_ >> place_bits_), word >> place_bits_ & mask,
-                static_cast<std::size_t>(word & mask) * unit_, word};
+        return {rest_bits() == 64 ? none_ : static_cast<std::size_t>(word >> rest_bits()),
+                word >> taken_bits_ & mask(allocations_bits_),
+                static_cast<std::size_t>(word & mask(taken_bits_)) * unit_,
+                word >> taken_bits_ >> allocations_bits_ & mask(put_bits_)};
     }
+    int rest_bits() const noexcept { return put_bits_ + allocations_bits_ + taken_bits_; }
+    static std::uint64_t mask(int bits) noexcept { return (std::uint64_t{1} << bits) - 1; }
 
     std::size_t none_;
-    int place_bits_;
     std::size_t unit_ = default_alignment;
+    int taken_bits_ = 0;
+    int allocations_bits_ = 0;
+    int put_bits_ = 0;
     Atomic<std::uint64_t> word_{0};
 };
 
