@@ -29,7 +29,7 @@ inline void report(const result& found, const options& limits = {}) {
 inline result expect_holds(const std::function<void()>& scenario, const options& limits = {}) {
     result found = explore(scenario, limits);
     report(found, limits);
-    EXPECT_EQ(found.failure, "");
+    EXPECT_TRUE(found.failure.empty()) << found.failure;
     return found;
 }
 

@@ -27,17 +27,17 @@ inline void pause() noexcept {
     asm volatile("yield");
 #endif
 }
-}  // namespace detail
 
-/// A lock that is looked at a bounded number of times and slept on then.
-class spin_lock {
+/// What spin_lock is. The arguments are for tests that try every order of steps.
+template <template <class> class Atomic = std::atomic, int Looks = 100>
+class sleeping_lock {
 public:
     /// How often a thread looks before it sleeps.
-    static constexpr int looks = 100;
+    static constexpr int looks = Looks;
 
-    constexpr spin_lock() noexcept = default;
-    spin_lock(const spin_lock&) = delete;
-    spin_lock& operator=(const spin_lock&) = delete;
+    constexpr sleeping_lock() noexcept = default;
+    sleeping_lock(const sleeping_lock&) = delete;
+    sleeping_lock& operator=(const sleeping_lock&) = delete;
 
     /// Returns when this thread holds the lock.
     void lock() noexcept {
@@ -63,7 +63,7 @@ private:
 
     [[gnu::noinline]] void wait() noexcept {
         for (int look = 0; look < looks; ++look) {
-            detail::pause();
+            pause();
             if (state_.load(std::memory_order_relaxed) == unlocked && try_lock()) return;
         }
         // Whoever has slept locks as awaited: it cannot know whether others sleep on.
@@ -72,7 +72,17 @@ private:
         }
     }
 
-    std::atomic<int> state_ = unlocked;
+    // Acquired by whoever locks, released by whoever unlocks. Looking is relaxed: it only says when to try. Storing
+    // `awaited` hands over nothing, and what it replaces is released with it as a part of the release sequence.
+    Atomic<int> state_ = unlocked;
+};
+
+}  // namespace detail
+
+/// A lock that is looked at a bounded number of times and slept on then.
+class spin_lock : public detail::sleeping_lock<> {
+public:
+    constexpr spin_lock() noexcept = default;
 };
 
 }  // namespace acre
