@@ -37,7 +37,7 @@ public:
     /// Takes back what was taken last; nothing if it is not the last any more.
     void undo(const char*, const void*, std::size_t offset, std::size_t count) noexcept {
         std::size_t end = offset + count * SlotBytes;
-        next_.compare_exchange_strong(end, offset, std::memory_order_relaxed);
+        next_.compare_exchange_strong(end, offset, std::memory_order_release);
     }
 
     /// No other thread may allocate meanwhile.
@@ -56,7 +56,7 @@ private:
     // An addition is undone only where every slot is handed out already. Were it made for runs too, two that are
     // refused could take the position below what a third got in between, and its slots would be handed out twice.
     [[gnu::always_inline]] bool take_one(std::size_t& offset) noexcept {
-        offset = next_.fetch_add(SlotBytes, std::memory_order_relaxed);
+        offset = next_.fetch_add(SlotBytes, std::memory_order_acquire);
         if (offset < all_bytes) [[likely]]
             return true;
         next_.fetch_sub(SlotBytes, std::memory_order_relaxed);
@@ -68,11 +68,13 @@ private:
         do {
             offset = aligned_slot<SlotBytes>(seen, alignment);
             if (offset > all_bytes - bytes) return false;
-        } while (!next_.compare_exchange_weak(seen, offset + bytes, std::memory_order_relaxed));
+        } while (!next_.compare_exchange_weak(seen, offset + bytes, std::memory_order_acquire));
         return true;
     }
 
-    // Relaxed suffices: nobody gets storage that somebody else has written before, so there is nothing to hand over.
+    // A thread that undoes may have written its slots (a constructor that threw): it releases them, and whoever takes
+    // acquires. All changes but reset() are read-modify-writes, so that this holds past those in between. The rest is
+    // relaxed: it hands over nothing.
     Counter next_{0};
 };
 
