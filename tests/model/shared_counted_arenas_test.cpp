@@ -129,6 +129,42 @@ TEST(concurrent_multi_arena_model, three_threads_free_the_last_of_an_arena) {
     });
 }
 
+// Who takes the arena sees what all that freed in it did, not just the last.
+TEST(concurrent_multi_arena_model, what_two_threads_free_a_third_takes) {
+    model::expect_holds([] {
+        arenas_under_test<2, 2, 1> tested;
+        auto* mine = tested.join();
+        const std::array sent{tested.take(mine, 1), tested.take(mine, 1)};
+        tested.leave(mine);
+        const auto give = [&](std::size_t which) { return [&, which] { tested.give(nullptr, sent[which]); }; };
+        model::threads(give(0), give(1), [&] {
+            auto* part = tested.join();
+            const auto taken = tested.take(part, 2);
+            check(bool(taken), "the other arena at least");
+            tested.give(part, taken);
+            tested.leave(part);
+        });
+        tested.expect_all_free();
+    });
+}
+
+// The same where its thread closes it: after others freed what was left.
+TEST(concurrent_multi_arena_model, what_is_closed_empty_another_thread_takes) {
+    model::expect_holds([] {
+        arenas_under_test<2, 2, 2> tested;
+        auto* mine = tested.join();
+        const auto sent = tested.take(mine, 1);
+        model::threads([&] { tested.leave(mine); }, [&] { tested.give(nullptr, sent); },
+                       [&] {
+                           auto* part = tested.join();
+                           const auto taken = tested.take(part, 2);
+                           tested.give(part, taken);
+                           tested.leave(part);
+                       });
+        tested.expect_all_free();
+    });
+}
+
 // The owner needs room while another thread frees what fills its arena: it begins again, or takes the next.
 TEST(concurrent_multi_arena_model, the_open_arena_is_freed_empty_while_its_thread_needs_room) {
     model::expect_holds([] {
