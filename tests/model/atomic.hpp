@@ -1,9 +1,10 @@
 // std::atomic for a scenario of model::explore: the same operations, before each of which the scheduler may switch, and
 // whose loads may give any value that the memory order allows.
 //
-// Code under test is a template on the atomic: `template <template <class> class Atomic = std::atomic>`. compare_exchange
-// may also fail with an old value that the thread may still read, as the standard has it; wait returns or sleeps as a
-// futex does, by the newest value. Outside of explore() it is a plain value.
+// Code under test is a template on the atomic: `template <template <class> class Atomic = std::atomic>`.
+// compare_exchange may also fail with an old value that the thread may still read, as the standard has it, and so may
+// wait return; wait sleeps only if the newest value is the old one, as a futex does. Outside of explore() it is a plain
+// value.
 #pragma once
 
 #include <atomic>

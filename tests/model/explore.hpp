@@ -7,10 +7,10 @@
 //                        [&] { if (ready.load(std::memory_order_acquire) == 1) model::check(payload == 1, "seen"); });
 //     });
 //
-// The scenario makes its objects, runs its threads once, and checks what they left. It is run anew for each schedule, so
-// it must do the same each time: no clock, no random numbers, nothing that depends on addresses or is left from before.
-// All threads are fibers of one thread of the system: thread_local data are shared, and a lock of the system must not be
-// held across an operation of a model::atomic.
+// The scenario makes its objects, runs its threads once, and checks what they left. It is run anew for each schedule,
+// so it must do the same each time: no clock, no random numbers, nothing that depends on addresses or is left from
+// before. All threads are fibers of one thread of the system: thread_local data are shared, and a lock of the system
+// must not be held across an operation of a model::atomic.
 #pragma once
 
 #include <cstddef>

@@ -36,8 +36,8 @@ public:
 private:
     static constexpr std::size_t stack_bytes = 256 * 1024;
 
-    // The Itanium ABI: what the catch blocks that are entered have caught, and how many exceptions are on their way. Both
-    // are the thread's, so that a fiber that is left while it unwinds must take them with it.
+    // The Itanium ABI: what the catch blocks that are entered have caught, and how many exceptions are on their way.
+    // Both are the thread's, so that a fiber that is left while it unwinds must take them with it.
     struct exception_state {
         void* caught = nullptr;
         unsigned int on_their_way = 0;

@@ -2,10 +2,10 @@
 // left to try there. An execution is repeated from its start up to the last step that has something left.
 //
 // The reduction is dynamic partial-order reduction by source sets, with sleep sets (ideas: Flanagan and Godefroid 2005;
-// Abdulla, Aronsson, Jonsson and Sagonas 2014). Of schedules that differ only in the order of independent operations one
-// is explored. Where two operations of one schedule depend on each other and nothing between them decides which is first,
-// something that leads to the other order is tried at the first of them. A thread that was tried sleeps until something
-// depends on what it would do.
+// Abdulla, Aronsson, Jonsson and Sagonas 2014). Of schedules that differ only in the order of independent operations
+// one is explored. Where two operations of one schedule depend on each other and nothing between them decides which is
+// first, something that leads to the other order is tried at the first of them. A thread that was tried sleeps until
+// something depends on what it would do.
 #pragma once
 
 #include <algorithm>
@@ -165,7 +165,8 @@ private:
     }
 
     // The last step depends on step `first`, and on nothing in between that does: it could as well have come before it,
-    // after those steps in between that do not depend on `first`. One of the threads that can begin with these is wanted.
+    // after those steps in between that do not depend on `first`. One of the threads that can begin with these is
+    // wanted.
     void want_reversed(std::size_t first) {
         const std::size_t last = steps_.size() - 1;
         thread_set leading = 0;
