@@ -55,3 +55,5 @@
 #include <acre/pools/pool.hpp>
 #include <acre/pools/pool_registry.hpp>
 #include <acre/pools/static_pool.hpp>
+#include <acre/pools/wait_free_pool.hpp>
+#include <acre/pools/wait_free_pool_for.hpp>

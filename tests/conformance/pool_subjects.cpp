@@ -1,4 +1,5 @@
 // Pools of several slot sizes and alignments.
+#include <acre/combine/limited.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
@@ -7,6 +8,8 @@
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/static_pool.hpp>
+#include <acre/pools/wait_free_pool.hpp>
+#include <acre/pools/wait_free_pool_for.hpp>
 
 #include "conformance/worlds.hpp"
 
@@ -39,6 +42,45 @@ struct chunk_pool_falling_back {
     checking_upstream below;
     chunks_and_upstream tested{acre::chunk_pool_options{.when_full = acre::exhaustion::fall_back}, below};
     chunks_and_upstream& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
+// The same for a pool of `Slots` slots.
+template <class Pool, std::size_t Slots>
+struct wait_free_pool_reserved {
+    static constexpr subject_traits traits{.bounded = true};
+    checking_upstream below;
+    Pool tested{acre::wait_free_pool_options{.slots = Slots}, below};
+    Pool& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
+struct wait_free_pool_on_pmr {
+    static constexpr subject_traits traits{.bounded = true};
+    checking_upstream below;
+    acre::pmr<checking_upstream&> face{below};
+    acre::concurrent_pool_for<48, 16, acre::wait_free> tested{{.slots = 300}, &face};
+    auto& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
+// A buffer of not a byte more than is required.
+struct wait_free_pool_on_buffer {
+    using pool = acre::concurrent_pool_for<64, 64, acre::wait_free>;
+    static constexpr subject_traits traits{.bounded = true};
+    raw_storage storage{pool::required_bytes({.slots = 500})};
+    acre::buffer below{storage.span()};
+    pool tested{{.slots = 500}, below};
+    pool& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
+struct wait_free_pool_limited {
+    static constexpr subject_traits traits{.bounded = true};
+    checking_upstream below;
+    acre::limited<acre::concurrent_pool_for<256, 256, acre::wait_free>> tested{
+        acre::limited_options{.limit_bytes = 50'000}, acre::wait_free_pool_options{.slots = 500}, below};
+    auto& resource() noexcept { return tested; }
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
@@ -107,6 +149,17 @@ std::vector<subject_case> pool_subjects() {
         make_case<over_pmr<concurrent_pool_for<48>>>("concurrent_pool_48_pmr"),
         make_case<over_buffer<concurrent_pool_for<64>, 200'000>>("concurrent_pool_64_buffer"),
         make_case<over_checking<acre::concurrent_pool<wide_object>>>("concurrent_pool_of_objects"),
+        make_case<wait_free_pool_reserved<concurrent_pool_for<8, 1, acre::wait_free>, 1000>>("wait_free_pool_8"),
+        make_case<wait_free_pool_reserved<concurrent_pool_for<24, 4, acre::wait_free>, 64>>("wait_free_pool_24_4"),
+        make_case<wait_free_pool_reserved<concurrent_pool_for<64, 64, acre::wait_free>, 5000>>("wait_free_pool_64_64"),
+        make_case<wait_free_pool_reserved<concurrent_pool_for<1000, 8, acre::wait_free>, 100>>("wait_free_pool_1000"),
+        make_case<wait_free_pool_reserved<concurrent_pool_for<4096, 4096, acre::wait_free>, 200>>(
+            "wait_free_pool_4096_4096"),
+        make_case<wait_free_pool_reserved<acre::concurrent_pool<wide_object, acre::wait_free>, 333>>(
+            "wait_free_pool_of_objects"),
+        make_case<wait_free_pool_on_pmr>("wait_free_pool_pmr"),
+        make_case<wait_free_pool_on_buffer>("wait_free_pool_buffer"),
+        make_case<wait_free_pool_limited>("wait_free_pool_limited"),
         make_case<over_checking<acre::concurrent_multi_pool>>("concurrent_multi_pool"),
         make_case<over_checking_with<acre::concurrent_multi_pool, acre::concurrent_pool_options{.limit_bytes = 100'000},
                                      subject_traits{.bounded = true, .direct = true}>>("concurrent_multi_pool_limited"),

@@ -4,6 +4,7 @@
 //     acre::array_bytes(SIZE_MAX, 8)  // empty: the product does not fit
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,11 @@ constexpr std::uintptr_t align_down(std::uintptr_t value, std::size_t alignment)
 /// Bytes from `address` to the next multiple of `alignment` (a power of two): 0 to alignment - 1.
 constexpr std::size_t padding_to(std::uintptr_t address, std::size_t alignment) noexcept {
     return (0 - address) & (alignment - 1);
+}
+
+/// Alignment in bytes that an object of `size` bytes can have at most by its size alone, up to default_alignment.
+constexpr std::size_t natural_alignment(std::size_t size) noexcept {
+    return std::min(size & (0 - size), default_alignment);
 }
 
 /// True when `address` is a multiple of `alignment` (a power of two).

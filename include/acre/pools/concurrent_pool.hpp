@@ -1,7 +1,8 @@
 // Objects of one type for all threads: any thread creates, any thread destroys, at about the cost of a pool of its own.
 //
 // Use it where threads hand objects to each other: messages, jobs, requests. Use acre::object_pool where one thread does
-// all. Costs, thread rules and memory are those of acre::concurrent_pool_for.
+// all, the policy acre::wait_free (<acre/pools/wait_free_pool.hpp>) where one thread creates and must never wait. Costs,
+// thread rules and memory are those of acre::concurrent_pool_for.
 //
 // Objects still live at the end of the pool are destroyed, each once, and may destroy others of the same pool in their
 // destructors; what was destroyed by then is passed over. Storage taken raw by allocate() counts as live, so construct in
@@ -16,6 +17,7 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
+#include <acre/pools/concurrent_policy.hpp>
 #include <acre/pools/concurrent_pool_for.hpp>
 #include <acre/pools/concurrent_pool_options.hpp>
 #include <cstddef>
@@ -28,7 +30,7 @@ namespace acre {
 
 /// Objects of type T, created and destroyed by any thread.
 template <class T>
-class concurrent_pool : public concurrent_pool_for<sizeof(T), alignof(T)> {
+class concurrent_pool<T, magazines> : public concurrent_pool_for<sizeof(T), alignof(T)> {
     using base = concurrent_pool_for<sizeof(T), alignof(T)>;
 
 public:

@@ -2,7 +2,8 @@
 // of a pool of its own.
 //
 // Use it where threads hand memory to each other, or share one pool. Use acre::concurrent_pool<T> for objects,
-// acre::pool<Slot> where one thread allocates and frees, acre::static_pool for one pool of the whole program.
+// acre::pool<Slot> where one thread allocates and frees, acre::static_pool for one pool of the whole program, the policy
+// acre::wait_free (<acre/pools/wait_free_pool_for.hpp>) where a thread must never wait.
 //
 // Each thread keeps two magazines of free slots; allocating takes from one, freeing puts into it, whoever allocated. Full
 // and empty ones are exchanged with a depot under a lock, once in as many operations as a magazine has slots. A thread
@@ -29,11 +30,12 @@
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
+#include <acre/pools/bitmap_slabs.hpp>
+#include <acre/pools/concurrent_policy.hpp>
 #include <acre/pools/concurrent_pool_options.hpp>
 #include <acre/pools/large_blocks.hpp>
 #include <acre/pools/live_report.hpp>
 #include <acre/pools/magazine.hpp>
-#include <acre/pools/pool.hpp>
 #include <acre/pools/slab_geometry.hpp>
 #include <acre/pools/slot_cache.hpp>
 #include <acre/pools/slot_depot.hpp>
@@ -43,8 +45,8 @@
 namespace acre {
 
 /// Slots of `Slot` bytes aligned to `Align`, for all threads.
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
-class concurrent_pool_for {
+template <std::size_t Slot, std::size_t Align>
+class concurrent_pool_for<Slot, Align, magazines> {
 public:
     static_assert(Slot > 0 && Slot <= max_request / 1024, "the slots of a pool have at least one byte");
     static_assert(is_alignment(Align), "the alignment of a pool is a power of two");

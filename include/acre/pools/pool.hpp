@@ -31,11 +31,6 @@
 
 namespace acre {
 
-/// Alignment in bytes that an object of `size` bytes can have at most by its size alone, up to default_alignment.
-constexpr std::size_t natural_alignment(std::size_t size) noexcept {
-    return std::min(size & (0 - size), default_alignment);
-}
-
 /// Slots of `Slot` bytes aligned to `Align`.
 template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
 class pool {
