@@ -6,9 +6,14 @@ export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 
 # The g++ to build with: what CXX names, else the default one if it is new enough, else the newest there is.
-best_gcc() {
+best_gcc() { first_new_gcc ${CXX:-} g++ g++-{14..12}; }
+
+# The same for 64-bit ARM.
+best_aarch64_gcc() { first_new_gcc aarch64-linux-gnu-g++ aarch64-linux-gnu-g++-{14..12}; }
+
+first_new_gcc() {
     local candidate
-    for candidate in ${CXX:-} g++ g++-14 g++-13 g++-12; do
+    for candidate in "$@"; do
         [[ $candidate == *clang* ]] && continue
         command -v "$candidate" >/dev/null || continue
         if [ "$("$candidate" -dumpversion | cut -d. -f1)" -ge "$oldest_gcc" ]; then
@@ -44,13 +49,14 @@ forget_other_compiler() {
 # configure PRESET [CMAKE_ARGUMENTS...]
 configure() {
     local compiler launcher=() extra=()
-    if [ "$1" = clang ]; then
-        compiler=$(best_clang)
-        # What C++14 asks for is on by default from clang 19.
-        extra=(-DCMAKE_CXX_FLAGS=-fsized-deallocation)
-    else
-        compiler=$(best_gcc)
-    fi
+    case "$1" in
+        clang)
+            compiler=$(best_clang)
+            # What C++14 asks for is on by default from clang 19.
+            extra=(-DCMAKE_CXX_FLAGS=-fsized-deallocation) ;;
+        aarch64) compiler=$(best_aarch64_gcc) ;;
+        *) compiler=$(best_gcc) ;;
+    esac
     if command -v ccache >/dev/null; then
         launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
     fi

@@ -27,8 +27,12 @@ using acre_test::in_threads;
 using acre_test::patterned_block;
 
 constexpr std::size_t thread_count = 16;
-// A sanitizer takes its time, and sees at once what shows only now and then without.
-constexpr std::size_t patience = acre_test::sanitized ? 1 : 3;
+// A sanitizer takes its time, and sees at once what shows only now and then without; an emulator takes its time, too.
+#if defined(ACRE_TEST_EMULATED)
+constexpr std::size_t patience = 1;
+#else
+constexpr std::size_t patience = acre_test::sanitized ? 1 : 2;
+#endif
 
 // Blocks of random sizes with the patterns of one owner.
 class worker {
