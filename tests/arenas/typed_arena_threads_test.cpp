@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -236,6 +237,39 @@ TEST(typed_arena_threads, M20_any_thread_frees) {
     EXPECT_EQ(arena.used(), 0u);
     EXPECT_NE(arena.try_allocate_n(slots), nullptr);
 }
+
+#if defined(__cpp_exceptions)
+struct reluctant {
+    reluctant(std::uint64_t owner, bool refuses) : first(owner) {
+        if (refuses) throw std::runtime_error{"no"};
+        second = owner;
+    }
+    std::uint64_t first;
+    std::uint64_t second = 0;
+};
+
+// Hazard M20: a constructor that throws has written into its slot, and another thread gets that one next.
+TEST(typed_arena_threads, M20_what_a_throwing_constructor_wrote_is_over) {
+    constexpr std::size_t slots = 4000;
+    static typed_arena<reluctant, slots, shared> arena;
+    for (int round = 0; round < 5; ++round) {
+        std::vector<std::vector<reluctant*>> made(thread_count);
+        on_all_threads([&](std::size_t thread) {
+            for (std::size_t i = 0; i < 1000; ++i) {
+                try {
+                    made[thread].push_back(arena.create(thread, i % 2 == 0));
+                } catch (const std::runtime_error&) {
+                    if (i % 64 == 0) std::this_thread::yield();
+                }
+            }
+        });
+        for (std::size_t thread = 0; thread < thread_count; ++thread) {
+            for (const reluctant* each : made[thread]) EXPECT_TRUE(each->first == thread && each->second == thread);
+        }
+        arena.reset();
+    }
+}
+#endif
 
 // Hazards N14, X7: the counter that threads change lies in no cache line with objects.
 TEST(typed_arena_threads, N14_X7_the_counter_has_a_cache_line_of_its_own) {
