@@ -319,6 +319,7 @@ private:
     }
     // In the child after a fork: what the windows of others had left is lost until the reset.
     static void forget_other_threads(void* arena) noexcept {
+        // Relaxed: there is one thread.
         static_cast<concurrent_arena*>(arena)->allocating_.store(0, std::memory_order_relaxed);
     }
 

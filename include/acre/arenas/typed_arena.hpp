@@ -58,6 +58,9 @@ struct typed_arena_options {
 namespace detail {
 
 /// Poisons storage before its first use. A constructor that runs at compile time could not.
+///
+/// Whoever finds `done`, by any of the loads or by the refused exchange, acquires what the store of it released: the
+/// poisoning, which must not come after an unpoisoning of its own. Taking the turn hands nothing over.
 class poison_at_first_use {
 public:
     void operator()(const void* storage, std::size_t bytes) noexcept {

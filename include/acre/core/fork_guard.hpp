@@ -30,7 +30,7 @@ struct process_wide {
     fork_guard* newest = nullptr;
     spin_lock statics_lock;  // taken after those of objects, before those of statics
     fork_guard* statics = nullptr;
-    std::atomic<bool> handles_forks{false};
+    std::atomic<bool> handles_forks{false};  // acquired and released: the handlers are there before any lock is taken
 };
 inline constinit process_wide process;
 

@@ -47,12 +47,14 @@ public:
 
     /// True when the lock was free and is now held.
     bool try_lock() noexcept {
+        // Acquire: what was done under the lock before, which unlock released. A refusal tells nothing.
         int expected = unlocked;
         return state_.compare_exchange_strong(expected, locked, std::memory_order_acquire, std::memory_order_relaxed);
     }
 
     /// Lets the next one in; only the thread that holds the lock may.
     void unlock() noexcept {
+        // Release: what was done under the lock. Reading the state acquires nothing, as only a wake-up follows.
         if (state_.exchange(unlocked, std::memory_order_release) == awaited) state_.notify_one();
     }
 
@@ -62,6 +64,7 @@ private:
     static constexpr int awaited = 2;  // locked, and a thread may be asleep
 
     [[gnu::noinline]] void wait() noexcept {
+        // Relaxed where it is only looked: the exchange or try_lock that takes the lock acquires.
         for (int look = 0; look < looks; ++look) {
             pause();
             if (state_.load(std::memory_order_relaxed) == unlocked && try_lock()) return;

@@ -55,6 +55,8 @@ public:
 
     /// Puts a pool in; once each. Takes no lock: it may be the upstream of another that holds one.
     static void add(node& added) noexcept {
+        // Relaxed: the node before is linked to, not looked at. Release: the new one, for whoever finds it; as this reads
+        // and replaces in one step, it hands on those before, too.
         const node* before = first_.load(std::memory_order_relaxed);
         do {
             added.next = before;
@@ -62,7 +64,7 @@ public:
     }
 
 private:
-    // Nodes are only ever put in front, so what follows the first never changes.
+    // Nodes are only ever put in front, so what follows the first never changes. Acquire: all of them, which add released.
     static const node* first() noexcept { return first_.load(std::memory_order_acquire); }
 
     static inline constinit std::atomic<const node*> first_{nullptr};

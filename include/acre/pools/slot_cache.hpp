@@ -88,9 +88,10 @@ private:
         return spare;
     }
 
-    std::atomic<std::size_t> count_{
-        0};                 // of slots in the loaded magazine: relaxed, read by others only to be summed up
-    std::size_t room_ = 0;  // for how many; 0 when none is loaded
+    // Both counts are relaxed everywhere: other threads read them only to sum them up, and look at no slot for it. At the
+    // thread's end the depot's lock hands over slots and counts alike; a reset is ordered by whoever keeps others away.
+    std::atomic<std::size_t> count_{0};  // of slots in the loaded magazine
+    std::size_t room_ = 0;               // for how many; 0 when none is loaded
     magazine* loaded_ = nullptr;
     magazine* spare_ = nullptr;
     std::atomic<std::size_t> spare_count_{0};

@@ -132,7 +132,7 @@ private:
         bitmap_slabs slabs;
         std::size_t slots = 0;
         bool registered = false;
-        std::atomic<std::size_t> live{0};
+        std::atomic<std::size_t> live{0};  // both relaxed: numbers for others to read, by which nothing is found
         std::atomic<std::size_t> held{0};
         pool_registry::node node{&describe, nullptr, nullptr};
     };
@@ -236,8 +236,8 @@ private:
     };
     struct state {
         slot_depot depot;
-        std::atomic<bool> registered{false};
-        std::atomic<bool> listed{false};
+        std::atomic<bool> registered{false};  // acquired and released: forks know of the lock before it is taken
+        std::atomic<bool> listed{false};      // relaxed: it says who puts the node in, and hands nothing over
         fork_guard forks;
         pool_registry::node node{&describe, &recycle, nullptr};
     };
