@@ -255,6 +255,27 @@ TEST(concurrent_multi_arena_model, the_shared_arena_is_replaced_by_one_of_severa
     });
 }
 
+// An arena is shared, closed, and shared again, beside a thread that might take the count of the first time for that of
+// the second.
+TEST(concurrent_multi_arena_model, what_was_freed_the_last_time_does_not_count) {
+    model::expect_holds([] {
+        arenas_under_test<2, 2, 0> tested;
+        const auto first = tested.take(nullptr, 1);
+        const auto second = tested.take(nullptr, 1);
+        model::threads(
+            [&] {
+                tested.give(nullptr, first);
+                const auto whole = tested.take(nullptr, 2);
+                tested.give(nullptr, second);
+                const auto again = tested.take(nullptr, 1);
+                tested.give(nullptr, whole);
+                tested.give(nullptr, again);
+            },
+            [&] { tested.give(nullptr, tested.take(nullptr, 2)); });
+        tested.expect_all_free();
+    });
+}
+
 // A thread with an arena of its own beside one without, which frees what the first sends.
 TEST(concurrent_multi_arena_model, own_and_shared_arenas_side_by_side) {
     model::expect_holds([] {

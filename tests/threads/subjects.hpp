@@ -5,6 +5,7 @@
 
 #include <acre/adapt/pool_resource.hpp>
 #include <acre/arenas/concurrent_arena.hpp>
+#include <acre/arenas/concurrent_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/priority_inheritance_mutex.hpp>
@@ -123,36 +124,37 @@ struct message {
 };
 
 /// More arenas than blocks that any of the tests has at once: each may keep one.
-struct many_arenas : acre::synchronized<acre::multi_arena> {
-    static constexpr std::size_t count = 2048;
-    static constexpr std::size_t bytes = 4096;
-    many_arenas() : synchronized(acre::multi_arena_options{.arenas = count, .bytes = bytes}) {}
+template <class Arenas>
+struct many_arenas : Arenas {
+    many_arenas() : Arenas(typename Arenas::options_type{.arenas = 2048, .bytes = 4096}) {}
 };
+inline constexpr std::size_t arenas_bytes = 2048 * 4096;
 
 // What a thread leaves for the next one.
 inline constexpr std::size_t cache_bytes = sizeof(acre::slot_cache);
 inline constexpr std::size_t part_bytes = 4200;
 
 // Children are not for those under a lock of the standard's or of POSIX's: it may be another thread's when they begin.
-using shared_subjects = testing::Types<
-    shared_subject<"concurrent_pool_for", acre::concurrent_pool_for<64>,
-                   shared_traits{.largest = 200, .rest_of_a_thread = cache_bytes}>,
-    shared_subject<"concurrent_pool", acre::concurrent_pool<message>,
-                   shared_traits{.largest = sizeof(message), .rest_of_a_thread = cache_bytes}>,
-    shared_subject<"concurrent_multi_pool", acre::concurrent_multi_pool,
-                   shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}>,
-    shared_subject<"synchronized_pool_resource", acre::synchronized_pool_resource,
-                   shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}>,
-    shared_subject<"static_pool", acre::static_pool<64>, shared_traits{.largest = 200}>,
-    shared_subject<"synchronized_pool", acre::synchronized<acre::pool<64>>,
-                   shared_traits{.largest = 200, .survives_forks = false}>,
-    shared_subject<"synchronized_multi_arena", many_arenas,
-                   shared_traits{
-                       .largest = 2000, .rest = many_arenas::count* many_arenas::bytes, .survives_forks = false}>,
-    shared_subject<"synchronized_multi_pool_priority_inheritance",
-                   acre::synchronized<acre::multi_pool, acre::priority_inheritance_mutex>,
-                   shared_traits{.largest = 12'000, .survives_forks = false}>,
-    shared_subject<"concurrent_arena", acre::concurrent_arena, shared_traits{.largest = 6000}>>;
+using shared_subjects =
+    testing::Types<shared_subject<"concurrent_pool_for", acre::concurrent_pool_for<64>,
+                                  shared_traits{.largest = 200, .rest_of_a_thread = cache_bytes}>,
+                   shared_subject<"concurrent_pool", acre::concurrent_pool<message>,
+                                  shared_traits{.largest = sizeof(message), .rest_of_a_thread = cache_bytes}>,
+                   shared_subject<"concurrent_multi_pool", acre::concurrent_multi_pool,
+                                  shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}>,
+                   shared_subject<"synchronized_pool_resource", acre::synchronized_pool_resource,
+                                  shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}>,
+                   shared_subject<"static_pool", acre::static_pool<64>, shared_traits{.largest = 200}>,
+                   shared_subject<"synchronized_pool", acre::synchronized<acre::pool<64>>,
+                                  shared_traits{.largest = 200, .survives_forks = false}>,
+                   shared_subject<"synchronized_multi_arena", many_arenas<acre::synchronized<acre::multi_arena>>,
+                                  shared_traits{.largest = 2000, .rest = arenas_bytes, .survives_forks = false}>,
+                   shared_subject<"synchronized_multi_pool_priority_inheritance",
+                                  acre::synchronized<acre::multi_pool, acre::priority_inheritance_mutex>,
+                                  shared_traits{.largest = 12'000, .survives_forks = false}>,
+                   shared_subject<"concurrent_multi_arena", many_arenas<acre::concurrent_multi_arena>,
+                                  shared_traits{.largest = 2000, .rest = arenas_bytes}>,
+                   shared_subject<"concurrent_arena", acre::concurrent_arena, shared_traits{.largest = 6000}>>;
 
 /// What the tests of a list are called.
 struct subject_names {
