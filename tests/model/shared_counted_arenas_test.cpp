@@ -260,18 +260,21 @@ TEST(concurrent_multi_arena_model, the_shared_arena_is_replaced_by_one_of_severa
 TEST(concurrent_multi_arena_model, what_was_freed_the_last_time_does_not_count) {
     model::expect_holds([] {
         arenas_under_test<2, 2, 0> tested;
-        const auto first = tested.take(nullptr, 1);
-        const auto second = tested.take(nullptr, 1);
+        using block = decltype(tested)::block;
+        const block first = tested.take(nullptr, 1);
+        const block second = tested.take(nullptr, 1);
+        tested.give(nullptr, first);
+        block whole;
+        block again;
+        block other;
         model::threads(
             [&] {
-                tested.give(nullptr, first);
-                const auto whole = tested.take(nullptr, 2);
+                whole = tested.take(nullptr, 2);
                 tested.give(nullptr, second);
-                const auto again = tested.take(nullptr, 1);
-                tested.give(nullptr, whole);
-                tested.give(nullptr, again);
+                again = tested.take(nullptr, 1);
             },
-            [&] { tested.give(nullptr, tested.take(nullptr, 2)); });
+            [&] { other = tested.take(nullptr, 2); });
+        for (const block& each : {whole, again, other}) tested.give(nullptr, each);
         tested.expect_all_free();
     });
 }
