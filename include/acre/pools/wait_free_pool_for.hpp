@@ -14,7 +14,7 @@
 // Cost: allocate is 12 instructions while slots are in hand, none of them atomic; else 50 for what was never used, 31 to
 // find that all are taken, and at most 43, 73, 105 or 137 to collect, in a pool of up to 64, 4096, 262,144 or 16,777,216
 // slots. Deallocate is at most 30, 42, 55 or 68, one of them atomic, or one for each of these sizes where nothing came
-// back before; 9 more where a slot's size is no power of two. To that a collect adds a look in vain, about as long, for each
+// back before; 9 more where a slot's size is no power of two. To that a collect adds a look in vain, no longer, for each
 // deallocate that another collect overtook in the middle (acre::returned_slots says when, and how many there can be).
 // Memory: required_bytes(): the slots, and two bits and 1/63 a slot.
 //
