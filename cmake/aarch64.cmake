@@ -1,5 +1,5 @@
-# For CMAKE_TOOLCHAIN_FILE: programs for 64-bit ARM under Linux, by Debian's cross compiler, run in QEMU's user mode. Used
-# by scripts/aarch64-tests and the preset aarch64.
+# For CMAKE_TOOLCHAIN_FILE: programs for 64-bit ARM under Linux, by Debian's cross compiler, run in QEMU's user mode.
+# Used by scripts/aarch64-tests and the preset aarch64.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 if(NOT DEFINED CMAKE_C_COMPILER)

@@ -1,5 +1,5 @@
-// Resources for threads that are static objects: in use before main, in threads that end after them, and after main, when
-// the main thread has given up what it kept. What goes wrong then ends the program with status 7.
+// Resources for threads that are static objects: in use before main, in threads that end after them, and after main,
+// when the main thread has given up what it kept. What goes wrong then ends the program with status 7.
 #include <gtest/gtest.h>
 
 #include <unistd.h>

@@ -214,8 +214,8 @@ struct used_at_the_end {
     std::vector<patterned_block> kept;
 };
 
-// A thread's first use of a resource lies between those of the two objects, and so does the end of what the resource keeps
-// for the thread: one of the objects ends before it, the other one after it.
+// A thread's first use of a resource lies between those of the two objects, and so does the end of what the resource
+// keeps for the thread: one of the objects ends before it, the other one after it.
 TYPED_TEST(shared_resources, N5_may_be_used_before_and_after_they_left_a_thread) {
     TypeParam tested;
     for (std::size_t generation = 0; generation < 4 * patience; ++generation) {

@@ -64,7 +64,8 @@ public:
     }
 
 private:
-    // Nodes are only ever put in front, so what follows the first never changes. Acquire: all of them, which add released.
+    // Nodes are only ever put in front, so what follows the first never changes. Acquire: all of them, as add released
+    // them.
     static const node* first() noexcept { return first_.load(std::memory_order_acquire); }
 
     static inline constinit std::atomic<const node*> first_{nullptr};

@@ -88,8 +88,9 @@ private:
         return spare;
     }
 
-    // Both counts are relaxed everywhere: other threads read them only to sum them up, and look at no slot for it. At the
-    // thread's end the depot's lock hands over slots and counts alike; a reset is ordered by whoever keeps others away.
+    // Both counts are relaxed everywhere: other threads read them only to sum them up, and look at no slot for it. At
+    // the thread's end the depot's lock hands over slots and counts alike; a reset is ordered by whoever keeps others
+    // away.
     std::atomic<std::size_t> count_{0};  // of slots in the loaded magazine
     std::size_t room_ = 0;               // for how many; 0 when none is loaded
     magazine* loaded_ = nullptr;
