@@ -107,7 +107,7 @@ private:
 
 template <class Subject>
 class shared_resources : public testing::Test {};
-TYPED_TEST_SUITE(shared_resources, acre_test::shared_subjects, acre_test::subject_names);
+TYPED_TEST_SUITE(shared_resources, acre_test::shared_subjects);
 
 // Hazard M20 where the sanitizer watches.
 TYPED_TEST(shared_resources, M20_allocated_here_and_freed_there_round_a_ring) {
@@ -234,7 +234,7 @@ TYPED_TEST(shared_resources, N5_may_be_used_before_and_after_they_left_a_thread)
 
 template <class Subject>
 class forking_resources : public testing::Test {};
-TYPED_TEST_SUITE(forking_resources, acre_test::forking_subjects, acre_test::subject_names);
+TYPED_TEST_SUITE(forking_resources, acre_test::forking_subjects);
 
 TYPED_TEST(forking_resources, the_child_goes_on_while_others_are_busy) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
@@ -266,7 +266,7 @@ TYPED_TEST(forking_resources, the_child_goes_on_while_others_are_busy) {
 
 template <class Subject>
 class releasing_resources : public testing::Test {};
-TYPED_TEST_SUITE(releasing_resources, acre_test::releasing_subjects, acre_test::subject_names);
+TYPED_TEST_SUITE(releasing_resources, acre_test::releasing_subjects);
 
 TYPED_TEST(releasing_resources, unused_memory_goes_back_while_others_run) {
     TypeParam tested;

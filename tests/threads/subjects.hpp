@@ -1,4 +1,5 @@
-// The resources that threads share, for the tests that run over all of them. A new one is a line in `shared_subjects`.
+// The resources that threads share, for the tests that run over all of them. A new one goes into `subjects` and into
+// `shared_subjects`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,23 +17,12 @@
 #include <acre/pools/pool.hpp>
 #include <acre/pools/slot_cache.hpp>
 #include <acre/pools/static_pool.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
 
 namespace acre_test {
-
-/// A name as a template argument.
-struct subject_name {
-    template <std::size_t Length>
-    consteval subject_name(const char (&name)[Length]) {
-        std::copy_n(name, Length, text);
-    }
-    char text[48] = {};
-};
 
 /// What the tests have to know of a resource.
 struct shared_traits {
@@ -55,10 +45,9 @@ auto& counted_by(R& r) noexcept {
 }  // namespace detail
 
 /// A resource under one face, whether it gives storage, slots or objects.
-template <subject_name Name, class R, shared_traits Traits>
+template <class R, shared_traits Traits>
 class shared_subject {
 public:
-    static std::string name() { return Name.text; }
     static constexpr shared_traits traits = Traits;
     static constexpr std::size_t alignment = 8;
 
@@ -134,35 +123,36 @@ inline constexpr std::size_t arenas_bytes = 2048 * 4096;
 inline constexpr std::size_t cache_bytes = sizeof(acre::slot_cache);
 inline constexpr std::size_t part_bytes = 4200;
 
-// Children are not for those under a lock of the standard's or of POSIX's: it may be another thread's when they begin.
-using shared_subjects =
-    testing::Types<shared_subject<"concurrent_pool_for", acre::concurrent_pool_for<64>,
-                                  shared_traits{.largest = 200, .rest_of_a_thread = cache_bytes}>,
-                   shared_subject<"concurrent_pool", acre::concurrent_pool<message>,
-                                  shared_traits{.largest = sizeof(message), .rest_of_a_thread = cache_bytes}>,
-                   shared_subject<"concurrent_multi_pool", acre::concurrent_multi_pool,
-                                  shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}>,
-                   shared_subject<"synchronized_pool_resource", acre::synchronized_pool_resource,
-                                  shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}>,
-                   shared_subject<"static_pool", acre::static_pool<64>, shared_traits{.largest = 200}>,
-                   shared_subject<"synchronized_pool", acre::synchronized<acre::pool<64>>,
-                                  shared_traits{.largest = 200, .survives_forks = false}>,
-                   shared_subject<"synchronized_multi_arena", many_arenas<acre::synchronized<acre::multi_arena>>,
-                                  shared_traits{.largest = 2000, .rest = arenas_bytes, .survives_forks = false}>,
-                   shared_subject<"synchronized_multi_pool_priority_inheritance",
-                                  acre::synchronized<acre::multi_pool, acre::priority_inheritance_mutex>,
-                                  shared_traits{.largest = 12'000, .survives_forks = false}>,
-                   shared_subject<"concurrent_multi_arena", many_arenas<acre::concurrent_multi_arena>,
-                                  shared_traits{.largest = 2000, .rest = arenas_bytes}>,
-                   shared_subject<"concurrent_arena", acre::concurrent_arena, shared_traits{.largest = 6000}>>;
-
-/// What the tests of a list are called.
-struct subject_names {
-    template <class Subject>
-    static std::string GetName(int) {
-        return Subject::name();
-    }
+// The subjects, as the tests are to call them. Children are not for those under a lock of the standard's or of POSIX's:
+// it may be another thread's when they begin.
+namespace subjects {
+struct concurrent_pool_for
+    : shared_subject<acre::concurrent_pool_for<64>, shared_traits{.largest = 200, .rest_of_a_thread = cache_bytes}> {};
+struct concurrent_pool : shared_subject<acre::concurrent_pool<message>,
+                                        shared_traits{.largest = sizeof(message), .rest_of_a_thread = cache_bytes}> {};
+struct concurrent_multi_pool
+    : shared_subject<acre::concurrent_multi_pool, shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}> {};
+struct synchronized_pool_resource : shared_subject<acre::synchronized_pool_resource,
+                                                   shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}> {};
+struct static_pool : shared_subject<acre::static_pool<64>, shared_traits{.largest = 200}> {};
+struct synchronized_pool
+    : shared_subject<acre::synchronized<acre::pool<64>>, shared_traits{.largest = 200, .survives_forks = false}> {};
+struct synchronized_multi_arena
+    : shared_subject<many_arenas<acre::synchronized<acre::multi_arena>>,
+                     shared_traits{.largest = 2000, .rest = arenas_bytes, .survives_forks = false}> {};
+struct concurrent_multi_arena
+    : shared_subject<many_arenas<acre::concurrent_multi_arena>, shared_traits{.largest = 2000, .rest = arenas_bytes}> {
 };
+struct synchronized_by_priority : shared_subject<acre::synchronized<acre::multi_pool, acre::priority_inheritance_mutex>,
+                                                 shared_traits{.largest = 12'000, .survives_forks = false}> {};
+struct concurrent_arena : shared_subject<acre::concurrent_arena, shared_traits{.largest = 6000}> {};
+}  // namespace subjects
+
+using shared_subjects =
+    testing::Types<subjects::concurrent_pool_for, subjects::concurrent_pool, subjects::concurrent_multi_pool,
+                   subjects::synchronized_pool_resource, subjects::static_pool, subjects::synchronized_pool,
+                   subjects::synchronized_multi_arena, subjects::synchronized_by_priority, subjects::concurrent_arena,
+                   subjects::concurrent_multi_arena>;
 
 namespace detail {
 template <class Kept, template <class> class Predicate, class... Rest>
