@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "pools/in_threads.hpp"
+#include "threads/in_threads.hpp"
 
 namespace {
 

@@ -23,7 +23,7 @@
 
 #include "conformance/checking_upstream.hpp"
 #include "conformance/refusal.hpp"
-#include "pools/in_threads.hpp"
+#include "threads/in_threads.hpp"
 
 namespace {
 
