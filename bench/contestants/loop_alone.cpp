@@ -107,6 +107,14 @@ struct no_blocks {
     std::byte memory[shared_block_bytes];
 };
 
+/// As many blocks as are on their way at most, in turns: no allocator can hand out one that is still on its way.
+struct blocks_in_turns {
+    void* allocate() noexcept { return memory[next++ % ring_slots]; }
+    void deallocate(void* p) noexcept { escape(p); }
+    std::size_t next = 0;
+    std::byte memory[ring_slots][shared_block_bytes];
+};
+
 }  // namespace loop_alone_contestants
 using namespace loop_alone_contestants;
 
@@ -127,6 +135,7 @@ void enter_loop_alone(suite& entries) {
     enter_static_blocks<ready_blocks>(entries, loop_alone);
     enter_local_threads<no_blocks>(entries, loop_alone);
     enter_producer_and_consumer<no_blocks>(entries, "the ring alone");
+    enter_producer_and_consumer<blocks_in_turns>(entries, "the ring alone, 4,096 blocks in turns");
     enter_heirs<no_blocks>(entries, loop_alone);
     enter_mixed_heirs<one_block_of_any_size>(entries, loop_alone);
     enter_scaling_threads<no_blocks>(entries, loop_alone);

@@ -19,6 +19,17 @@ struct magazine {
     /// Cells of the slots, from 1 on; cell 0 is `below`.
     void** cells() noexcept { return &below; }
 
+    /// Asks for all cache lines of a full one, which another thread has written, at once: one by one the thread would wait for
+    /// each.
+    void fetch(std::size_t slots) noexcept {
+        for_each_line(slots, [](void** first) { __builtin_prefetch(first); });
+    }
+    /// The same for an empty one, which this thread is going to write. A store does that on every processor; prefetching for
+    /// it does not.
+    void claim(std::size_t slots) noexcept {
+        for_each_line(slots, [](void** first) { *first = nullptr; });
+    }
+
     /// Bytes of alignment of one.
     static constexpr std::size_t alignment = 64;
 
@@ -30,6 +41,15 @@ struct magazine {
     /// Bytes of one for `slots` slots: 1 KiB for 125.
     static constexpr std::size_t bytes(std::size_t slots) noexcept {
         return align_up(sizeof(magazine) + slots * sizeof(void*), alignment);
+    }
+
+private:
+    // The first cell in each line but that of the header.
+    template <class Visit>
+    void for_each_line(std::size_t slots, Visit visit) noexcept {
+        constexpr std::size_t in_a_line = alignment / sizeof(void*);
+        constexpr std::size_t in_the_first = in_a_line - 2;
+        for (std::size_t cell = in_the_first; cell <= slots; cell += in_a_line) visit(cells() + cell);
     }
 };
 

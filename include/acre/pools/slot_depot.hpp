@@ -54,6 +54,7 @@ public:
         } else {
             const std::lock_guard lock{lock_};
             fetch(source, cache);
+            if (cache.loaded_ != nullptr) cache.loaded_->fetch(source.magazine_slots);
             // Without memory for a magazine there may still be a slot.
             if (cache.loaded_ == nullptr) return take_from_slabs(source);
         }
@@ -68,6 +69,7 @@ public:
             const std::lock_guard lock{lock_};
             empty_spare(source, cache);
             if (cache.spare_ == nullptr) return slabs_.give_back(source.geometry, source.name, slot);
+            cache.spare_->claim(source.magazine_slots);
         }
         cache.turn(source.magazine_slots);
         cache.put(source.name, slot);
