@@ -9,10 +9,10 @@
 // the class's depot under a lock, once in as many operations as a magazine has slots. A thread that ends gives its
 // magazines back. The pool may end before its threads do. Upstream is called by one thread at a time.
 //
-// Cost: allocate and deallocate about 30 instructions each, none of them atomic; one lock in 4 to 125 operations.
+// Cost: allocate and deallocate about 30 instructions each, none of them atomic; one lock in 4 to 509 operations.
 // Requests over 8 KiB go to upstream one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth; each class
 // in use holds a slab of 4 KiB or more; the object is about 16 KiB; a thread that uses it keeps 4 KiB, a magazine or two
-// of a kilobyte for each class that it uses, and at most thread_bytes of free slots of each class (64 KiB). A request may
+// of up to 4 KiB for each class that it uses, and at most thread_bytes of free slots of each class (64 KiB). A request may
 // be refused at the limit while other threads keep free slots.
 // A slot freed twice in a row aborts with a sentence at once; other double frees, pointers of other pools and frees with a
 // wrong size do when their magazine goes to the slabs, and double frees under AddressSanitizer at once. After a fork the

@@ -10,8 +10,8 @@
 // that ends gives its magazines back. The pool may end before its threads do. Upstream is called with the lock held, so it
 // may be any resource that nobody else uses at the same time.
 //
-// Cost: allocate and deallocate about 20 instructions each, none of them atomic; one lock in 4 to 125 operations.
-// Memory: what acre::pool holds, a kilobyte for each magazine, and the free slots of each thread's two magazines: at most
+// Cost: allocate and deallocate about 20 instructions each, none of them atomic; one lock in 4 to 509 operations.
+// Memory: what acre::pool holds, up to 4 KiB for each magazine, and the free slots of each thread's two magazines: at most
 // 64 KiB of them (option thread_bytes), or two. A request may be refused at the limit while other threads keep free slots.
 // A slot freed twice in a row aborts with a sentence at once; other double frees and pointers of other pools do when their
 // magazine goes to the slabs, and under AddressSanitizer at once. After a fork the child goes on with what the thread

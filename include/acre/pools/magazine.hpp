@@ -36,9 +36,9 @@ struct magazine {
     /// Slots that one is made for, where a thread is to keep at most `thread_bytes` bytes of slots of `slot_bytes` bytes in
     /// its two: as many as make it worth the way.
     static constexpr std::size_t capacity(std::size_t slot_bytes, std::size_t thread_bytes) noexcept {
-        return std::clamp<std::size_t>(thread_bytes / 2 / slot_bytes, 1, 125);
+        return std::clamp<std::size_t>(thread_bytes / 2 / slot_bytes, 1, 509);
     }
-    /// Bytes of one for `slots` slots: 1 KiB for 125.
+    /// Bytes of one for `slots` slots: 4 KiB for 509.
     static constexpr std::size_t bytes(std::size_t slots) noexcept {
         return align_up(sizeof(magazine) + slots * sizeof(void*), alignment);
     }

@@ -6,7 +6,7 @@
 // static_pool<104> are the same. `Group` says who shares: by default every thread, each with a cache of its own; any other
 // type is the name of a pool apart that one thread at a time uses, without a cache and without a lock.
 //
-// Cost: allocate and deallocate about 9 instructions each for the default, none of them atomic, and a lock in 4 to 125
+// Cost: allocate and deallocate about 9 instructions each for the default, none of them atomic, and a lock in 4 to 509
 // operations; 13 and 20 for a group, without a lock. Memory comes from the heap and goes back by release_unused(), or for
 // all shared ones by acre::pool_registry::recycle(); each thread keeps the free slots of two magazines: at most 64 KiB of
 // them, or eight. A slot freed twice in a row aborts with a sentence at once; other double frees and pointers of other
