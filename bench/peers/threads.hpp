@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -212,10 +213,12 @@ struct blocks_by_size {
     Blocks blocks;
 };
 
-inline constexpr std::size_t shared_allocations = 50'000;
+// Of each thread: a round is long beside waking the threads, and its bytes no more than a cache holds, or a few times that.
+inline constexpr std::size_t equal_allocations = 400'000;
+inline constexpr std::size_t mixed_allocations = 50'000;
 
 /// An `Arena` has `void* allocate(thread, bytes)` and `void reset()`, and serves most_threads.
-template <class Arena, class Sizes>
+template <class Arena, class Sizes, std::size_t Count>
 class threads_of_one_arena {
 public:
     explicit threads_of_one_arena(std::size_t threads) : threads_{works(threads)} {}
@@ -233,7 +236,7 @@ private:
     }
 
     void run(std::size_t thread) {
-        for (std::size_t i = 0; i < shared_allocations; ++i) touch(arena_.allocate(thread, Sizes::at(i)));
+        for (std::size_t i = 0; i < Count; ++i) touch(arena_.allocate(thread, Sizes::at(i)));
     }
 
     Arena arena_;
@@ -242,24 +245,26 @@ private:
 
 template <class Arena>
 void enter_shared_arena(suite& entries, const std::string& name) {
-    const auto enter = [&]<class Sizes>(const std::string& id, const std::string& sizes, Sizes) {
+    const auto enter = [&]<class Sizes, std::size_t Count>(const std::string& id, const std::string& sizes, Sizes,
+                                                           std::integral_constant<std::size_t, Count>) {
         entries.enter({.id = id,
-                       .title = "two threads allocate " + sizes +
-                                " from one arena, 50,000 each, then a reset; **wall time** for one of each thread",
-                       .operations = shared_allocations,
+                       .title = "two threads allocate " + sizes + " from one arena, " + std::to_string(Count) +
+                                " each, then a reset; **wall time** for one of each thread",
+                       .operations = Count,
                        .time = time_kind::wall,
                        .in_fresh_processes = true},
-                      name, [] { return make_round<threads_of_one_arena<Arena, Sizes>>(std::size_t{2}); });
+                      name, [] { return make_round<threads_of_one_arena<Arena, Sizes, Count>>(std::size_t{2}); });
     };
-    enter("T4 8 B", "8 B", equal_bytes<8>{});
-    enter("T4 8..256 B", "8..256 B", mixed_bytes<8, 256>{});
+    enter("T4 8 B", "8 B", equal_bytes<8>{}, std::integral_constant<std::size_t, equal_allocations>{});
+    enter("T4 8..256 B", "8..256 B", mixed_bytes<8, 256>{}, std::integral_constant<std::size_t, mixed_allocations>{});
     for (const std::size_t threads : scaling_threads) {
-        entries.enter_scaling({.workload = "T4",
-                               .title = "all allocate 8 B from one arena, 50,000 each, then a reset",
-                               .threads = threads,
-                               .operations = threads * shared_allocations},
-                              name,
-                              [threads] { return make_round<threads_of_one_arena<Arena, equal_bytes<8>>>(threads); });
+        entries.enter_scaling(
+            {.workload = "T4",
+             .title = "all allocate 8 B from one arena, 400,000 each, then a reset",
+             .threads = threads,
+             .operations = threads * equal_allocations},
+            name,
+            [threads] { return make_round<threads_of_one_arena<Arena, equal_bytes<8>, equal_allocations>>(threads); });
     }
 }
 
