@@ -12,8 +12,8 @@
 // the arena it has open until it ends, so a request may be refused while other threads have room left in theirs; it may
 // also be while another thread is just about to list the last free one.
 //
-// Cost: allocate 27 instructions; deallocate 22 to 28 in the thread's open arena, else about 30, one of them atomic; taking
-// the next arena about 190, two of them atomic (counted by bench/limits/multi_arena.cpp); constant time, but for steps that
+// Cost: allocate 27 instructions; deallocate 22 to 28 in the thread's open arena, else 39, one of them atomic; taking the
+// next arena about 190, two of them atomic (counted by bench/limits/multi_arena.cpp); constant time, but for steps that
 // another thread's success makes vain.
 // Memory: arenas x (bytes + 96), all at construction; 16 bytes in each thread from the C heap. Thread rules: allocate,
 // deallocate, try_resize and the questions from any thread; reset and the end while no other thread uses it. A thread that
