@@ -185,6 +185,54 @@ TEST(concurrent_multi_arena, the_last_allocation_is_given_back_at_once_and_resiz
     EXPECT_EQ(tested.allocations(), 2u);
 }
 
+// Where freed storage is poisoned, no bytes are not.
+TEST(concurrent_multi_arena, B5_zero_bytes_are_freed) {
+    for (const std::size_t arenas : {1u, 4u}) {
+        concurrent_multi_arena tested{{.arenas = arenas, .bytes = 1024}};
+        void* p = tested.allocate(0);
+        void* q = tested.allocate(0);
+        EXPECT_NE(p, q);
+        tested.deallocate(p, 0);
+        std::thread{[&] { tested.deallocate(q, 0); }}.join();
+        void* shrunk = tested.allocate(100);
+        EXPECT_TRUE(tested.try_resize(shrunk, 100, 0));
+        tested.deallocate(shrunk, 0);
+        expect_all_free(tested);
+    }
+}
+
+TEST(concurrent_multi_arena, the_shared_arena_takes_its_last_allocation_back) {
+    concurrent_multi_arena tested{{.arenas = 1, .bytes = 1024}};
+    void* kept = tested.allocate(16);
+    for (int i = 0; i < 1000; ++i) {
+        void* p = tested.try_allocate(100, 64);
+        ASSERT_NE(p, nullptr) << i;
+        tested.deallocate(p, 100, 64);
+    }
+    tested.deallocate(kept, 16);
+    expect_all_free(tested);
+}
+
+// Places in an arena of many units do not fit one word with the counts: what is promised does.
+TEST(concurrent_multi_arena, X13_required_arenas_of_large_arenas) {
+    constexpr std::size_t mebibyte = std::size_t{1} << 20;
+    static_assert(concurrent_multi_arena::required_arenas(64 * mebibyte, 4 * mebibyte, 16) == 1);
+    static_assert(concurrent_multi_arena::required_arenas(256 * mebibyte, 16 * mebibyte, 16) == 2);
+    for (const std::size_t bytes : {64 * mebibyte, 256 * mebibyte}) {
+        const std::size_t size = 1008;
+        const std::size_t count = bytes / size;
+        concurrent_multi_arena tested{
+            {.arenas = concurrent_multi_arena::required_arenas(bytes, count, size), .bytes = bytes}};
+        std::size_t served = 0;
+        while (served < count && tested.try_allocate(size) != nullptr) ++served;
+        EXPECT_EQ(served, count);
+        EXPECT_LE(tested.used(), tested.capacity());
+    }
+    concurrent_multi_arena odd{{.arenas = 1, .bytes = 256 * mebibyte + 16}};
+    EXPECT_NE(odd.try_allocate(256 * mebibyte + 16), nullptr);
+    EXPECT_LE(odd.used(), odd.capacity());
+}
+
 // An arena ends where the next begins, whose open position is not the end of what lies before.
 TEST(concurrent_multi_arena, what_ends_where_the_open_arena_begins_is_not_its_last) {
     acre::inline_concurrent_multi_arena<4, 64> tested;
@@ -386,6 +434,18 @@ TEST(concurrent_multi_arena_death, M8_M15_misuse_ends_the_program_with_a_sentenc
                      std::thread{[&] { tested.deallocate(mine, 16); }}.join();
                  }).join(),
                  "acre::concurrent_multi_arena: double free");
+}
+
+// Where the arena goes on, one free too many shows when it begins again.
+TEST(concurrent_multi_arena_death, M8_others_free_twice_in_the_open_arena) {
+    concurrent_multi_arena tested{{.arenas = 4, .bytes = 1024}};
+    EXPECT_DEATH(
+        {
+            void* p = tested.allocate(64);
+            for (int i = 0; i < 2; ++i) std::thread{[&] { tested.deallocate(p, 64); }}.join();
+            (void)tested.allocate(1000);
+        },
+        "acre::concurrent_multi_arena: double free");
 }
 
 }  // namespace

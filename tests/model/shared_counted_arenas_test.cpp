@@ -216,14 +216,14 @@ TEST(concurrent_multi_arena_model, arenas_go_from_thread_to_thread) {
 TEST(concurrent_multi_arena_model, threads_without_an_arena_share_the_only_one) {
     model::expect_holds([] {
         arenas_under_test<1, 2, 0> tested;
-        const auto work = [&] {
-            for (int i = 0; i < 2; ++i) {
-                const auto taken = tested.take(nullptr, 1);
-                // Beside the other's block there may be room at the front alone, once that is freed.
-                tested.give(nullptr, taken);
-            }
-        };
-        model::threads(work, work);
+        // Beside the other's block there may be room at the front alone, once that is freed.
+        const auto work = [&] { tested.give(nullptr, tested.take(nullptr, 1)); };
+        model::threads(
+            [&] {
+                work();
+                work();
+            },
+            work);
         tested.expect_all_free();
     });
 }
@@ -241,16 +241,23 @@ TEST(concurrent_multi_arena_model, one_for_each_is_always_served) {
     });
 }
 
-// The shared arena is full: each thread is about to put the next there.
+// The shared arena is full: each thread is about to put the next there, while what fills it is freed.
 TEST(concurrent_multi_arena_model, the_shared_arena_is_replaced_by_one_of_several) {
     model::expect_holds([] {
         arenas_under_test<3, 1, 0> tested;
-        const auto first = tested.take(nullptr, 1);
-        const auto work = [&] {
-            const auto taken = tested.take(nullptr, 1);
-            tested.give(nullptr, taken);
-        };
-        model::threads(work, work, [&] { tested.give(nullptr, first); });
+        using block = decltype(tested)::block;
+        const block first = tested.take(nullptr, 1);
+        block one;
+        block other;
+        model::threads(
+            [&] {
+                one = tested.take(nullptr, 1);
+                tested.give(nullptr, first);
+            },
+            [&] { other = tested.take(nullptr, 1); });
+        check(one && other, "there is an arena for each");
+        tested.give(nullptr, one);
+        tested.give(nullptr, other);
         tested.expect_all_free();
     });
 }

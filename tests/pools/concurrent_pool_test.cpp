@@ -320,6 +320,22 @@ TEST(concurrent_pool, M8_N3_a_slot_freed_twice_in_a_row_is_reported_at_once) {
     EXPECT_DEATH(tested.deallocate(p), "acre::concurrent_pool_for: double free");
 }
 
+// Where the first of the two frees filled its magazine.
+template <std::size_t Slot>
+void free_twice_as_the_last_of(std::size_t count) {
+    concurrent_pool_for<Slot> tested;
+    std::vector<void*> taken;
+    for (std::size_t i = 0; i < count; ++i) taken.push_back(tested.allocate());
+    for (void* p : taken) tested.deallocate(p);
+    tested.deallocate(taken.back());
+}
+TEST(concurrent_pool, M8_N3_at_the_edge_of_a_magazine) {
+    EXPECT_DEATH(free_twice_as_the_last_of<40'000>(1), "acre::concurrent_pool_for: double free");
+    for (const std::size_t count : {508u, 509u, 510u, 511u}) {
+        EXPECT_DEATH(free_twice_as_the_last_of<64>(count), "acre::concurrent_pool_for: double free") << count;
+    }
+}
+
 TEST(concurrent_pool, M8_N3_any_double_free_is_reported_when_slots_go_to_their_slabs) {
     concurrent_pool_for<64> tested;
     void* p = tested.allocate();

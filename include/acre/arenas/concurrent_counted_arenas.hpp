@@ -38,13 +38,13 @@ public:
 
     /// Takes storage back that any thread allocated; null is a no-op. Constant time: one atomic operation at most, unless the
     /// arena becomes free. Aborts with a sentence on a pointer that is not of this; one deallocation more than allocations
-    /// in an arena does when the arena is closed, at the latest.
+    /// in an arena does when the arena is closed or begun again, unless new allocations have made up for it.
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
         this->give_back(this_part(), p, bytes);
     }
 
-    /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one that this thread made while there
-    /// is room behind it, and for any when it shrinks. False, and nothing changed, when it cannot.
+    /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one in the arena that this thread
+    /// has open while there is room behind it, and for any when it shrinks. False, and nothing changed, when it cannot.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         return this->resize(this_part(), p, old_bytes, new_bytes);
     }

@@ -15,7 +15,8 @@
 // Cost: allocate 27 instructions; deallocate 22 to 28 in the thread's open arena, else 39, one of them atomic; taking the
 // next arena about 190, two of them atomic (counted by bench/limits/multi_arena.cpp); constant time, but for steps that
 // another thread's success makes vain.
-// Memory: arenas x (bytes + 96), all at construction; 16 bytes in each thread from the C heap. Thread rules: allocate,
+// Memory: arenas x (bytes + 96), all at construction; the table of acre::per_thread in the C heap: 256 bytes in each thread
+// that uses any such object. In the shared arena nothing is resized. Thread rules: allocate,
 // deallocate, try_resize and the questions from any thread; reset and the end while no other thread uses it. A thread that
 // ends closes its arena. After a fork the child goes on; arenas that other threads had open stay taken there until a reset.
 //
@@ -59,7 +60,10 @@ protected:
         : arenas_(options.arenas), arena_bytes_(options.bytes), upstream_(upstream) {
         if (is_alignment(arena_bytes_)) shift_ = std::countr_zero(arena_bytes_);
         bytes_ = static_cast<std::byte*>(upstream_.allocate(total_bytes(options), base_alignment()));
-        if (!exceptions_enabled && bytes_ == nullptr) arenas_ = 0;
+        if (!exceptions_enabled && bytes_ == nullptr) {
+            arenas_ = 0;
+            return;
+        }
         records_ = reinterpret_cast<shared_arena_record<>*>(bytes_ + arenas_bytes(options));
         parts_ = reinterpret_cast<open_arena<>*>(records_ + arenas_);
         std::uninitialized_value_construct_n(records_, arenas_);

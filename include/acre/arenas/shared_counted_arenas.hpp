@@ -116,7 +116,10 @@ public:
     /// them allocated by one thread before the first is freed. SIZE_MAX when an arena cannot hold even one.
     static constexpr std::size_t required_arenas(std::size_t arena_bytes, std::size_t count, std::size_t size,
                                                  std::size_t alignment = default_alignment) noexcept {
-        return fit::required_arenas(arena_bytes, count, size, alignment);
+        const std::size_t arenas = fit::required_arenas(arena_bytes, count, size, alignment);
+        // In the shared arena allocations take more where arenas are very large; so that one is not counted on.
+        const bool exact = arenas == SIZE_MAX || shared_place<Atomic>::is_exact(arenas, align_up(arena_bytes, granule));
+        return arenas + !exact;
     }
 
     /// Takes everything back: all that was handed out is void. No other thread may use it meanwhile. Linear in the arenas.
@@ -186,7 +189,7 @@ protected:
         if (mine == nullptr || reinterpret_cast<std::uintptr_t>(p) - mine->start >= this->arena_bytes()) [[unlikely]]
             return give_back_elsewhere(p, bytes);
         const std::int64_t live = mine->live.load(std::memory_order_relaxed);
-        if (live == 0 || is_poisoned(p)) [[unlikely]]
+        if (live == 0 || is_freed(p, bytes)) [[unlikely]]
             abort_on_misuse(Storage::name, "double free", p);
         poison(p, bytes);
         mine->live.store(live - 1, std::memory_order_relaxed);
@@ -232,6 +235,9 @@ private:
         return reinterpret_cast<std::uintptr_t>(this->bytes()) + index * this->arena_bytes();
     }
 
+    // Known in builds that poison alone, and not of no bytes.
+    static bool is_freed(const void* p, std::size_t bytes) noexcept { return bytes != 0 && is_poisoned(p); }
+
     static bool is_last(const part& mine, const void* p, std::size_t bytes) noexcept {
         return reinterpret_cast<std::uintptr_t>(p) + fit::rounded(bytes) ==
                mine.position.load(std::memory_order_relaxed);
@@ -254,7 +260,10 @@ private:
     // When others have freed all that is left in it, nobody else knows of the arena any more.
     bool begin_again_if_empty(part& mine) noexcept {
         auto& count = record(mine.arena.load(std::memory_order_relaxed)).count;
-        if (count.freed() != mine.live.load(std::memory_order_relaxed)) return false;
+        const std::int64_t left = mine.live.load(std::memory_order_relaxed) - count.freed();
+        if (left < 0) [[unlikely]]
+            abort_on_misuse(Storage::name, "double free", reinterpret_cast<void*>(mine.start));
+        if (left != 0) return false;
         count.open();
         mine.live.store(0, std::memory_order_relaxed);
         mine.position.store(mine.start, std::memory_order_relaxed);
@@ -312,10 +321,11 @@ private:
         const std::size_t offset = offset_of(p);
         if (offset >= capacity()) [[unlikely]]
             abort_on_misuse(Storage::name, "a pointer of another resource was given back", p);
-        if (is_poisoned(p)) [[unlikely]]
+        if (is_freed(p, bytes)) [[unlikely]]
             abort_on_misuse(Storage::name, "double free", p);
         poison(p, bytes);
         const std::size_t index = this->index_of(offset);
+        give_back_to_shared(index, offset - index * this->arena_bytes(), bytes);
         const std::int64_t before = record(index).count.count_down();
         if (before <= 0) [[unlikely]]
             abort_on_misuse(Storage::name, "double free", p);
@@ -367,8 +377,20 @@ private:
     }
 
     bool is_shared_empty(const place& seen) const noexcept {
-        return seen.arena != shared_.none() &&
-               record(seen.arena).count.freed() == static_cast<std::int64_t>(seen.allocations);
+        if (seen.arena == shared_.none()) return false;
+        const std::int64_t left = static_cast<std::int64_t>(seen.allocations) - record(seen.arena).count.freed();
+        // An arena that is no longer there may be open anew, or closed.
+        if (left < 0 && shared_.is_still(seen)) [[unlikely]]
+            abort_on_misuse(Storage::name, "double free", reinterpret_cast<void*>(start_of(seen.arena)));
+        return left == 0;
+    }
+
+    // The last allocation of the shared arena comes back at once. It is counted on, so this never brings a place back that
+    // another thread has prepared an exchange for.
+    void give_back_to_shared(std::size_t index, std::size_t first, std::size_t bytes) noexcept {
+        const place seen = shared_.look();
+        if (seen.arena != index || align_up(first + fit::rounded(bytes), shared_.unit()) != seen.taken) return;
+        (void)shared_.replace(seen, {seen.arena, seen.allocations, align_up(first, shared_.unit()), seen.put});
     }
 
     // All that was allocated was freed, and what is allocated is counted on: so no exchange that was prepared before this
@@ -404,12 +426,14 @@ private:
             const std::uint32_t arena = each.arena.load(std::memory_order_relaxed);
             if (arena == index_stack<Atomic>::none) continue;
             // Beside the thread that has it the position may be one of another arena.
-            const std::size_t taken = each.position.load(std::memory_order_relaxed) - start_of(arena);
-            visit(arena, each.live.load(std::memory_order_relaxed), std::min(taken, this->arena_bytes()));
+            visit(arena, each.live.load(std::memory_order_relaxed),
+                  within(each.position.load(std::memory_order_relaxed) - start_of(arena)));
         }
         const place seen = shared_.look();
-        if (seen.arena != shared_.none()) visit(seen.arena, static_cast<std::int64_t>(seen.allocations), seen.taken);
+        if (seen.arena != shared_.none())
+            visit(seen.arena, static_cast<std::int64_t>(seen.allocations), within(seen.taken));
     }
+    std::size_t within(std::size_t bytes) const noexcept { return std::min(bytes, this->arena_bytes()); }
 
     static void close_for_reset(part& each) noexcept {
         if (each.is_open()) forget(each);

@@ -6,9 +6,9 @@
 // Cost: a load, a compare-and-swap, and some shifts. Thread-safe.
 //
 // Allocations are counted up while an arena is in use here, and never down, and a word says how often an arena was put
-// here; so a word does not come back between a thread's look at it and its exchange, until one of these counts has wrapped.
-// Their bits are what a third of the word, for the bytes taken, and the number of the arena leave: 19 or more each for 64
-// arenas.
+// here; so what is prepared for an empty arena never meets one in which something lives, until both counts have wrapped
+// while one thread was stopped between its look and its exchange. There are 16 bits at least for the second, and more of
+// both in what the number of the arena and the bytes taken leave of 64: 28 and 20 for 64 arenas of 4 KiB.
 #pragma once
 
 #include <acre/core/alignment.hpp>
@@ -35,13 +35,19 @@ public:
     /// For `arenas` arenas of `arena_bytes` bytes; at first none is in use.
     shared_place(std::size_t arenas, std::size_t arena_bytes) noexcept : none_(arenas) {
         const int without_arena = 64 - static_cast<int>(std::bit_width(arenas));
-        // Sixteen bytes, but in arenas so large that their places do not fit a third of that.
-        const auto bits_of_units = [&] { return static_cast<int>(std::bit_width(arena_bytes / unit_ + 1)); };
-        while (bits_of_units() > without_arena / 3) unit_ *= 2;
-        taken_bits_ = bits_of_units();
-        allocations_bits_ = (without_arena - taken_bits_) / 2;
+        while (units_bits(arena_bytes / unit_) > most_units_bits(arenas)) unit_ *= 2;
+        taken_bits_ = units_bits(arena_bytes / unit_);
+        // An arena may be full of the smallest allocations.
+        const int left = without_arena - 2 * taken_bits_ - least_put_bits;
+        allocations_bits_ = taken_bits_ + left / 2;
         put_bits_ = without_arena - taken_bits_ - allocations_bits_;
         clear();
+    }
+
+    /// True when unit() is no more than allocations take anyway: for arenas below 16 MiB where there are 64 of them, 128 MiB
+    /// where there is one.
+    static constexpr bool is_exact(std::size_t arenas, std::size_t arena_bytes) noexcept {
+        return units_bits(arena_bytes / default_alignment) <= most_units_bits(arenas);
     }
 
     /// Every allocation takes a multiple of this many bytes, a power of two.
@@ -69,6 +75,13 @@ public:
     void clear() noexcept { word_.store(packed({none_, 0, 0, 0}), std::memory_order_relaxed); }
 
 private:
+    static constexpr int least_put_bits = 16;
+
+    static constexpr int units_bits(std::size_t units) noexcept { return static_cast<int>(std::bit_width(units + 1)); }
+    static constexpr int most_units_bits(std::size_t arenas) noexcept {
+        return (64 - static_cast<int>(std::bit_width(arenas)) - least_put_bits) / 2;
+    }
+
     std::uint64_t packed(const place& said) const noexcept {
         assert(said.allocations <= most_allocations() && (said.taken / unit_) >> taken_bits_ == 0);
         std::uint64_t word = said.put & mask(put_bits_);

@@ -49,6 +49,11 @@ public:
         return true;
     }
 
+    /// True when `slot` was put last.
+    bool is_last(const void* slot) const noexcept {
+        return loaded_ != nullptr && loaded_->cells()[count_.load(std::memory_order_relaxed)] == slot;
+    }
+
     /// Slots kept: exact in this thread, and in others while this one does nothing.
     std::size_t kept() const noexcept {
         return count_.load(std::memory_order_relaxed) + spare_count_.load(std::memory_order_relaxed);

@@ -65,6 +65,8 @@ public:
     /// Takes a slot back that the cache has no room for, and makes room by the way. Never fails. Aborts with a sentence on
     /// a slot of another pool and on one that is free, when slots go to their slabs.
     void put(const slot_source& source, slot_cache& cache, void* slot) noexcept {
+        // As in slot_cache::put, where it has room.
+        if (cache.is_last(slot)) abort_on_misuse(source.name, "double free", slot);
         if (cache.spare_ == nullptr || cache.spare_has_slots()) {
             const std::lock_guard lock{lock_};
             empty_spare(source, cache);

@@ -78,8 +78,9 @@ public:
     static constexpr std::size_t max_slots =
         std::min(returned_slots<>::max_slots, max_request / 4 / geometry.slot_bytes);
 
-    /// Bytes that construction takes from upstream, aligned to required_alignment.
+    /// Bytes that construction takes from upstream, aligned to required_alignment; SIZE_MAX for more than max_slots.
     static constexpr std::size_t required_bytes(const wait_free_pool_options& options) noexcept {
+        if (options.slots > max_slots) return SIZE_MAX;
         return kept_offset(options.slots) + returned_slots<>::leaf_words(options.slots) * sizeof(word_type);
     }
     static constexpr std::size_t required_alignment = std::max(max_alignment, line_bytes);
@@ -169,7 +170,8 @@ protected:
     concurrent_pool_for(const wait_free_pool_options& options, resource_ref upstream, const char* reported)
         : reported_(reported), upstream_(upstream), report_(options.report_live) {
         require_at_least(1, reported, "slots", options.slots);
-        require_option(options.slots <= max_slots, reported, "slots", options.slots, "what max_slots says at most");
+        require_option(options.slots <= max_slots, reported, "slots", options.slots,
+                       "at most 16777216, or what fits the address space");
         base_ = static_cast<std::byte*>(upstream_.allocate(required_bytes(options), required_alignment));
         if (!exceptions_enabled && base_ == nullptr) return;
         slots_ = options.slots;
