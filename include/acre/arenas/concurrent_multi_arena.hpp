@@ -12,7 +12,7 @@
 // the arena it has open until it ends, so a request may be refused while other threads have room left in theirs; it may
 // also be while another thread is just about to list the last free one.
 //
-// Cost: allocate 27 instructions; deallocate 22 to 28 in the thread's open arena, else 39, one of them atomic; taking the
+// Cost: allocate 27 instructions; deallocate 22 to 28 in the thread's open arena, else 51, one of them atomic; taking the
 // next arena about 190, two of them atomic (counted by bench/limits/multi_arena.cpp); constant time, but for steps that
 // another thread's success makes vain.
 // Memory: arenas x (bytes + 96), all at construction; the table of acre::per_thread in the C heap: 256 bytes in each thread

@@ -325,7 +325,8 @@ private:
             abort_on_misuse(Storage::name, "double free", p);
         poison(p, bytes);
         const std::size_t index = this->index_of(offset);
-        give_back_to_shared(index, offset - index * this->arena_bytes(), bytes);
+        if (shared_.holds(index)) [[unlikely]]
+            give_back_to_shared(index, offset - index * this->arena_bytes(), bytes);
         const std::int64_t before = record(index).count.count_down();
         if (before <= 0) [[unlikely]]
             abort_on_misuse(Storage::name, "double free", p);
@@ -385,9 +386,9 @@ private:
         return left == 0;
     }
 
-    // The last allocation of the shared arena comes back at once. It is counted on, so this never brings a place back that
+    // Out of line: threads have arenas of their own. The last allocation of the shared arena comes back at once. It is counted on, so this never brings a place back that
     // another thread has prepared an exchange for.
-    void give_back_to_shared(std::size_t index, std::size_t first, std::size_t bytes) noexcept {
+    [[gnu::noinline]] void give_back_to_shared(std::size_t index, std::size_t first, std::size_t bytes) noexcept {
         const place seen = shared_.look();
         if (seen.arena != index || align_up(first + fit::rounded(bytes), shared_.unit()) != seen.taken) return;
         (void)shared_.replace(seen, {seen.arena, seen.allocations, align_up(first, shared_.unit()), seen.put});

@@ -41,6 +41,7 @@ public:
         const int left = without_arena - 2 * taken_bits_ - least_put_bits;
         allocations_bits_ = taken_bits_ + left / 2;
         put_bits_ = without_arena - taken_bits_ - allocations_bits_;
+        arena_shift_ = without_arena;
         clear();
     }
 
@@ -71,6 +72,12 @@ public:
     /// True when `seen` is still there. Relaxed: nothing is read because of it.
     bool is_still(const place& seen) const noexcept { return word_.load(std::memory_order_relaxed) == packed(seen); }
 
+    /// True when this arena is there, of which there is one at least: in less time than look() takes. Relaxed: who finds it
+    /// there looks.
+    bool holds(std::size_t arena) const noexcept {
+        return word_.load(std::memory_order_relaxed) >> arena_shift_ == arena;
+    }
+
     /// No arena is in use, for a thread that has it alone.
     void clear() noexcept { word_.store(packed({none_, 0, 0, 0}), std::memory_order_relaxed); }
 
@@ -88,15 +95,14 @@ private:
         word = word << allocations_bits_ | said.allocations;
         word = word << taken_bits_ | said.taken / unit_;
         // Without an arena, which may be none of none, all of the word is the rest.
-        return rest_bits() == 64 ? word : std::uint64_t{said.arena} << rest_bits() | word;
+        return arena_shift_ == 64 ? word : std::uint64_t{said.arena} << arena_shift_ | word;
     }
     place unpacked(std::uint64_t word) const noexcept {
-        return {rest_bits() == 64 ? none_ : static_cast<std::size_t>(word >> rest_bits()),
+        return {arena_shift_ == 64 ? none_ : static_cast<std::size_t>(word >> arena_shift_),
                 word >> taken_bits_ & mask(allocations_bits_),
                 static_cast<std::size_t>(word & mask(taken_bits_)) * unit_,
                 word >> taken_bits_ >> allocations_bits_ & mask(put_bits_)};
     }
-    int rest_bits() const noexcept { return put_bits_ + allocations_bits_ + taken_bits_; }
     static std::uint64_t mask(int bits) noexcept { return (std::uint64_t{1} << bits) - 1; }
 
     std::size_t none_;
@@ -104,6 +110,7 @@ private:
     int taken_bits_ = 0;
     int allocations_bits_ = 0;
     int put_bits_ = 0;
+    int arena_shift_ = 0;
     Atomic<std::uint64_t> word_{0};
 };
 
