@@ -138,6 +138,14 @@ std::vector<path<Arenas>> deallocations() {
          0},
         {"deallocate: the arena in use is emptied", [](Arenas& arenas) { return call{.p = arenas.allocate(small)}; },
          -1},
+        {"deallocate: others live in its arena, which is closed",
+         [](Arenas& arenas) {
+             void* p = arenas.allocate(small);
+             (void)arenas.allocate(arena_bytes - 2 * small);
+             (void)arenas.allocate(2 * small);
+             return call{.p = p};
+         },
+         0},
         {"deallocate: a closed arena is emptied",
          [](Arenas& arenas) {
              void* p = arenas.allocate(most);

@@ -291,7 +291,7 @@ TEST(concurrent_multi_arena, fewer_arenas_than_threads) {
                 tested.deallocate(block.p, block.bytes);
             }
         });
-        // At most 16 blocks live at once. With one arena nothing but what is closed too late stands in the way.
+        // At most 16 blocks live at once, but an arena begins again only when none of them lies in it.
         EXPECT_GT(served.load(), 1000u) << arenas;
         expect_all_free(tested);
     }

@@ -125,7 +125,7 @@ public:
     /// Takes everything back: all that was handed out is void. No other thread may use it meanwhile. Linear in the arenas.
     void reset() noexcept {
         poison(this->bytes(), capacity());
-        for (std::size_t index = 0; index < this->part_count(); ++index) close_for_reset(this->parts()[index]);
+        for (std::size_t index = 0; index < this->part_count(); ++index) forget(this->parts()[index]);
         list_arenas();
     }
 
@@ -435,10 +435,6 @@ private:
             visit(seen.arena, static_cast<std::int64_t>(seen.allocations), within(seen.taken));
     }
     std::size_t within(std::size_t bytes) const noexcept { return std::min(bytes, this->arena_bytes()); }
-
-    static void close_for_reset(part& each) noexcept {
-        if (each.is_open()) forget(each);
-    }
 
     void list_arenas() noexcept {
         shared_.clear();

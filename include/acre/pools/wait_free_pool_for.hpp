@@ -3,7 +3,7 @@
 //
 // Use it where a thread that must not miss its deadline hands memory to others, or gets its own back from them: an audio
 // callback, a control loop, a signal handler. Use acre::concurrent_pool<T, acre::wait_free> for objects. Where
-// threads may wait now and then, the policy acre::magazines is faster and lets every thread allocate; where one thread
+// threads may wait now and then, the policy acre::magazines lets every thread allocate and grows; where one thread
 // does all, use acre::chunk_pool.
 //
 // So many slots are taken from upstream at construction, with what is known of them, in one block; after that upstream is
