@@ -25,7 +25,7 @@ std::string file_of(acre_test::choices& choose) {
     for (std::uint32_t expected = 1; !choose.empty(); ++expected) {
         // Mostly the section that belongs here, as long as the next number says.
         const std::uint32_t chosen = choose();
-        const std::uint32_t kind = chosen % 8 == 0 ? chosen / 8 % 9 : std::min(expected, 7U);
+        const std::uint32_t kind = chosen % 8 == 0 ? chosen / 8 % 11 : std::min(expected, 9U);
         const auto raw = choose.take(choose() % 4096);
         bytes += acre::test::section(static_cast<format::section_kind>(kind),
                                      {reinterpret_cast<const char*>(raw.data()), raw.size()});
@@ -44,6 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
         trace_reader reader{path};
         std::uint64_t sum = 0;
         reader.for_each([&](const event& e) { sum += e.size; });
+        reader.for_each_mark([&](const mark& m) { sum += m.event; });
         if (sum == UINT64_MAX) std::puts("");
     } catch (const tool_error& error) {
         if (std::strlen(error.what()) < 10 || std::strchr(error.what(), '\n') != nullptr) std::abort();

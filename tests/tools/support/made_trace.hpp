@@ -1,6 +1,7 @@
 // A program that never ran: a test says what it allocates and frees, and where, and gets its trace.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
@@ -52,9 +53,20 @@ public:
         events.push_back(e);
     }
 
+    /// A mark after the event that was last.
+    void mark_here(mark_kind kind, const std::string& scope = {}, std::uint32_t thread = 0) {
+        mark m{.time = time_, .event = events.size(), .thread = thread, .kind = kind};
+        if (m.is_scope()) m.name = scope_name(scope);
+        marks.push_back(m);
+    }
+
     std::filesystem::path write(std::filesystem::path path) const {
         trace_writer writer{path, header, tables};
-        for (const event& e : events) writer.add(e);
+        std::size_t next_mark = 0;
+        for (std::size_t i = 0; i <= events.size(); ++i) {
+            for (; next_mark < marks.size() && marks[next_mark].event == i; ++next_mark) writer.add(marks[next_mark]);
+            if (i < events.size()) writer.add(events[i]);
+        }
         writer.finish();
         return path;
     }
@@ -62,8 +74,16 @@ public:
     trace_header header;
     trace_tables tables;
     std::vector<event> events;
+    std::vector<mark> marks;
 
 private:
+    std::uint32_t scope_name(const std::string& scope) {
+        auto& names = tables.scope_names;
+        const auto found = std::find(names.begin(), names.end(), scope);
+        if (found == names.end()) names.push_back(scope);
+        return static_cast<std::uint32_t>(std::find(names.begin(), names.end(), scope) - names.begin());
+    }
+
     event next(std::uint32_t stack, std::uint32_t thread, operation op) {
         event e;
         e.time = time_ += 100;

@@ -44,12 +44,15 @@ TEST(round_trip, keeps_header_and_tables) {
     made.header.system_time = 77;
     made.header.unmatched_frees = 3;
     made.header.stacks_at_free = false;
+    made.header.stacks = stack_method::caller;
+    made.header.sampling_period = 1000;
     made.header.notes = {"one", "", "three with \xc3\xa4"};
     made.tables.modules.push_back({"/lib/libc.so.6", "", 0x7f00'0000'1000});
     made.stack({"main", "inner"});
     made.tables.frames.push_back({frame_info::no_module, ~std::uint64_t{0}, {}});
     made.tables.frames.push_back({1, 5, {{"inlined", "a.hpp", 3}, {"outer", "", 0}}});
     made.tables.call_tree.push_back({2, 3});
+    made.tables.scope_names = {"frame", ""};
     const trace_reader reader{made.write(directory / "a.acre")};
 
     EXPECT_EQ(reader.header().command, made.header.command);
@@ -61,7 +64,10 @@ TEST(round_trip, keeps_header_and_tables) {
     EXPECT_EQ(reader.header().system_time, 77U);
     EXPECT_EQ(reader.header().unmatched_frees, 3U);
     EXPECT_FALSE(reader.header().stacks_at_free);
+    EXPECT_EQ(reader.header().stacks, stack_method::caller);
+    EXPECT_EQ(reader.header().sampling_period, 1000U);
     EXPECT_EQ(reader.header().notes, made.header.notes);
+    EXPECT_EQ(reader.tables().scope_names, made.tables.scope_names);
 
     ASSERT_EQ(reader.tables().modules.size(), 2U);
     EXPECT_EQ(reader.tables().modules[1].path, "/lib/libc.so.6");

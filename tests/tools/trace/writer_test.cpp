@@ -24,7 +24,7 @@ TEST(writer, leaves_no_file_when_it_is_not_finished) {
     const made_trace made;
     {
         trace_writer writer{directory / "a.acre", made.header, made.tables};
-        writer.add({});
+        writer.add(event{});
         EXPECT_FALSE(std::filesystem::exists(directory / "a.acre"));
     }
     EXPECT_EQ(files_in(directory), 0U);

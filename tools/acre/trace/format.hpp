@@ -9,18 +9,20 @@
 namespace acre::tool::format {
 
 inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'a', 'c', 'r', 'e', '\r', '\n', 0x1a};
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 inline constexpr std::size_t file_head_bytes = 16;  // magic, version, a reserved word
 
-/// Sections stand in the file in this order; only `events` may be missing or repeat.
+/// Sections stand in the file in this order; only `events` and `marks` may be missing, repeat, and change places.
 enum class section_kind : std::uint32_t {
     header = 1,
     strings = 2,
     modules = 3,
     frames = 4,
     call_tree = 5,
-    events = 6,
-    end = 7,
+    scopes = 6,
+    events = 7,
+    marks = 8,
+    end = 9,
 };
 
 /// What stands in front of each section's payload, each field little-endian in this order.
@@ -37,6 +39,7 @@ inline constexpr std::size_t section_head_bytes = 32;
 using section_head_image = std::array<std::uint8_t, section_head_bytes>;
 
 inline constexpr std::size_t events_per_chunk = 65'536;
+inline constexpr std::size_t marks_per_chunk = 65'536;
 
 /// The columns of a chunk of events, in the order in which they stand in the payload.
 enum class column : std::uint8_t { op, size, alignment, stack, object, time, thread };
@@ -58,12 +61,14 @@ inline constexpr std::uint64_t most_nodes = 1 << 24;
 inline constexpr std::uint64_t most_frames = 1 << 22;
 inline constexpr std::uint64_t most_locations = 1 << 23;
 inline constexpr std::uint64_t most_text_bytes = 512 << 20;  // of all names together, repeats counted
+inline constexpr std::uint64_t most_scope_names = 1 << 20;
+inline constexpr std::uint64_t most_open_scopes = 1 << 20;  // in all threads together
 inline constexpr std::uint64_t most_threads = 1 << 24;
 inline constexpr std::uint64_t most_live_objects = std::uint64_t{1} << 28;
 
 /// What a section may grow to when it is decompressed.
 constexpr std::uint64_t most_raw_bytes(const section_head& head) {
-    if (head.kind == section_kind::events) return most_chunk_bytes;
+    if (head.kind == section_kind::events || head.kind == section_kind::marks) return most_chunk_bytes;
     const std::uint64_t by_expansion = (64 << 10) + head.compressed_bytes * most_table_expansion;
     return by_expansion < most_table_bytes ? by_expansion : most_table_bytes;
 }

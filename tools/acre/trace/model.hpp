@@ -1,7 +1,7 @@
 // The words of a trace: what the recorder hands over, what the trace file holds and what every command reads.
 //
 // A trace is one run of one program: a header, the modules that were loaded, the frames and the call tree that the
-// program's stacks form, and the events in the order in which they happened. An object is one successful allocation;
+// program's stacks form, the events in the order in which they happened, and marks between them. An object is one successful allocation;
 // objects are numbered from 0 in the order of their allocation, and a free refers to its object by that number, so no
 // address is kept. A realloc that succeeds is two events, a release and an acquisition of another object, both marked
 // `operation::realloc`.
@@ -24,6 +24,8 @@ enum class operation : std::uint8_t {
     free,
     delete_single,  // operator delete, every form
     delete_array,   // operator delete[], every form
+    allocate,       // of a resource that the program has traced, not of malloc
+    deallocate,     // of such a resource
 };
 
 /// Number of a node of the call tree that stands for "no stack known".
@@ -39,6 +41,26 @@ struct event {
     std::uint8_t alignment_log2 = 0;  // 0: the function's default (16 bytes); else log2 of the alignment asked for
     operation op = operation::malloc;
     bool allocates = true;  // false: a free
+};
+
+/// What a mark says of the time after it.
+enum class mark_kind : std::uint8_t {
+    scope_begin,        // the thread enters a scope that the program has named
+    scope_end,          // it leaves that scope, the innermost that it is in
+    recording_paused,   // what follows is not recorded
+    recording_resumed,  // what follows is recorded again
+};
+
+/// Something between two events that the program or its user wanted to be seen.
+struct mark {
+    std::uint64_t time = 0;    // nanoseconds since the recording began
+    std::uint64_t event = 0;   // how many events came before it
+    std::uint32_t thread = 0;  // numbered as in events; a thread without events has a number of its own
+    std::uint32_t name = 0;    // of a scope: index into trace_tables::scope_names; else 0
+    mark_kind kind = mark_kind::scope_begin;
+
+    bool is_scope() const noexcept { return kind == mark_kind::scope_begin || kind == mark_kind::scope_end; }
+    friend bool operator==(const mark&, const mark&) = default;
 };
 
 /// A file mapped into the program: the program itself or a shared library.
@@ -71,11 +93,19 @@ struct call_node {
     std::uint32_t frame = 0;  // index into trace_tables::frames; meaningless for node 0
 };
 
-/// Everything in a trace besides its events.
+/// Everything in a trace besides its events and marks.
 struct trace_tables {
     std::vector<module_info> modules;
     std::vector<frame_info> frames;
-    std::vector<call_node> call_tree;  // never empty: node 0 is the root
+    std::vector<call_node> call_tree;      // never empty: node 0 is the root
+    std::vector<std::string> scope_names;  // of marks
+};
+
+/// How the recorder found the stacks.
+enum class stack_method : std::uint8_t {
+    unwind_tables,   // whole stacks
+    frame_pointers,  // functions that keep no frame pointer, and what calls them, may be missing
+    caller,          // the caller of the allocating function alone
 };
 
 /// How the recorded run came about and ended.
@@ -89,9 +119,13 @@ struct trace_header {
     std::uint64_t system_time = 0;
     std::uint64_t unmatched_frees = 0;  // frees of memory whose allocation was not seen; they are not events
     bool stacks_at_free = true;
-    std::vector<std::string> notes;  // what a reader should know, a sentence each
+    stack_method stacks = stack_method::unwind_tables;
+    std::uint64_t sampling_period = 1;  // 1: each allocation was recorded; n: one in n on average, at random
+    std::vector<std::string> notes;     // what a reader should know, a sentence each
 
     static constexpr std::int32_t unknown_status = -1;  // the program's end was not seen
+
+    bool is_sampled() const noexcept { return sampling_period > 1; }
 
     /// Whether exit status and CPU time are known.
     bool end_is_known() const noexcept { return exit_status != unknown_status; }

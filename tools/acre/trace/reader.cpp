@@ -36,8 +36,12 @@ const char* name_of(section_kind kind) {
             return "frames";
         case section_kind::call_tree:
             return "call tree";
+        case section_kind::scopes:
+            return "scopes";
         case section_kind::events:
             return "events";
+        case section_kind::marks:
+            return "marks";
         case section_kind::end:
             return "end";
     }
@@ -45,7 +49,7 @@ const char* name_of(section_kind kind) {
 }
 
 constexpr auto tables_in_order = std::to_array({section_kind::header, section_kind::strings, section_kind::modules,
-                                                section_kind::frames, section_kind::call_tree});
+                                                section_kind::frames, section_kind::call_tree, section_kind::scopes});
 
 }  // namespace
 
@@ -96,8 +100,9 @@ void trace_reader::find_sections() {
         throw tool_error{"'" + path_.string() + "' was cut off before its first event: copy it again, or record again"};
     }
     if (!ended_) {
+        whole_events_ = count_whole_events();
         missing_ = "'" + path_.string() +
-                   "' was cut off: " + plural(count_whole_events(), "event is whole", "events are whole") +
+                   "' was cut off: " + plural(whole_events_, "event is whole", "events are whole") +
                    " and the rest is missing";
     } else if (offset != file_bytes_) {
         damaged("there are " + std::to_string(file_bytes_ - offset) + " bytes after its end");
@@ -119,9 +124,11 @@ std::uint64_t trace_reader::count_whole_events() {
 /// Checks that the section may come here, and keeps it.
 void trace_reader::place(const section& found) {
     const bool in_tables = table_sections_.size() < tables_in_order.size();
-    const auto expected = in_tables ? tables_in_order[table_sections_.size()] : section_kind::events;
-    const bool ends = found.head.kind == section_kind::end && !in_tables;
-    if (found.head.kind != expected && !ends) {
+    const bool ends = found.head.kind == section_kind::end;
+    const bool marks = found.head.kind == section_kind::marks;
+    const bool may_come_here = in_tables ? found.head.kind == tables_in_order[table_sections_.size()]
+                                         : found.head.kind == section_kind::events || marks || ends;
+    if (!may_come_here) {
         damaged("its " + std::string{name_of(found.head.kind)} + " section at byte " +
                 std::to_string(found.offset - format::section_head_bytes) + " is out of order");
     }
@@ -131,7 +138,7 @@ void trace_reader::place(const section& found) {
     } else if (ends) {
         read_end(found);
     } else {
-        chunks_.push_back(found);
+        (marks ? mark_chunks_ : chunks_).push_back(found);
     }
 }
 
@@ -165,6 +172,7 @@ void trace_reader::read_tables() {
         tables_.modules = decode_modules(payload_of(table_sections_[++at]), strings);
         tables_.frames = decode_frames(payload_of(table_sections_[++at]), strings, tables_.modules.size());
         tables_.call_tree = decode_call_tree(payload_of(table_sections_[++at]), tables_.frames.size());
+        tables_.scope_names = decode_scope_names(payload_of(table_sections_[++at]), strings);
     } catch (const tool_error& error) {
         damaged(std::string{"in its "} + name_of(tables_in_order[at]) + " section, " + error.what());
     }
@@ -174,7 +182,8 @@ void trace_reader::read_end(const section& end) {
     try {
         const auto payload = payload_of(end);
         byte_source source{payload};
-        totals_ = {source.number(), source.number(), source.number(), source.number(), source.number()};
+        totals_ = {source.number(), source.number(), source.number(),
+                   source.number(), source.number(), source.number()};
         source.expect_end();
     } catch (const tool_error& error) {
         damaged(std::string{"in its end section, "} + error.what());
@@ -259,7 +268,7 @@ event trace_reader::decode_event(event_stream& stream) const {
     };
     event e;
     const std::uint8_t op_byte = column(op).byte();
-    if ((op_byte & 0x80) != 0 || (op_byte & format::operation_mask) > static_cast<unsigned>(operation::delete_array)) {
+    if ((op_byte & 0x80) != 0 || (op_byte & format::operation_mask) > static_cast<unsigned>(operation::deallocate)) {
         throw tool_error{"the operation is unknown"};
     }
     e.op = static_cast<operation>(op_byte & format::operation_mask);
@@ -293,6 +302,46 @@ event trace_reader::decode_event(event_stream& stream) const {
     e.object = stream.objects - 1 - back;
     if (!stream.live.take(e.object, e.size)) throw tool_error{"an object is freed twice"};
     return e;
+}
+
+void trace_reader::open_marks(const section& chunk, mark_stream& stream) {
+    try {
+        stream.payload = payload_of(chunk);
+        stream.source = byte_source{stream.payload};
+        stream.left = stream.source.number(format::marks_per_chunk, "the number of marks");
+        if (stream.source.number() != stream.marks) throw tool_error{"they are out of order"};
+    } catch (const tool_error& error) {
+        damaged("in its marks after mark " + std::to_string(stream.marks) + ", " + error.what());
+    }
+}
+
+mark trace_reader::next_mark(mark_stream& stream) const {
+    try {
+        const mark m = decode_mark(stream);
+        stream.scopes.pass(m);
+        ++stream.marks;
+        return m;
+    } catch (const tool_error& error) {
+        damaged("at mark " + std::to_string(stream.marks) + ", " + error.what());
+    }
+}
+
+mark trace_reader::decode_mark(mark_stream& stream) const {
+    mark m;
+    const std::uint8_t kind = stream.source.byte();
+    if (kind > static_cast<std::uint8_t>(mark_kind::recording_resumed)) throw tool_error{"its kind is unknown"};
+    m.kind = static_cast<mark_kind>(kind);
+    const std::uint64_t most_events = ended_ ? totals_.events : ~std::uint64_t{0};
+    stream.event += stream.source.number(most_events - stream.event, "the event before it");
+    m.event = stream.event;
+    stream.tick += static_cast<std::uint64_t>(stream.source.signed_number());
+    m.time = stream.tick * format::tick_nanoseconds;
+    m.thread = static_cast<std::uint32_t>(stream.source.number(format::most_threads - 1, "the thread"));
+    if (m.is_scope()) {
+        m.name = static_cast<std::uint32_t>(stream.source.number());
+        if (m.name >= tables_.scope_names.size()) throw tool_error{"its scope has no name"};
+    }
+    return m;
 }
 
 void trace_reader::damaged(const std::string& how) const {

@@ -16,6 +16,7 @@
 #include "format.hpp"
 #include "live_table.hpp"
 #include "model.hpp"
+#include "open_scopes.hpp"
 
 namespace acre::tool {
 
@@ -50,6 +51,22 @@ public:
         check_counts(stream);
     }
 
+    /// Calls `visit(const mark&)` for each mark in order: those that stand before an event have its number at most. A scope
+    /// that ends is the innermost of its thread. Memory: a chunk and 4 bytes for a scope that a thread is in.
+    template <typename Visit>
+    void for_each_mark(Visit&& visit) {
+        mark_stream stream;
+        for (const section& each : mark_chunks_) {
+            open_marks(each, stream);
+            for (std::uint64_t left = stream.left; left > 0; --left) {
+                const mark next = next_mark(stream);
+                if (next.event <= whole_events_) visit(next);
+            }
+            if (stream.source.remaining() != 0) damaged("a section of its marks is longer than they need");
+        }
+        if (ended_ && stream.marks != totals_.marks) damaged("it has not as many marks as its end section says");
+    }
+
 private:
     struct file_closer {
         void operator()(std::FILE* file) const noexcept { std::fclose(file); }
@@ -78,6 +95,17 @@ private:
         std::uint32_t threads = 0;
     };
 
+    /// Where for_each_mark stands.
+    struct mark_stream {
+        open_scopes scopes;
+        byte_source source;
+        std::vector<std::uint8_t> payload;
+        std::uint64_t left = 0;  // marks in the chunk
+        std::uint64_t marks = 0;
+        std::uint64_t event = 0;
+        std::uint64_t tick = 0;
+    };
+
     /// What the end section says.
     struct totals {
         std::uint64_t events = 0;
@@ -85,6 +113,7 @@ private:
         std::uint64_t bytes = 0;
         std::uint64_t threads = 0;
         std::uint64_t live = 0;
+        std::uint64_t marks = 0;
     };
 
     void open_file();
@@ -107,6 +136,9 @@ private:
     void check_counts(const event_stream& stream) const;
     event next_event(event_stream& stream) const;
     event decode_event(event_stream& stream) const;
+    void open_marks(const section& chunk, mark_stream& stream);
+    mark next_mark(mark_stream& stream) const;
+    mark decode_mark(mark_stream& stream) const;
     [[noreturn]] void damaged(const std::string& how) const;
 
     std::filesystem::path path_;
@@ -116,6 +148,8 @@ private:
     trace_tables tables_;
     std::vector<section> table_sections_;
     std::vector<section> chunks_;
+    std::vector<section> mark_chunks_;
+    std::uint64_t whole_events_ = ~std::uint64_t{0};  // of a file that was cut off
     totals totals_;
     bool ended_ = false;
     std::string missing_;

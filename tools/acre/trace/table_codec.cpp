@@ -101,6 +101,7 @@ void check_call_tree(const trace_tables& tables) {
 
 void check_tables(const trace_tables& tables) {
     check_call_tree(tables);
+    if (tables.scope_names.size() > format::most_scope_names) throw tool_error{"there are too many scopes for a trace"};
     if (tables.frames.size() > format::most_frames) throw tool_error{"there are too many frames for a trace"};
     std::uint64_t locations = 0;
     for (const frame_info& frame : tables.frames) {
@@ -123,6 +124,8 @@ byte_sink encode_header(const trace_header& header) {
     sink.number(header.system_time);
     sink.number(header.unmatched_frees);
     sink.byte(header.stacks_at_free ? 1 : 0);
+    sink.byte(static_cast<std::uint8_t>(header.stacks));
+    sink.number(header.sampling_period);
     encode_texts(sink, header.notes);
     return sink;
 }
@@ -139,6 +142,11 @@ trace_header decode_header(std::span<const std::uint8_t> payload) {
     header.system_time = source.number();
     header.unmatched_frees = source.number();
     header.stacks_at_free = source.byte() != 0;
+    const std::uint8_t stacks = source.byte();
+    if (stacks > static_cast<std::uint8_t>(stack_method::caller)) throw tool_error{"the kind of its stacks is unknown"};
+    header.stacks = static_cast<stack_method>(stacks);
+    header.sampling_period = source.number();
+    if (header.sampling_period == 0) throw tool_error{"the sampling period is 0"};
     header.notes = decode_texts(source);
     source.expect_end();
     return header;
@@ -160,6 +168,8 @@ encoded_tables encode_tables(const trace_tables& tables) {
         encoded.call_tree.number(i - tables.call_tree[i].parent);
         encoded.call_tree.number(tables.call_tree[i].frame);
     }
+    encoded.scopes.number(tables.scope_names.size());
+    for (const std::string& name : tables.scope_names) encoded.scopes.number(number(name));
     return encoded;
 }
 
@@ -214,6 +224,18 @@ std::vector<call_node> decode_call_tree(std::span<const std::uint8_t> payload, s
     }
     source.expect_end();
     return tree;
+}
+
+std::vector<std::string> decode_scope_names(std::span<const std::uint8_t> payload,
+                                            const std::vector<std::string>& strings) {
+    byte_source source{payload};
+    string_lookup lookup{strings};
+    std::vector<std::string> names;
+    for (auto left = source.count(format::most_scope_names, "the number of scopes"); left > 0; --left) {
+        names.push_back(lookup(source));
+    }
+    source.expect_end();
+    return names;
 }
 
 }  // namespace acre::tool

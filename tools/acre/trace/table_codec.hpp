@@ -11,12 +11,13 @@
 
 namespace acre::tool {
 
-/// The payloads of the four sections that the tables become.
+/// The payloads of the five sections that the tables become.
 struct encoded_tables {
     byte_sink strings;
     byte_sink modules;
     byte_sink frames;
     byte_sink call_tree;
+    byte_sink scopes;
 };
 
 /// Throws tool_error when an index is out of range, the tree has a cycle or a limit is passed.
@@ -32,5 +33,7 @@ std::vector<module_info> decode_modules(std::span<const std::uint8_t> payload, c
 std::vector<frame_info> decode_frames(std::span<const std::uint8_t> payload, const std::vector<std::string>& strings,
                                       std::size_t modules);
 std::vector<call_node> decode_call_tree(std::span<const std::uint8_t> payload, std::size_t frames);
+std::vector<std::string> decode_scope_names(std::span<const std::uint8_t> payload,
+                                            const std::vector<std::string>& strings);
 
 }  // namespace acre::tool

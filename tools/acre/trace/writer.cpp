@@ -60,7 +60,10 @@ std::FILE* create(const std::filesystem::path& temporary, const std::filesystem:
 }  // namespace
 
 trace_writer::trace_writer(std::filesystem::path path, const trace_header& header, const trace_tables& tables)
-    : path_{final_path(path)}, context_{tables.call_tree.size()}, nodes_{tables.call_tree.size()} {
+    : path_{final_path(path)},
+      context_{tables.call_tree.size()},
+      nodes_{tables.call_tree.size()},
+      scope_names_{tables.scope_names.size()} {
     check_tables(tables);
     temporary_ = path_;
     temporary_ += ".partial-" + std::to_string(::getpid());
@@ -76,6 +79,7 @@ trace_writer::trace_writer(std::filesystem::path path, const trace_header& heade
         write_section(format::section_kind::modules, encoded.modules);
         write_section(format::section_kind::frames, encoded.frames);
         write_section(format::section_kind::call_tree, encoded.call_tree);
+        write_section(format::section_kind::scopes, encoded.scopes);
     } catch (...) {
         ::unlink(temporary_.c_str());
         throw;
@@ -91,6 +95,21 @@ void trace_writer::add(const event& e) {
     append(e);
     context_.pass(e);
     if (++events_ - chunk_first_event_ == format::events_per_chunk) write_chunk();
+}
+
+void trace_writer::add(const mark& m) {
+    if (m.thread >= format::most_threads) throw tool_error{"a mark's thread is out of range"};
+    if (m.is_scope() && m.name >= scope_names_) throw tool_error{"a mark names a scope that is not in the table"};
+    scopes_.pass(m);
+    marks_.byte(static_cast<std::uint8_t>(m.kind));
+    marks_.number(events_ - previous_mark_event_);
+    previous_mark_event_ = events_;
+    const std::uint64_t tick = m.time / format::tick_nanoseconds;
+    marks_.signed_number(static_cast<std::int64_t>(tick - previous_mark_tick_));
+    previous_mark_tick_ = tick;
+    marks_.number(m.thread);
+    if (m.is_scope()) marks_.number(m.name);
+    if (++mark_count_ - chunk_first_mark_ == format::marks_per_chunk) write_marks();
 }
 
 void trace_writer::check(const event& e) {
@@ -148,10 +167,24 @@ void trace_writer::write_chunk() {
     for (byte_sink& each : columns_) each.clear();
     chunk_first_event_ = events_;
     chunk_first_object_ = objects_;
+    // Beside the events that they stand between, so that a file that is cut off has both.
+    write_marks();
+}
+
+void trace_writer::write_marks() {
+    if (mark_count_ == chunk_first_mark_) return;
+    byte_sink head;
+    head.number(mark_count_ - chunk_first_mark_);
+    head.number(chunk_first_mark_);
+    const byte_sink* const frames[] = {&head, &marks_};
+    write_section(format::section_kind::marks, frames);
+    marks_.clear();
+    chunk_first_mark_ = mark_count_;
 }
 
 void trace_writer::finish() {
     if (events_ != chunk_first_event_) write_chunk();
+    write_marks();
     write_end();
     if (std::fflush(file_.get()) != 0) throw tool_error{"cannot write '" + path_.string() + "': " + because_of_errno()};
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
@@ -167,6 +200,7 @@ void trace_writer::write_end() {
     payload.number(bytes_);
     payload.number(threads_);
     payload.number(live_.size());
+    payload.number(mark_count_);
     write_section(format::section_kind::end, payload);
 }
 

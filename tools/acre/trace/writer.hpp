@@ -1,4 +1,4 @@
-// Writes a trace file: the header and tables at once, then the events in chunks, column by column.
+// Writes a trace file: the header and tables at once, then the events in chunks, column by column, and the marks.
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 #include "format.hpp"
 #include "live_table.hpp"
 #include "model.hpp"
+#include "open_scopes.hpp"
 
 namespace acre::tool {
 
@@ -30,6 +31,10 @@ public:
     /// Objects must come numbered from 0 and be freed once; throws tool_error where they are not.
     void add(const event& e);
 
+    /// A mark between the event added last and the next; its `event` is not looked at. Throws tool_error when it ends
+    /// another scope than the innermost of its thread.
+    void add(const mark& m);
+
     /// Writes what is left and gives the file its name.
     void finish();
 
@@ -42,6 +47,7 @@ private:
     void check(const event& e);
     void append(const event& e);
     void write_chunk();
+    void write_marks();
     void write_end();
     void write_section(format::section_kind kind, std::span<const byte_sink* const> frames);
     void write_section(format::section_kind kind, const byte_sink& payload);
@@ -55,13 +61,20 @@ private:
     event_context context_;
     live_table<std::uint64_t> live_;  // size of each live object
     std::array<byte_sink, format::column_count> columns_;
+    byte_sink marks_;
+    open_scopes scopes_;
     std::size_t nodes_ = 0;
+    std::size_t scope_names_ = 0;
     std::uint64_t events_ = 0;
     std::uint64_t objects_ = 0;
     std::uint64_t bytes_ = 0;
     std::uint64_t chunk_first_event_ = 0;
     std::uint64_t chunk_first_object_ = 0;
     std::uint64_t previous_tick_ = 0;
+    std::uint64_t mark_count_ = 0;
+    std::uint64_t chunk_first_mark_ = 0;
+    std::uint64_t previous_mark_tick_ = 0;
+    std::uint64_t previous_mark_event_ = 0;
     std::uint32_t previous_thread_ = 0;
     std::uint32_t threads_ = 0;
 };
