@@ -128,7 +128,7 @@ protected:
         byte_sink sink;
         for (const std::uint64_t number : numbers) sink.number(number);
         byte_sink end;
-        for (const std::uint64_t total : {0, 0, 0, 0, 0, 1}) end.number(total);
+        for (const unsigned total : {0U, 0U, 0U, 0U, 0U, 1U}) end.number(total);
         bytes.resize(bytes.rfind(section(format::section_kind::end, std::string(6, '\0'))));
         bytes += section(format::section_kind::marks, {sink.bytes().begin(), sink.bytes().end()});
         bytes += section(format::section_kind::end, {end.bytes().begin(), end.bytes().end()});
