@@ -212,10 +212,10 @@ std::vector<reach_line> static_lines() {
             lines.push_back({group + ", " + variant + " / " + against, quantity::time, group, variant, against, asked});
         };
         const std::string started = ", a thread was started";
-        add(started, pool, baseline, 0.5);
-        add(started, pooled, baseline, 0.5);
+        add(started, pool, baseline, 0.3);
+        add(started, pooled, baseline, 0.3);
         add(started, pool, pool + ", a group", 1.5);
-        add(started + littered, pool, baseline, 0.5);
+        add(started + littered, pool, baseline, 0.3);
         add("", pool, baseline, std::nullopt);
         add(", 2 threads", pool, baseline, std::nullopt);
         add(", 4 threads", pool, baseline, std::nullopt);

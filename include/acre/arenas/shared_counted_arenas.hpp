@@ -386,8 +386,8 @@ private:
         return left == 0;
     }
 
-    // Out of line: threads have arenas of their own. The last allocation of the shared arena comes back at once. It is counted on, so this never brings a place back that
-    // another thread has prepared an exchange for.
+    // Out of line: threads have arenas of their own. The last allocation of the shared arena comes back at once. It is
+    // counted on, so this never brings a place back that another thread has prepared an exchange for.
     [[gnu::noinline]] void give_back_to_shared(std::size_t index, std::size_t first, std::size_t bytes) noexcept {
         const place seen = shared_.look();
         if (seen.arena != index || align_up(first + fit::rounded(bytes), shared_.unit()) != seen.taken) return;
