@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Whether what `acre advise` predicts is what one gets: programs in two builds, before and after following the advice.
+
+Each program is recorded once before, and advised. Then both builds run in turns; obtained is the difference of their CPU
+times in a round. Usage: predict.py [--binaries DIR]... [--rounds N] [PROGRAM...]; programs: storm, parser, orcs.
+They are built by `make` and `scripts/bench`.
+"""
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS = {
+    "storm": ["prediction_storm_plain", "prediction_storm_acre"],
+    "parser": ["prediction_parser_plain", "prediction_parser_acre"],
+    "orcs": ["orcs_vs_elves", "orcs_vs_elves_acre", "--frames", "200"],
+}
+
+
+def run(command):
+    """CPU seconds and output of one run."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime), done.stdout
+
+
+def median_interval(samples):
+    """Low, median and high: the order statistics that hold the median with 95 % confidence."""
+    ordered = sorted(samples)
+    reach = 0.98 * len(ordered) ** 0.5
+    middle = (len(ordered) - 1) / 2
+    low = max(0, int(middle - reach))
+    return ordered[low], statistics.median(ordered), ordered[len(ordered) - 1 - low]
+
+
+def predict(acre, plain, folder):
+    """Low and high of the seconds that the advice says it saves, all advices together."""
+    trace = os.path.join(folder, "before.acre")
+    subprocess.run([acre, "-q", "record", "-o", trace, "--", *plain], check=True, stdout=subprocess.DEVNULL)
+    text = subprocess.run([acre, "-q", "advise", "--json", trace], check=True, capture_output=True, text=True).stdout
+    savings = [each["saving"] for each in json.loads(text)["advices"] if each["verdict"] != "leave" and each["saving"]]
+    return [sum(each["nanoseconds"][end] for each in savings) / 1e9 for end in ("low", "high")]
+
+
+def obtain(plain, with_acre, rounds):
+    """The interval of the seconds saved in a round, and the median seconds before."""
+    before, saved = [], []
+    for _ in range(rounds):
+        (plain_seconds, plain_output), (acre_seconds, acre_output) = run(plain), run(with_acre)
+        if plain_output != acre_output:
+            sys.exit(f"predict: {plain[0]} and {with_acre[0]} print different things")
+        before.append(plain_seconds)
+        saved.append(plain_seconds - acre_seconds)
+    return median_interval(saved), statistics.median(before)
+
+
+def find(program, folders):
+    for folder in folders:
+        path = os.path.join(folder, program)
+        if os.path.exists(path):
+            return path
+    sys.exit(f"predict: {program} is in none of {', '.join(folders)}: build it with 'make' and 'scripts/bench'")
+
+
+def row(name, folders, rounds):
+    plain_name, acre_name, *arguments = PROGRAMS[name]
+    plain, with_acre = ([find(each, folders), *arguments] for each in (plain_name, acre_name))
+    with tempfile.TemporaryDirectory() as folder:
+        low, high = predict(find("acre", folders), plain, folder)
+    (least, median, most), before = obtain(plain, with_acre, rounds)
+    within = "yes" if low <= median <= high else "no"
+    return (f"| {name} | {before * 1e3:.0f} | {low * 1e3:.1f} .. {high * 1e3:.1f} | "
+            f"{median * 1e3:.1f} ({least * 1e3:.1f} .. {most * 1e3:.1f}) | {median / before:.0%} | {within} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("programs", nargs="*", help="storm, parser, orcs; default: all")
+    parser.add_argument("--binaries", action="append", help="where the programs are; default: build-bench/bin, build/bin")
+    parser.add_argument("--rounds", type=int, default=31)
+    options = parser.parse_args()
+    print("| program | CPU before, ms | predicted saving, ms | obtained, ms (95 % interval) | of the CPU time | within |")
+    print("|---|--:|--:|--:|--:|---|")
+    for name in options.programs or PROGRAMS:
+        if name not in PROGRAMS:
+            parser.error(f"there is no program '{name}': {', '.join(PROGRAMS)}")
+        print(row(name, options.binaries or ["build-bench/bin", "build/bin"], options.rounds), flush=True)
+
+
+if __name__ == "__main__":
+    main()
