@@ -39,7 +39,8 @@ struct measured_saving {
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
     std::uint32_t rounds = 0;
-    std::string failure;  // why the candidate could not be replayed
+    double replayed_share = 1;  // of the events, the first ones; the time is scaled to all of them
+    std::string failure;        // why the candidate could not be replayed
 };
 
 struct advice {

@@ -4,6 +4,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "value_counts.hpp"
+
 namespace acre::tool {
 
 namespace {
@@ -21,76 +23,99 @@ struct thread_state {
     generation current;
 };
 
-std::uint64_t percentile(const std::vector<generation>& sorted, double share) {
-    const auto rank = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
-    return sorted[rank].bump_bytes;
-}
+/// Follows the generations of one question.
+class generation_study {
+public:
+    generation_study(std::uint32_t function, std::uint32_t threads) : function_{function}, threads_(threads) {}
 
-generation_figures figures_of(std::vector<generation> generations) {
-    generation_figures figures;
-    figures.count = generations.size();
-    if (generations.empty()) return figures;
-    std::sort(generations.begin(), generations.end(),
-              [](const generation& a, const generation& b) { return a.bump_bytes < b.bump_bytes; });
-    for (const generation& each : generations) {
-        figures.objects += each.objects;
-        figures.peak_bytes = std::max(figures.peak_bytes, each.peak_bytes);
+    void pass(const recorded_event& each) {
+        thread_state& thread = threads_[each.thread];
+        if (each.allocates) {
+            ++thread.live_objects;
+            thread.live_bytes += each.size;
+            ++thread.current.objects;
+            thread.current.bump_bytes += bump_bytes(each.size);
+            thread.current.peak_bytes = std::max(thread.current.peak_bytes, thread.live_bytes);
+            return;
+        }
+        --thread.live_objects;
+        thread.live_bytes -= each.size;
+        if (thread.live_objects != 0 || each.function != function_) return;
+        end(thread.current);
+        thread.current = {};
+        ++ends_[each.stack];
     }
-    figures.p50_bytes = percentile(generations, 0.5);
-    figures.p99_bytes = percentile(generations, 0.99);
-    figures.max_bytes = generations.back().bump_bytes;
-    return figures;
+
+    generation_figures finish() {
+        if (sizes_.total() == 0) return figures_;
+        figures_.count = sizes_.total();
+        figures_.p50_bytes = percentile(0.5);
+        figures_.p99_bytes = percentile(0.99);
+        const auto most = std::max_element(ends_.begin(), ends_.end(),
+                                           [](const auto& a, const auto& b) { return a.second < b.second; });
+        figures_.last_free = most->first;
+        return figures_;
+    }
+
+private:
+    void end(const generation& ended) {
+        sizes_.add(ended.bump_bytes);
+        figures_.objects += ended.objects;
+        figures_.max_bytes = std::max(figures_.max_bytes, ended.bump_bytes);
+        figures_.peak_bytes = std::max(figures_.peak_bytes, ended.peak_bytes);
+    }
+
+    std::uint64_t percentile(double share) const {
+        return sizes_.at_rank(static_cast<std::uint64_t>(share * static_cast<double>(sizes_.total() - 1) + 0.5));
+    }
+
+    std::uint32_t function_;
+    std::vector<thread_state> threads_;
+    value_counts sizes_;                           // of the generations
+    std::map<std::uint32_t, std::uint64_t> ends_;  // by the stack of the last free
+    generation_figures figures_;
+};
+
+/// Answers some questions in one pass.
+void study_together(const history& run, std::span<const generation_question> questions,
+                    std::vector<generation_figures>& answers) {
+    std::vector<generation_study> studies;
+    std::vector<std::vector<std::uint32_t>> studies_of(run.contexts().size());
+    for (std::uint32_t i = 0; i < questions.size(); ++i) {
+        studies.emplace_back(questions[i].function, run.threads());
+        for (const std::uint32_t context : questions[i].set) studies_of[context].push_back(i);
+    }
+    run.for_each([&](const recorded_event& each) {
+        for (const std::uint32_t study : studies_of[each.context]) studies[study].pass(each);
+    });
+    for (generation_study& study : studies) answers.push_back(study.finish());
 }
 
 /// Follows several groups through the run.
 class group_study {
 public:
     group_study(const history& run, std::size_t groups)
-        : run_{run},
-          figures_(groups),
-          live_(groups),
-          sizes_(groups),
-          youngest_(groups),
-          older_(run.objects().size(), none),
-          younger_(run.objects().size(), none) {}
+        : run_{run}, figures_(groups), live_(groups), neighbours_(run.slots()) {}
 
-    void allocate(std::uint32_t group, std::uint32_t number) {
-        const recorded_object& object = run_.objects()[number];
+    void allocate(std::uint32_t group, const recorded_event& each) {
         group_figures& figures = figures_[group];
-        ++figures.objects;
-        figures.bytes += object.size;
-        figures.smallest = std::min(figures.smallest, object.size);
-        figures.largest = std::max(figures.largest, object.size);
-        ++sizes_[group][object.size];
-        if (object.died == recorded_object::never) ++figures.never_freed;
         live& now = live_[group];
         figures.peak_objects = std::max(figures.peak_objects, ++now.objects);
-        figures.peak_bytes = std::max(figures.peak_bytes, now.bytes += object.size);
-        push(group, number, object.thread);
+        figures.peak_bytes = std::max(figures.peak_bytes, now.bytes += each.size);
+        push(group, each);
     }
 
-    void release(std::uint32_t group, std::uint32_t number) {
-        const recorded_object& object = run_.objects()[number];
+    void release(std::uint32_t group, const recorded_event& each) {
         live& now = live_[group];
         --now.objects;
-        now.bytes -= object.size;
-        if (object.freed_elsewhere) ++figures_[group].freed_elsewhere;
-        if (younger_[number] == none) ++figures_[group].freed_last_first;
-        unlink(group, number, object.thread);
+        now.bytes -= each.size;
+        if (neighbours_[each.slot].younger == none) ++figures_[group].freed_last_first;
+        unlink(neighbours_[each.slot]);
     }
 
-    std::vector<group_figures> finish() {
-        for (std::size_t i = 0; i < figures_.size(); ++i) {
-            for (const auto& [size, count] : sizes_[i]) {
-                group_figures& figures = figures_[i];
-                const bool better =
-                    count > figures.top_size_count || (count == figures.top_size_count && size < figures.top_size);
-                if (better) figures.top_size = size;
-                figures.top_size_count = std::max(figures.top_size_count, count);
-            }
-            figures_[i].sizes = sizes_[i].size();
-            figures_[i].threads = youngest_[i].size();
-        }
+    std::vector<group_figures> finish(const std::vector<std::uint32_t>& group_of_context) {
+        add_contexts(group_of_context);
+        add_sizes(group_of_context);
         return std::move(figures_);
     }
 
@@ -101,82 +126,107 @@ private:
         std::uint64_t objects = 0;
         std::uint64_t bytes = 0;
     };
+    /// The living of a group and thread, a lane, are a list in the order of their birth, by slot.
+    struct neighbours {
+        std::uint32_t lane = 0;
+        std::uint32_t older = none;
+        std::uint32_t younger = none;
+    };
 
-    void push(std::uint32_t group, std::uint32_t number, std::uint32_t thread) {
-        const auto [youngest, added] = youngest_[group].try_emplace(thread, none);
-        older_[number] = youngest->second;
-        if (youngest->second != none) younger_[youngest->second] = number;
-        youngest->second = number;
+    void push(std::uint32_t group, const recorded_event& each) {
+        const std::uint32_t lane = lane_of(group, each.thread);
+        std::uint32_t& youngest = youngest_[lane];
+        neighbours_[each.slot] = {lane, youngest, none};
+        if (youngest != none) neighbours_[youngest].younger = each.slot;
+        youngest = each.slot;
     }
 
-    void unlink(std::uint32_t group, std::uint32_t number, std::uint32_t thread) {
-        const std::uint32_t older = older_[number];
-        const std::uint32_t younger = younger_[number];
-        if (older != none) younger_[older] = younger;
-        if (younger != none) {
-            older_[younger] = older;
+    void unlink(const neighbours& gone) {
+        if (gone.older != none) neighbours_[gone.older].younger = gone.younger;
+        if (gone.younger != none) {
+            neighbours_[gone.younger].older = gone.older;
         } else {
-            youngest_[group][thread] = older;
+            youngest_[gone.lane] = gone.older;
+        }
+    }
+
+    std::uint32_t lane_of(std::uint32_t group, std::uint32_t thread) {
+        const auto [place, added] =
+            lanes_.try_emplace(std::uint64_t{group} << 32 | thread, static_cast<std::uint32_t>(youngest_.size()));
+        if (added) {
+            youngest_.push_back(none);
+            ++figures_[group].threads;
+        }
+        return place->second;
+    }
+
+    /// What does not depend on when things happened is known of each context already.
+    void add_contexts(const std::vector<std::uint32_t>& group_of_context) {
+        for (std::size_t i = 0; i < group_of_context.size(); ++i) {
+            if (group_of_context[i] == no_group) continue;
+            const allocation_context& context = run_.contexts()[i];
+            group_figures& figures = figures_[group_of_context[i]];
+            figures.objects += context.objects;
+            figures.bytes += context.bytes;
+            figures.never_freed += context.never_freed;
+            figures.freed_elsewhere += context.freed_elsewhere;
+            figures.smallest = std::min(figures.smallest, context.smallest);
+            figures.largest = std::max(figures.largest, context.largest);
+        }
+    }
+
+    void add_sizes(const std::vector<std::uint32_t>& group_of_context) {
+        std::vector<std::map<std::uint64_t, std::uint64_t>> sizes(figures_.size());
+        for (const size_count& each : run_.sizes()) {
+            const std::uint32_t group = group_of_context[each.context];
+            if (group != no_group) sizes[group][each.size] += each.objects;
+        }
+        for (std::size_t i = 0; i < figures_.size(); ++i) {
+            figures_[i].sizes = sizes[i].size();
+            for (const auto& [size, count] : sizes[i]) {
+                if (count <= figures_[i].top_size_count) continue;
+                figures_[i].top_size = size;
+                figures_[i].top_size_count = count;
+            }
         }
     }
 
     const history& run_;
     std::vector<group_figures> figures_;
     std::vector<live> live_;
-    std::vector<std::unordered_map<std::uint64_t, std::uint64_t>> sizes_;
-    std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> youngest_;  // by group and thread
-    // The living of a group and thread are a list in the order of their birth.
-    std::vector<std::uint32_t> older_;
-    std::vector<std::uint32_t> younger_;
+    std::vector<neighbours> neighbours_;
+    std::vector<std::uint32_t> youngest_;                     // by lane
+    std::unordered_map<std::uint64_t, std::uint32_t> lanes_;  // by group and thread
 };
 
 }  // namespace
 
-generation_figures study_generations(const history& run, const context_set& set, std::uint32_t function) {
-    std::vector<bool> member(run.contexts().size());
-    for (const std::uint32_t context : set) member[context] = true;
-    std::vector<thread_state> threads(run.threads());
-    std::vector<generation> generations;
-    std::map<std::uint32_t, std::uint64_t> ends;  // by the stack of the last free
-    for (const recorded_event& each : run.events()) {
-        if (!member[each.context]) continue;
-        const recorded_object& object = run.objects()[each.object];
-        thread_state& thread = threads[object.thread];
-        if (each.allocates != 0) {
-            ++thread.live_objects;
-            thread.live_bytes += object.size;
-            ++thread.current.objects;
-            thread.current.bump_bytes += bump_bytes(object.size);
-            thread.current.peak_bytes = std::max(thread.current.peak_bytes, thread.live_bytes);
-            continue;
-        }
-        --thread.live_objects;
-        thread.live_bytes -= object.size;
-        if (thread.live_objects != 0 || each.function != function) continue;
-        generations.push_back(thread.current);
-        thread.current = {};
-        ++ends[each.stack];
+std::vector<generation_figures> study_generations(const history& run, std::span<const generation_question> questions) {
+    // The state of the threads is what takes memory.
+    constexpr std::size_t most_states = std::size_t{1} << 20;
+    const std::size_t together = std::max<std::size_t>(most_states / std::max<std::size_t>(run.threads(), 1), 1);
+    std::vector<generation_figures> answers;
+    while (!questions.empty()) {
+        const auto part = questions.first(std::min(together, questions.size()));
+        study_together(run, part, answers);
+        questions = questions.subspan(part.size());
     }
-    generation_figures figures = figures_of(std::move(generations));
-    const auto most =
-        std::max_element(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most != ends.end()) figures.last_free = most->first;
-    return figures;
+    return answers;
 }
 
 std::vector<group_figures> study_groups(const history& run, const std::vector<std::uint32_t>& group_of_context,
                                         std::size_t groups) {
     group_study study{run, groups};
-    for (const recorded_event& each : run.events()) {
+    run.for_each([&](const recorded_event& each) {
         const std::uint32_t group = group_of_context[each.context];
-        if (group == no_group) continue;
-        if (each.allocates != 0) {
-            study.allocate(group, each.object);
+        if (group == no_group) return;
+        if (each.allocates) {
+            study.allocate(group, each);
         } else {
-            study.release(group, each.object);
+            study.release(group, each);
         }
-    }
-    return study.finish();
+    });
+    return study.finish(group_of_context);
 }
 
 }  // namespace acre::tool

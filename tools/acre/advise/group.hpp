@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "history.hpp"
@@ -47,6 +48,7 @@ struct group_figures {
     std::uint64_t sizes = 0;  // different ones
     std::uint64_t threads = 0;
 
+    std::uint64_t events() const noexcept { return 2 * objects - never_freed; }
     double churn() const noexcept { return ratio(objects, peak_objects); }
     double lifo_share() const noexcept { return ratio(freed_last_first, objects - never_freed); }
     double immortal_share() const noexcept { return ratio(never_freed, objects); }
@@ -63,9 +65,17 @@ private:
 /// Contexts, by number.
 using context_set = std::vector<std::uint32_t>;
 
-/// The generations of the contexts in `set` when `function` takes everything back each time that one of its own frees
-/// leaves nothing alive in a thread.
-generation_figures study_generations(const history& run, const context_set& set, std::uint32_t function);
+/// Asks for the generations of the contexts in `set` when `function` takes everything back each time that one of its own
+/// frees leaves nothing alive in a thread.
+struct generation_question {
+    std::uint32_t function = 0;
+    context_set set;
+
+    friend auto operator<=>(const generation_question&, const generation_question&) = default;
+};
+
+/// Answers them all by going through the run as few times as the memory for it allows.
+std::vector<generation_figures> study_generations(const history& run, std::span<const generation_question> questions);
 
 /// The figures of several groups at once; `group_of_context` has a group's number, or `no_group`, for each context.
 inline constexpr std::uint32_t no_group = 0xffff'ffff;

@@ -1,106 +1,125 @@
 #include "history.hpp"
 
 #include <algorithm>
-
-#include "trace/error.hpp"
+#include <tuple>
 
 namespace acre::tool {
 
-namespace {
+event recorded_event::original() const {
+    event e;
+    e.object = object;
+    e.size = size;
+    e.thread = thread;
+    e.alignment_log2 = alignment_log2;
+    e.allocates = allocates;
+    e.op = by_realloc ? operation::realloc : allocates ? operation::malloc : operation::free;
+    return e;
+}
 
-constexpr std::size_t most_events = 0x7fff'ffff;
-
-}  // namespace
-
-history::history(trace_reader& reader, const call_paths& paths) : paths_{paths} {
+history::history(trace_reader& reader, const call_paths& paths, std::size_t memory_for_events)
+    : paths_{paths}, events_{memory_for_events}, freed_in_(paths.functions().size()) {
+    reading state;
     reader.for_each([&](const event& e) {
-        if (events_.size() == most_events)
-            throw tool_error{"the trace has too many events for an advice: record a shorter run"};
         threads_ = std::max(threads_, e.thread + 1);
         if (e.allocates) {
-            allocate(e);
+            allocate(e, state);
         } else {
-            release(e);
+            release(e, state);
         }
     });
-    finish_lives();
+    finish_lives(state);
+    sort_sizes(state);
 }
 
-void history::allocate(const event& e) {
-    const std::uint32_t context = context_of(e.stack);
-    recorded_object object;
-    object.size = e.size;
-    object.born = static_cast<std::uint32_t>(events_.size());
-    object.thread = e.thread;
-    object.alignment_log2 = e.alignment_log2;
-    object.reallocates = e.op == operation::realloc;
-    ++contexts_[context].objects;
-    objects_.push_back(object);
-    object_context_.push_back(context);
-    recorded_event recorded;
-    recorded.object = static_cast<std::uint32_t>(e.object);
-    recorded.context = context & 0x7fff'ffff;
-    recorded.allocates = 1;
-    recorded.stack = e.stack;
-    events_.push_back(recorded);
-}
-
-void history::release(const event& e) {
-    recorded_object& object = objects_[static_cast<std::size_t>(e.object)];
-    const std::uint32_t number = object_context_[static_cast<std::size_t>(e.object)];
+void history::allocate(const event& e, reading& state) {
+    const std::uint32_t number = context_of(e.stack, state);
+    const std::uint32_t slot = take_slot(state);
+    state.living.insert(e.object, {events_.size(), slot, number, e.thread});
     allocation_context& context = contexts_[number];
-    object.died = static_cast<std::uint32_t>(events_.size());
-    object.reallocated = e.op == operation::realloc;
-    object.freed_elsewhere = e.thread != object.thread;
-    context.crosses_threads = context.crosses_threads || object.freed_elsewhere;
-    context.longest_life = std::max<std::uint64_t>(context.longest_life, object.died - object.born);
-    const std::uint32_t owner = owner_of(context.node, paths_.node(e.stack));
+    ++context.objects;
+    context.bytes += e.size;
+    context.smallest = std::min(context.smallest, e.size);
+    context.largest = std::max(context.largest, e.size);
+    const context_and_size sized{number, e.size};
+    if (const auto found = state.sizes.find(sized); found != state.sizes.end()) {
+        ++found->second;
+    } else if (state.sizes.size() < most_size_counts) {
+        state.sizes.emplace(sized, 1);
+    }
+    ++objects_;
+    events_.push({.slot = slot & stored_event::last_slot,
+                  .allocates = 1,
+                  .by_realloc = e.op == operation::realloc ? 1U : 0U,
+                  .context_or_stack = number,
+                  .shape_or_function = shapes_.number_of({e.size, e.alignment_log2}),
+                  .thread_of_allocation = e.thread});
+}
+
+void history::release(const event& e, reading& state) {
+    newborn object;
+    if (!state.living.take(e.object, object)) return;
+    state.free_slots.push_back(object.slot);
+    allocation_context& context = contexts_[object.context];
+    const bool elsewhere = e.thread != object.thread;
+    context.crosses_threads = context.crosses_threads || elsewhere;
+    context.freed_elsewhere += elsewhere ? 1 : 0;
+    context.longest_life = std::max(context.longest_life, events_.size() - object.born);
+    const std::uint32_t owner = owner_of(context.node, paths_.node(e.stack), state);
     context.owner = context.any_freed ? paths_.own_code(paths_.common(context.owner, owner)) : owner;
     context.any_freed = true;
-    recorded_event recorded;
-    recorded.object = static_cast<std::uint32_t>(e.object);
-    recorded.context = number & 0x7fff'ffff;
-    recorded.stack = e.stack;
-    recorded.function = paths_.nodes()[owner].function;
-    events_.push_back(recorded);
+    const std::uint32_t function = paths_.nodes()[owner].function;
+    ++freed_in_[function];
+    events_.push({.slot = object.slot & stored_event::last_slot,
+                  .allocates = 0,
+                  .by_realloc = e.op == operation::realloc ? 1U : 0U,
+                  .context_or_stack = e.stack,
+                  .shape_or_function = function,
+                  .thread_of_allocation = object.thread});
 }
 
 /// What was never freed lived until the end.
-void history::finish_lives() {
-    for (std::size_t i = 0; i < objects_.size(); ++i) {
-        if (objects_[i].died != recorded_object::never) continue;
-        allocation_context& context = contexts_[object_context_[i]];
-        context.longest_life = std::max<std::uint64_t>(context.longest_life, events_.size() - objects_[i].born);
-    }
+void history::finish_lives(reading& state) {
+    state.living.for_each([&](std::uint64_t, const newborn& object) {
+        allocation_context& context = contexts_[object.context];
+        ++context.never_freed;
+        context.longest_life = std::max(context.longest_life, events_.size() - object.born);
+    });
 }
 
-std::uint32_t history::context_of(std::uint32_t stack) {
+void history::sort_sizes(const reading& state) {
+    sizes_.reserve(state.sizes.size());
+    for (const auto& [key, objects] : state.sizes) sizes_.push_back({key.context, key.size, objects});
+    std::sort(sizes_.begin(), sizes_.end(), [](const size_count& a, const size_count& b) {
+        return std::tie(a.context, a.size) < std::tie(b.context, b.size);
+    });
+}
+
+std::uint32_t history::take_slot(reading& state) {
+    if (state.free_slots.empty()) return slots_++;
+    const std::uint32_t slot = state.free_slots.back();
+    state.free_slots.pop_back();
+    return slot;
+}
+
+std::uint32_t history::context_of(std::uint32_t stack, reading& state) {
     const std::uint32_t node = paths_.node(stack);
     const std::uint32_t site = paths_.site(stack);
-    const auto [place, added] =
-        context_numbers_.try_emplace(std::uint64_t{node} << 32 | site, static_cast<std::uint32_t>(contexts_.size()));
-    if (added) contexts_.push_back({.site = site, .node = node, .stack = stack});
+    const auto [place, added] = state.context_numbers.try_emplace(std::uint64_t{node} << 32 | site,
+                                                                  static_cast<std::uint32_t>(contexts_.size()));
+    if (added) {
+        allocation_context& made = contexts_.emplace_back();
+        made.site = site;
+        made.node = node;
+        made.stack = stack;
+    }
     return place->second;
 }
 
-std::uint32_t history::owner_of(std::uint32_t allocation_node, std::uint32_t free_node) {
-    const auto [place, added] = owners_.try_emplace(std::uint64_t{allocation_node} << 32 | free_node, 0);
+std::uint32_t history::owner_of(std::uint32_t allocation_node, std::uint32_t free_node, reading& state) const {
+    if (state.owners.size() == most_owners) state.owners.clear();
+    const auto [place, added] = state.owners.try_emplace(std::uint64_t{allocation_node} << 32 | free_node, 0);
     if (added) place->second = paths_.own_code(paths_.common(allocation_node, free_node));
     return place->second;
-}
-
-event history::original(const recorded_event& of) const {
-    const recorded_object& object = objects_[of.object];
-    event e;
-    e.object = of.object;
-    e.size = object.size;
-    e.thread = object.thread;
-    e.stack = of.stack;
-    e.alignment_log2 = object.alignment_log2;
-    e.allocates = of.allocates != 0;
-    const bool by_realloc = e.allocates ? object.reallocates : object.reallocated;
-    e.op = by_realloc ? operation::realloc : e.allocates ? operation::malloc : operation::free;
-    return e;
 }
 
 }  // namespace acre::tool

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "scope_planner.hpp"
@@ -49,7 +52,7 @@ bool depends_on_the_caller(verdict v) {
 class planner {
 public:
     planner(const history& run, const call_paths& paths) : run_{run}, paths_{paths}, scopes_{run, paths} {
-        list_.objects = run.objects().size();
+        list_.objects = run.object_count();
     }
 
     advice_list plan() {
@@ -66,6 +69,12 @@ public:
 private:
     /// Site and the functions that call it, as far as they matter.
     using site_key = std::vector<std::uint32_t>;
+
+    /// The sites told apart by so many callers, as groups of contexts.
+    struct site_level {
+        std::vector<std::uint32_t> group_of_context;
+        std::map<std::uint32_t, group_figures> figures;  // of the groups that are worth a look
+    };
 
     void plan_scopes() {
         list_.advices = scopes_.plan();
@@ -91,11 +100,12 @@ private:
     }
 
     void plan_sites() {
-        context_set open = given_back_;
+        open_ = given_back_;
         for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
-            if (!scopes_.claimed()[i]) open.push_back(i);
+            if (!scopes_.claimed()[i]) open_.push_back(i);
         }
-        std::sort(open.begin(), open.end());
+        std::sort(open_.begin(), open_.end());
+        context_set open = open_;
         for (std::size_t callers = 0; callers <= most_callers && !open.empty(); ++callers) {
             open = plan_sites_by(open, callers);
         }
@@ -103,26 +113,62 @@ private:
 
     /// Advices for the sites told apart by so many callers; those that one more caller might make clearer come back.
     context_set plan_sites_by(const context_set& open, std::size_t callers) {
-        std::map<site_key, std::uint32_t> numbers;
-        std::vector<context_set> members;
-        std::vector<std::uint32_t> groups(run_.contexts().size(), no_group);
-        for (const std::uint32_t context : open) {
-            const auto [place, added] =
-                numbers.try_emplace(key_of(context, callers), static_cast<std::uint32_t>(members.size()));
-            if (added) members.emplace_back();
-            members[place->second].push_back(context);
-            groups[context] = place->second;
-        }
-        const auto figures = study_groups(run_, groups, members.size());
+        const site_level& level = level_of(callers);
+        std::map<std::uint32_t, context_set> members;
+        for (const std::uint32_t context : open) members[level.group_of_context[context]].push_back(context);
         context_set unclear;
-        for (std::size_t i = 0; i < members.size(); ++i) {
+        for (auto& [group, contexts] : members) {
             advice each;
-            each.figures = figures[i];
-            each.contexts = members[i];
+            const auto known = level.figures.find(group);
+            if (known != level.figures.end()) {
+                each.figures = known->second;
+            } else {
+                each.figures.objects = objects_in(contexts);
+            }
+            each.contexts = std::move(contexts);
             each.callers = callers;
             place_site(std::move(each), callers, unclear);
         }
         return unclear;
+    }
+
+    /// One more caller only parts groups, so each level is found for all that was open at first, in one pass.
+    const site_level& level_of(std::size_t callers) {
+        std::optional<site_level>& level = levels_[callers];
+        if (level) return *level;
+        level.emplace();
+        level->group_of_context.assign(run_.contexts().size(), no_group);
+        std::map<site_key, std::uint32_t> numbers;
+        std::vector<std::uint64_t> objects;
+        for (const std::uint32_t context : open_) {
+            const auto [place, added] =
+                numbers.try_emplace(key_of(context, callers), static_cast<std::uint32_t>(objects.size()));
+            if (added) objects.push_back(0);
+            level->group_of_context[context] = place->second;
+            objects[place->second] += run_.contexts()[context].objects;
+        }
+        study_level(*level, objects);
+        return *level;
+    }
+
+    void study_level(site_level& level, const std::vector<std::uint64_t>& objects) const {
+        std::vector<std::uint32_t> studied;
+        std::vector<std::uint32_t> studied_as(objects.size(), no_group);
+        for (std::uint32_t i = 0; i < objects.size(); ++i) {
+            if (share_of(objects[i]) < threshold::worth_a_look) continue;
+            studied_as[i] = static_cast<std::uint32_t>(studied.size());
+            studied.push_back(i);
+        }
+        std::vector<std::uint32_t> groups(level.group_of_context.size(), no_group);
+        for (const std::uint32_t context : open_) groups[context] = studied_as[level.group_of_context[context]];
+        const auto figures = study_groups(run_, groups, studied.size());
+        for (std::size_t i = 0; i < studied.size(); ++i) level.figures.emplace(studied[i], figures[i]);
+    }
+
+    std::uint64_t objects_in(const context_set& contexts) const {
+        std::uint64_t objects = 0;
+        for (const std::uint32_t context : contexts) objects += run_.contexts()[context].objects;
+        return objects;
     }
 
     void place_site(advice each, std::size_t callers, context_set& unclear) {
@@ -140,21 +186,16 @@ private:
     }
 
     /// True when telling one more caller apart gives a part worth a look that is clearer than the whole.
-    bool splits_well(const context_set& contexts, std::size_t callers) const {
-        std::map<site_key, std::uint32_t> numbers;
-        std::vector<std::uint32_t> groups(run_.contexts().size(), no_group);
+    bool splits_well(const context_set& contexts, std::size_t callers) {
         for (std::size_t depth = callers; depth <= most_callers; ++depth) {
-            numbers.clear();
-            for (const std::uint32_t context : contexts) {
-                groups[context] =
-                    numbers.try_emplace(key_of(context, depth), static_cast<std::uint32_t>(numbers.size()))
-                        .first->second;
-            }
-            if (numbers.size() < 2) continue;
-            for (const group_figures& figures : study_groups(run_, groups, numbers.size())) {
+            const site_level& level = level_of(depth);
+            std::set<std::uint32_t> parts;
+            for (const std::uint32_t context : contexts) parts.insert(level.group_of_context[context]);
+            if (parts.size() < 2) continue;
+            for (const std::uint32_t part : parts) {
+                const auto known = level.figures.find(part);
                 std::string ignored;
-                if (share_of(figures.objects) >= threshold::worth_a_look &&
-                    !depends_on_the_caller(classify_site(figures, ignored))) {
+                if (known != level.figures.end() && !depends_on_the_caller(classify_site(known->second, ignored))) {
                     return true;
                 }
             }
@@ -239,6 +280,8 @@ private:
     const call_paths& paths_;
     scope_planner scopes_;
     context_set given_back_;
+    context_set open_;  // to the sites, at first
+    std::array<std::optional<site_level>, most_callers + 1> levels_;
     advice_list list_;
 };
 

@@ -102,7 +102,8 @@ std::size_t scope_planner::smallest_part(const context_set& sorted, double share
 }
 
 std::optional<generation_figures> scope_planner::serves(const context_set& set, std::uint32_t function) const {
-    const generation_figures found = study_generations(run_, set, function);
+    const generation_question question{function, set};
+    const generation_figures found = study_generations(run_, std::span{&question, 1}).front();
     const auto objects = static_cast<double>(found.objects);
     const bool regular = found.count >= threshold::generations &&
                          objects >= threshold::in_generations * static_cast<double>(objects_in(set));
@@ -139,7 +140,7 @@ std::uint64_t scope_planner::objects_in(const context_set& set) const {
 }
 
 bool scope_planner::worth_a_look(const context_set& set) const {
-    return static_cast<double>(objects_in(set)) >= threshold::worth_a_look * static_cast<double>(run_.objects().size());
+    return static_cast<double>(objects_in(set)) >= threshold::worth_a_look * static_cast<double>(run_.object_count());
 }
 
 }  // namespace acre::tool

@@ -34,7 +34,7 @@ int run_advise(const advise_options& options, const command_context& context) {
     trace_reader reader{options.file};
     const call_paths paths{reader.tables()};
     const history run = read_history(reader, paths, context);
-    if (run.objects().empty()) throw tool_error{"'" + options.file + "' has no allocations to advise about"};
+    if (run.object_count() == 0) throw tool_error{"'" + options.file + "' has no allocations to advise about"};
     const trace_header& header = reader.header();
     if (!header.stacks_at_free) {
         remark(

@@ -1,0 +1,21 @@
+// Sizes when there are too many different ones to keep each.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace acre::tool {
+
+/// The next number at or above `value` that has eight significant bits at most: there are about 7,000 of them, each less
+/// than 1 % above what it stands for.
+constexpr std::uint64_t coarse(std::uint64_t value) noexcept {
+    constexpr int kept_bits = 8;
+    const int shift = static_cast<int>(std::bit_width(value)) - kept_bits;
+    if (shift <= 0) return value;
+    const std::uint64_t step = std::uint64_t{1} << shift;
+    const std::uint64_t below = value & ~(step - 1);
+    if (below == value) return value;
+    return below > ~std::uint64_t{0} - step ? below : below + step;
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,60 @@
+#include "unnamed_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+unnamed_file::~unnamed_file() {
+    if (file_ >= 0) ::close(file_);
+}
+
+void unnamed_file::write(std::span<const std::byte> bytes) {
+    if (file_ < 0) create();
+    while (!bytes.empty()) {
+        const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) fail("write");
+        size_ += static_cast<std::uint64_t>(written);
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+}
+
+void unnamed_file::read(std::uint64_t offset, std::span<std::byte> bytes) const {
+    while (!bytes.empty()) {
+        const ssize_t got = ::pread(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) continue;
+        if (got == 0) errno = 0;
+        if (got <= 0) fail("read");
+        offset += static_cast<std::uint64_t>(got);
+        bytes = bytes.subspan(static_cast<std::size_t>(got));
+    }
+}
+
+void unnamed_file::create() {
+    const char* wanted = std::getenv("TMPDIR");
+    // Not /tmp, which may itself be in memory.
+    directory_ = wanted != nullptr && *wanted != '\0' ? wanted : "/var/tmp";
+    file_ = ::open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (file_ >= 0) return;
+    // Not every file system makes files without a name.
+    std::string name = directory_ + "/acre-XXXXXX";
+    file_ = ::mkostemp(name.data(), O_CLOEXEC);
+    if (file_ < 0) fail("make");
+    ::unlink(name.c_str());
+}
+
+void unnamed_file::fail(const char* what) const {
+    const char* why = errno == 0 ? "it is shorter than it was" : std::strerror(errno);
+    throw tool_error{std::string{"cannot "} + what + " a temporary file in '" + directory_ + "': " + why +
+                     "; name a directory with more room in the environment variable TMPDIR"};
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,33 @@
+// A file without a name, for what does not fit in memory: it is gone when this program ends, however it ends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace acre::tool {
+
+class unnamed_file {
+public:
+    unnamed_file() = default;
+    ~unnamed_file();
+    unnamed_file(const unnamed_file&) = delete;
+    unnamed_file& operator=(const unnamed_file&) = delete;
+
+    /// Appends; the first time makes the file, in $TMPDIR or else in /var/tmp. Throws tool_error when that cannot be done.
+    void write(std::span<const std::byte> bytes);
+
+    /// Reads what was written at that offset; all of it must be there.
+    void read(std::uint64_t offset, std::span<std::byte> bytes) const;
+
+private:
+    void create();
+    [[noreturn]] void fail(const char* what) const;
+
+    int file_ = -1;
+    std::uint64_t size_ = 0;
+    std::string directory_;
+};
+
+}  // namespace acre::tool

@@ -1,0 +1,43 @@
+// How often each of many values came, exactly as long as there are few different ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "coarse.hpp"
+
+namespace acre::tool {
+
+class value_counts {
+public:
+    void add(std::uint64_t value) {
+        ++total_;
+        const auto found = counts_.find(value);
+        if (found != counts_.end()) {
+            ++found->second;
+        } else {
+            ++counts_[counts_.size() < most_exact ? value : coarse(value)];
+        }
+    }
+
+    std::uint64_t total() const noexcept { return total_; }
+
+    /// The value at that rank, from 0 for the least; 0 when there are none.
+    std::uint64_t at_rank(std::uint64_t rank) const {
+        std::uint64_t below = 0;
+        for (const auto& [value, count] : counts_) {
+            below += count;
+            if (below > rank) return value;
+        }
+        return counts_.empty() ? 0 : counts_.rbegin()->first;
+    }
+
+private:
+    static constexpr std::size_t most_exact = 65'536;
+
+    std::map<std::uint64_t, std::uint64_t> counts_;
+    std::uint64_t total_ = 0;
+};
+
+}  // namespace acre::tool
