@@ -74,6 +74,7 @@ struct advice_list {
     std::uint64_t omitted = 0;          // advices beyond the wanted number
     std::uint64_t cpu_nanoseconds = 0;  // of the recorded run; 0: not known
     double malloc_nanoseconds = 0;      // of replaying all of its events with malloc; 0: not measured
+    double malloc_share = 1;            // of the events that were replayed for it, the first ones; it is scaled to all
 };
 
 }  // namespace acre::tool

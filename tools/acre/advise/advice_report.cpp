@@ -60,6 +60,9 @@ std::string what_there_is_to_save(const advice_list& list) {
         text += fmt::format(", {} of that: this is what there is to save",
                             percent_text(list.malloc_nanoseconds / static_cast<double>(list.cpu_nanoseconds)));
     }
+    if (list.malloc_share < 1) {
+        text += fmt::format(" (scaled from the first {} of them)", percent_text(list.malloc_share));
+    }
     return text + ".\n";
 }
 
@@ -72,7 +75,8 @@ nlohmann::json saving_json(const measured_saving& saving) {
     const nlohmann::json share = saving.share_of_cpu ? nlohmann::json(*saving.share_of_cpu) : nullptr;
     return {{"nanoseconds", interval_json(saving.nanoseconds)}, {"share_of_cpu", share},
             {"time_ratio", interval_json(saving.ratio)},        {"system_peak_bytes", saving.system_peak_bytes},
-            {"peak_bytes", saving.candidate_peak_bytes},        {"rounds", saving.rounds}};
+            {"peak_bytes", saving.candidate_peak_bytes},        {"rounds", saving.rounds},
+            {"replayed_share", saving.replayed_share}};
 }
 
 nlohmann::json evidence_json(const advice& each) {
@@ -176,6 +180,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
             {"notes", header.notes},
             {"cpu_ns", header.end_is_known() ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
             {"malloc_ns", list.malloc_nanoseconds},
+            {"malloc_replayed_share", list.malloc_share},
             {"advices", advices},
             {"omitted", list.omitted},
             {"small_sites", {{"count", list.small_sites}, {"allocations", list.small_objects}}}};

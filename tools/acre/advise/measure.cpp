@@ -82,7 +82,7 @@ void judge(advice& each) {
 }
 
 /// What there is to save at most.
-double malloc_nanoseconds(replay_host& host, const history& run) {
+void measure_malloc(replay_host& host, const history& run, advice_list& list) {
     sequence_builder builder;
     std::size_t left = longest_replay;
     run.for_each([&](const recorded_event& each) {
@@ -94,9 +94,10 @@ double malloc_nanoseconds(replay_host& host, const history& run) {
     comparison_options options;
     options.rounds = 3;
     const comparison found = compare(host, steps.view(), {}, options);
-    if (found.system.failed()) return 0;
+    if (found.system.failed()) return;
+    list.malloc_share = share_of(steps, run.event_count());
     const double taken = std::max(found.system.nanoseconds.median - found.loop_nanoseconds.median, 0.0);
-    return taken / share_of(steps, run.event_count());
+    list.malloc_nanoseconds = taken / list.malloc_share;
 }
 
 /// An event of an advice, as small as may be: many of them are sorted by their threads.
@@ -166,7 +167,7 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
     const auto start = clock::now();
     double done = 0;
     const auto all = static_cast<double>(list.advices.size() + 1);
-    list.malloc_nanoseconds = malloc_nanoseconds(host, run);
+    measure_malloc(host, run, list);
     tell(++done / all);
     for (advice& each : list.advices) {
         const contender candidate = contender_of(each);

@@ -1,6 +1,7 @@
 #include "scope_planner.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "thresholds.hpp"
 
@@ -11,6 +12,9 @@ namespace {
 // Contexts beyond these are too many to look for the few that spoil a scope; the longest-lived are looked at.
 constexpr std::size_t most_trials = 16;
 
+// Asked in one pass through the run, for candidates that come later.
+constexpr std::size_t questions_ahead = 32;
+
 }  // namespace
 
 scope_planner::scope_planner(const history& run, const call_paths& paths)
@@ -18,7 +22,10 @@ scope_planner::scope_planner(const history& run, const call_paths& paths)
 
 std::vector<advice> scope_planner::plan() {
     std::vector<advice> advices;
-    for (const candidate& each : candidates()) {
+    const std::vector<candidate> all = candidates();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const candidate& each = all[i];
+        study_ahead(std::span{all}.subspan(i));
         std::optional<advice> found = try_scope(each, unclaimed(each.beneath), 1 - threshold::most_evicted);
         if (!found) found = try_scope(each, unclaimed(each.own), threshold::least_kept);
         if (!found) continue;
@@ -26,6 +33,37 @@ std::vector<advice> scope_planner::plan() {
         advices.push_back(std::move(*found));
     }
     return advices;
+}
+
+/// When the first candidate has questions without an answer, these and those that the next ones will have are answered
+/// together, as if none of them became an advice: a pass through the run is what costs.
+void scope_planner::study_ahead(std::span<const candidate> next) {
+    std::set<generation_question> open;
+    for (const candidate& each : next) {
+        for (generation_question& question : questions_of(each)) {
+            if (!answers_.contains(question)) open.insert(std::move(question));
+        }
+        if (open.empty() || open.size() >= questions_ahead) break;
+    }
+    const std::vector<generation_question> questions{open.begin(), open.end()};
+    const std::vector<generation_figures> found = study_generations(run_, questions);
+    for (std::size_t i = 0; i < questions.size(); ++i) answers_.emplace(questions[i], found[i]);
+}
+
+/// What try_scope will want to know first.
+std::vector<generation_question> scope_planner::questions_of(const candidate& each) const {
+    std::vector<generation_question> questions;
+    if (!frees_often(each.function)) return questions;
+    const auto ask = [&](const context_set& open, double least_kept) {
+        if (!worth_a_look(open)) return;
+        const context_set sorted = shortest_lives_first(open);
+        const auto part = static_cast<std::ptrdiff_t>(smallest_part(sorted, least_kept));
+        questions.push_back({each.function, sorted});
+        questions.push_back({each.function, context_set(sorted.begin(), sorted.begin() + part)});
+    };
+    ask(unclaimed(each.beneath), 1 - threshold::most_evicted);
+    ask(unclaimed(each.own), threshold::least_kept);
+    return questions;
 }
 
 /// Outermost first: what one arena can serve needs no second one.
@@ -62,12 +100,7 @@ std::vector<std::uint32_t> scope_planner::owners_above(std::uint32_t node) const
 /// lives longest is left out first.
 std::optional<advice> scope_planner::try_scope(const candidate& from, const context_set& set, double least_kept) {
     if (!worth_a_look(set)) return std::nullopt;
-    context_set sorted = set;
-    std::sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const std::uint64_t life_of_a = run_.contexts()[a].longest_life;
-        const std::uint64_t life_of_b = run_.contexts()[b].longest_life;
-        return life_of_a != life_of_b ? life_of_a < life_of_b : a < b;
-    });
+    const context_set sorted = shortest_lives_first(set);
     const auto cut = [&](std::size_t count) { return sorted.begin() + static_cast<std::ptrdiff_t>(count); };
     const auto front = [&](std::size_t count) { return context_set(sorted.begin(), cut(count)); };
 
@@ -101,9 +134,28 @@ std::size_t scope_planner::smallest_part(const context_set& sorted, double share
     return sorted.size();
 }
 
+context_set scope_planner::shortest_lives_first(context_set set) const {
+    std::sort(set.begin(), set.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const std::uint64_t life_of_a = run_.contexts()[a].longest_life;
+        const std::uint64_t life_of_b = run_.contexts()[b].longest_life;
+        return life_of_a != life_of_b ? life_of_a < life_of_b : a < b;
+    });
+    return set;
+}
+
+generation_figures scope_planner::answer_to(const generation_question& question) const {
+    const auto known = answers_.find(question);
+    return known != answers_.end() ? known->second : study_generations(run_, std::span{&question, 1}).front();
+}
+
+/// Without as many frees of its own the function cannot end as many generations.
+bool scope_planner::frees_often(std::uint32_t function) const {
+    return run_.freed_in(function) >= threshold::generations;
+}
+
 std::optional<generation_figures> scope_planner::serves(const context_set& set, std::uint32_t function) const {
-    const generation_question question{function, set};
-    const generation_figures found = study_generations(run_, std::span{&question, 1}).front();
+    if (!frees_often(function)) return std::nullopt;
+    const generation_figures found = answer_to({function, set});
     const auto objects = static_cast<double>(found.objects);
     const bool regular = found.count >= threshold::generations &&
                          objects >= threshold::in_generations * static_cast<double>(objects_in(set));

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "advice.hpp"
@@ -29,9 +30,14 @@ private:
     };
 
     std::vector<candidate> candidates() const;
+    void study_ahead(std::span<const candidate> next);
+    std::vector<generation_question> questions_of(const candidate& each) const;
     std::vector<std::uint32_t> owners_above(std::uint32_t node) const;
     std::optional<advice> try_scope(const candidate& from, const context_set& set, double least_kept);
     std::size_t smallest_part(const context_set& sorted, double share) const;
+    context_set shortest_lives_first(context_set set) const;
+    generation_figures answer_to(const generation_question& question) const;
+    bool frees_often(std::uint32_t function) const;
     std::optional<generation_figures> serves(const context_set& set, std::uint32_t function) const;
     advice make_advice(const candidate& from, context_set kept, const context_set& evicted,
                        const generation_figures& generations) const;
@@ -42,6 +48,7 @@ private:
     const history& run_;
     const call_paths& paths_;
     std::vector<bool> claimed_;
+    std::map<generation_question, generation_figures> answers_;  // found ahead
 };
 
 }  // namespace acre::tool

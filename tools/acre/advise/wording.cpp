@@ -148,6 +148,10 @@ std::string saving_of(const advice& each) {
                     time_text(saving.nanoseconds.high), share, saving.ratio.median);
     text += fmt::format("; peak {} instead of {}", bytes_text(saving.candidate_peak_bytes),
                         bytes_text(saving.system_peak_bytes));
+    if (saving.replayed_share < 1) {
+        text += fmt::format("; measured with the first {} of its events, the time scaled to all",
+                            percent_text(saving.replayed_share));
+    }
     return text;
 }
 
