@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <csignal>
 #include <memory>
 
 #include "command.hpp"
@@ -53,18 +55,63 @@ std::string to_bytes(std::string& text) {
     return {};
 }
 
+/// The methods that --stacks names, in the order of stack_method.
+const std::vector<std::string> stack_methods{"trie", "fp", "caller"};
+
+stack_method method_of(const std::string& name) {
+    return static_cast<stack_method>(std::find(stack_methods.begin(), stack_methods.end(), name) -
+                                     stack_methods.begin());
+}
+
+constexpr std::uint32_t most_sampling = 1'000'000;
+
+/// The number of a signal that a recording may be paused by, 0 of any other; with or without SIG.
+int signal_of(std::string name) {
+    if (name.starts_with("SIG")) name.erase(0, 3);
+    if (name == "USR1") return SIGUSR1;
+    if (name == "USR2") return SIGUSR2;
+    const std::string real_time = "RTMIN+";
+    if (!name.starts_with(real_time)) return 0;
+    const std::optional<std::uint64_t> offset = parse_bytes(name.substr(real_time.size()));
+    const int most = SIGRTMAX - SIGRTMIN;
+    return offset && *offset <= static_cast<std::uint64_t>(most) ? SIGRTMIN + static_cast<int>(*offset) : 0;
+}
+
+std::string check_signal(const std::string& name) {
+    if (signal_of(name) != 0) return {};
+    return "'" + name + "' is not a signal that a recording can be paused by: USR1, USR2, or RTMIN+0 to RTMIN+" +
+           std::to_string(SIGRTMAX - SIGRTMIN);
+}
+
 }  // namespace
 
 void add_record_command(CLI::App& app, command_context& context, command_action& action) {
     auto options = std::make_shared<record_options>();
     auto no_free_stacks = std::make_shared<bool>(false);
+    auto method = std::make_shared<std::string>(stack_methods.front());
+    auto toggle_signal = std::make_shared<std::string>();
     CLI::App* command =
         app.add_subcommand("record", "Runs a program (after --) and records what it allocates; nothing is rebuilt");
     const CLI::Option* output =
         command->add_option("-o,--output", options->output, "The trace to write; without it PROGRAM.acre");
     command->add_flag("--children", options->children, "Record the processes that it starts too, a trace each");
+    command
+        ->add_option("--stacks", *method,
+                     "How stacks are found: trie (by unwind tables, whole), fp (by frame pointers), caller (one frame)")
+        ->check(CLI::IsMember(stack_methods))
+        ->capture_default_str();
     command->add_flag("--no-free-stacks", *no_free_stacks,
                       "Record no call stacks at frees: faster, but no advice about arenas");
+    command->add_flag("--paused", options->paused, "Record nothing until the program or a signal resumes");
+    command
+        ->add_option("--toggle-signal", *toggle_signal,
+                     "Pause and resume at this signal: USR1, USR2 or RTMIN+n, one that the program does not use")
+        ->check(CLI::Validator{check_signal, "SIGNAL"});
+    command
+        ->add_option("--sample", options->sampling_period,
+                     "Record one allocation in N on average, and its free: for long runs")
+        ->check(CLI::Range(std::uint32_t{1}, most_sampling))
+        ->type_name("N");
     command
         ->add_option("--max-size", options->max_bytes,
                      "Stop recording when so many bytes are logged: 256K or more, in K, M, G or T")
@@ -72,10 +119,14 @@ void add_record_command(CLI::App& app, command_context& context, command_action&
     command->footer(
         "Examples:\n"
         "  acre record -o app.acre -- ./app input.txt\n"
-        "  acre record --max-size 2G -o server.acre -- ./server --port 8080\n\n"
+        "  acre record --max-size 2G -o server.acre -- ./server --port 8080\n"
+        "  acre record --paused --toggle-signal USR2 -o server.acre -- ./server\n"
+        "  acre record --sample 100 -o server.acre -- ./server\n\n"
         "Exit status: the program's own, or 1 when it could not be recorded.");
-    command->callback([&, options, no_free_stacks, output] {
+    command->callback([&, options, no_free_stacks, method, toggle_signal, output] {
         options->stacks_at_free = !*no_free_stacks;
+        options->stacks = method_of(*method);
+        options->toggle_signal = signal_of(*toggle_signal);
         action = [&, options, output] { return run_record(*options, context, output->count() > 0); };
     });
 }

@@ -83,6 +83,15 @@ trace_tables make_tables(const raw_reader& log, const progress_report& progress)
     return tables;
 }
 
+std::string note_of_pauses(const raw_events& events) {
+    std::string note = "The recording was paused " +
+                       (events.pauses() == 1 ? "once" : std::to_string(events.pauses()) + " times") +
+                       "; what was allocated meanwhile is not in the trace";
+    if (events.unrecorded_frees() > 0)
+        note += ", nor are " + std::to_string(events.unrecorded_frees()) + " frees of such objects";
+    return note + ".";
+}
+
 void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vector<std::string>& notes) {
     if (log.has_flag(raw::flag_forked)) {
         notes.emplace_back(
@@ -91,6 +100,7 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
     if (const stop_cause cause = cause_of(log.stopped()); !cause.what.empty()) {
         notes.push_back("The recording stopped when " + cause.what + "; what the program did after that is missing.");
     }
+    if (events.pauses() > 0) notes.push_back(note_of_pauses(events));
     if (log.damaged()) notes.emplace_back("The raw log has damaged parts, which are missing here.");
     if (events.missed_frees() > 0) {
         notes.push_back("The frees of " + std::to_string(events.missed_frees()) +
@@ -133,7 +143,8 @@ conversion convert(const raw_reader& log, trace_header header, raw::clock_pair e
     const trace_tables tables = make_tables(log, progress);
     raw_events events{log, tick_clock{log.start(), end}};
     std::uint64_t done = 0;
-    events.for_each([&](const event&) { progress.part(symbols_done, counting_done, ++done, log.row_count()); });
+    events.for_each([&](const event&) { progress.part(symbols_done, counting_done, ++done, log.row_count()); },
+                    [](const mark&) {});
 
     if (header.command.empty()) header.command = log.command();
     header.date = utc_date(log.start_of_day());
@@ -141,14 +152,18 @@ conversion convert(const raw_reader& log, trace_header header, raw::clock_pair e
     header.duration = events.last_time();
     header.unmatched_frees = events.unmatched_frees();
     header.stacks_at_free = log.has_flag(raw::flag_stacks_at_free);
+    header.stacks = static_cast<stack_method>(log.stacks());
+    header.sampling_period = log.sampling_period();
     add_notes_of_log(log, events, header.notes);
 
     trace_writer writer{output, header, tables};
     done = 0;
-    events.for_each([&](const event& each) {
-        writer.add(each);
-        progress.part(counting_done, 1, ++done, log.row_count());
-    });
+    events.for_each(
+        [&](const event& each) {
+            writer.add(each);
+            progress.part(counting_done, 1, ++done, log.row_count());
+        },
+        [&](const mark& each) { writer.add(each); });
     writer.finish();
     progress.at(1);
     return {events.events(), events.unmatched_frees(), std::move(header.notes)};

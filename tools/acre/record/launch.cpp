@@ -28,13 +28,9 @@ void pass_on(int signal) {
 /// What this process does with signals while the program runs; as before when it is destroyed.
 class signal_policy {
 public:
-    signal_policy() {
-        for (std::size_t i = 0; i < signals.size(); ++i) {
-            struct sigaction action{};
-            action.sa_handler = i < ignored ? SIG_IGN : pass_on;
-            action.sa_flags = SA_RESTART;
-            ::sigaction(signals[i], &action, &before_[i]);
-        }
+    explicit signal_policy(int toggle_signal) : toggle_signal_{toggle_signal} {
+        for (std::size_t i = 0; i < signals.size(); ++i) set(signals[i], i < ignored ? SIG_IGN : pass_on, before_[i]);
+        if (toggle_signal_ != 0) set(toggle_signal_, pass_on, toggle_before_);
     }
     ~signal_policy() { restore(); }
     signal_policy(const signal_policy&) = delete;
@@ -42,20 +38,34 @@ public:
 
     void restore() const {
         for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
+        if (toggle_signal_ != 0) ::sigaction(toggle_signal_, &toggle_before_, nullptr);
     }
 
 private:
+    static void set(int signal, void (*handler)(int), struct sigaction& before) {
+        struct sigaction action{};
+        action.sa_handler = handler;
+        action.sa_flags = SA_RESTART;
+        ::sigaction(signal, &action, &before);
+    }
+
     static constexpr std::array signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
     static constexpr std::size_t ignored = 2;
 
+    int toggle_signal_;
     std::array<struct sigaction, signals.size()> before_{};
+    struct sigaction toggle_before_{};
 };
 
 std::string option_letters(const record_options& options) {
     std::string letters;
     if (options.children) letters += raw::option_children;
     if (!options.stacks_at_free) letters += raw::option_no_free_stacks;
+    if (options.paused) letters += raw::option_paused;
     if (options.max_bytes != 0) letters += raw::option_limit + std::to_string(options.max_bytes);
+    letters += raw::option_stacks + std::to_string(static_cast<unsigned>(options.stacks));
+    letters += raw::option_sampling + std::to_string(options.sampling_period);
+    if (options.toggle_signal != 0) letters += raw::option_toggle_signal + std::to_string(options.toggle_signal);
     return letters;
 }
 
@@ -70,6 +80,8 @@ std::string option_letters(const record_options& options) {
     ::setenv(raw::directory_variable, raw_directory.c_str(), 1);
     ::setenv(raw::process_variable, std::to_string(::getpid()).c_str(), 1);
     ::setenv(raw::options_variable, option_letters(options).c_str(), 1);
+    // Until the recorder listens, the signal must not end the program.
+    if (options.toggle_signal != 0) ::signal(options.toggle_signal, SIG_IGN);
     std::vector<char*> arguments;
     for (const std::string& each : options.command) arguments.push_back(const_cast<char*>(each.c_str()));
     arguments.push_back(nullptr);
@@ -98,7 +110,7 @@ finished_program run_recorded(const record_options& options, const std::filesyst
         throw tool_error{std::string{"cannot start a program: "} + std::strerror(errno)};
     finished_program finished;
     running_process = 0;
-    const signal_policy signals;
+    const signal_policy signals{options.toggle_signal};
     finished.process = ::fork();
     if (finished.process == 0) {
         signals.restore();

@@ -36,7 +36,9 @@ void raw_events::begin() {
     queue_ = {};
     live_ = {};
     held_back_.reset();
-    objects_ = events_ = unmatched_ = missed_ = last_time_ = 0;
+    objects_ = events_ = unmatched_ = unrecorded_ = missed_ = last_time_ = 0;
+    pauses_passed_ = pauses_ = 0;
+    paused_ = false;
     thread_numbers_ = 0;
     for (std::uint32_t i = 0; i < threads_.size(); ++i) {
         threads_[i].segments = &log_.threads()[i];
@@ -77,6 +79,39 @@ std::optional<event> raw_events::next_event() {
     return made;
 }
 
+/// The next mark that belongs before an event at that time.
+std::optional<mark> raw_events::next_mark(std::uint64_t time) {
+    while (pauses_passed_ < log_.pauses().size()) {
+        const raw::pause_record& record = log_.pauses()[pauses_passed_];
+        mark made;
+        made.time = clock_.nanoseconds(record.ticks);
+        if (made.time > time) return std::nullopt;
+        ++pauses_passed_;
+        const bool paused = record.paused != 0;
+        if (paused == paused_) continue;  // two threads at a time
+        paused_ = paused;
+        if (paused) ++pauses_;
+        made.kind = paused ? mark_kind::recording_paused : mark_kind::recording_resumed;
+        if (record.thread_plus_one != 0 && record.thread_plus_one <= threads_.size())
+            made.thread = number_of(threads_[record.thread_plus_one - 1]);
+        return made;
+    }
+    return std::nullopt;
+}
+
+/// Whether an object that is freed then may have been allocated in a pause.
+bool raw_events::paused_before(std::uint64_t ticks) const {
+    return !log_.pauses().empty() && log_.pauses().front().ticks <= ticks;
+}
+
+std::uint32_t raw_events::number_of(thread_position& thread) {
+    if (!thread.has_number) {
+        thread.number = thread_numbers_++;
+        thread.has_number = true;
+    }
+    return thread.number;
+}
+
 std::optional<event> raw_events::take_row(thread_position& thread, const raw::row& row) {
     using raw::row_kind;
     const row_kind kind = kind_of(row);
@@ -91,13 +126,9 @@ std::optional<event> raw_events::take_row(thread_position& thread, const raw::ro
 }
 
 event raw_events::make_event(thread_position& thread, const raw::row& row, operation op) {
-    if (!thread.has_number) {
-        thread.number = thread_numbers_++;
-        thread.has_number = true;
-    }
     event made;
     made.time = clock_.nanoseconds(thread.ticks);
-    made.thread = thread.number;
+    made.thread = number_of(thread);
     made.stack = row.node < log_.nodes().size() ? row.node : no_stack;
     made.op = op;
     return made;
@@ -136,7 +167,7 @@ std::optional<event> raw_events::acquire(thread_position& thread, const raw::row
 std::optional<event> raw_events::release(thread_position& thread, const raw::row& row, operation op) {
     live_object object;
     if (!live_.take(pointer_of(row), object)) {
-        ++unmatched_;
+        ++(paused_before(thread.ticks) ? unrecorded_ : unmatched_);
         return std::nullopt;
     }
     event made = make_event(thread, row, op);

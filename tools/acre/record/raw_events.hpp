@@ -1,6 +1,7 @@
 // Makes the events of a trace from the rows of a raw log: the threads merged by time, objects numbered, frees matched.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <queue>
@@ -23,11 +24,14 @@ public:
     }
 
     std::uint64_t nanoseconds(std::uint64_t ticks) const {
-        return ticks <= start_.ticks ? 0
-                                     : static_cast<std::uint64_t>(static_cast<double>(ticks - start_.ticks) * rate_);
+        if (ticks <= start_.ticks) return 0;
+        // A log that is damaged may say anything.
+        return static_cast<std::uint64_t>(std::min(static_cast<double>(ticks - start_.ticks) * rate_, latest));
     }
 
 private:
+    static constexpr double latest = 9e18;
+
     raw::clock_pair start_;
     double rate_ = 1;
 };
@@ -36,16 +40,22 @@ class raw_events {
 public:
     raw_events(const raw_reader& log, tick_clock clock) : log_{log}, clock_{clock} {}
 
-    /// Calls `visit(const event&)` for each event in order; may be called again.
-    template <typename Visit>
-    void for_each(Visit&& visit) {
+    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order; may be called again.
+    template <typename Visit, typename VisitMark>
+    void for_each(Visit&& visit, VisitMark&& visit_mark) {
         begin();
-        while (std::optional<event> next = next_event()) visit(*next);
+        while (std::optional<event> next = next_event()) {
+            while (std::optional<mark> before = next_mark(next->time)) visit_mark(*before);
+            visit(*next);
+        }
+        while (std::optional<mark> last = next_mark(~std::uint64_t{0})) visit_mark(*last);
     }
 
     // Of the last for_each.
     std::uint64_t events() const noexcept { return events_; }
     std::uint64_t unmatched_frees() const noexcept { return unmatched_; }
+    std::uint64_t unrecorded_frees() const noexcept { return unrecorded_; }  // of what a pause may have left out
+    std::uint64_t pauses() const noexcept { return pauses_; }
     std::uint64_t missed_frees() const noexcept { return missed_; }  // their address was allocated again
     std::uint64_t last_time() const noexcept { return last_time_; }
 
@@ -80,6 +90,9 @@ private:
     void begin();
     void enqueue(std::uint32_t thread);
     std::optional<event> next_event();
+    std::optional<mark> next_mark(std::uint64_t time);
+    bool paused_before(std::uint64_t ticks) const;
+    std::uint32_t number_of(thread_position& thread);
     std::optional<event> take_row(thread_position& thread, const raw::row& row);
     std::optional<event> acquire(thread_position& thread, const raw::row& row, operation op);
     std::optional<event> release(thread_position& thread, const raw::row& row, operation op);
@@ -94,7 +107,11 @@ private:
     std::uint64_t objects_ = 0;
     std::uint64_t events_ = 0;
     std::uint64_t unmatched_ = 0;
+    std::uint64_t unrecorded_ = 0;
     std::uint64_t missed_ = 0;
+    std::size_t pauses_passed_ = 0;
+    std::uint64_t pauses_ = 0;
+    bool paused_ = false;
     std::uint64_t last_time_ = 0;
     std::uint32_t thread_numbers_ = 0;
 };

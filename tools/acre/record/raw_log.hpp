@@ -12,7 +12,7 @@
 namespace acre::raw {
 
 inline constexpr char file_magic[8] = {'a', 'c', 'r', 'e', '-', 'r', 'a', 'w'};
-inline constexpr std::uint32_t file_version = 1;
+inline constexpr std::uint32_t file_version = 2;
 inline constexpr std::uint32_t chunk_magic = 0x6b6e6863;
 inline constexpr std::size_t chunk_alignment = 64;
 inline constexpr std::size_t page_bytes = 4096;
@@ -25,9 +25,17 @@ struct clock_pair {
 
 enum class stop_reason : std::uint32_t { none, limit_reached, disk_full, log_lost, no_memory, file_size_limit };
 
+/// How stacks are found. The numbers are those of acre::tool::stack_method.
+enum class stack_method : std::uint32_t {
+    unwind_tables,
+    frame_pointers,  // along the chain that begins in rbp
+    caller,          // the return address of the hook alone
+};
+
 inline constexpr std::uint32_t flag_stacks_at_free = 1;
 inline constexpr std::uint32_t flag_forked = 2;   // this process was forked, not executed
 inline constexpr std::uint32_t flag_started = 4;  // it is the one that `acre record` started
+inline constexpr std::uint32_t flag_paused = 8;   // the log begins with a pause
 
 /// The first page of the file. Its atomics are shared by the threads of one process only.
 struct file_head {
@@ -41,9 +49,11 @@ struct file_head {
     std::atomic<std::uint64_t> end_of_file;  // where the next chunk goes
     std::atomic<std::uint32_t> threads;      // numbered so far
     std::atomic<std::uint32_t> stopped;      // a stop_reason
+    stack_method stacks;
+    std::uint32_t sampling_period;  // one allocation in so many is recorded
 };
 
-enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command };
+enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command, pause };
 
 struct chunk_head {
     std::uint32_t magic;
@@ -110,13 +120,24 @@ struct module_record {
     std::uint32_t unused;
 };
 
+/// A pause chunk: from here on allocations are not recorded, or are again.
+struct pause_record {
+    std::uint64_t ticks;
+    std::uint32_t thread_plus_one;  // 0: a thread that had no number yet
+    std::uint32_t paused;
+};
+
 /// What `acre record` tells the recorder through the environment.
 inline constexpr char directory_variable[] = "ACRE_RECORD_DIRECTORY";  // absolute; the raw logs go there
 inline constexpr char process_variable[] = "ACRE_RECORD_PROCESS";      // the process started, in decimal
-inline constexpr char options_variable[] = "ACRE_RECORD_OPTIONS";      // letters, one with a number
+inline constexpr char options_variable[] = "ACRE_RECORD_OPTIONS";      // letters, some with a number
 inline constexpr char option_children = 'c';
 inline constexpr char option_no_free_stacks = 'a';
-inline constexpr char option_limit = 'l';  // followed by decimal bytes
+inline constexpr char option_paused = 'p';
+inline constexpr char option_limit = 'l';          // followed by decimal bytes
+inline constexpr char option_stacks = 's';         // followed by the number of a stack_method
+inline constexpr char option_sampling = 'n';       // followed by the period
+inline constexpr char option_toggle_signal = 't';  // followed by the number of the signal
 
 /// In the directory: logs are named PROCESS.IMAGE.raw; each process that went unrecorded adds its number, 4 bytes, here.
 inline constexpr char unrecorded_name[] = "unrecorded";

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 
 #include "trace/error.hpp"
 
@@ -76,6 +77,7 @@ raw_reader::raw_reader(const std::filesystem::path& path) : file_{path} {
     read_chunks();
     order_nodes();
     order_rows();
+    order_pauses();
 }
 
 void raw_reader::read_head(const std::filesystem::path& path) {
@@ -92,6 +94,11 @@ void raw_reader::read_head(const std::filesystem::path& path) {
     last_clock_ = start_;
     start_of_day_ = field<std::uint64_t>(bytes, offsetof(raw::file_head, start_of_day));
     stopped_ = static_cast<raw::stop_reason>(field<std::uint32_t>(bytes, offsetof(raw::file_head, stopped)));
+    stacks_ = static_cast<raw::stack_method>(field<std::uint32_t>(bytes, offsetof(raw::file_head, stacks)));
+    sampling_period_ = field<std::uint32_t>(bytes, offsetof(raw::file_head, sampling_period));
+    if (stacks_ > raw::stack_method::caller || sampling_period_ == 0) {
+        throw tool_error{"'" + path.string() + "' is damaged: its head says neither how stacks were found nor how often"};
+    }
 }
 
 void raw_reader::read_chunks() {
@@ -129,6 +136,8 @@ std::size_t raw_reader::read_chunk(std::size_t offset) {
         read_module(body.first(count));
     } else if (kind == raw::chunk_kind::command) {
         read_command(body.first(count));
+    } else if (kind == raw::chunk_kind::pause) {
+        read_pause(body.first(count));
     } else {
         damaged_ = true;
     }
@@ -160,6 +169,14 @@ void raw_reader::read_command(std::span<const std::byte> bytes) {
         const char* const stop = std::find(at, end, '\0');
         command_.emplace_back(at, stop);
         at = stop == end ? end : stop + 1;
+    }
+}
+
+void raw_reader::read_pause(std::span<const std::byte> bytes) {
+    if (bytes.size() == sizeof(raw::pause_record)) {
+        pauses_.push_back(copy_of<raw::pause_record>(bytes));
+    } else {
+        damaged_ = true;
     }
 }
 
@@ -212,6 +229,13 @@ void raw_reader::order_rows() {
                           row_count_ += count;
                       });
     }
+}
+
+void raw_reader::order_pauses() {
+    if (has_flag(raw::flag_paused)) pauses_.push_back({start_.ticks, 0, 1});
+    std::sort(pauses_.begin(), pauses_.end(), [](const auto& a, const auto& b) {
+        return std::tuple{a.ticks, a.thread_plus_one, a.paused} < std::tuple{b.ticks, b.thread_plus_one, b.paused};
+    });
 }
 
 }  // namespace acre::tool

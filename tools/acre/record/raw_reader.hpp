@@ -44,6 +44,8 @@ public:
     raw::clock_pair last_clock() const noexcept { return last_clock_; }  // the latest in the file
     std::uint64_t start_of_day() const noexcept { return start_of_day_; }
     raw::stop_reason stopped() const noexcept { return stopped_; }
+    raw::stack_method stacks() const noexcept { return stacks_; }
+    std::uint32_t sampling_period() const noexcept { return sampling_period_; }
     const std::vector<std::string>& command() const noexcept { return command_; }
 
     /// In the order of their numbers; an unknown one is empty.
@@ -54,6 +56,9 @@ public:
 
     /// The rows of each thread in their order, each once.
     const std::vector<std::vector<raw_rows>>& threads() const noexcept { return threads_; }
+
+    /// In the order of time; the first one may be the beginning of the log.
+    const std::vector<raw::pause_record>& pauses() const noexcept { return pauses_; }
 
     std::uint64_t row_count() const noexcept { return row_count_; }
     bool damaged() const noexcept { return damaged_; }
@@ -71,8 +76,10 @@ private:
     std::size_t read_chunk(std::size_t offset);
     void read_module(std::span<const std::byte> bytes);
     void read_command(std::span<const std::byte> bytes);
+    void read_pause(std::span<const std::byte> bytes);
     void order_nodes();
     void order_rows();
+    void order_pauses();
     template <typename Take>
     void take_in_order(std::vector<segment>& segments, std::uint64_t next, Take&& take);
 
@@ -83,6 +90,9 @@ private:
     raw::clock_pair last_clock_{};
     std::uint64_t start_of_day_ = 0;
     raw::stop_reason stopped_ = raw::stop_reason::none;
+    raw::stack_method stacks_ = raw::stack_method::unwind_tables;
+    std::uint32_t sampling_period_ = 1;
+    std::vector<raw::pause_record> pauses_;
     std::vector<std::string> command_;
     std::vector<raw_module> modules_;
     std::vector<raw::node> nodes_;

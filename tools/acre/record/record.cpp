@@ -223,9 +223,16 @@ std::uint64_t microseconds(const timeval& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
 }
 
+std::string how_to_resume(const record_options& options) {
+    return options.toggle_signal != 0 ? "send it the signal that --toggle-signal names"
+                                      : "name a --toggle-signal, or let it call acre::resume_recording()";
+}
+
 std::string why_nothing(const record_options& options, const finished_program& finished, raw::stop_reason obstacle) {
     const std::string program =
         "'" + options.command.front() + "' ended with status " + std::to_string(finished.exit_status);
+    if (obstacle == raw::stop_reason::none && options.paused)
+        return program + " before its recording was resumed: " + how_to_resume(options);
     if (obstacle == raw::stop_reason::none) return program + " without any allocation that the recorder saw";
     const stop_cause cause = cause_of(obstacle);
     return program + ", but before its first allocation the recording stopped when " + cause.what + ": " + cause.remedy;

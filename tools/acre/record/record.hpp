@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/model.hpp"
+
 namespace acre::tool {
 
 /// The least limit of the raw log: the program's name, a chunk of rows, a chunk of stacks.
@@ -17,6 +19,10 @@ struct record_options {
     std::filesystem::path output;      // the trace to write
     bool children = false;             // also the processes that the program starts, each in a trace of its own
     bool stacks_at_free = true;
+    stack_method stacks = stack_method::unwind_tables;
+    bool paused = false;                   // begins so
+    int toggle_signal = 0;                 // which, sent to the program or to this process, pauses and resumes; 0: none
+    std::uint32_t sampling_period = 1;     // one allocation in so many is recorded, on average
     std::uint64_t max_bytes = 0;           // of the raw log of one process; 0: no limit
     std::filesystem::path recorder;        // libacre-record.so; empty: the one installed beside this command
     std::function<void(double)> progress;  // told how much of the conversion is done, from 0 to 1

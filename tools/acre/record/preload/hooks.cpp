@@ -28,8 +28,22 @@ using hook_frame = const std::uintptr_t*;
 
 std::uint32_t walk_from(thread_state* state, hook_frame frame) {
     process_state& process = *state->process;
+    if (process.stacks == raw::stack_method::caller) {
+        const tagged_address address = process.rules.find(frame[1], process.log).address;
+        return process.tree.child(0, address, process.log);
+    }
     return state->walker.walk({process.rules, process.tree, process.log}, reinterpret_cast<std::uintptr_t>(frame + 1),
                               *frame);
+}
+
+bool takes_allocation(const thread_state* state, const void* p) {
+    event_filter& filter = state->process->filter;
+    return filter.takes_all() || filter.takes_allocation(p, this_thread.random);
+}
+
+bool takes_free(const thread_state* state, const void* p) {
+    event_filter& filter = state->process->filter;
+    return filter.takes_all() || filter.takes_free(p);
 }
 
 void add_acquired(thread_state* state, hook_frame frame, void* p, std::size_t size, row_kind kind, unsigned alignment) {
@@ -49,18 +63,18 @@ void add_released(thread_state* state, hook_frame frame, const void* p, row_kind
 [[gnu::noinline]] void acquired(hook_frame frame, void* p, std::size_t size, row_kind kind, unsigned alignment) {
     thread_state* state = enter();
     if (state == nullptr) return;
-    add_acquired(state, frame, p, size, kind, alignment);
+    if (takes_allocation(state, p)) add_acquired(state, frame, p, size, kind, alignment);
     leave(state);
 }
 
 [[gnu::noinline]] void released(hook_frame frame, const void* p, row_kind kind) {
     thread_state* state = enter();
     if (state == nullptr) return;
-    add_released(state, frame, p, kind);
+    if (takes_free(state, p)) add_released(state, frame, p, kind);
     leave(state);
 }
 
-/// Both halves of a realloc are rows of this thread with nothing between them.
+/// Both halves of a realloc are rows of this thread with nothing between them, as far as they are recorded.
 [[gnu::noinline]] void* reallocate(hook_frame frame, void* p, std::size_t size) {
     thread_state* state = p == nullptr ? nullptr : enter();
     if (state == nullptr) {
@@ -68,11 +82,13 @@ void add_released(thread_state* state, hook_frame frame, const void* p, row_kind
         if (p == nullptr && q != nullptr) acquired(frame, q, size, row_kind::realloc, 0);
         return q;
     }
-    add_released(state, frame, p, row_kind::realloc_release);
+    const bool released = takes_free(state, p);
+    if (released) add_released(state, frame, p, row_kind::realloc_release);
     void* q = __libc_realloc(p, size);
     if (q != nullptr) {
-        add_acquired(state, frame, q, size, row_kind::realloc, 0);
-    } else if (size != 0) {  // realloc to nothing is a free
+        if (takes_allocation(state, q)) add_acquired(state, frame, q, size, row_kind::realloc, 0);
+    } else if (size != 0 && released) {  // realloc to nothing is a free
+        state->process->filter.restore(p);
         add_row(state, raw::pack(0, row_kind::realloc_refused, 0), 0, 0);
     }
     leave(state);

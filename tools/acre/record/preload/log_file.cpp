@@ -1,6 +1,7 @@
 #include "log_file.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -57,7 +58,7 @@ raw::clock_pair read_clocks() {
     return {ticks(), nanoseconds(CLOCK_MONOTONIC)};
 }
 
-bool log_file::open(const char* directory, std::uint64_t limit, std::uint32_t flags) {
+bool log_file::open(const char* directory, std::uint64_t limit, const description& what) {
     const long process = system_call(__NR_getpid);
     long file = -EEXIST;
     for (std::uint64_t image = 0; file == -EEXIST; ++image) {
@@ -85,7 +86,9 @@ bool log_file::open(const char* directory, std::uint64_t limit, std::uint32_t fl
     raw::file_head first{};
     std::memcpy(first.magic, raw::file_magic, sizeof first.magic);
     first.version = raw::file_version;
-    first.flags = flags;
+    first.flags = what.flags;
+    first.stacks = what.stacks;
+    first.sampling_period = what.sampling_period;
     first.process = static_cast<std::uint32_t>(process);
     first.parent = static_cast<std::uint32_t>(system_call(__NR_getppid));
     first.start = read_clocks();
@@ -131,6 +134,16 @@ bool log_file::is_ours(long file) const {
 /// The program may have closed the descriptor, and may have another file under its number now.
 bool log_file::ready() {
     if (is_ours(file_)) return true;
+    // A handler that pauses the recording needs the file as well.
+    const std::uint64_t all = ~std::uint64_t{0};
+    std::uint64_t before = 0;
+    system_call(__NR_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    const bool opened = reopen();
+    system_call(__NR_rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof before);
+    return opened;
+}
+
+bool log_file::reopen() {
     const lock_guard guard{reopening_};
     if (is_ours(file_)) return true;
     const long file = system_call(__NR_openat, AT_FDCWD, path_, O_RDWR | O_CLOEXEC, 0);

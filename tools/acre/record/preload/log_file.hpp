@@ -16,8 +16,15 @@ class log_file {
 public:
     static constexpr std::size_t chunk_bytes = 64 * 1024;  // mapped for each thread; stays in its processor's cache
 
+    /// What stands in the file's head about how it is recorded.
+    struct description {
+        std::uint32_t flags;
+        raw::stack_method stacks;
+        std::uint32_t sampling_period;
+    };
+
     /// Creates a file of its own in `directory`, whatever is there already.
-    bool open(const char* directory, std::uint64_t limit, std::uint32_t flags);
+    bool open(const char* directory, std::uint64_t limit, const description& what);
 
     /// A mapped chunk, empty; null when there is no room.
     raw::chunk_head* map_chunk();
@@ -45,6 +52,7 @@ private:
     std::uint64_t reserve(std::size_t bytes, std::size_t alignment);
     bool write_at(std::uint64_t offset, const void* data, std::size_t bytes);
     bool ready();
+    bool reopen();
     bool is_ours(long file) const;
 
     raw::file_head* head_;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 namespace acre::recorder {
@@ -16,6 +17,10 @@ struct configuration {
     bool wanted;
     bool children;
     bool stacks_at_free;
+    std::atomic<bool> paused;  // as it is now: a forked child goes on like its parent
+    raw::stack_method stacks;
+    std::uint32_t sampling_period;
+    int toggle_signal;
     std::uint64_t limit;
     std::uint64_t process;           // the one that was started
     std::uint32_t recorded_process;  // the last in which this memory was used for recording
@@ -41,6 +46,21 @@ const char* variable(const char* name) {
     return nullptr;
 }
 
+void read_options(const char* options) {
+    config.stacks_at_free = true;
+    config.sampling_period = 1;
+    while (*options != 0) {
+        const char letter = *options++;
+        if (letter == raw::option_children) config.children = true;
+        if (letter == raw::option_no_free_stacks) config.stacks_at_free = false;
+        if (letter == raw::option_paused) config.paused = true;
+        if (letter == raw::option_limit) config.limit = parse_number(options);
+        if (letter == raw::option_stacks) config.stacks = static_cast<raw::stack_method>(parse_number(options));
+        if (letter == raw::option_sampling) config.sampling_period = static_cast<std::uint32_t>(parse_number(options));
+        if (letter == raw::option_toggle_signal) config.toggle_signal = static_cast<int>(parse_number(options));
+    }
+}
+
 void read_configuration() {
     config.known = true;
     const char* directory = variable(raw::directory_variable);
@@ -51,13 +71,7 @@ void read_configuration() {
     if (*directory != '/' || bytes >= sizeof config.directory) return;
     std::memcpy(config.directory, directory, bytes + 1);
     config.process = parse_number(process);
-    config.stacks_at_free = true;
-    while (*options != 0) {
-        const char letter = *options++;
-        if (letter == raw::option_children) config.children = true;
-        if (letter == raw::option_no_free_stacks) config.stacks_at_free = false;
-        if (letter == raw::option_limit) config.limit = parse_number(options);
-    }
+    read_options(options);
     config.wanted = true;
 }
 
@@ -85,6 +99,14 @@ void log_command_line(log_file& log) {
     log.append(raw::chunk_kind::command, &piece, 1);
 }
 
+/// This process's state if it is recording.
+process_state* current_process() {
+    process_state* process = the_process.load(std::memory_order_acquire);
+    const bool records =
+        process != nullptr && process->is.load(std::memory_order_acquire) == process_state::mode::recording;
+    return records ? process : nullptr;
+}
+
 /// The value of a key is destroyed in several rounds as long as it is set again. Frees of other keys' values are still
 /// to be recorded, so the state is given back in the last round.
 void thread_ends(void*) {
@@ -99,13 +121,34 @@ void thread_ends(void*) {
     thread.busy = was_busy;
 }
 
+void toggle_on_signal(int) {
+    if (const process_state* process = current_process(); process != nullptr)
+        pause_recording(!process->filter.paused());
+}
+
+/// The program may still take the signal for itself.
+void listen_for_signal() {
+    struct sigaction action{};
+    action.sa_handler = toggle_on_signal;
+    action.sa_flags = SA_RESTART;
+    sigaction(config.toggle_signal, &action, nullptr);
+}
+
 bool begin_log(process_state& process, std::uint32_t own) {
     const bool forked = config.recorded_process != 0 && config.recorded_process != own;
-    const std::uint32_t flags = (config.stacks_at_free ? raw::flag_stacks_at_free : 0) |
-                                (forked ? raw::flag_forked : 0) | (own == config.process ? raw::flag_started : 0);
-    if (!process.log.open(config.directory, config.limit, flags)) return false;
+    const bool paused = config.paused;
+    log_file::description what{};
+    what.flags = (config.stacks_at_free ? raw::flag_stacks_at_free : 0) | (forked ? raw::flag_forked : 0) |
+                 (own == config.process ? raw::flag_started : 0) | (paused ? raw::flag_paused : 0);
+    what.stacks = config.stacks;
+    what.sampling_period = config.sampling_period;
+    if (!process.log.open(config.directory, config.limit, what)) return false;
     config.recorded_process = own;
     process.stacks_at_free = config.stacks_at_free;
+    process.stacks = config.stacks;
+    if (config.stacks == raw::stack_method::frame_pointers) process.rules.use_frame_pointers();
+    process.filter.begin(paused, config.sampling_period);
+    if (config.toggle_signal != 0) listen_for_signal();
     if (!ending_key_made) ending_key_made = pthread_key_create(&ending_key, thread_ends) == 0;
     log_command_line(process.log);
     return true;
@@ -188,6 +231,7 @@ thread_state* take_state(process_state& process) {
     }
     if (state == nullptr) return nullptr;
     if (thread.number_plus_one == 0) thread.number_plus_one = process.log.number_thread() + 1;
+    if (thread.random == 0) thread.random = spread(thread.number_plus_one);
     log_file::begin_chunk(state->chunk, raw::chunk_kind::rows, thread.number_plus_one - 1, thread.rows);
     begin_rows(*state);
     state->of_ended_thread = thread.ended;
@@ -198,7 +242,7 @@ thread_state* enter_recording(process_state& process) {
     thread_words& thread = this_thread;
     thread_state* state = thread.state;
     if (state != nullptr && state->chunk == nullptr) {  // the parent's, wiped
-        thread = {nullptr, 0, 0, thread.busy, false, 0};
+        thread = {nullptr, 0, 0, 0, thread.busy, false, 0};
         state = nullptr;
     }
     if (state != nullptr) return make_room(state) ? state : nullptr;
@@ -247,10 +291,21 @@ void park(thread_state* state) {
     process.parked = state;
 }
 
+void pause_recording(bool paused) {
+    process_state* process = current_process();
+    if (process == nullptr) return;
+    const int error = errno;
+    const raw::pause_record record{ticks(), this_thread.number_plus_one, paused ? 1u : 0u};
+    if (process->filter.set_paused(paused)) {
+        config.paused = paused;
+        const log_file::piece piece{&record, sizeof record};
+        process->log.append(raw::chunk_kind::pause, &piece, 1);
+    }
+    errno = error;
+}
+
 void libraries_unloaded() {
-    process_state* process = the_process.load(std::memory_order_acquire);
-    if (process == nullptr || process->is.load(std::memory_order_acquire) != process_state::mode::recording) return;
-    process->rules.forget_unloaded();
+    if (process_state* process = current_process(); process != nullptr) process->rules.forget_unloaded();
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // The recorder's state in this process and in each of its threads, and what the hooks call.
 #pragma once
 
+#include "event_filter.hpp"
 #include "stack_walker.hpp"
 
 namespace acre::recorder {
@@ -11,6 +12,8 @@ struct process_state {
 
     std::atomic<mode> is;
     bool stacks_at_free;
+    raw::stack_method stacks;
+    event_filter filter;
     rule_table rules;
     call_tree tree;
     log_file log;
@@ -31,7 +34,8 @@ struct thread_state {
 /// What the linker gives each thread at a fixed distance from its thread pointer: nothing has to be set up to reach it.
 struct thread_words {
     thread_state* state;
-    std::uint64_t rows;  // in chunks that are done with
+    std::uint64_t rows;    // in chunks that are done with
+    std::uint64_t random;  // decides what is sampled; 0 before the first event
     std::uint32_t number_plus_one;
     bool busy;  // inside a hook: what the recorder itself causes is not recorded
     bool ended;
@@ -74,6 +78,9 @@ inline void add_row(thread_state* state, std::uint64_t pointer_and_kind, std::ui
     // The row must be whole before it counts; a signal or the end of the process may come between any two stores.
     state->chunk->count.store(state->chunk->count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
+
+/// While it is paused, only frees of recorded objects are recorded. May be called in signal handlers.
+void pause_recording(bool paused);
 
 /// To be called when libraries may have been unloaded.
 void libraries_unloaded();

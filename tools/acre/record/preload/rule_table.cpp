@@ -2,6 +2,11 @@
 
 namespace acre::recorder {
 
+unwind_rule rule_table::rule_of(std::uintptr_t address, const void* header) const {
+    if (frame_pointers_) return frame_pointer_rule;
+    return header != nullptr ? find_unwind_rule(header, address) : unwind_rule{};
+}
+
 rule_table::result rule_table::add(std::uintptr_t address, log_file& log) {
     const lock_guard guard{changing_};
     const void* header = nullptr;
@@ -10,8 +15,7 @@ rule_table::result rule_table::add(std::uintptr_t address, log_file& log) {
     if (changed) forget_entries();
     // Code outside modules comes and goes unseen, so nothing is remembered about it.
     if (module == 0) return {address, {}};
-    const result found{address | std::uint64_t{module} << 48,
-                       header != nullptr ? find_unwind_rule(header, address) : unwind_rule{}};
+    const result found{address | std::uint64_t{module} << 48, rule_of(address, header)};
     if (rules_.make_room()) rules_.add(found.address, {found.rule});
     return found;
 }

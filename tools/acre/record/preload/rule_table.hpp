@@ -24,6 +24,10 @@ public:
         return add(address, log);
     }
 
+    /// To be called before anything is found: frame pointers are followed instead of unwind tables.
+    void use_frame_pointers() { frame_pointers_ = true; }
+    bool uses_frame_pointers() const { return frame_pointers_; }
+
     /// Changes whenever what was learnt about addresses may no longer hold.
     std::uint32_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
 
@@ -38,11 +42,13 @@ private:
     };
 
     [[gnu::noinline]] result add(std::uintptr_t address, log_file& log);
+    unwind_rule rule_of(std::uintptr_t address, const void* header) const;
     void forget_entries();
 
     published_table<entry> rules_;
     std::atomic<std::uint32_t> epoch_;
     spin_lock changing_;
+    bool frame_pointers_;
     module_list modules_;
 };
 

@@ -12,6 +12,16 @@ void stack_walker::forget_all() {
     }
 }
 
+/// What has been walked is all there is, and nothing remembered is in it. Without frame pointers a chain may lead to where
+/// no code is: its last step was none.
+std::size_t stack_walker::end_of_stack(const context& in, std::size_t fresh) {
+    frames_kept_ = 0;
+    words_kept_ = 0;
+    stack_is_whole_ = fresh < frame_limit;
+    const bool may_be_none = fresh > 1 && in.rules.uses_frame_pointers();
+    return may_be_none && fresh_[fresh - 1].tagged >> 48 == 0 ? fresh - 1 : fresh;
+}
+
 bool stack_walker::step_out_of_signal(position& at, fresh_frame& here) {
     // At rsp lies the kernel's ucontext: 40 bytes, then the registers; rbp is the 10th, rsp the 15th, rip follows.
     constexpr std::uintptr_t rbp_offset = 120;

@@ -44,6 +44,7 @@ private:
     static constexpr std::size_t frame_limit = 1024;
     static constexpr std::size_t word_limit = 3 * frame_limit;
     static constexpr std::size_t pages_probed_at_once = 4096;
+    static constexpr std::uintptr_t largest_chained_frame = std::uintptr_t{1} << 20;
     static constexpr std::size_t shortcut_count = 128;
     static constexpr std::size_t shortcut_words = 60;
 
@@ -153,6 +154,7 @@ private:
     std::size_t walk_fresh(context& in, position at, std::uint32_t& node);
     bool step_out(position& at, unwind_rule rule, fresh_frame& here);
     std::uint32_t remember_fresh(context& in, std::size_t fresh, std::uint32_t node);
+    [[gnu::noinline]] std::size_t end_of_stack(const context& in, std::size_t fresh);
     [[gnu::noinline]] bool step_out_of_signal(position& at, fresh_frame& here);
     [[gnu::noinline]] bool extend_readable(std::uintptr_t address);
     [[gnu::noinline]] void forget_outermost(std::size_t frames);
@@ -195,10 +197,7 @@ inline std::size_t stack_walker::walk_fresh(context& in, position at, std::uint3
         if (!step_out(at, known.rule, here)) break;
     }
     node = 0;
-    frames_kept_ = 0;
-    words_kept_ = 0;
-    stack_is_whole_ = fresh < frame_limit;
-    return fresh;
+    return end_of_stack(in, fresh);
 }
 
 /// Moves to the caller; false at the end of the stack.
@@ -214,6 +213,9 @@ inline std::size_t stack_walker::walk_fresh(context& in, position at, std::uint3
         if (!may_read(at.rbp + offset)) return false;
         here.cfa_at = pointer_to(at.rbp + offset);
         cfa = *here.cfa_at;
+    } else if (rule.frame == from::chain) {
+        if (at.rbp - at.rsp >= largest_chained_frame) return false;
+        cfa = at.rbp + offset;
     } else {
         return rule.frame == from::signal && step_out_of_signal(at, here);
     }

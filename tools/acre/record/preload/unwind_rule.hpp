@@ -13,6 +13,7 @@ struct unwind_rule {
         rbp,          // CFA = rbp + cfa_offset
         through_rbp,  // CFA = *(rbp + cfa_offset): functions that realign their stack
         signal,       // the frame that the kernel built to call a signal handler
+        chain,        // CFA = rbp + 16 where that can be: frame pointers, which need not be there
     };
     enum class rbp_from : std::uint8_t {
         unchanged,
@@ -26,10 +27,14 @@ struct unwind_rule {
     rbp_from saved_rbp = rbp_from::unchanged;
 
     bool needs_rbp() const {
-        return frame == frame_from::rbp || frame == frame_from::through_rbp || saved_rbp == rbp_from::rbp;
+        return frame == frame_from::rbp || frame == frame_from::through_rbp || frame == frame_from::chain ||
+               saved_rbp == rbp_from::rbp;
     }
 };
 static_assert(sizeof(unwind_rule) == 8);
+
+/// Everywhere the same: a frame begins with the caller's rbp and the return address.
+inline constexpr unwind_rule frame_pointer_rule{16, -16, unwind_rule::frame_from::chain, unwind_rule::rbp_from::frame};
 
 /// `header` is the module's .eh_frame_hdr in memory; `address` lies just behind a call.
 unwind_rule find_unwind_rule(const void* header, std::uintptr_t address);
