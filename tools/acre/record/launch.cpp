@@ -69,14 +69,19 @@ std::string option_letters(const record_options& options) {
     return letters;
 }
 
+/// Puts the recorder before what is preloaded already.
+void preload(const std::filesystem::path& recorder) {
+    std::string all = recorder.string();
+    if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != 0)
+        all += ":" + std::string{others};
+    ::setenv("LD_PRELOAD", all.c_str(), 1);
+}
+
 /// In the forked child: becomes the program, or says why not.
-[[noreturn]] void become_program(const record_options& options, const std::filesystem::path& program,
+[[noreturn]] void become_program(const record_options& options, const recordable_program& program,
                                  const std::filesystem::path& recorder, const std::filesystem::path& raw_directory,
                                  int errors) {
-    std::string preload = recorder.string();
-    if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != 0)
-        preload += ":" + std::string{others};
-    ::setenv("LD_PRELOAD", preload.c_str(), 1);
+    if (program.needs_preload) preload(recorder);
     ::setenv(raw::directory_variable, raw_directory.c_str(), 1);
     ::setenv(raw::process_variable, std::to_string(::getpid()).c_str(), 1);
     ::setenv(raw::options_variable, option_letters(options).c_str(), 1);
@@ -85,7 +90,7 @@ std::string option_letters(const record_options& options) {
     std::vector<char*> arguments;
     for (const std::string& each : options.command) arguments.push_back(const_cast<char*>(each.c_str()));
     arguments.push_back(nullptr);
-    ::execv(program.c_str(), arguments.data());
+    ::execv(program.path.c_str(), arguments.data());
     const int error = errno;
     if (::write(errors, &error, sizeof error) != sizeof error) ::_exit(126);
     ::_exit(127);
@@ -103,7 +108,7 @@ int read_start_error(int errors) {
 
 }  // namespace
 
-finished_program run_recorded(const record_options& options, const std::filesystem::path& program,
+finished_program run_recorded(const record_options& options, const recordable_program& program,
                               const std::filesystem::path& recorder, const std::filesystem::path& raw_directory) {
     int errors[2];
     if (::pipe2(errors, O_CLOEXEC) != 0)
@@ -127,7 +132,7 @@ finished_program run_recorded(const record_options& options, const std::filesyst
     running_process = 0;
     finished.end = read_clocks();
     if (start_error != 0) {
-        throw tool_error{"cannot start '" + program.string() + "': " + std::strerror(start_error)};
+        throw tool_error{"cannot start '" + program.path.string() + "': " + std::strerror(start_error)};
     }
     finished.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return finished;

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "program.hpp"
 #include "raw_log.hpp"
 #include "record.hpp"
 
@@ -20,7 +21,7 @@ struct finished_program {
 
 /// `raw_directory` is absolute. Throws tool_error when the program cannot be started. While it runs, what the terminal
 /// sends to interrupt is left to it, and what asks this process to end is passed on.
-finished_program run_recorded(const record_options& options, const std::filesystem::path& program,
+finished_program run_recorded(const record_options& options, const recordable_program& program,
                               const std::filesystem::path& recorder, const std::filesystem::path& raw_directory);
 
 }  // namespace acre::tool

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <vector>
 
+#include "raw_log.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -81,21 +82,58 @@ std::string read_start(const fs::path& path, std::size_t offset, std::size_t byt
     return text;
 }
 
-/// The dynamic loader that an ELF file asks for; empty when it asks for none.
-std::string loader_of(const fs::path& path, const Elf64_Ehdr& head) {
+/// The contents of an ELF file's segments of one type, as far as they are there and not absurdly long.
+std::vector<std::string> segments_of(const fs::path& path, const Elf64_Ehdr& head, std::uint32_t type) {
+    std::vector<std::string> found;
     for (std::size_t i = 0; i < head.e_phnum; ++i) {
         const std::string bytes = read_start(path, head.e_phoff + i * sizeof(Elf64_Phdr), sizeof(Elf64_Phdr));
-        if (bytes.size() < sizeof(Elf64_Phdr)) return {};
+        if (bytes.size() < sizeof(Elf64_Phdr)) break;
         Elf64_Phdr segment;
         std::memcpy(&segment, bytes.data(), sizeof segment);
-        if (segment.p_type != PT_INTERP) continue;
-        const std::string name = read_start(path, segment.p_offset, std::min<std::size_t>(segment.p_filesz, 4096));
-        return name.c_str();
+        if (segment.p_type != type) continue;
+        found.push_back(read_start(path, segment.p_offset, std::min<std::size_t>(segment.p_filesz, 64 * 1024)));
     }
-    return {};
+    return found;
 }
 
-void check_elf(const fs::path& path) {
+/// The dynamic loader that an ELF file asks for; empty when it asks for none.
+std::string loader_of(const fs::path& path, const Elf64_Ehdr& head) {
+    const std::vector<std::string> names = segments_of(path, head, PT_INTERP);
+    return names.empty() ? std::string{} : names.front().c_str();
+}
+
+/// The version of the raw log that the recorder in this segment of notes writes; 0 when none is there.
+std::uint32_t recorder_in_notes(const std::string& notes) {
+    constexpr auto padded = [](std::size_t bytes) { return (bytes + 3) & ~std::size_t{3}; };
+    for (std::size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
+        Elf64_Nhdr note;
+        std::memcpy(&note, notes.data() + at, sizeof note);
+        const std::size_t name = at + sizeof note;
+        const std::size_t content = name + padded(note.n_namesz);
+        at = content + padded(note.n_descsz);
+        if (at > notes.size()) break;
+        std::uint32_t version = 0;
+        if (note.n_type != raw::note_type || note.n_descsz != sizeof version) continue;
+        if (notes.compare(name, note.n_namesz, raw::note_name, sizeof raw::note_name) != 0) continue;
+        std::memcpy(&version, notes.data() + content, sizeof version);
+        return version;
+    }
+    return 0;
+}
+
+/// Whether the recorder is linked into an ELF file.
+bool has_recorder(const fs::path& path, const Elf64_Ehdr& head) {
+    for (const std::string& notes : segments_of(path, head, PT_NOTE)) {
+        const std::uint32_t version = recorder_in_notes(notes);
+        if (version == 0) continue;
+        if (version == raw::file_version) return true;
+        refuse(path, "the recorder that is linked into it is that of another version of acre: link it again");
+    }
+    return false;
+}
+
+/// Whether the recorder has to be preloaded.
+bool check_elf(const fs::path& path) {
     const std::string bytes = read_start(path, 0, sizeof(Elf64_Ehdr));
     const auto machine_class = static_cast<unsigned char>(bytes.size() > EI_CLASS ? bytes[EI_CLASS] : 0);
     if (machine_class == ELFCLASS32) refuse(path, "it is a 32-bit program; only 64-bit ones can be recorded");
@@ -105,18 +143,22 @@ void check_elf(const fs::path& path) {
     if (head.e_machine != EM_X86_64)
         refuse(path, "it is made for another processor; only x86-64 programs can be recorded");
     const std::string loader = loader_of(path, head);
+    if (has_recorder(path, head)) return false;
     if (loader.empty()) {
-        refuse(path, "it is statically linked, so the recorder cannot be preloaded into it; link it dynamically");
+        refuse(path,
+               "it is statically linked, so the recorder cannot be preloaded into it: link it with libacre-record.a, as "
+               "docs/record.md shows, or dynamically");
     }
     if (loader.find("ld-linux-x86-64") == std::string::npos) {
         refuse(path, "it uses the C library of '" + loader + "'; only programs of glibc can be recorded");
     }
+    return true;
 }
 
-void check_file(const fs::path& path, int scripts_left);
+bool check_file(const fs::path& path, int scripts_left);
 
 /// What a script is run by is what will be recorded.
-void check_script(const fs::path& path, int scripts_left) {
+bool check_script(const fs::path& path, int scripts_left) {
     std::string line = read_start(path, 2, 4096);
     line.resize(std::min(line.find('\n'), line.size()));
     std::istringstream words{line};
@@ -126,24 +168,24 @@ void check_script(const fs::path& path, int scripts_left) {
     if (interpreter.empty() || !fs::exists(interpreter, error)) {
         refuse(path, "its interpreter '" + interpreter + "' does not exist");
     }
-    if (scripts_left > 0) check_file(interpreter, scripts_left - 1);
+    return scripts_left == 0 || check_file(interpreter, scripts_left - 1);
 }
 
-void check_file(const fs::path& path, int scripts_left) {
+/// Whether the recorder has to be preloaded.
+bool check_file(const fs::path& path, int scripts_left) {
     const std::string start = read_start(path, 0, SELFMAG);
     if (start.rfind("#!", 0) == 0) return check_script(path, scripts_left);
     check_privileges(path);
     if (start != std::string{ELFMAG, SELFMAG})
         refuse(path, "it is neither a program nor a script that says its interpreter");
-    check_elf(path);
+    return check_elf(path);
 }
 
 }  // namespace
 
-fs::path find_recordable_program(const std::string& name) {
+recordable_program find_recordable_program(const std::string& name) {
     const fs::path path = find_program(name);
-    if (::access(path.c_str(), R_OK) == 0) check_file(path, 4);
-    return path;
+    return {path, ::access(path.c_str(), R_OK) != 0 || check_file(path, 4)};
 }
 
 }  // namespace acre::tool

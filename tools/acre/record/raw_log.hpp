@@ -127,6 +127,10 @@ struct pause_record {
     std::uint32_t paused;
 };
 
+/// The ELF note of a program or library that holds the recorder; its content is the version of the log that it writes.
+inline constexpr char note_name[] = "acre";
+inline constexpr std::uint32_t note_type = 1;
+
 /// What `acre record` tells the recorder through the environment.
 inline constexpr char directory_variable[] = "ACRE_RECORD_DIRECTORY";  // absolute; the raw logs go there
 inline constexpr char process_variable[] = "ACRE_RECORD_PROCESS";      // the process started, in decimal

@@ -242,7 +242,7 @@ std::string why_nothing(const record_options& options, const finished_program& f
 
 record_result record(const record_options& options) {
     if (options.command.empty()) throw tool_error{"cannot record: no program is named"};
-    const fs::path program = find_recordable_program(options.command.front());
+    const recordable_program program = find_recordable_program(options.command.front());
     check_output(options.output);
     const preloadable_recorder recorder{options.recorder};
     temporary_directory raw{fs::absolute(options.output).string() + ".raw-"};

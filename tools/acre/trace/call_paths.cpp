@@ -34,12 +34,12 @@ call_paths::call_paths(const trace_tables& tables) : tables_{tables} {
 
 std::uint32_t call_paths::function_number(const std::string& name, bool in_runtime_library) {
     const auto [place, added] = function_numbers_.try_emplace(name, static_cast<std::uint32_t>(functions_.size()));
-    if (added) functions_.push_back({name, short_name(name), in_runtime_library || passes_memory_on(name)});
+    if (added) functions_.push_back({name, short_name(name), in_runtime_library || passes_memory_on(name), in_runtime_library});
     return place->second;
 }
 
 void call_paths::number_functions() {
-    functions_.push_back({"unknown", "unknown", false});
+    functions_.push_back({"unknown", "unknown"});
     std::vector<bool> runtime;
     for (const module_info& module : tables_.modules) runtime.push_back(is_runtime_library(module.path));
     for (const frame_info& frame : tables_.frames) {
@@ -61,11 +61,15 @@ void call_paths::number_sites() {
     for (std::uint32_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
         const frame_info& frame = tables_.frames[tables_.call_tree[stack].frame];
         const auto& functions = functions_of_frame_[tables_.call_tree[stack].frame];
-        const auto own = std::find_if(functions.begin(), functions.end(),
-                                      [&](std::uint32_t f) { return !functions_[f].passes_memory_on; });
+        auto own = std::find_if(functions.begin(), functions.end(),
+                                [&](std::uint32_t f) { return !functions_[f].passes_memory_on; });
         if (own == functions.end()) {
-            site_of_stack_.push_back(site_of_stack_[tables_.call_tree[stack].parent]);
-            continue;
+            const std::uint32_t outside = site_of_stack_[tables_.call_tree[stack].parent];
+            if (outside != 0 || functions_[functions.back()].in_runtime_library) {
+                site_of_stack_.push_back(outside);
+                continue;
+            }
+            --own;
         }
         site_info site{.function = *own, .file = {}, .line = 0, .stack = stack};
         if (!frame.locations.empty()) {

@@ -23,6 +23,7 @@ struct function_info {
     std::string name;  // demangled, or module+0xoffset
     std::string short_name;
     bool passes_memory_on = false;
+    bool in_runtime_library = false;
 };
 
 /// A node of the tree of functions: calls from different lines of a function are one, and recursion is folded into the
@@ -42,7 +43,8 @@ public:
     const std::vector<function_info>& functions() const noexcept { return functions_; }
     const std::vector<function_node>& nodes() const noexcept { return nodes_; }
 
-    /// The innermost place on the stack that is not only passing memory on.
+    /// The innermost place on the stack that is not only passing memory on; where there is none, the outermost of the
+    /// program and its libraries.
     std::uint32_t site(std::uint32_t stack) const noexcept { return site_of_stack_[stack]; }
 
     /// Where a stack stands in the tree of functions.

@@ -4,11 +4,13 @@
 #include <dlfcn.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <new>
 
 #include "recorder.hpp"
 
 extern "C" {
+// Of glibc's own malloc, which has these names besides those that are hooked.
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
 void* __libc_realloc(void*, std::size_t);
@@ -16,6 +18,10 @@ void* __libc_memalign(std::size_t, std::size_t);
 void* __libc_valloc(std::size_t);
 void* __libc_pvalloc(std::size_t);
 void __libc_free(void*);
+
+// Of the C++ library, where the program has it.
+[[gnu::weak]] std::new_handler library_new_handler() asm("_ZSt15get_new_handlerv");
+[[noreturn, gnu::weak]] void library_throw_bad_alloc() asm("_ZSt17__throw_bad_allocv");
 }
 
 namespace acre::recorder {
@@ -129,6 +135,19 @@ template <typename Function, typename... Arguments>
     return next != nullptr ? next(arguments...) : nullptr;
 }
 
+/// The same where memory must be given or an exception thrown. A static program has no other definition.
+template <typename Function, typename... Arguments>
+[[gnu::noinline]] void* throw_like_next(const char* name, Arguments... arguments) {
+    if (Function* next = next_definition<Function>(name); next != nullptr) return next(arguments...);
+    const std::new_handler handler = library_new_handler != nullptr ? library_new_handler() : nullptr;
+    if (handler != nullptr) {
+        handler();
+        return ::operator new(arguments...);
+    }
+    if (library_throw_bad_alloc != nullptr) library_throw_bad_alloc();
+    std::abort();
+}
+
 template <typename Refused>
 [[gnu::always_inline]] inline void* new_plain(hook_frame frame, std::size_t size, row_kind kind, Refused refused) {
     void* p = __libc_malloc(size);
@@ -239,12 +258,12 @@ int dlclose(void* library) noexcept {
 
 void* operator new(std::size_t size) {
     return new_plain(this_frame(), size, row_kind::new_single,
-                     [=] { return fail_like_next<void*(std::size_t)>("_Znwm", size); });
+                     [=] { return throw_like_next<void*(std::size_t)>("_Znwm", size); });
 }
 
 void* operator new[](std::size_t size) {
     return new_plain(this_frame(), size, row_kind::new_array,
-                     [=] { return fail_like_next<void*(std::size_t)>("_Znwm", size); });
+                     [=] { return throw_like_next<void*(std::size_t)>("_Znwm", size); });
 }
 
 void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
@@ -261,13 +280,13 @@ void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept {
 
 void* operator new(std::size_t size, std::align_val_t alignment) {
     return new_aligned(this_frame(), size, alignment, row_kind::new_single, [=] {
-        return fail_like_next<void*(std::size_t, std::align_val_t)>("_ZnwmSt11align_val_t", size, alignment);
+        return throw_like_next<void*(std::size_t, std::align_val_t)>("_ZnwmSt11align_val_t", size, alignment);
     });
 }
 
 void* operator new[](std::size_t size, std::align_val_t alignment) {
     return new_aligned(this_frame(), size, alignment, row_kind::new_array, [=] {
-        return fail_like_next<void*(std::size_t, std::align_val_t)>("_ZnwmSt11align_val_t", size, alignment);
+        return throw_like_next<void*(std::size_t, std::align_val_t)>("_ZnwmSt11align_val_t", size, alignment);
     });
 }
 

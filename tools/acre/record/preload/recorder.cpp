@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 namespace acre::recorder {
@@ -31,6 +32,7 @@ configuration config;
 std::atomic<process_state*> the_process;
 pthread_key_t ending_key;
 bool ending_key_made;
+bool program_begun;  // constructors run
 
 std::uint64_t parse_number(const char*& text) {
     std::uint64_t value = 0;
@@ -154,9 +156,16 @@ bool begin_log(process_state& process, std::uint32_t own) {
     return true;
 }
 
+/// The C library allocates before it can be used; in a static program also while it prepares what stacks are walked with.
+bool library_is_ready() {
+    if (environ == nullptr) return false;
+    const bool is_static = getauxval(AT_BASE) == 0;  // no dynamic loader
+    return !is_static || program_begun;
+}
+
 process_state::mode begin(process_state& process) {
     using mode = process_state::mode;
-    if (environ == nullptr) return mode::not_begun;  // so early that the C library is not ready
+    if (!library_is_ready()) return mode::not_begun;
     if (!config.known) read_configuration();
     if (!config.wanted) return mode::off;
     const auto own = static_cast<std::uint32_t>(system_call(__NR_getpid));
@@ -256,6 +265,7 @@ thread_state* enter_recording(process_state& process) {
 }  // namespace
 
 thread_state* enter_slowly() {
+    if (config.known && !config.wanted) return nullptr;
     const int error = errno;
     this_thread.busy = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -310,8 +320,9 @@ void libraries_unloaded() {
 
 namespace {
 
-/// Programs that never allocate are to leave a log as well.
-[[gnu::constructor]] void begin_with_program() {
+/// Programs that never allocate are to leave a log as well. Before the program's own constructors, where it can be.
+[[gnu::constructor(101)]] void begin_with_program() {
+    program_begun = true;
     if (thread_state* state = enter()) leave(state);
 }
 
