@@ -36,11 +36,11 @@ TEST(call_paths, one_place_reached_on_two_ways_is_one_site) {
     EXPECT_EQ(paths.node(b), paths.node(c));
 }
 
-TEST(call_paths, a_stack_of_wrappers_only_has_no_site) {
+TEST(call_paths, the_site_of_a_stack_of_wrappers_only_is_the_outermost) {
     made_trace made;
-    const auto stack = made.stack({"operator new(unsigned long)"});
+    const auto stack = made.stack({"xmalloc:1", "operator new(unsigned long)"});
     const call_paths paths{made.tables};
-    EXPECT_EQ(paths.site(stack), 0U);
+    EXPECT_EQ(paths.site_text(paths.site(stack)), "xmalloc (made.cpp:1)");
     EXPECT_EQ(paths.site(no_stack), 0U);
     EXPECT_EQ(paths.own_code(paths.node(stack)), 0U);
 }

@@ -41,6 +41,11 @@ int run_advise(const advise_options& options, const command_context& context) {
             context,
             "the trace has no stacks at frees, so nothing can be said about arenas: record without --no-free-stacks");
     }
+    if (header.stacks == stack_method::caller) {
+        remark(context,
+               "the trace has one frame of each stack, so scopes cannot be told: record with --stacks=trie for advice "
+               "about them");
+    }
     advice_list list = plan_advices(run, paths);
     list.cpu_nanoseconds = header.cpu_microseconds() * 1000;
     if (list.advices.size() > options.top) {

@@ -59,6 +59,10 @@ int run_replay(const replay_options& options, const command_context& context) {
     outcome.contenders = contenders_of(options.with);
     trace_reader reader{options.file};
     outcome.trace = options.file;
+    if (reader.header().is_sampled()) {
+        throw tool_error{"'" + options.file + "' is sampled, and most of what the program did is not in it: record " +
+                         "without --sample to replay"};
+    }
     const sequence steps = read_sequence(reader, outcome, context);
     if (outcome.events == 0) throw tool_error{"'" + options.file + "' has no events to replay"};
     outcome.peak_bytes = steps.peak_bytes;

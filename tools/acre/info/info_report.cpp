@@ -73,6 +73,34 @@ std::string site_lines(const call_paths& paths, const trace_summary& summary, co
     return text + "\n";
 }
 
+const char* name_of(stack_method method) {
+    switch (method) {
+        case stack_method::unwind_tables:
+            return "unwind_tables";
+        case stack_method::frame_pointers:
+            return "frame_pointers";
+        case stack_method::caller:
+            break;
+    }
+    return "caller";
+}
+
+std::string stacks_in_words(const trace_header& header) {
+    std::string text;
+    switch (header.stacks) {
+        case stack_method::unwind_tables:
+            text = "whole, by unwind tables";
+            break;
+        case stack_method::frame_pointers:
+            text = "by frame pointers: functions without them are missing";
+            break;
+        case stack_method::caller:
+            text = "the caller of the allocating function alone";
+            break;
+    }
+    return text + (header.stacks_at_free ? "; at allocations and at frees" : "; at allocations, not at frees");
+}
+
 std::string figures(const trace_reader& reader, const trace_summary& summary) {
     const trace_header& header = reader.header();
     std::string text;
@@ -90,6 +118,12 @@ std::string figures(const trace_reader& reader, const trace_summary& summary) {
     line("events",
          fmt::format("{} in {}, {:.2f} bytes each in the file", count_text(summary.events),
                      plural(summary.threads, "thread", "threads"), share(reader.file_bytes(), summary.events)));
+    line("stacks", stacks_in_words(header));
+    if (header.is_sampled()) {
+        line("sampled", fmt::format("one allocation in {0} on average; what follows are estimates, {0} times what was "
+                                    "recorded",
+                                    count_text(header.sampling_period)));
+    }
     line("allocations",
          fmt::format("{}, of which {} by realloc", count_text(summary.allocated.count), count_text(summary.reallocs)));
     std::string freed = count_text(summary.frees);
@@ -169,6 +203,9 @@ nlohmann::json info_json(const trace_reader& reader, const call_paths& paths, co
             {"exit_status", header.end_is_known() ? nlohmann::json(header.exit_status) : nullptr},
             {"duration_ns", header.duration},
             {"cpu_us", header.end_is_known() ? nlohmann::json(header.cpu_microseconds()) : nullptr},
+            {"stacks", name_of(header.stacks)},
+            {"stacks_at_free", header.stacks_at_free},
+            {"sampling_period", header.sampling_period},
             {"notes", header.notes},
             {"missing", reader.missing()},
             {"file_bytes", reader.file_bytes()},

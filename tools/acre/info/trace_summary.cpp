@@ -19,6 +19,40 @@ std::size_t lifetime_class(std::uint64_t nanoseconds) {
     return number;
 }
 
+/// Multiplies what was counted in a sample, as far as the numbers go.
+class estimate {
+public:
+    explicit estimate(std::uint64_t factor) : factor_{factor} {}
+
+    void operator()(std::uint64_t& value) const {
+        if (__builtin_mul_overflow(value, factor_, &value)) value = ~std::uint64_t{0};
+    }
+    void operator()(tally& part) const {
+        (*this)(part.count);
+        (*this)(part.bytes);
+    }
+    void operator()(site_summary& site) const {
+        (*this)(site.allocated);
+        (*this)(site.never_freed);
+        (*this)(site.peak_bytes);
+        (*this)(site.lifetime);
+    }
+    void operator()(trace_summary& summary) const {
+        for (std::uint64_t* value : {&summary.frees, &summary.reallocs, &summary.freed_by_other_thread,
+                                     &summary.peak_bytes, &summary.peak_objects}) {
+            (*this)(*value);
+        }
+        (*this)(summary.allocated);
+        (*this)(summary.never_freed);
+        for (tally& each : summary.sizes) (*this)(each);
+        for (tally& each : summary.lifetimes) (*this)(each);
+        for (site_summary& each : summary.sites) (*this)(each);
+    }
+
+private:
+    std::uint64_t factor_;
+};
+
 class summariser {
 public:
     explicit summariser(const call_paths& paths) : paths_{paths}, live_bytes_(paths.sites().size()) {
@@ -100,7 +134,9 @@ private:
 trace_summary summarise(trace_reader& reader, const call_paths& paths) {
     summariser result{paths};
     reader.for_each([&](const event& e) { result.add(e); });
-    return result.finish();
+    trace_summary summary = result.finish();
+    estimate{reader.header().sampling_period}(summary);
+    return summary;
 }
 
 }  // namespace acre::tool

@@ -33,6 +33,7 @@ struct site_summary {
     std::uint32_t stack = no_stack;
 };
 
+/// Of a sampled trace all figures but `events` are estimates of the whole.
 struct trace_summary {
     static constexpr std::size_t size_classes = 65;      // class n: sizes below 2^n and not in a smaller class
     static constexpr std::size_t lifetime_classes = 10;  // below 1 us, below 10 us, ... and the rest
