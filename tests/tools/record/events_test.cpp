@@ -15,8 +15,11 @@ struct expected_kind {
 
 class events : public recording {};
 
-TEST_F(events, of_every_function) {
-    const loaded_trace trace = run({FUNCTIONS});
+/// The program dynamically linked, and statically with the recorder in it.
+class events_of_functions : public recording, public testing::WithParamInterface<const char*> {};
+
+TEST_P(events_of_functions, are_all_recorded) {
+    const loaded_trace trace = run({GetParam()});
     ASSERT_EQ(result_.exit_status, 0);
     const expected_kind kinds[] = {
         {50'001, operation::malloc, operation::free, 0},
@@ -36,6 +39,11 @@ TEST_F(events, of_every_function) {
         {51'005, operation::new_array, operation::delete_array, 0},
         {51'006, operation::new_single, operation::delete_single, 6},
         {51'007, operation::new_array, operation::delete_array, 9},
+        {51'008, operation::new_array, operation::delete_array, 0},
+        {51'009, operation::new_single, operation::delete_single, 6},
+        {51'010, operation::new_array, operation::delete_array, 6},
+        {51'011, operation::new_single, operation::delete_single, 6},
+        {51'012, operation::new_array, operation::delete_array, 6},
         {768, operation::new_single, operation::delete_single, 8},
     };
     for (const expected_kind& kind : kinds) {
@@ -52,6 +60,29 @@ TEST_F(events, of_every_function) {
     EXPECT_GE(trace.allocations(0), 1u);
     for (const event& each : trace.events)
         EXPECT_LT(each.size, std::uint64_t{6} << 30) << "a refused request was recorded";
+}
+
+INSTANTIATE_TEST_SUITE_P(linked, events_of_functions, testing::Values(FUNCTIONS, STATIC_FUNCTIONS),
+                         [](const auto& each) { return each.index == 0 ? "dynamically" : "statically"; });
+
+/// What a program itself counted, of all calls that its libraries made as well.
+struct own_counts {
+    std::uint64_t allocations = 0;
+    std::uint64_t frees = 0;
+};
+
+TEST_F(events, are_as_many_as_the_program_counts_itself) {
+    const std::filesystem::path file = directory_.path() / "counts";
+    const loaded_trace trace = run({COUNTING, file.string()});
+    ASSERT_EQ(result_.exit_status, 0);
+    own_counts counts;
+    std::ifstream{file, std::ios::binary}.read(reinterpret_cast<char*>(&counts), sizeof counts);
+    const auto allocations = static_cast<std::uint64_t>(
+        std::count_if(trace.events.begin(), trace.events.end(), [](const event& each) { return each.allocates; }));
+    EXPECT_GT(allocations, 400'000u);
+    EXPECT_EQ(allocations, counts.allocations);
+    EXPECT_EQ(trace.events.size() - allocations + trace.header.unmatched_frees, counts.frees);
+    EXPECT_EQ(trace.header.unmatched_frees, 0u);
 }
 
 TEST_F(events, are_in_order_and_say_who_and_when) {

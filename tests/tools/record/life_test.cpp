@@ -29,7 +29,9 @@ INSTANTIATE_TEST_SUITE_P(of_processes, endings,
                          testing::Values(ending{"return", 7}, ending{"_exit", 3}, ending{"abort", 128 + SIGABRT},
                                          ending{"kill", 128 + SIGKILL}, ending{"crash", 128 + SIGSEGV},
                                          ending{"throw", 128 + SIGABRT}, ending{"moved", 7}, ending{"fork", 7},
-                                         ending{"forked thread", 7}, ending{"vfork", 7}, ending{"system", 7}),
+                                         ending{"forked thread", 7}, ending{"vfork", 7}, ending{"spawn", 7},
+                                         ending{"system", 7}, ending{"quick_exit", 6},
+                                         ending{"terminated", 128 + SIGTERM}, ending{"pipe", 128 + SIGPIPE}),
                          [](const auto& each) {
                              std::string name = each.param.name;
                              std::replace(name.begin(), name.end(), ' ', '_');
@@ -60,7 +62,8 @@ TEST_F(life, of_children_is_mentioned) {
 }
 
 TEST_F(life, of_children_is_recorded_when_wanted) {
-    for (const char* how : {"fork", "forked thread", "vfork"}) {
+    for (const std::string how : {"fork", "forked thread", "vfork", "spawn"}) {
+        const bool executes = how == "vfork" || how == "spawn";
         record_options options = options_for({ENDINGS, how});
         options.children = true;
         const record_result result = record(options);
@@ -71,9 +74,8 @@ TEST_F(life, of_children_is_recorded_when_wanted) {
         EXPECT_EQ(result.traces[1].string().rfind(options.output.string() + ".", 0), 0u);
         EXPECT_EQ(parent.allocations(4242), 1000u) << how;
         EXPECT_EQ(child.allocations(4242), 0u) << how;
-        EXPECT_EQ(child.allocations(std::string{how} == "vfork" ? 4545 : 4646),
-                  std::string{how} == "vfork" ? 77u : 500u);
-        EXPECT_EQ(child.allocations(4747), std::string{how} == "forked thread" ? 10u : 0u);
+        EXPECT_EQ(child.allocations(executes ? 4545 : 4646), executes ? 77u : 500u);
+        EXPECT_EQ(child.allocations(4747), how == "forked thread" ? 10u : 0u);
         for (const auto& trace : result.traces) std::filesystem::remove(trace);
     }
 }
@@ -132,6 +134,14 @@ TEST_F(life, without_room_for_a_recording_is_told_with_the_reason) {
         EXPECT_NE(refusal(options).find("ulimit -f"), std::string::npos) << refusal(options);
     }
     EXPECT_EQ(files_left(), 0u);
+}
+
+TEST_F(life, under_a_limit_of_memory_is_recorded_as_far_as_there_is_any) {
+    for (const std::string kilobytes : {"400000", "40000", "12000"}) {
+        const loaded_trace trace = run({"/bin/sh", "-c", "ulimit -v " + kilobytes + "; exec " ENDINGS " return"});
+        EXPECT_EQ(result_.exit_status, 7) << kilobytes;
+        EXPECT_TRUE(trace.allocations(4242) == 1000u || trace.has_note("memory was short")) << kilobytes;
+    }
 }
 
 /// A small disk.

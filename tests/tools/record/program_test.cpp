@@ -2,6 +2,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sstream>
+
 #include "recording.hpp"
 
 namespace acre::tool {
@@ -46,8 +48,23 @@ TEST_F(refused, is_what_is_no_program) {
     EXPECT_FALSE(refusal({text.string()}).empty());
 }
 
-TEST_F(refused, is_a_static_program) {
+TEST_F(refused, is_a_static_program_without_the_recorder) {
     EXPECT_TRUE(contains(refusal({STATIC_PROGRAM}), "statically linked"));
+    EXPECT_TRUE(contains(refusal({STATIC_PROGRAM}), "link it with libacre-record.a"));
+}
+
+TEST_F(refused, is_a_program_with_the_recorder_of_another_version) {
+    std::ostringstream whole;
+    whole << std::ifstream{STATIC_FUNCTIONS, std::ios::binary}.rdbuf();
+    std::string bytes = whole.str();
+    const std::string note{"\5\0\0\0\4\0\0\0\1\0\0\0acre\0\0\0\0", 20};
+    const std::size_t at = bytes.find(note);
+    ASSERT_NE(at, std::string::npos);
+    bytes[at + note.size()] = 99;
+    const fs::path copy = directory_.path() / "copy";
+    std::ofstream{copy, std::ios::binary} << bytes;
+    fs::permissions(copy, fs::perms::owner_all);
+    EXPECT_TRUE(contains(refusal({copy.string()}), "another version of acre: link it again"));
 }
 
 TEST_F(refused, is_a_program_of_another_machine) {

@@ -45,6 +45,7 @@ struct loaded_trace {
         header = reader.header();
         tables = reader.tables();
         reader.for_each([&](const event& each) { events.push_back(each); });
+        reader.for_each_mark([&](const mark& each) { marks.push_back(each); });
     }
 
     std::size_t count(std::uint64_t size, bool allocates) const {
@@ -74,6 +75,7 @@ struct loaded_trace {
     trace_header header;
     trace_tables tables;
     std::vector<event> events;
+    std::vector<mark> marks;
 };
 
 class recording : public testing::Test {

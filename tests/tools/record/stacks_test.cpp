@@ -52,6 +52,19 @@ protected:
         return result;
     }
 
+    /// The frames in the program itself at the event of a size.
+    static offsets own_offsets(const loaded_trace& trace, std::uint64_t size) {
+        offsets result;
+        const auto found = std::find_if(trace.events.begin(), trace.events.end(),
+                                        [&](const event& each) { return each.size == size; });
+        if (found == trace.events.end()) return result;
+        for (const frame_info& frame : trace.stack_of(*found)) {
+            const std::string& path = trace.tables.modules.at(frame.module).path;
+            if (path.find("record-frame") != std::string::npos) result.push_back(frame.module_offset);
+        }
+        return result;
+    }
+
     std::unique_ptr<loaded_trace> trace_;
 };
 
@@ -106,6 +119,45 @@ TEST_F(stacks, name_inlined_functions_with_their_lines) {
     const module_info& module = trace.tables.modules.at(frames[0].module);
     EXPECT_EQ(module.path, std::filesystem::canonical(INLINED).string());
     EXPECT_FALSE(module.build_id.empty());
+}
+
+TEST_F(stacks, by_frame_pointers_are_those_by_unwind_tables_where_there_are_frame_pointers) {
+    record_options options = options_for({FRAME_POINTERS});
+    const loaded_trace whole{record(options).traces.at(0)};
+    options.stacks = stack_method::frame_pointers;
+    const loaded_trace chained{record(options).traces.at(0)};
+    EXPECT_EQ(chained.header.stacks, stack_method::frame_pointers);
+    for (const std::uint64_t size : {7'654'321u, 7'654'322u}) {
+        auto expected = own_offsets(whole, size);
+        ASSERT_GE(expected.size(), 4u);
+        expected.pop_back();  // what begins the program, beyond the C library's frames without frame pointers
+        EXPECT_EQ(own_offsets(chained, size), expected);
+    }
+}
+
+TEST_F(stacks, by_frame_pointers_end_where_there_are_none) {
+    record_options options = options_for({STACKS, FIRST_PLUGIN});
+    options.stacks = stack_method::frame_pointers;
+    const loaded_trace trace{record(options).traces.at(0)};
+    EXPECT_GT(trace.events.size(), 300u);
+    for (const event& each : trace.events) {
+        const auto frames = trace.stack_of(each);
+        ASSERT_FALSE(frames.empty());
+        for (const frame_info& frame : frames) EXPECT_NE(frame.module, frame_info::no_module);
+    }
+}
+
+TEST_F(stacks, of_callers_are_one_frame) {
+    record_options options = options_for({INLINED});
+    options.stacks = stack_method::caller;
+    const loaded_trace trace{record(options).traces.at(0)};
+    EXPECT_EQ(trace.header.stacks, stack_method::caller);
+    EXPECT_TRUE(trace.header.stacks_at_free);
+    for (const event& each : trace.events) EXPECT_EQ(trace.stack_of(each).size(), 1u);
+    const auto found = std::find_if(trace.events.begin(), trace.events.end(),
+                                    [](const event& each) { return each.size == 7'654'321; });
+    ASSERT_NE(found, trace.events.end());
+    EXPECT_NE(trace.stack_of(*found)[0].locations.at(2).function.find("outer_function"), std::string::npos);
 }
 
 TEST_F(stacks, at_free_are_left_out_when_not_wanted) {

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,6 +102,9 @@ int main(int count, char** arguments) {
     }
     if (ending == "_exit") _exit(3);
     if (ending == "abort") std::abort();
+    if (ending == "quick_exit") std::quick_exit(6);
+    if (ending == "terminated") raise(SIGTERM);
+    if (ending == "pipe") raise(SIGPIPE);
     if (ending == "kill") kill(getpid(), SIGKILL);
     if (ending == "crash") *static_cast<volatile int*>(nullptr) = 1;
     if (ending == "throw") throw std::runtime_error{"nobody catches this"};
@@ -121,6 +125,13 @@ int main(int count, char** arguments) {
             execl("/proc/self/exe", arguments[0], "executed", nullptr);
             _exit(1);
         }
+        wait_for(child);
+    }
+    if (ending == "spawn") {
+        pid_t child = 0;
+        char executed[] = "executed";
+        char* const child_arguments[] = {arguments[0], executed, nullptr};
+        if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, child_arguments, environ) != 0) return 8;
         wait_for(child);
     }
     if (ending == "forked thread") {

@@ -69,6 +69,14 @@ void cpp_operators() {
         ::operator delete(seen(::operator new(51'006, std::align_val_t{64})), std::align_val_t{64});
         ::operator delete[](seen(::operator new[](51'007, std::align_val_t{512})), std::size_t{51'007},
                             std::align_val_t{512});
+        ::operator delete[](seen(::operator new[](51'008)), std::size_t{51'008});
+        ::operator delete(seen(::operator new(51'009, std::align_val_t{64})), std::size_t{51'009},
+                          std::align_val_t{64});
+        ::operator delete[](seen(::operator new[](51'010, std::align_val_t{64})), std::align_val_t{64});
+        ::operator delete(seen(::operator new(51'011, std::align_val_t{64}, std::nothrow)), std::align_val_t{64},
+                          std::nothrow);
+        ::operator delete[](seen(::operator new[](51'012, std::align_val_t{64}, std::nothrow)), std::align_val_t{64},
+                            std::nothrow);
         wide_free{}(seen(new wide));
         try {
             seen(::operator new(SIZE_MAX / 2));
@@ -76,6 +84,8 @@ void cpp_operators() {
         } catch (const std::bad_alloc&) {
         }
         must(seen(::operator new(SIZE_MAX / 2, std::nothrow)) == nullptr, "new of too much, nothrow");
+        must(seen(::operator new[](SIZE_MAX / 2, std::align_val_t{64}, std::nothrow)) == nullptr,
+             "aligned new of too much, nothrow");
     }
 }
 

@@ -14,7 +14,7 @@ rule_table::result rule_table::add(std::uintptr_t address, log_file& log) {
     const std::uint32_t module = modules_.find(address - 1, log, header, changed);
     if (changed) forget_entries();
     // Code outside modules comes and goes unseen, so nothing is remembered about it.
-    if (module == 0) return {address, {}};
+    if (module == 0) return {address << 16 >> 16, {}};
     const result found{address | std::uint64_t{module} << 48, rule_of(address, header)};
     if (rules_.make_room()) rules_.add(found.address, {found.rule});
     return found;
