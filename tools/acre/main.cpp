@@ -99,6 +99,7 @@ int run(int count, char** arguments) {
     add_info_command(app, context, action);
     add_replay_command(app, context, action);
     add_advise_command(app, context, action);
+    add_export_command(app, context, action);
     try {
         app.parse(own_arguments(count, arguments, context.rest));
         return action();

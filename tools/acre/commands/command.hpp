@@ -33,6 +33,7 @@ void add_finish_command(CLI::App& app, command_context& context, command_action&
 void add_info_command(CLI::App& app, command_context& context, command_action& action);
 void add_replay_command(CLI::App& app, command_context& context, command_action& action);
 void add_advise_command(CLI::App& app, command_context& context, command_action& action);
+void add_export_command(CLI::App& app, command_context& context, command_action& action);
 
 /// Says what a cut-off trace lacks, on standard error; the exit status that goes with it.
 int report_missing(const trace_reader& reader);

@@ -24,7 +24,18 @@ public:
 
     void text(std::string_view value) {
         number(value.size());
-        bytes_.insert(bytes_.end(), value.begin(), value.end());
+        append(value);
+    }
+
+    /// Bytes as they are.
+    template <typename Bytes>
+    void append(const Bytes& bytes) {
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+
+    /// The low bytes of a number, the lowest first.
+    void little_endian(std::uint64_t value, unsigned bytes) {
+        for (unsigned i = 0; i < bytes; ++i) byte(static_cast<std::uint8_t>(value >> (8 * i)));
     }
 
     void clear() noexcept { bytes_.clear(); }

@@ -47,6 +47,11 @@ public:
     /// program and its libraries.
     std::uint32_t site(std::uint32_t stack) const noexcept { return site_of_stack_[stack]; }
 
+    /// The functions at a frame, innermost inlined call first; never empty.
+    const std::vector<std::uint32_t>& functions_at(std::uint32_t frame) const noexcept {
+        return functions_of_frame_[frame];
+    }
+
     /// Where a stack stands in the tree of functions.
     std::uint32_t node(std::uint32_t stack) const noexcept { return node_of_stack_[stack]; }
 

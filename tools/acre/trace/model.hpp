@@ -28,6 +28,9 @@ enum class operation : std::uint8_t {
     deallocate,     // of such a resource
 };
 
+/// As a program writes it: "malloc", "new[]", "deallocate".
+const char* name_of(operation op);
+
 /// Number of a node of the call tree that stands for "no stack known".
 inline constexpr std::uint32_t no_stack = 0;
 

@@ -1,15 +1,9 @@
 #include "writer.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <string>
-#include <utility>
 
 #include "error.hpp"
 #include "table_codec.hpp"
@@ -19,10 +13,6 @@ namespace acre::tool {
 namespace {
 
 constexpr int compression_level = 1;
-
-std::string because_of_errno() {
-    return std::strerror(errno);
-}
 
 void put_little_endian(std::uint8_t* to, std::uint64_t value, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
@@ -38,56 +28,25 @@ format::section_head_image image_of(const format::section_head& head) {
     return image;
 }
 
-/// Through symbolic links; a name that must not be replaced by a file is refused.
-std::filesystem::path final_path(const std::filesystem::path& path) {
-    std::error_code ignored;
-    const auto status = std::filesystem::status(path, ignored);
-    if (!std::filesystem::exists(status)) return path;
-    if (!std::filesystem::is_regular_file(status)) {
-        throw tool_error{"cannot write a trace to '" + path.string() + "': it exists and is not a regular file"};
-    }
-    const auto canonical = std::filesystem::canonical(path, ignored);
-    return ignored ? path : canonical;
-}
-
-std::FILE* create(const std::filesystem::path& temporary, const std::filesystem::path& path) {
-    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    std::FILE* file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
-    if (file == nullptr) throw tool_error{"cannot write '" + path.string() + "': " + because_of_errno()};
-    return file;
-}
-
 }  // namespace
 
-trace_writer::trace_writer(std::filesystem::path path, const trace_header& header, const trace_tables& tables)
-    : path_{final_path(path)},
+trace_writer::trace_writer(const std::filesystem::path& path, const trace_header& header, const trace_tables& tables)
+    : file_{path},
       context_{tables.call_tree.size()},
       nodes_{tables.call_tree.size()},
       scope_names_{tables.scope_names.size()} {
     check_tables(tables);
-    temporary_ = path_;
-    temporary_ += ".partial-" + std::to_string(::getpid());
-    file_.reset(create(temporary_, path_));
-    try {
-        std::array<std::uint8_t, format::file_head_bytes> head{};
-        std::copy(format::magic.begin(), format::magic.end(), head.begin());
-        put_little_endian(head.data() + format::magic.size(), format::version, 4);
-        write_bytes(head);
-        const encoded_tables encoded = encode_tables(tables);
-        write_section(format::section_kind::header, encode_header(header));
-        write_section(format::section_kind::strings, encoded.strings);
-        write_section(format::section_kind::modules, encoded.modules);
-        write_section(format::section_kind::frames, encoded.frames);
-        write_section(format::section_kind::call_tree, encoded.call_tree);
-        write_section(format::section_kind::scopes, encoded.scopes);
-    } catch (...) {
-        ::unlink(temporary_.c_str());
-        throw;
-    }
-}
-
-trace_writer::~trace_writer() {
-    if (file_ != nullptr) ::unlink(temporary_.c_str());
+    std::array<std::uint8_t, format::file_head_bytes> head{};
+    std::copy(format::magic.begin(), format::magic.end(), head.begin());
+    put_little_endian(head.data() + format::magic.size(), format::version, 4);
+    file_.write(head);
+    const encoded_tables encoded = encode_tables(tables);
+    write_section(format::section_kind::header, encode_header(header));
+    write_section(format::section_kind::strings, encoded.strings);
+    write_section(format::section_kind::modules, encoded.modules);
+    write_section(format::section_kind::frames, encoded.frames);
+    write_section(format::section_kind::call_tree, encoded.call_tree);
+    write_section(format::section_kind::scopes, encoded.scopes);
 }
 
 void trace_writer::add(const event& e) {
@@ -186,11 +145,7 @@ void trace_writer::finish() {
     if (events_ != chunk_first_event_) write_chunk();
     write_marks();
     write_end();
-    if (std::fflush(file_.get()) != 0) throw tool_error{"cannot write '" + path_.string() + "': " + because_of_errno()};
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-        throw tool_error{"cannot write '" + path_.string() + "': " + because_of_errno()};
-    }
-    file_.reset();
+    file_.finish();
 }
 
 void trace_writer::write_end() {
@@ -226,14 +181,8 @@ void trace_writer::write_section(format::section_kind kind, std::span<const byte
     if (head.raw_bytes > format::most_raw_bytes(head)) throw tool_error{"the tables are too large for a trace"};
     const auto unsealed = image_of(head);
     head.checksum = format::checksum(compressed_, format::checksum(std::span{unsealed}.first(24)));
-    write_bytes(image_of(head));
-    write_bytes(compressed_);
-}
-
-void trace_writer::write_bytes(std::span<const std::uint8_t> bytes) {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
-        throw tool_error{"cannot write '" + path_.string() + "': " + because_of_errno()};
-    }
+    file_.write(image_of(head));
+    file_.write(compressed_);
 }
 
 }  // namespace acre::tool

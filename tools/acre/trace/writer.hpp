@@ -3,9 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,18 +13,15 @@
 #include "live_table.hpp"
 #include "model.hpp"
 #include "open_scopes.hpp"
+#include "replacing_file.hpp"
 
 namespace acre::tool {
 
-/// The file appears under its name only at finish(); until then, and when writing fails, there is a temporary file
-/// beside it, which the destructor removes.
+/// The file appears under its name only at finish().
 class trace_writer {
 public:
     /// Throws tool_error when the file cannot be written or the tables contradict themselves.
-    trace_writer(std::filesystem::path path, const trace_header& header, const trace_tables& tables);
-    ~trace_writer();
-    trace_writer(const trace_writer&) = delete;
-    trace_writer& operator=(const trace_writer&) = delete;
+    trace_writer(const std::filesystem::path& path, const trace_header& header, const trace_tables& tables);
 
     /// Objects must come numbered from 0 and be freed once; throws tool_error where they are not.
     void add(const event& e);
@@ -39,10 +34,6 @@ public:
     void finish();
 
 private:
-    struct file_closer {
-        void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-    };
-
     byte_sink& column(format::column which) noexcept { return columns_[static_cast<std::size_t>(which)]; }
     void check(const event& e);
     void append(const event& e);
@@ -51,11 +42,8 @@ private:
     void write_end();
     void write_section(format::section_kind kind, std::span<const byte_sink* const> frames);
     void write_section(format::section_kind kind, const byte_sink& payload);
-    void write_bytes(std::span<const std::uint8_t> bytes);
 
-    std::filesystem::path path_;
-    std::filesystem::path temporary_;
-    std::unique_ptr<std::FILE, file_closer> file_;
+    replacing_file file_;
     std::vector<std::uint8_t> compressed_;
 
     event_context context_;

@@ -1,0 +1,85 @@
+#include "collapsed.hpp"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sampling.hpp"
+#include "stack_profile.hpp"
+#include "text/valid_text.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+/// What would end a name or a line is replaced.
+std::string collapsed_name(const std::string& name) {
+    std::string text = valid_text(name);
+    for (char& each : text) {
+        if (each == ';') each = ',';
+        if (static_cast<unsigned char>(each) < ' ' || each == '\x7f') each = ' ';
+    }
+    return text;
+}
+
+/// The functions' names without repeats; label 0 is the first, "unknown".
+class names {
+public:
+    explicit names(const call_paths& paths) {
+        std::unordered_map<std::string, std::uint32_t> numbers;
+        for (const function_info& each : paths.functions()) {
+            std::string name = collapsed_name(each.name);
+            const auto [place, added] = numbers.try_emplace(name, static_cast<std::uint32_t>(texts_.size()));
+            if (added) texts_.push_back(std::move(name));
+            label_of_function_.push_back(place->second);
+        }
+    }
+
+    std::uint32_t label(std::uint32_t function) const noexcept { return label_of_function_[function]; }
+    const std::string& text(std::uint32_t label) const noexcept { return texts_[label]; }
+
+private:
+    std::vector<std::string> texts_;
+    std::vector<std::uint32_t> label_of_function_;
+};
+
+std::uint64_t weight_of(const usage& used, stack_weight weight) {
+    switch (weight) {
+        case stack_weight::bytes:
+            return used.allocated.bytes;
+        case stack_weight::allocations:
+            return used.allocated.objects;
+        case stack_weight::peak:
+            return used.at_peak.bytes;
+        case stack_weight::lifetime:
+            break;
+    }
+    return used.lifetime_microseconds();
+}
+
+}  // namespace
+
+void write_collapsed(trace_reader& reader, const call_paths& paths, stack_weight weight, byte_output& output) {
+    const names known{paths};
+    const stack_profile profile{reader, [&](std::uint32_t frame, std::vector<std::uint32_t>& labels) {
+                                    const auto& functions = paths.functions_at(frame);
+                                    std::for_each(functions.rbegin(), functions.rend(), [&](std::uint32_t function) {
+                                        labels.push_back(known.label(function));
+                                    });
+                                }};
+    const scale scaled{reader.header()};
+    std::vector<std::uint32_t> labels;
+    profile.for_each([&](std::uint32_t node, const usage& used) {
+        const std::uint64_t value = scaled(weight_of(used, weight));
+        if (value == 0) return;
+        labels.clear();
+        profile.tree().for_each_label(node, [&](std::uint32_t label) { labels.push_back(label); });
+        std::string line;
+        for (; !labels.empty(); labels.pop_back()) line += (line.empty() ? "" : ";") + known.text(labels.back());
+        output.write(line + " " + std::to_string(value) + "\n");
+    });
+    output.finish();
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,49 @@
+#include "label_tree.hpp"
+
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+// Far above what a recording has. Calls beyond the first are taken for their caller; beyond the second a trace is refused.
+constexpr std::uint32_t deepest = 4096;
+constexpr std::size_t most_nodes = std::size_t{1} << 25;
+
+}  // namespace
+
+label_tree::label_tree(const trace_tables& tables, describe labels_of)
+    : tables_{tables}, labels_of_{std::move(labels_of)}, nodes_(1), node_of_stack_(tables.call_tree.size()) {}
+
+std::uint32_t label_tree::node(std::uint32_t stack) {
+    if (node_of_stack_[stack] != 0) return node_of_stack_[stack];
+    if (stack == no_stack) return node_of_stack_[stack] = child(0, unknown);
+    std::vector<std::uint32_t> fresh;
+    std::uint32_t known = stack;
+    for (; known != no_stack && node_of_stack_[known] == 0; known = tables_.call_tree[known].parent) {
+        fresh.push_back(known);
+    }
+    std::uint32_t at = known == no_stack ? 0 : node_of_stack_[known];
+    std::vector<std::uint32_t> labels;
+    for (; !fresh.empty(); fresh.pop_back()) {
+        labels.clear();
+        labels_of_(tables_.call_tree[fresh.back()].frame, labels);
+        for (const std::uint32_t label : labels) at = child(at, label);
+        node_of_stack_[fresh.back()] = at;
+    }
+    return at;
+}
+
+std::uint32_t label_tree::child(std::uint32_t parent, std::uint32_t label) {
+    const std::uint32_t depth = nodes_[parent].depth;
+    if (depth == deepest) return parent;
+    const auto [place, added] =
+        children_.try_emplace(std::uint64_t{parent} << 32 | label, static_cast<std::uint32_t>(nodes_.size()));
+    if (added) {
+        if (nodes_.size() == most_nodes) throw tool_error{"the stacks of the trace are absurdly large"};
+        nodes_.push_back({parent, label, depth + 1});
+    }
+    return place->second;
+}
+
+}  // namespace acre::tool

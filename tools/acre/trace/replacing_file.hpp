@@ -1,0 +1,39 @@
+// A file that is there under its name only when it is whole.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace acre::tool {
+
+/// What is written goes to a temporary file beside the wanted one, which finish() gives the name; without finish(), the
+/// destructor removes it, and an older file of that name stays. Every failure throws tool_error.
+class replacing_file {
+public:
+    /// Refuses a name that must not be replaced by a file; follows symbolic links.
+    explicit replacing_file(const std::filesystem::path& path);
+    ~replacing_file();
+    replacing_file(const replacing_file&) = delete;
+    replacing_file& operator=(const replacing_file&) = delete;
+
+    void write(std::span<const std::uint8_t> bytes);
+
+    /// Nothing can be written after that.
+    void finish();
+
+private:
+    struct file_closer {
+        void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+    };
+
+    [[noreturn]] void cannot_write() const;
+
+    std::filesystem::path path_;
+    std::filesystem::path temporary_;
+    std::unique_ptr<std::FILE, file_closer> file_;
+};
+
+}  // namespace acre::tool
