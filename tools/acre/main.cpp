@@ -23,6 +23,7 @@ constexpr const char* examples =
     "  acre record -o app.acre -- ./app --its-own option\n"
     "  acre info app.acre\n"
     "  acre replay app.acre --with pool,arena\n"
+    "  acre fit app.acre --for multi_arena\n"
     "  acre advise app.acre\n\n"
     "'acre SUBCOMMAND --help' says more, with examples.";
 
@@ -49,7 +50,8 @@ std::vector<std::string> own_arguments(int count, char** arguments, std::vector<
 
 bool measures(int count, char** arguments) {
     return std::any_of(arguments, arguments + count, [](const char* argument) {
-        return std::string_view{argument} == "replay" || std::string_view{argument} == "advise";
+        return std::string_view{argument} == "replay" || std::string_view{argument} == "fit" ||
+               std::string_view{argument} == "advise";
     });
 }
 
@@ -98,6 +100,7 @@ int run(int count, char** arguments) {
     add_finish_command(app, context, action);
     add_info_command(app, context, action);
     add_replay_command(app, context, action);
+    add_fit_command(app, context, action);
     add_advise_command(app, context, action);
     add_export_command(app, context, action);
     try {

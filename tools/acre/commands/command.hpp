@@ -32,6 +32,7 @@ void add_record_command(CLI::App& app, command_context& context, command_action&
 void add_finish_command(CLI::App& app, command_context& context, command_action& action);
 void add_info_command(CLI::App& app, command_context& context, command_action& action);
 void add_replay_command(CLI::App& app, command_context& context, command_action& action);
+void add_fit_command(CLI::App& app, command_context& context, command_action& action);
 void add_advise_command(CLI::App& app, command_context& context, command_action& action);
 void add_export_command(CLI::App& app, command_context& context, command_action& action);
 

@@ -1,0 +1,199 @@
+#include <array>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "command.hpp"
+#include "fit/fit.hpp"
+#include "fit/fit_check.hpp"
+#include "fit/fit_report.hpp"
+#include "fit/front_plot.hpp"
+#include "text/terminal.hpp"
+#include "text/text.hpp"
+#include "trace/error.hpp"
+#include "trace/selection.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+struct fit_command_options {
+    std::string file;
+    std::vector<std::string> types;
+    selection_options selected;
+    std::string sizes;
+    std::int64_t thread = -1;
+    std::size_t open = 0;
+    std::string plot;
+    bool without_check = false;
+    bool json = false;
+};
+
+/// The types by their names; several names may stand for one.
+struct target_name {
+    const char* name;
+    bool fit_targets::* wanted;
+};
+constexpr std::array target_names{
+    target_name{"multi_arena", &fit_targets::multi_arena},
+    target_name{"inline_multi_arena", &fit_targets::multi_arena},
+    target_name{"concurrent_multi_arena", &fit_targets::concurrent_multi_arena},
+    target_name{"inline_concurrent_multi_arena", &fit_targets::concurrent_multi_arena},
+    target_name{"arena", &fit_targets::arena},
+    target_name{"inline_arena", &fit_targets::arena},
+    target_name{"pool", &fit_targets::pool},
+    target_name{"object_pool", &fit_targets::pool},
+    target_name{"typed_arena", &fit_targets::typed_arena},
+    target_name{"realtime_heap", &fit_targets::realtime_heap},
+};
+
+fit_targets everything() {
+    fit_targets all;
+    for (const target_name& each : target_names) all.*each.wanted = true;
+    return all;
+}
+
+fit_targets targets_of(const std::vector<std::string>& names) {
+    if (names.empty()) return everything();
+    fit_targets wanted;
+    for (const std::string& name : names) {
+        if (name == "all") return everything();
+        const auto found = std::find_if(target_names.begin(), target_names.end(),
+                                        [&](const target_name& each) { return name == each.name; });
+        if (found == target_names.end()) {
+            std::string known = "all";
+            for (const target_name& each : target_names) known += std::string{", "} + each.name;
+            throw tool_error{"there is nothing to fit for '" + name + "': there are " + known};
+        }
+        wanted.*found->wanted = true;
+    }
+    return wanted;
+}
+
+/// "16..256", "16..", "..4K" or "64".
+void set_sizes(const std::string& text, selection_options& selected) {
+    const std::size_t dots = text.find("..");
+    const std::string least = text.substr(0, dots);
+    const std::string most = dots == std::string::npos ? least : text.substr(dots + 2);
+    selected.least_bytes = parse_bytes(least);
+    selected.most_bytes = parse_bytes(most);
+    const bool wrong = (!least.empty() && !selected.least_bytes) || (!most.empty() && !selected.most_bytes) ||
+                       (least.empty() && most.empty()) ||
+                       selected.least_bytes.value_or(0) > selected.most_bytes.value_or(~std::uint64_t{0});
+    if (wrong) throw CLI::ValidationError{"--sizes", "'" + text + "' is no range of sizes, such as 16..256, ..4K or 64"};
+}
+
+void write_plot(const std::string& path, const front_picture& of) {
+    std::ofstream file{path, std::ios::binary | std::ios::trunc};
+    file << plot_svg(of);
+    file.close();
+    if (!file) throw tool_error{"cannot write '" + path + "'"};
+}
+
+/// The events of the selection, with a bar for the first reading.
+class selected_trace {
+public:
+    selected_trace(trace_reader& reader, const call_paths& paths, const selection_options& options)
+        : reader_{reader}, selection_{options, paths, reader.tables().call_tree.size()}, whole_{options.empty()} {}
+
+    event_source events() {
+        return [this](const std::function<void(const event&)>& visit) {
+            if (whole_) return reader_.for_each(visit);
+            selected_events passing{selection_};
+            reader_.for_each([&](const event& e) { passing.pass(e, visit); });
+        };
+    }
+
+private:
+    trace_reader& reader_;
+    selection selection_;
+    bool whole_;
+};
+
+void refuse_what_cannot_be_fitted(const trace_reader& reader) {
+    if (reader.header().is_sampled()) {
+        throw tool_error{"'" + reader.path().string() +
+                         "' is a sample of its program's allocations, from which no size can be told: record it whole"};
+    }
+}
+
+int run_fit(const fit_command_options& options, const command_context& context) {
+    fit_outcome outcome;
+    outcome.targets = targets_of(options.types);
+    outcome.selected = options.selected.text();
+    trace_reader reader{options.file};
+    refuse_what_cannot_be_fitted(reader);
+    const call_paths paths{reader.tables()};
+    selected_trace trace{reader, paths, options.selected};
+    const event_source events = trace.events();
+    {
+        progress_bar bar{"fitting", !context.quiet};
+        reader.on_progress([&](double done) { bar.show(done); });
+        const fit_request request{.open = options.open,
+                                  .multi_arena = outcome.targets.multi_arena,
+                                  .blockers = outcome.targets.multi_arena,
+                                  .concurrent_multi_arena = outcome.targets.concurrent_multi_arena};
+        outcome.result = fit(events, request, [&](std::uint32_t stack) { return paths.site(stack); });
+        if (outcome.result.figures.objects == 0)
+            throw tool_error{"'" + options.file + "' has no such allocations to fit anything to"};
+        if (!options.without_check) outcome.checks = check_sizes(*context.host, events, outcome.result);
+    }
+    if (!options.plot.empty()) {
+        if (outcome.result.multi_arena.empty()) throw tool_error{"there is no front of multi_arena to plot"};
+        write_plot(options.plot, {outcome.result.multi_arena, arena_sharing::one_thread, outcome.result.figures.peak_bytes});
+    }
+    if (options.json) {
+        print(text_of(fit_json(outcome, paths, reader.header())));
+    } else {
+        print(fit_text(outcome, paths, reader.header()));
+    }
+    return report_missing(reader);
+}
+
+void add_selection_options(CLI::App& command, fit_command_options& options) {
+    const auto list = [&](const char* name, std::vector<std::string>& names, const char* text) {
+        command.add_option(name, names, text)->allow_extra_args(false);
+    };
+    list("--function", options.selected.functions, "Only what is allocated through this function; may be repeated");
+    list("--site", options.selected.sites, "Only what is allocated at FILE:LINE, or directly in a function");
+    list("--without", options.selected.without, "Not what is allocated at this site");
+    command.add_option("--sizes", options.sizes, "Only sizes in this range of bytes: 16..256, ..4K or 64");
+    command.add_option("--thread", options.thread, "Only what this thread allocates; the first is 0")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{0xffff'ffff}));
+}
+
+}  // namespace
+
+void add_fit_command(CLI::App& app, command_context& context, command_action& action) {
+    auto options = std::make_shared<fit_command_options>();
+    CLI::App* command =
+        app.add_subcommand("fit", "Finds how large arenas and pools must be for a trace, or for a part of it");
+    command->add_option("FILE", options->file, "The trace")->required();
+    command
+        ->add_option("--for", options->types,
+                     "multi_arena, concurrent_multi_arena, arena, pool, typed_arena, realtime_heap, separated by commas, "
+                     "or all")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    add_selection_options(*command, *options);
+    command->add_option("--open", options->open, "Arenas that a multi_arena keeps open besides the one in use")
+        ->check(CLI::Range(std::size_t{0}, acre::multi_arena::most_open));
+    command->add_option("--plot", options->plot, "Write a picture of the front of multi_arena to this SVG file");
+    command->add_flag("--no-check", options->without_check, "Do not replay what was found");
+    command->add_flag("--json", options->json, "Print an object for machines; docs/fit.md names its keys");
+    command->footer(
+        "Examples:\n"
+        "  acre fit app.acre\n"
+        "  acre fit app.acre --for multi_arena --function handle_request --plot front.svg\n"
+        "  acre fit app.acre --for pool --site orc.cpp:42\n"
+        "  acre fit --json app.acre --sizes ..4K | jq .multi_arena.least\n\n"
+        "Exit status 3: the trace was cut off; the sizes are for what is whole.");
+    command->callback([&, options] {
+        if (!options->sizes.empty()) set_sizes(options->sizes, options->selected);
+        if (options->thread >= 0) options->selected.thread = static_cast<std::uint32_t>(options->thread);
+        action = [&, options] { return run_fit(*options, context); };
+    });
+}
+
+}  // namespace acre::tool

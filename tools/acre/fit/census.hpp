@@ -1,0 +1,64 @@
+// What a fit must know of a selection before it tries anything: how many live at a time and how large they are; and what
+// follows for arenas and pools.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "event_source.hpp"
+
+namespace acre::tool {
+
+/// Objects of one size.
+struct size_use {
+    std::uint64_t bytes = 0;
+    std::uint64_t alignment = 0;  // the strictest
+    std::uint64_t objects = 0;
+    std::uint64_t peak_objects = 0;  // most of them alive at a time
+    std::uint64_t live = 0;
+};
+
+/// Stretches from nothing alive to nothing alive, and what an arena takes that is reset at the end of each.
+struct generation_sizes {
+    std::uint64_t count = 0;  // that ended
+    std::uint64_t objects = 0;
+    std::uint64_t p50_bytes = 0;  // capacity; rounded up by at most 1/64
+    std::uint64_t p99_bytes = 0;
+    std::uint64_t max_bytes = 0;  // exact, with that of a last one that did not end
+};
+
+struct census {
+    /// Larger objects are not for pools.
+    static constexpr std::uint64_t largest_slot = 4096;
+    static constexpr std::size_t size_classes = 65;  // class n: sizes below 2^n and not in a smaller class
+
+    std::uint64_t objects = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t never_freed = 0;
+    std::uint64_t peak_objects = 0;
+    std::uint64_t peak_bytes = 0;
+    std::uint64_t peak_granules = 0;  // the same with each size rounded up to 16 bytes
+    std::uint64_t threads = 0;             // that allocate
+    std::uint64_t freed_elsewhere = 0;     // by another thread
+    std::uint64_t largest = 0;
+    std::uint32_t largest_stack = no_stack;
+    std::uint64_t strictest = 0;  // alignment
+    std::uint32_t strictest_stack = no_stack;
+    std::array<std::uint64_t, size_classes> objects_of_class{};
+
+    std::uint64_t arena_bytes = 0;  // capacity of an arena that is never reset
+    generation_sizes generations;
+    std::vector<size_use> sizes;  // up to largest_slot, most bytes at the peak first
+    size_use larger;              // all others
+};
+
+/// Reads all events once. Memory in proportion to the live objects. Throws tool_error on sizes that no program can have.
+census take_census(const event_source& source);
+
+/// What a trace says of an event's alignment, in bytes.
+constexpr std::uint64_t alignment_of(const event& e) noexcept {
+    return e.alignment_log2 == 0 ? 16 : std::uint64_t{1} << e.alignment_log2;
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,89 @@
+#include "fit_wording.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "text/text.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr double few = 0.01;              // of the objects
+constexpr std::uint64_t much_larger = 4;  // times as large as the others
+
+/// The bytes that all but a few of the objects stay below; 0 where the largest are not that much larger.
+std::uint64_t bulk_bytes(const census& of, std::uint64_t& beyond) {
+    beyond = 0;
+    std::uint64_t bound = 0;
+    for (std::size_t i = census::size_classes; i-- > 1;) {
+        const std::uint64_t more = beyond + of.objects_of_class[i];
+        if (static_cast<double>(more) > static_cast<double>(of.objects) * few) {
+            bound = i == census::size_classes - 1 ? 0 : std::uint64_t{1} << i;
+            break;
+        }
+        beyond = more;
+    }
+    return beyond != 0 && bound != 0 && of.largest / much_larger >= bound ? bound : 0;
+}
+
+std::string site_text(const call_paths& paths, std::uint32_t stack) {
+    return paths.site_text(paths.site(stack));
+}
+
+}  // namespace
+
+std::vector<std::string> selection_notes(const census& of, const call_paths& paths) {
+    std::vector<std::string> notes;
+    if (of.threads > 1) {
+        notes.push_back(fmt::format(
+            "{} threads allocate: one arena or multi_arena for all of them stands behind acre::synchronized; --thread "
+            "says what one thread needs for itself.",
+            of.threads));
+    }
+    if (of.never_freed != 0) {
+        notes.push_back(fmt::format("{} never freed in this run.",
+                                    plural(of.never_freed, "object is", "objects are")));
+    }
+    std::uint64_t beyond = 0;
+    if (const std::uint64_t bulk = bulk_bytes(of, beyond)) {
+        notes.push_back(fmt::format(
+            "Few are large: {} of {} bytes or more, up to {} bytes at {}. An arena must hold the largest; --sizes ..{} "
+            "leaves them out.",
+            plural(beyond, "allocation is", "allocations are"), count_text(bulk), count_text(of.largest),
+            site_text(paths, of.largest_stack), bulk - 1));
+    }
+    return notes;
+}
+
+std::string impossible_text(const multi_arena_front& front, const census& of, const call_paths& paths) {
+    if (front.impossible.empty()) return {};
+    const bool by_alignment = of.strictest > of.largest;
+    return fmt::format("There is no size of arenas for these: {} ({}); --without leaves a site out.", front.impossible,
+                       site_text(paths, by_alignment ? of.strictest_stack : of.largest_stack));
+}
+
+std::string blockers_text(const blocker_figures& of, const call_paths& paths) {
+    if (of.sites.empty()) return {};
+    std::vector<std::string> names;
+    for (const blocking_site& each : of.sites) {
+        names.push_back(fmt::format("{} ({})", paths.site_text(each.site), plural(each.objects, "object", "objects")));
+    }
+    return fmt::format(
+        "{} long and keep{} arenas busy: {}. Without {}, {} arenas of {} bytes would do instead of {}, and the least in "
+        "all is {} of {} bytes.",
+        of.sites.size() == 1 ? "One site's objects live" : "Some sites' objects live",
+        of.sites.size() == 1 ? "" : "", fmt::join(names, ", "), of.sites.size() == 1 ? "it" : "them",
+        count_text(of.without.arenas), count_text(of.without.bytes), count_text(of.with.arenas),
+        plural(of.front.best().arenas, "arena", "arenas"), count_text(of.front.best().bytes));
+}
+
+std::string check_text(const size_check& of, const std::string& size, const std::string& one_less) {
+    if (!of.failure.empty()) return fmt::format("Not checked by a replay: {}.", of.failure);
+    if (!of.suffices) return fmt::format("The replay was refused something with {}: tell the authors of acre.", size);
+    if (!of.one_less_fails) return fmt::format("Checked by a replay: {} served everything.", size);
+    return fmt::format("Checked by a replay: {} served everything, {} did{}.", size, one_less,
+                       *of.one_less_fails ? " not" : " too");
+}
+
+}  // namespace acre::tool

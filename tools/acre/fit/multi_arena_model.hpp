@@ -1,0 +1,160 @@
+// An acre::multi_arena in numbers: where each allocation comes to lie, and how many arenas the recorded order needs.
+//
+// It follows counted_arenas.hpp, but never runs out of arenas. Empty arenas are all alike, so until it takes arena n + 1 it
+// does what a multi_arena of n arenas does until it refuses. So the most arenas that were taken at a time are exactly the
+// fewest with which nothing is refused: with one less, that request is.
+#pragma once
+
+#include <acre/arenas/multi_arena.hpp>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace acre::tool {
+
+/// Sizes, alignments and places are in granules of so many bytes, as a multi_arena counts them.
+inline constexpr std::uint64_t granule_bytes = acre::multi_arena::granule;
+
+/// Granules that so many bytes take; those of more than a model can hold are `most_granules`.
+inline constexpr std::uint32_t most_granules = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t granules_of(std::uint64_t bytes) noexcept {
+    const std::uint64_t granules = bytes / granule_bytes + (bytes % granule_bytes != 0 || bytes == 0 ? 1 : 0);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(granules, most_granules));
+}
+
+/// The arenas must be multiples of every alignment asked for, so that places do not depend on addresses, and no smaller
+/// than any object.
+class multi_arena_model {
+public:
+    /// Granules from the start of the first arena.
+    using place = std::uint32_t;
+
+    explicit multi_arena_model(std::uint32_t arena_granules, std::size_t open = 0)
+        : size_{arena_granules}, open_limit_{open} {}
+
+    place allocate(std::uint32_t granules, std::uint32_t alignment) {
+        if (active_ != none && fits(active_, granules, alignment)) return put(active_, granules, alignment);
+        for (std::size_t i = 0; i < kept_count_; ++i) {
+            if (fits(kept_[i], granules, alignment)) return put(kept_[i], granules, alignment);
+        }
+        const std::uint32_t next = take_empty();
+        if (next == none) return 0;
+        const place made = put(next, granules, alignment);
+        use(next);
+        return made;
+    }
+
+    void release(place at, std::uint32_t granules) {
+        if (gave_up_) return;
+        const std::uint32_t home = at / size_;
+        arena& in = arenas_[home];
+        if (--in.live == 0) return emptied(home);
+        if (at % size_ + granules == in.used) in.used = at % size_;
+    }
+
+    std::uint64_t arena_bytes() const noexcept { return size_ * granule_bytes; }
+
+    /// The fewest with which nothing so far is refused.
+    std::uint64_t arenas() const noexcept { return most_taken_; }
+
+    /// True when more memory was needed than is counted here (64 GiB); arenas() is meaningless then.
+    bool gave_up() const noexcept { return gave_up_; }
+
+    /// Of those taken now, this many are; and which arena a place is in, with how many live there.
+    std::uint64_t taken() const noexcept { return taken_; }
+    std::uint32_t arena_of(place at) const noexcept { return at / size_; }
+    std::uint32_t live_in(std::uint32_t index) const noexcept { return arenas_[index].live; }
+
+private:
+    static constexpr std::uint32_t none = most_granules;
+
+    struct arena {
+        std::uint32_t used = 0;
+        std::uint32_t live : 31 = 0;
+        std::uint32_t kept : 1 = 0;
+    };
+
+    static std::uint32_t padding(std::uint32_t used, std::uint32_t alignment) noexcept {
+        return (alignment - used % alignment) % alignment;
+    }
+
+    std::uint32_t room(std::uint32_t in) const noexcept { return size_ - arenas_[in].used; }
+
+    bool fits(std::uint32_t in, std::uint32_t granules, std::uint32_t alignment) const noexcept {
+        const std::uint32_t skipped = alignment == 1 ? 0 : padding(arenas_[in].used, alignment);
+        return skipped <= room(in) && granules <= room(in) - skipped;
+    }
+
+    place put(std::uint32_t in, std::uint32_t granules, std::uint32_t alignment) noexcept {
+        arena& home = arenas_[in];
+        const std::uint32_t start = home.used + (alignment == 1 ? 0 : padding(home.used, alignment));
+        home.used = start + granules;
+        ++home.live;
+        return in * size_ + start;
+    }
+
+    std::uint32_t take_empty() {
+        if (gave_up_) return none;
+        if (!empty_.empty()) {
+            const std::uint32_t next = empty_.back();
+            empty_.pop_back();
+            return next;
+        }
+        if (arenas_.size() + 1 > most_granules / size_) {
+            gave_up_ = true;
+            return none;
+        }
+        arenas_.emplace_back();
+        return static_cast<std::uint32_t>(arenas_.size() - 1);
+    }
+
+    void emptied(std::uint32_t index) {
+        arenas_[index].used = 0;
+        if (index == active_ || arenas_[index].kept != 0) return;
+        --taken_;
+        empty_.push_back(index);
+    }
+
+    /// Of the arena in use and `added`, the one with more room left is used next.
+    void use(std::uint32_t added) {
+        most_taken_ = std::max(most_taken_, ++taken_);
+        std::uint32_t other = active_;
+        if (other == none || room(added) >= room(other)) {
+            active_ = added;
+        } else {
+            other = added;
+        }
+        if (other != none) keep(other);
+    }
+
+    void keep(std::uint32_t candidate) {
+        arenas_[candidate].kept = 1;
+        if (kept_count_ < open_limit_) {
+            kept_[kept_count_++] = candidate;
+            return;
+        }
+        std::uint32_t least = candidate;
+        for (std::size_t i = 0; i < kept_count_; ++i) {
+            if (room(kept_[i]) < room(least)) std::swap(kept_[i], least);
+        }
+        arenas_[least].kept = 0;
+        if (arenas_[least].live == 0) emptied(least);
+    }
+
+    std::uint32_t size_;
+    std::size_t open_limit_;
+    std::uint32_t active_ = none;
+    bool gave_up_ = false;
+    std::uint64_t taken_ = 0;
+    std::uint64_t most_taken_ = 0;
+    std::vector<arena> arenas_;
+    std::vector<std::uint32_t> empty_;
+    std::array<std::uint32_t, acre::multi_arena::most_open> kept_{};
+    std::size_t kept_count_ = 0;
+};
+
+}  // namespace acre::tool
