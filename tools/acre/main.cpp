@@ -50,8 +50,7 @@ std::vector<std::string> own_arguments(int count, char** arguments, std::vector<
 
 bool measures(int count, char** arguments) {
     return std::any_of(arguments, arguments + count, [](const char* argument) {
-        return std::string_view{argument} == "replay" || std::string_view{argument} == "fit" ||
-               std::string_view{argument} == "advise";
+        return std::string_view{argument} == "replay" || std::string_view{argument} == "advise";
     });
 }
 

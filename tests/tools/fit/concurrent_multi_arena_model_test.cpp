@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fit/threads_in_turn.hpp"
 #include "random_requests.hpp"
 
 namespace {
@@ -11,29 +12,6 @@ namespace {
 using namespace acre::tool;
 using acre::test::random_requests;
 using acre::test::request;
-
-/// The mechanism with the thread as a parameter.
-class arenas_in_turn : public acre::shared_counted_arenas<acre::detail::upstream_shared_arenas> {
-    using base = acre::shared_counted_arenas<acre::detail::upstream_shared_arenas>;
-
-public:
-    arenas_in_turn(const acre::concurrent_multi_arena_options& options, std::uint32_t threads)
-        : base{options, acre::resource_ref{heap_}} {
-        for (std::uint32_t i = 0; i < threads; ++i) parts_of_threads_.push_back(join());
-    }
-
-    void* allocate(const request& wanted) {
-        part* mine = parts_of_threads_[wanted.thread];
-        void* p = nullptr;
-        if (mine != nullptr && is_ordinary(wanted.alignment) && place_in_open(*mine, wanted.bytes, p)) return p;
-        return place_rarely(mine, wanted.bytes, wanted.alignment);
-    }
-    void deallocate(const request& wanted, void* p) { give_back(parts_of_threads_[wanted.thread], p, wanted.bytes); }
-
-private:
-    static inline acre::heap heap_;
-    std::vector<part*> parts_of_threads_;
-};
 
 std::uint64_t modelled_arenas(const std::vector<request>& requests, std::size_t bytes) {
     concurrent_multi_arena_model model{granules_of(bytes)};
@@ -49,15 +27,15 @@ std::uint64_t modelled_arenas(const std::vector<request>& requests, std::size_t 
     return model.arenas();
 }
 
-bool serves(const std::vector<request>& requests, std::size_t arenas, std::size_t bytes, std::uint32_t threads) {
-    arenas_in_turn tried{{.arenas = arenas, .bytes = bytes}, threads};
+bool serves(const std::vector<request>& requests, std::size_t arenas, std::size_t bytes) {
+    threads_in_turn tried{{.arenas = arenas, .bytes = bytes}};
     std::vector<void*> places(requests.size());
     for (const request& each : requests) {
         if (each.allocates) {
-            places[each.object] = tried.allocate(each);
+            places[each.object] = tried.try_allocate(each.bytes, each.alignment, each.thread);
             if (places[each.object] == nullptr) return false;
         } else {
-            tried.deallocate(each, places[each.object]);
+            tried.deallocate(places[each.object], each.bytes, each.thread);
         }
     }
     return true;
@@ -73,9 +51,9 @@ TEST(concurrent_multi_arena_model, says_how_many_arenas_suffice) {
             seed, {.most_bytes = seed % 2 == 0 ? 100U : 600U, .most_alignment = alignment, .threads = threads});
         for (const std::size_t bytes : {640U, 1024U, 4224U}) {
             const std::uint64_t needed = modelled_arenas(requests, bytes);
-            EXPECT_TRUE(serves(requests, needed, bytes, threads)) << seed << ", " << needed << " x " << bytes;
+            EXPECT_TRUE(serves(requests, needed, bytes)) << seed << ", " << needed << " x " << bytes;
             std::uint64_t fewest = needed;
-            while (fewest > 1 && serves(requests, fewest - 1, bytes, threads)) --fewest;
+            while (fewest > 1 && serves(requests, fewest - 1, bytes)) --fewest;
             too_many += needed - fewest;
             tried += needed;
         }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <memory>
@@ -54,11 +55,14 @@ fit_targets everything() {
     return all;
 }
 
+bool is_everything(const std::vector<std::string>& names) {
+    return names.empty() || std::find(names.begin(), names.end(), "all") != names.end();
+}
+
 fit_targets targets_of(const std::vector<std::string>& names) {
-    if (names.empty()) return everything();
+    if (is_everything(names)) return everything();
     fit_targets wanted;
     for (const std::string& name : names) {
-        if (name == "all") return everything();
         const auto found = std::find_if(target_names.begin(), target_names.end(),
                                         [&](const target_name& each) { return name == each.name; });
         if (found == target_names.end()) {
@@ -133,11 +137,12 @@ int run_fit(const fit_command_options& options, const command_context& context) 
         const fit_request request{.open = options.open,
                                   .multi_arena = outcome.targets.multi_arena,
                                   .blockers = outcome.targets.multi_arena,
-                                  .concurrent_multi_arena = outcome.targets.concurrent_multi_arena};
+                                  .concurrent_multi_arena = outcome.targets.concurrent_multi_arena,
+                                  .only_for_threads = is_everything(options.types)};
         outcome.result = fit(events, request, [&](std::uint32_t stack) { return paths.site(stack); });
         if (outcome.result.figures.objects == 0)
             throw tool_error{"'" + options.file + "' has no such allocations to fit anything to"};
-        if (!options.without_check) outcome.checks = check_sizes(*context.host, events, outcome.result);
+        if (!options.without_check) outcome.checks = check_sizes(events, outcome.result, outcome.targets.arena);
     }
     if (!options.plot.empty()) {
         if (outcome.result.multi_arena.empty()) throw tool_error{"there is no front of multi_arena to plot"};

@@ -11,7 +11,8 @@ fit_result fit(const event_source& source, const fit_request& request, const sit
         if (request.blockers && !result.multi_arena.empty())
             result.blockers = find_blockers(source, result.figures, result.multi_arena, options, site);
     }
-    if (request.concurrent_multi_arena) {
+    const bool has_threads = result.figures.threads > 1 || result.figures.freed_elsewhere != 0;
+    if (request.concurrent_multi_arena && (has_threads || !request.only_for_threads)) {
         options.sharing = arena_sharing::all_threads;
         result.concurrent_multi_arena = find_front(source, result.figures, options);
     }

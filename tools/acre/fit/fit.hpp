@@ -18,12 +18,13 @@
 
 namespace acre::tool {
 
-/// What to look for; arenas and pools cost nothing beside the first reading.
+/// What to look for; the sizes of arenas and pools come with the first reading.
 struct fit_request {
     std::size_t open = 0;  // of acre::multi_arena_options
     bool multi_arena = true;
     bool blockers = true;  // of the multi_arena
     bool concurrent_multi_arena = true;
+    bool only_for_threads = true;  // no concurrent_multi_arena where one thread allocates and frees
 };
 
 struct fit_result {

@@ -1,21 +1,22 @@
-// Shows by a replay that what was found suffices, and that it is the least where that is said.
+// Shows by a replay over the real types that what was found suffices, and that it is the least where that is said.
+//
+// The events are played as they are read, and nothing is written to the memory handed out, so that the replay takes no more
+// memory than the live objects need, however long the trace is and however large the arenas are.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "event_source.hpp"
 #include "fit.hpp"
-#include "replay/replay_host.hpp"
 
 namespace acre::tool {
 
 /// What the replay over one type gave.
 struct size_check {
-    bool suffices = false;             // everything was served at exactly that size
-    std::optional<bool> one_less_fails;  // with one arena less, or 8 bytes; nothing where that cannot be tried
-    std::string failure;               // why it could not be tried
+    bool suffices = false;               // everything was served at exactly that size
+    std::optional<bool> one_less_fails;  // with one arena less, or 8 bytes; nothing where there is no less
+    std::string failure;                 // why it could not be tried
 };
 
 struct fit_checks {
@@ -24,7 +25,7 @@ struct fit_checks {
     std::optional<size_check> arena;
 };
 
-/// Plays the selection over the types that `result` says sizes of. Takes 8 bytes of memory an event.
-fit_checks check_sizes(replay_host& host, const event_source& source, const fit_result& result);
+/// Plays the selection over the multi-arenas that `result` has, and over an arena where that is wanted.
+fit_checks check_sizes(const event_source& source, const fit_result& result, bool arena);
 
 }  // namespace acre::tool

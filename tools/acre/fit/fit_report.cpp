@@ -23,6 +23,10 @@ namespace {
 
 constexpr std::size_t most_pairs = 12;
 constexpr std::size_t most_sizes = 10;
+constexpr double too_much = 3;  // times what lives at the peak
+constexpr const char* mixed_lives =
+    "Even the least is several times what lives: short and long lives are too mixed for this type, acre::multi_pool takes "
+    "less.";
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -66,6 +70,10 @@ std::vector<acre::multi_arena_fit> shown_pairs(const multi_arena_front& front) {
     return shown;
 }
 
+bool was_sought(const multi_arena_front& front) {
+    return !front.empty() || !front.impossible.empty();
+}
+
 class text_report {
 public:
     text_report(const fit_outcome& of, const call_paths& paths, const trace_header& header)
@@ -74,7 +82,7 @@ public:
     std::string text() {
         opening();
         if (of_.targets.multi_arena) multi_arena();
-        if (of_.targets.concurrent_multi_arena) concurrent_multi_arena();
+        if (of_.targets.concurrent_multi_arena && was_sought(of_.result.concurrent_multi_arena)) concurrent_multi_arena();
         if (of_.targets.arena) arena();
         if (of_.targets.pool || of_.targets.typed_arena) slots();
         if (of_.targets.realtime_heap) realtime_heap();
@@ -114,12 +122,9 @@ private:
         front(found, arena_sharing::one_thread);
         out_ += sentence(blockers_text(of_.result.blockers, paths_));
         const acre::multi_arena_fit& best = found.best();
-        if (of_.checks.multi_arena) {
-            out_ += sentence(check_text(*of_.checks.multi_arena,
-                                        fmt::format("{} of {} bytes", plural(best.arenas, "arena", "arenas"),
-                                                    count_text(best.bytes)),
-                                        fmt::format("{}", count_text(best.arenas - 1))));
-        }
+        if (ratio(required_bytes(best, arena_sharing::one_thread), figures_.peak_bytes) > too_much)
+            out_ += sentence(mixed_lives);
+        check(of_.checks.multi_arena, best);
         out_ += indented(multi_arena_code(best, figures_.threads > 1));
     }
 
@@ -133,7 +138,15 @@ private:
             return;
         }
         front(found, arena_sharing::all_threads);
+        check(of_.checks.concurrent_multi_arena, found.best());
         out_ += indented(concurrent_multi_arena_code(found.best()));
+    }
+
+    void check(const std::optional<size_check>& done, const acre::multi_arena_fit& best) {
+        if (!done) return;
+        out_ += sentence(check_text(
+            *done, fmt::format("{} of {} bytes", plural(best.arenas, "arena", "arenas"), count_text(best.bytes)),
+            count_text(best.arenas - 1)));
     }
 
     void arena() {
@@ -149,8 +162,8 @@ private:
                 count_text(ends.p99_bytes), count_text(ends.max_bytes)));
         }
         if (of_.checks.arena) {
-            const std::uint64_t block = figures_.arena_bytes;
-            out_ += sentence(check_text(*of_.checks.arena, fmt::format("a block of {} bytes, never reset,", count_text(block)),
+            const std::uint64_t block = arena_block_bytes(figures_);
+            out_ += sentence(check_text(*of_.checks.arena, fmt::format("one block of {} bytes", count_text(block)),
                                         fmt::format("{} bytes", count_text(block - acre::arena::granule))));
         }
         out_ += indented(arena_code(figures_));
@@ -171,8 +184,9 @@ private:
         }
         out_ += table_text(rows, {});
         if (figures_.sizes.size() > most_sizes) {
-            out_ += sentence(fmt::format("and {} smaller in all", plural(figures_.sizes.size() - most_sizes,
-                                                                       "size that is", "sizes that are")));
+            out_ += sentence(fmt::format("and {} that take{} less",
+                                         plural(figures_.sizes.size() - most_sizes, "size", "sizes"),
+                                         figures_.sizes.size() - most_sizes == 1 ? "s" : ""));
         }
         if (figures_.larger.objects != 0) {
             out_ += sentence(fmt::format("{} of more than {} bytes, too large for slots.",
@@ -250,6 +264,7 @@ nlohmann::json concurrent_json(const fit_outcome& of, const call_paths& paths) {
     const multi_arena_front& found = of.result.concurrent_multi_arena;
     nlohmann::json object = front_json(found, arena_sharing::all_threads);
     object["impossible"] = impossible_text(found, of.result.figures, paths);
+    object["check"] = check_json(of.checks.concurrent_multi_arena);
     object["code"] = found.empty() ? "" : concurrent_multi_arena_code(found.best());
     return object;
 }
@@ -276,11 +291,12 @@ nlohmann::json slots_json(const census& figures) {
                          {"allocations", each.objects},
                          {"slots", each.peak_objects},
                          {"pool_bytes", pool_bytes(each)},
-                         {"typed_arena_bytes", each.bytes * each.peak_objects},
-                         {"pool_code", pool_code(each)},
-                         {"typed_arena_code", typed_arena_code(each)}});
+                         {"typed_arena_bytes", each.bytes * each.peak_objects}});
     }
-    return {{"sizes", std::move(sizes)}, {"larger_allocations", figures.larger.objects}};
+    nlohmann::json object{{"sizes", std::move(sizes)}, {"larger_allocations", figures.larger.objects}};
+    object["pool_code"] = figures.sizes.empty() ? "" : pool_code(figures.sizes.front());
+    object["typed_arena_code"] = figures.sizes.empty() ? "" : typed_arena_code(figures.sizes.front());
+    return object;
 }
 
 }  // namespace
@@ -306,7 +322,8 @@ nlohmann::json fit_json(const fit_outcome& of, const call_paths& paths, const tr
                           {"freed_by_other_thread", figures.freed_elsewhere},
                           {"notes", std::move(notes)}};
     if (of.targets.multi_arena) object["multi_arena"] = multi_arena_json(of, paths);
-    if (of.targets.concurrent_multi_arena) object["concurrent_multi_arena"] = concurrent_json(of, paths);
+    if (of.targets.concurrent_multi_arena && was_sought(of.result.concurrent_multi_arena))
+        object["concurrent_multi_arena"] = concurrent_json(of, paths);
     if (of.targets.arena) object["arena"] = arena_json(of);
     if (of.targets.pool || of.targets.typed_arena) object["slots"] = slots_json(figures);
     if (of.targets.realtime_heap) {

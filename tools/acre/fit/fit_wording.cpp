@@ -70,11 +70,10 @@ std::string blockers_text(const blocker_figures& of, const call_paths& paths) {
         names.push_back(fmt::format("{} ({})", paths.site_text(each.site), plural(each.objects, "object", "objects")));
     }
     return fmt::format(
-        "{} long and keep{} arenas busy: {}. Without {}, {} arenas of {} bytes would do instead of {}, and the least in "
-        "all is {} of {} bytes.",
-        of.sites.size() == 1 ? "One site's objects live" : "Some sites' objects live",
-        of.sites.size() == 1 ? "" : "", fmt::join(names, ", "), of.sites.size() == 1 ? "it" : "them",
-        count_text(of.without.arenas), count_text(of.without.bytes), count_text(of.with.arenas),
+        "A few objects live long and keep arenas busy, those of {}. Without {}, {} of {} bytes would do instead of {}, and "
+        "the least in all is {} of {} bytes; --without leaves a site out.",
+        fmt::join(names, ", "), of.sites.size() == 1 ? "that site" : "these sites",
+        plural(of.without.arenas, "arena", "arenas"), count_text(of.without.bytes), count_text(of.with.arenas),
         plural(of.front.best().arenas, "arena", "arenas"), count_text(of.front.best().bytes));
 }
 
