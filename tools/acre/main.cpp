@@ -24,7 +24,8 @@ constexpr const char* examples =
     "  acre info app.acre\n"
     "  acre replay app.acre --with pool,arena\n"
     "  acre fit app.acre --for multi_arena\n"
-    "  acre advise app.acre\n\n"
+    "  acre advise app.acre\n"
+    "  acre report app.acre -o app.html\n\n"
     "'acre SUBCOMMAND --help' says more, with examples.";
 
 /// A file opened later must not get the number of a standard stream that the caller has closed: messages would go into
@@ -50,7 +51,8 @@ std::vector<std::string> own_arguments(int count, char** arguments, std::vector<
 
 bool measures(int count, char** arguments) {
     return std::any_of(arguments, arguments + count, [](const char* argument) {
-        return std::string_view{argument} == "replay" || std::string_view{argument} == "advise";
+        const std::string_view word{argument};
+        return word == "replay" || word == "advise" || word == "report";
     });
 }
 
@@ -101,6 +103,7 @@ int run(int count, char** arguments) {
     add_replay_command(app, context, action);
     add_fit_command(app, context, action);
     add_advise_command(app, context, action);
+    add_report_command(app, context, action);
     add_export_command(app, context, action);
     try {
         app.parse(own_arguments(count, arguments, context.rest));

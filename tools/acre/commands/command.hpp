@@ -35,6 +35,7 @@ void add_replay_command(CLI::App& app, command_context& context, command_action&
 void add_fit_command(CLI::App& app, command_context& context, command_action& action);
 void add_advise_command(CLI::App& app, command_context& context, command_action& action);
 void add_export_command(CLI::App& app, command_context& context, command_action& action);
+void add_report_command(CLI::App& app, command_context& context, command_action& action);
 
 /// Says what a cut-off trace lacks, on standard error; the exit status that goes with it.
 int report_missing(const trace_reader& reader);

@@ -43,6 +43,9 @@ public:
     const std::vector<function_info>& functions() const noexcept { return functions_; }
     const std::vector<function_node>& nodes() const noexcept { return nodes_; }
 
+    /// How many call nodes there are, "no stack" included.
+    std::uint32_t stacks() const noexcept { return static_cast<std::uint32_t>(node_of_stack_.size()); }
+
     /// The innermost place on the stack that is not only passing memory on; where there is none, the outermost of the
     /// program and its libraries.
     std::uint32_t site(std::uint32_t stack) const noexcept { return site_of_stack_[stack]; }

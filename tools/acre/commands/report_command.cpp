@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <type_traits>
+
+#include "advise/advice_report.hpp"
+#include "advise/history.hpp"
+#include "advise/measure.hpp"
+#include "advise/plan.hpp"
+#include "command.hpp"
+#include "info/info_report.hpp"
+#include "replay/replay_report.hpp"
+#include "replay/resources.hpp"
+#include "replay/sequence_builder.hpp"
+#include "report/page.hpp"
+#include "report/report_json.hpp"
+#include "report/run_picture.hpp"
+#include "report/whole_file.hpp"
+#include "text/terminal.hpp"
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr std::size_t sites_shown = 25;
+
+struct report_options {
+    std::string file;
+    std::string output;
+    std::size_t top = 10;
+    bool no_measure = false;
+};
+
+/// Everything that a report tells of one trace, one pass or measurement after the other.
+class reporter {
+public:
+    reporter(const report_options& options, const command_context& context)
+        : options_{options}, context_{context}, reader_{options.file}, paths_{reader_.tables()} {}
+
+    int run() {
+        const trace_summary summary = pass("reading", [&] { return summarise(reader_, paths_); });
+        parts_.info = info_json(reader_, paths_, summary, sites_shown);
+        const history run = pass("following lives", [&] { return history{reader_, paths_}; });
+        advice_list list = plan(run);
+        const run_picture picture =
+            pass("drawing", [&] { return draw_run(reader_, paths_, summary.peak_bytes, run, list.advices); });
+        if (!options_.no_measure && summary.events != 0) measure(list, run, summary);
+        parts_.advice = advice_json(list, paths_, reader_.header());
+        write_whole_file(options_.output, page_of(report_json(picture, paths_, reader_.header(), std::move(parts_))));
+        remark(context_, "wrote '" + options_.output + "': open it in a browser");
+        return report_missing(reader_);
+    }
+
+private:
+    template <typename Work>
+    std::invoke_result_t<Work> pass(const char* label, Work work) {
+        progress_bar bar{label, !context_.quiet};
+        reader_.on_progress([&](double done) { bar.show(done); });
+        auto result = work();
+        reader_.on_progress({});
+        return result;
+    }
+
+    advice_list plan(const history& run) {
+        if (run.objects().empty()) return {};
+        advice_list list = plan_advices(run, paths_);
+        list.cpu_nanoseconds = reader_.header().cpu_microseconds() * 1000;
+        if (list.advices.size() > options_.top) {
+            list.omitted = list.advices.size() - options_.top;
+            list.advices.resize(options_.top);
+        }
+        return list;
+    }
+
+    void measure(advice_list& list, const history& run, const trace_summary& summary) {
+        if (!run.objects().empty()) {
+            progress_bar bar{"measuring", !context_.quiet};
+            measure_advices(*context_.host, run, list, [&](double done) { bar.show(done); });
+        }
+        parts_.replay = replay_json(replay(summary));
+        parts_.measured = true;
+    }
+
+    /// All resources that there are, in few rounds where the trace is long.
+    replay_outcome replay(const trace_summary& summary) {
+        replay_outcome outcome;
+        outcome.trace = options_.file;
+        outcome.events = summary.events;
+        outcome.threads = summary.threads;
+        for (std::uint32_t i = 0; i < resources().size(); ++i) {
+            if (i != system_number && i != loop_number) outcome.contenders.push_back({i, 0});
+        }
+        sequence_builder builder;
+        reader_.for_each([&](const event& e) { builder.add(e); });
+        const sequence steps = builder.finish();
+        outcome.peak_bytes = steps.peak_bytes;
+        comparison_options how;
+        how.rounds = rounds_for(summary.events);
+        progress_bar bar{"replaying", !context_.quiet};
+        how.progress = [&](double done) { bar.show(done); };
+        outcome.result = compare(*context_.host, steps.view(), outcome.contenders, how);
+        return outcome;
+    }
+
+    static std::uint32_t rounds_for(std::uint64_t events) {
+        constexpr std::uint64_t fewest = 3;
+        constexpr std::uint64_t most = 11;
+        constexpr std::uint64_t affordable_events = 15'000'000;
+        return static_cast<std::uint32_t>(std::clamp(affordable_events / events, fewest, most));
+    }
+
+    const report_options& options_;
+    const command_context& context_;
+    trace_reader reader_;
+    const call_paths paths_;
+    report_parts parts_;
+};
+
+/// The trace must outlive its report.
+void check_output(const report_options& options) {
+    std::error_code ignored;
+    if (options.output.empty()) throw tool_error{"the report to write has no name: give one after -o"};
+    if (std::filesystem::equivalent(options.file, options.output, ignored)) {
+        throw tool_error{"'" + options.output + "' is the trace itself: give the report another name with -o"};
+    }
+}
+
+int run_report(report_options options, const command_context& context, bool named) {
+    if (!named) options.output = std::filesystem::path{options.file}.filename().replace_extension(".html").string();
+    check_output(options);
+    return reporter{options, context}.run();
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, command_context& context, command_action& action) {
+    auto options = std::make_shared<report_options>();
+    CLI::App* command = app.add_subcommand("report", "Writes a trace as one HTML page: plots, flame graph, advice");
+    command->add_option("FILE", options->file, "The trace")->required();
+    const CLI::Option* output =
+        command->add_option("-o,--output", options->output, "The page to write; without it TRACE.html");
+    command->add_option("--top", options->top, "How many advices to measure and show")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    command->add_flag("--no-measure", options->no_measure,
+                      "Replay nothing: quick, and the same page each time, but without savings");
+    command->footer(
+        "Examples:\n"
+        "  acre report app.acre -o app.html\n"
+        "  acre report --no-measure app.acre\n\n"
+        "Exit status 3: the trace was cut off; the report is about what is whole, and says so.");
+    command->callback([&, options, output] {
+        action = [&, options, output] { return run_report(*options, context, output->count() > 0); };
+    });
+}
+
+}  // namespace acre::tool

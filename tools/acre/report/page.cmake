@@ -1,0 +1,45 @@
+# Puts the files of the page together, without tools that a fresh machine lacks.
+
+# The SHA-256 of a text as a Content-Security-Policy wants it: in base64.
+function(acre_policy_hash text result)
+    string(SHA256 digits "${text}")
+    set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    # 64 hexadecimal digits and two zero bits: 22 times three digits, of two letters each, without the last letter.
+    string(APPEND digits "00")
+    set(base64 "")
+    foreach(start RANGE 0 63 3)
+        string(SUBSTRING "${digits}" ${start} 3 three)
+        math(EXPR value "0x${three}")
+        math(EXPR high "${value} / 64")
+        math(EXPR low "${value} % 64")
+        string(SUBSTRING "${alphabet}" ${high} 1 first)
+        string(SUBSTRING "${alphabet}" ${low} 1 second)
+        string(APPEND base64 "${first}${second}")
+    endforeach()
+    string(SUBSTRING "${base64}" 0 43 base64)
+    set(${result} "'sha256-${base64}='" PARENT_SCOPE)
+endfunction()
+
+# Writes the C++ source of page.cpp.in with the page in two parts: what comes before the data, and what comes after.
+function(acre_make_page output)
+    file(READ ${acre_page_style} style)
+    set(script "'use strict';\n(() => {\n")
+    foreach(file IN LISTS acre_page_scripts)
+        file(READ ${file} part)
+        string(APPEND script "${part}")
+    endforeach()
+    string(APPEND script "})();\n")
+    acre_policy_hash("${style}" style_hash)
+    acre_policy_hash("${script}" script_hash)
+    file(READ page/page.html page)
+    string(REPLACE "@style@" "${style}" page "${page}")
+    string(REPLACE "@script@" "${script}" page "${page}")
+    string(REPLACE "@policy@"
+                   "default-src 'none'; style-src ${style_hash}; script-src ${script_hash}; base-uri 'none'; form-action 'none'"
+                   page "${page}")
+    string(FIND "${page}" "@data@" place)
+    string(SUBSTRING "${page}" 0 ${place} acre_page_before)
+    math(EXPR place "${place} + 6")
+    string(SUBSTRING "${page}" ${place} -1 acre_page_after)
+    configure_file(page.cpp.in ${output} @ONLY)
+endfunction()

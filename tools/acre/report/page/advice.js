@@ -1,0 +1,124 @@
+// The advices: a table of all, and each with its evidence and the code to copy.
+
+const verdicts = {
+  arena: 'arena', scratch: 'scratch', object_pool: 'object pool', multi_pool: 'multi pool', monotonic_arena: 'arena, never reset',
+  phase_arena: 'arena, freed as a whole', concurrent: 'concurrent pool', leave: 'leave it',
+};
+
+function verdict_text(verdict) {
+  return verdicts[verdict] || verdict;
+}
+
+function saving_text(saving) {
+  if (!saving) return 'not measured';
+  const share = saving.share_of_cpu === null ? '' : `, ${percent_text(saving.share_of_cpu)} of the CPU time`;
+  return `${time_text(saving.nanoseconds.low)} to ${time_text(saving.nanoseconds.high)}${share}`;
+}
+
+function memory_text(saving) {
+  return saving ? `${bytes_text(saving.system_peak_bytes)} → ${bytes_text(saving.peak_bytes)}` : '';
+}
+
+function where_text(each) {
+  const place = place_text(each);
+  return `${each.function}${place ? ` (${place})` : ''}`;
+}
+
+function advice_table(advices) {
+  return table('All advices, most allocations first', ['', 'advice', 'where', 'of the allocations', 'saves', 'memory, malloc → advised'],
+    advices.map((each, i) => [String(i + 1), element('a', { href: `#advice-${i + 1}` }, each.title), where_text(each),
+      percent_text(each.share), saving_text(each.saving), memory_text(each.saving)]), [3, 4, 5]);
+}
+
+// Without the clipboard (an old browser, a page that is not trusted) the code is marked, to be copied by hand.
+async function copy(text, code, button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = 'Copied';
+  } catch {
+    getSelection().selectAllChildren(code);
+    button.textContent = 'Marked: press Ctrl+C';
+  }
+  setTimeout(() => { button.textContent = label; }, 2000);
+}
+
+function code_block(text, title) {
+  const code = element('code', {}, text);
+  const button = element('button', { type: 'button', class: 'copy', 'aria-live': 'polite', 'aria-label': `Copy the code of: ${title}` }, 'Copy');
+  button.addEventListener('click', () => {
+    button.removeAttribute('aria-label');
+    copy(text, code, button);
+  });
+  return element('div', { class: 'code' }, button, element('pre', { tabindex: '0', 'aria-label': `Code of: ${title}` }, code));
+}
+
+function evidence_rows(evidence) {
+  const rows = [
+    ['allocations', count_text(evidence.allocations)], ['bytes in all', bytes_text(evidence.bytes)],
+    ['most alive at a time', `${plural(evidence.peak_objects, 'object', 'objects')}, ${bytes_text(evidence.peak_bytes)}`],
+    ['different sizes', `${count_text(evidence.sizes)}; ${percent_text(evidence.top_size_share)} are of ${bytes_text(evidence.top_size)}`],
+    ['allocations for each alive at the peak', short_number(evidence.churn)],
+    ['freed youngest first', percent_text(evidence.lifo_share)], ['never freed', percent_text(evidence.immortal_share)],
+    ['freed by another thread', percent_text(evidence.freed_elsewhere_share)], ['threads', count_text(evidence.threads)],
+  ];
+  const { generations } = evidence;
+  if (generations) {
+    rows.push(['generations', `${count_text(generations.count)} with ${count_text(generations.objects)} objects`],
+      ['bytes of a generation', `${bytes_text(generations.p50_bytes)} (median), ${bytes_text(generations.p99_bytes)} (99 of 100), ` +
+        `${bytes_text(generations.max_bytes)} (largest)`],
+      ['arena bytes for a byte that lives', short_number(generations.expansion)]);
+  }
+  return rows;
+}
+
+function reason_text(each) {
+  if (each.verdict !== 'leave') return '';
+  if (each.suits === 'leave') return `Leave it: ${each.reason}.`;
+  return `Leave it: ${verdict_text(each.suits)} would suit, but ${each.reason}${each.saving ? ` (${saving_text(each.saving)})` : ''}.`;
+}
+
+function blockers_list(blockers) {
+  if (blockers.length === 0) return null;
+  return element('div', {}, element('h4', {}, 'Left on malloc, as they live on'), element('ul', {},
+    blockers.map((each) => element('li', {}, `${where_text(each)}: ${plural(each.objects, 'object', 'objects')}`))));
+}
+
+function advice_entry(each, number) {
+  const leave = each.verdict === 'leave';
+  const facts = [['where', where_text(each)], ['a path to it', each.path], ['of the allocations', percent_text(each.share)]];
+  if (each.scope) facts.unshift(['in', each.scope]);
+  if (!leave) facts.push(['saves', saving_text(each.saving)]);
+  if (!leave && each.saving) facts.push(['most bytes, malloc → advised', memory_text(each.saving)]);
+  return element('article', { id: `advice-${number}`, class: leave ? 'advice leave' : 'advice', tabindex: '-1' },
+    element('h3', {}, `${number}. ${each.title}`),
+    element('dl', { class: 'rows' }, facts.filter(([, text]) => text).map(([name, text]) => [element('dt', {}, name), element('dd', {}, text)])),
+    reason_text(each) ? element('p', {}, reason_text(each)) : null,
+    each.cautions.length > 0 && !leave ? element('ul', { class: 'cautions' }, each.cautions.map((text) => element('li', {}, text))) : null,
+    each.code ? code_block(each.code, each.title) : null,
+    element('details', {}, element('summary', {}, 'Evidence'),
+      element('dl', { class: 'rows' }, evidence_rows(each.evidence).map(([name, text]) => [element('dt', {}, name), element('dd', {}, text)])),
+      blockers_list(each.blockers)));
+}
+
+function advice_intro(advice) {
+  if (advice.advices.length === 0) return 'There is nothing to advise about.';
+  if (!data.measured) return 'What suits each place by the lives of its objects. Nothing was measured (--no-measure), so no saving is told.';
+  const share = advice.cpu_ns ? `, ${percent_text(advice.malloc_ns / advice.cpu_ns)} of the CPU time of the run` : '';
+  return `Replayed, all allocations and frees take malloc ${time_text(advice.malloc_ns)}${share}: that is what there is to save. ` +
+    'Savings are what the replay of just those allocations gave on the machine that made this page, with 95 % confidence.';
+}
+
+function show_advice() {
+  const { advice } = data;
+  by_id('advice-intro').textContent = advice_intro(advice);
+  if (advice.advices.length > 0) by_id('advice-table').append(advice_table(advice.advices));
+  by_id('advice-list').append(...advice.advices.map((each, i) => advice_entry(each, i + 1)));
+  const rest = [];
+  if (advice.omitted > 0) rest.push(`${plural(advice.omitted, 'more advice is', 'more advices are')} shown with --top.`);
+  if (advice.small_sites.count > 0) {
+    rest.push(`Leave ${plural(advice.small_sites.count, 'other place', 'other places')} as they are: each makes less than 1 % of the ` +
+      `allocations, all together ${percent_text(advice.small_sites.allocations / advice.allocations)}.`);
+  }
+  by_id('advice-rest').textContent = rest.join(' ');
+}

@@ -1,0 +1,66 @@
+// What the same allocations took with other allocators, as bars beside malloc.
+
+const bar_row = 30;
+
+// Rows of {name, value, low, high, text}; `mark` is a value to draw a line at.
+function draw_comparison(width, rows, label, mark) {
+  const room_left = Math.min(150, width * 0.3);
+  const room_right = 120;
+  const most = Math.max(...rows.map((row) => Math.max(row.value, row.high || 0)), mark || 0, Number.MIN_VALUE);
+  const x = (value) => room_left + (value / most) * (width - room_left - room_right);
+  const svg = empty_plot(width, rows.length * bar_row + 12, label);
+  rows.forEach((row, i) => {
+    const y = i * bar_row + 6;
+    svg.append(plot_text(room_left - 8, y + 17, row.name, 'end', 'bar-name'));
+    if (row.value === null) {
+      svg.append(plot_text(room_left + 4, y + 17, row.text, 'start', 'bar-value'));
+      return;
+    }
+    svg.append(shape('rect', { x: room_left, y: y + 3, width: Math.max(x(row.value) - room_left, 1), height: bar_row - 10,
+      class: row.is_base ? 'bar base' : 'bar' }));
+    if (row.high) {
+      svg.append(shape('path', { d: `M${x(row.low)} ${y + 9}v8M${x(row.low)} ${y + 13}H${x(row.high)}M${x(row.high)} ${y + 9}v8`, class: 'whisker' }));
+    }
+    svg.append(plot_text(Math.max(x(row.value), x(row.high || 0)) + 6, y + 17, row.text, 'start', 'bar-value'));
+  });
+  if (mark) svg.append(shape('line', { x1: x(mark), x2: x(mark), y1: 0, y2: rows.length * bar_row + 6, class: 'reference' }));
+  return svg;
+}
+
+function time_bars(resources) {
+  return resources.map((each) => (each.failed ? { name: each.name, value: null, text: each.why } : {
+    name: each.name, value: each.ratio, low: each.ratio_low, high: each.ratio_high, is_base: each.name === 'system',
+    text: `${each.ratio.toFixed(2)} (${each.ns_per_operation.toFixed(1)} ns)`,
+  }));
+}
+
+function memory_bars(resources) {
+  return resources.filter((each) => !each.failed).map((each) => ({
+    name: each.name, value: each.peak_bytes, is_base: each.name === 'system', text: bytes_text(each.peak_bytes),
+  }));
+}
+
+function replay_rows(resources) {
+  return resources.map((each) => (each.failed ? [each.name, each.why, '', '', ''] : [each.name, `${each.ns_per_operation.toFixed(1)} ns`,
+    each.ratio.toFixed(3), `${each.ratio_low.toFixed(3)} to ${each.ratio_high.toFixed(3)}`, bytes_text(each.peak_bytes)]));
+}
+
+function show_replay() {
+  const into = by_id('replay-plot');
+  if (!data.replay) {
+    into.append(element('p', { class: 'explanation' }, 'Nothing was replayed: acre report was told --no-measure, or the trace has no events.'));
+    return;
+  }
+  const { resources, rounds, notes } = data.replay;
+  const time_figure = make_figure('Time, beside malloc',
+    `All events of the run, replayed over each allocator: the CPU time as a ratio to malloc's, the median of ${plural(rounds, 'round', 'rounds')}, ` +
+    'with the range or the interval that holds it. Shorter is faster; the line is malloc.');
+  const memory_figure = make_figure('Most bytes taken from the system', '');
+  into.append(time_figure.figure, memory_figure.figure,
+    folded_table('As a table', 'Replays', ['allocator', 'a step', 'ratio', 'interval', 'most bytes'], () => replay_rows(resources), [1, 2, 3, 4]),
+    element('ul', { class: 'notes' }, notes.map((note) => element('li', {}, note))));
+  add_plot(time_figure.room, (width) => draw_comparison(width, time_bars(resources),
+    `Time beside malloc: ${time_bars(resources).map((row) => `${row.name} ${row.text}`).join('; ')}.`, 1));
+  add_plot(memory_figure.room, (width) => draw_comparison(width, memory_bars(resources),
+    `Most bytes taken: ${memory_bars(resources).map((row) => `${row.name} ${row.text}`).join('; ')}.`, 0));
+}

@@ -1,0 +1,104 @@
+// What all plots have in common: a figure with a caption, axes, a size that follows the window and the paper.
+
+const margin = { left: 74, right: 14, top: 10, bottom: 30 };
+const paper_width = 700;
+const plots = [];
+let printing = false;
+
+// A plot is drawn by `draw(width)`, which returns an svg element, now and whenever its room changes.
+function add_plot(room, draw) {
+  const plot = { room, draw, width: 0 };
+  plots.push(plot);
+  redraw(plot);
+  return () => redraw(plot);
+}
+
+function redraw(plot) {
+  plot.width = plot.room.clientWidth;
+  const width = printing ? paper_width : Math.max(plot.width, 280);
+  plot.room.replaceChildren(plot.draw(width));
+}
+
+function redraw_all() {
+  plots.forEach(redraw);
+}
+
+function follow_the_window() {
+  new ResizeObserver(() => {
+    if (!printing) plots.filter((plot) => plot.room.clientWidth !== plot.width).forEach(redraw);
+  }).observe(by_id('report'));
+  window.addEventListener('beforeprint', () => { printing = true; redraw_all(); });
+  window.addEventListener('afterprint', () => { printing = false; redraw_all(); });
+}
+
+// A figure that can be gone through with the arrow keys: `count` positions, `show(position or null)` tells one.
+function make_figure(title, explanation, steps) {
+  const room = element('div', {
+    class: 'plot', tabindex: '0', role: 'group', 'aria-roledescription': 'plot', 'aria-label': title,
+  });
+  if (steps) {
+    room.setAttribute('aria-description', 'Left and right arrow keys read the figures one after the other.');
+    follow_keys(room, steps);
+  }
+  const figure = element('figure', {}, element('figcaption', {}, element('h3', {}, title),
+    explanation ? element('p', { class: 'explanation' }, explanation) : null), room);
+  return { figure, room };
+}
+
+function follow_keys(room, steps) {
+  let position = null;
+  const go = (to) => {
+    position = Math.min(Math.max(to, 0), steps.count() - 1);
+    steps.show(position);
+  };
+  room.addEventListener('keydown', (event) => {
+    const from = position === null ? -1 : position;
+    const page = Math.ceil(steps.count() / 20);
+    const moves = {
+      ArrowRight: from + 1, ArrowLeft: position === null ? steps.count() - 1 : from - 1,
+      PageUp: from + page, PageDown: from - page, Home: 0, End: steps.count() - 1,
+    };
+    if (event.key === 'Escape') {
+      position = null;
+      steps.show(null);
+    } else if (event.key in moves && !event.ctrlKey && !event.metaKey && !event.altKey && steps.count() > 0) {
+      go(moves[event.key]);
+      event.preventDefault();
+    }
+  });
+}
+
+// Round values from 0 to `most`, at least two.
+function ticks_up_to(most, wanted, binary) {
+  if (!(most > 0)) return [0, 1];
+  const rough = most / wanted;
+  let step = 2 ** Math.ceil(Math.log2(rough));
+  if (!binary) {
+    const decade = 10 ** Math.floor(Math.log10(rough));
+    step = [1, 2, 5, 10].map((factor) => factor * decade).find((candidate) => candidate >= rough * 0.999);
+  }
+  const ticks = [];
+  for (let i = 0; (i - 1) * step < most; ++i) ticks.push(i * step);
+  return ticks;
+}
+
+function empty_plot(width, height, label) {
+  return shape('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': label });
+}
+
+function plot_text(x, y, text, anchor = 'start', kind = 'tick') {
+  return shape('text', { x, y, 'text-anchor': anchor, class: kind }, text);
+}
+
+// Lines across at the ticks of the vertical axis, with their labels; returns the scale.
+function draw_vertical_axis(svg, ticks, width, height, text_of) {
+  const bottom = height - margin.bottom;
+  const most = ticks[ticks.length - 1];
+  const scale = (value) => bottom - (value / most) * (bottom - margin.top);
+  for (const tick of ticks) {
+    const y = scale(tick);
+    svg.append(shape('line', { x1: margin.left, x2: width - margin.right, y1: y, y2: y, class: 'grid' }),
+      plot_text(margin.left - 8, y + 4, text_of(tick), 'end'));
+  }
+  return scale;
+}

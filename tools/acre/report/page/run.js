@@ -1,0 +1,50 @@
+// What was recorded: the facts of the run, what to know before reading on, the places and the threads.
+
+function add_facts(facts) {
+  by_id('facts').append(...facts.map(([name, value, more]) =>
+    element('div', {}, element('dt', {}, name), element('dd', {}, value), more ? element('dd', { class: 'more' }, more) : null)));
+}
+
+function show_run() {
+  const { info } = data;
+  const program = info.command.length > 0 ? file_name(info.command[0]) : 'the program';
+  document.title = `acre report: ${program}`;
+  by_id('program').textContent = program;
+  by_id('command').textContent = info.command.join(' ');
+  by_id('trace').textContent = file_name(info.trace);
+  add_facts([
+    ['Allocations', count_text(info.allocations), `${count_text(info.reallocations)} by realloc`],
+    ['Allocated', bytes_text(info.bytes), `in ${plural(info.threads, 'thread', 'threads')}`],
+    ['Alive at a time', `at most ${bytes_text(info.peak_bytes)}`, `at most ${plural(info.peak_objects, 'object', 'objects')}`],
+    ['Never freed', bytes_text(info.never_freed.bytes), plural(info.never_freed.count, 'object', 'objects')],
+    ['Freed elsewhere', info.frees > 0 ? percent_text(info.freed_by_other_thread / info.frees) : '0.0 %', 'of the frees, by another thread'],
+    ['Time', time_text(info.duration_ns), info.cpu_us === null ? 'CPU time not known' : `CPU time ${time_text(info.cpu_us * 1000)}, with the recording`],
+    ['Recorded', info.date.slice(0, 10), info.date.slice(11)],
+    ['Ended', info.exit_status === null ? 'not known' : `status ${info.exit_status}`, info.machine],
+  ]);
+}
+
+// What is wrong with the trace, or not in it, before any figure.
+function show_notices() {
+  const { info } = data;
+  const notices = [...info.notes];
+  if (info.missing) notices.unshift(`The trace is not whole: ${info.missing}`);
+  if (data.sampling_period > 1) {
+    notices.push(`One allocation in ${count_text(data.sampling_period)} was recorded, at random: multiply counts and bytes by that. ` +
+      'The order of allocations and frees is not in such a trace, so what needs it is not advised.');
+  }
+  if (!data.stacks_at_free) notices.push('The trace has no stacks at frees, so nothing can be said about arenas: record without --no-free-stacks.');
+  if (info.unmatched_frees > 0) notices.push(`${plural(info.unmatched_frees, 'free', 'frees')} of memory whose allocation was not seen are left out.`);
+  if (data.pauses.length > 0) notices.push('The recording was paused: hatched in the plots over time.');
+  by_id('notices').append(...notices.map((text) => element('p', { class: 'notice' }, text)));
+}
+
+function show_places() {
+  by_id('site-table').append(table('Places that allocate most bytes', ['place', 'allocations', 'bytes', 'most alive', 'sizes', 'never freed', 'for example'],
+    data.info.sites.map((site) => [where_text(site), count_text(site.allocations), bytes_text(site.bytes), bytes_text(site.peak_bytes),
+      site.smallest === site.largest ? bytes_text(site.largest) : `${bytes_text(site.smallest)} to ${bytes_text(site.largest)}`,
+      count_text(site.never_freed.count), site.path]), [1, 2, 3, 4, 5]));
+  by_id('thread-table').append(table('Threads, most allocations first', ['thread', 'allocations', 'bytes', 'frees', 'of objects of other threads'],
+    data.threads.map((each) => [String(each.thread), count_text(each.allocations), bytes_text(each.bytes), count_text(each.frees),
+      count_text(each.frees_of_others)]), [1, 2, 3, 4]));
+}

@@ -1,0 +1,162 @@
+#include "report_json.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace acre::tool {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_threads_shown = 32;
+
+/// Whole numbers without a fraction are shorter; what does not fit stays as it is.
+json number(double value) {
+    constexpr double most = 9e18;
+    return value < most ? json(static_cast<std::uint64_t>(std::llround(value))) : json(value);
+}
+
+json timeline_json(const run_picture& picture) {
+    json live = json::array();
+    json last = json::array();
+    json allocations = json::array();
+    json bytes = json::array();
+    json frees = json::array();
+    for (const time_bucket& each : picture.buckets) {
+        live.push_back(each.most_bytes);
+        last.push_back(each.last_bytes);
+        allocations.push_back(each.allocated.count);
+        bytes.push_back(each.allocated.bytes);
+        frees.push_back(each.frees);
+    }
+    return {{"bucket_ns", picture.bucket_nanoseconds},
+            {"most_bytes", live},
+            {"last_bytes", last},
+            {"allocations", allocations},
+            {"bytes", bytes},
+            {"frees", frees}};
+}
+
+/// The classes from the first to the last that has something in it, each as [from, below, count, bytes].
+json histogram_json(const tally_histogram& histogram) {
+    const std::vector<tally>& classes = histogram.classes();
+    const auto has_some = [](const tally& each) { return each.count != 0; };
+    const auto first = std::find_if(classes.begin(), classes.end(), has_some);
+    const auto last = std::find_if(classes.rbegin(), classes.rend(), has_some).base();
+    json rows = json::array();
+    for (auto each = first; each < last; ++each) {
+        const auto place = static_cast<std::size_t>(each - classes.begin());
+        const json below = place < histogram.bounds().size() ? json(histogram.bounds()[place]) : nullptr;
+        rows.push_back({place == 0 ? 0 : histogram.bounds()[place - 1], below, each->count, each->bytes});
+    }
+    return rows;
+}
+
+class name_table {
+public:
+    explicit name_table(const call_paths& paths) : paths_{paths} {}
+
+    std::size_t place_of(std::uint32_t function) {
+        const auto [place, added] = places_.try_emplace(function, functions_.size());
+        if (added) {
+            const function_info& info = paths_.functions()[function];
+            const std::string full = info.name == info.short_name ? "" : info.name.substr(0, longest);
+            functions_.push_back({info.short_name.substr(0, longest), full, info.passes_memory_on ? 1 : 0});
+        }
+        return place->second;
+    }
+
+    json functions() && { return std::move(functions_); }
+
+private:
+    static constexpr std::size_t longest = 400;  // names of templates go on for kilobytes
+
+    const call_paths& paths_;
+    std::map<std::uint32_t, std::size_t> places_;
+    json functions_ = json::array();
+};
+
+json flames_json(const run_picture& picture, const call_paths& paths) {
+    name_table names{paths};
+    json parents = json::array();
+    json functions = json::array();
+    json weights = json::object();
+    for (const flame_node& each : picture.flames) {
+        parents.push_back(each.parent);
+        functions.push_back(names.place_of(each.function));
+        for (std::size_t i = 0; i < flame_weights; ++i) {
+            weights[name_of(static_cast<flame_weight>(i))].push_back(number(each.weights[i]));
+        }
+    }
+    return {{"parents", parents},
+            {"functions", functions},
+            {"weights", weights},
+            {"names", std::move(names).functions()},
+            {"least_share", picture_limits{}.least_flame_share}};
+}
+
+json bands_json(const band_lane& lane) {
+    json bands = json::array();
+    for (const band& each : lane.bands()) bands.push_back({each.begin, each.end, each.count, each.bytes});
+    return bands;
+}
+
+json lanes_json(const lane_list& list) {
+    json lanes = json::array();
+    for (const named_lane& each : list.lanes) {
+        lanes.push_back({{"name", each.name},
+                         {"thread", each.thread},
+                         {"advice", each.advice},
+                         {"count", each.lane.count()},
+                         {"total_ns", each.lane.total_time()},
+                         {"longest_ns", each.lane.longest()},
+                         {"bands", bands_json(each.lane)}});
+    }
+    return {{"lanes", lanes}, {"omitted", list.omitted}};
+}
+
+json threads_json(const run_picture& picture) {
+    std::vector<thread_figures> sorted = picture.threads;
+    std::stable_sort(sorted.begin(), sorted.end(), [](const thread_figures& a, const thread_figures& b) {
+        return a.allocated.count > b.allocated.count;
+    });
+    if (sorted.size() > most_threads_shown) sorted.resize(most_threads_shown);
+    json threads = json::array();
+    for (const thread_figures& each : sorted) {
+        threads.push_back({{"thread", each.thread},
+                           {"allocations", each.allocated.count},
+                           {"bytes", each.allocated.bytes},
+                           {"frees", each.frees},
+                           {"frees_of_others", each.frees_of_others}});
+    }
+    return threads;
+}
+
+}  // namespace
+
+nlohmann::json report_json(const run_picture& picture, const call_paths& paths, const trace_header& header,
+                           report_parts parts) {
+    return {{"info", std::move(parts.info)},
+            {"advice", std::move(parts.advice)},
+            {"replay", std::move(parts.replay)},
+            {"fit", std::move(parts.fit)},
+            {"measured", parts.measured},
+            {"stacks_at_free", header.stacks_at_free},
+            {"sampling_period", header.sampling_period},
+            {"timeline", timeline_json(picture)},
+            {"sizes", histogram_json(picture.sizes)},
+            {"lifetimes",
+             {{"time", histogram_json(picture.life_times)},
+              {"allocations", histogram_json(picture.life_allocations)},
+              {"bytes", histogram_json(picture.life_bytes)}}},
+            {"never_freed", {{"count", picture.never_freed.count}, {"bytes", picture.never_freed.bytes}}},
+            {"flames", flames_json(picture, paths)},
+            {"scopes", lanes_json(picture.scopes)},
+            {"generations", lanes_json(picture.generations)},
+            {"pauses", bands_json(picture.pauses)},
+            {"threads", threads_json(picture)}};
+}
+
+}  // namespace acre::tool

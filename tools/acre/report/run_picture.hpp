@@ -1,0 +1,55 @@
+// What the plots of a report show of a run, gathered in one pass over its events.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "advise/advice.hpp"
+#include "advise/history.hpp"
+#include "bands.hpp"
+#include "flame_graph.hpp"
+#include "tally_histogram.hpp"
+#include "timeline.hpp"
+#include "trace/call_paths.hpp"
+#include "trace/reader.hpp"
+
+namespace acre::tool {
+
+/// What a thread did.
+struct thread_figures {
+    std::uint32_t thread = 0;
+    tally allocated{};
+    std::uint64_t frees = 0;
+    std::uint64_t frees_of_others = 0;  // of what another thread allocated
+};
+
+struct run_picture {
+    std::uint64_t bucket_nanoseconds = 0;
+    std::vector<time_bucket> buckets;
+    tally_histogram sizes{size_bounds()};
+    // From the allocation to the free of an object: time, and what was allocated meanwhile.
+    tally_histogram life_times{time_bounds()};
+    tally_histogram life_allocations{doubling_bounds()};
+    tally_histogram life_bytes{doubling_bounds()};
+    tally never_freed;
+    std::vector<flame_node> flames;
+    lane_list scopes;
+    lane_list generations;
+    band_lane pauses;
+    std::vector<thread_figures> threads;  // the last one stands for all from its number on
+};
+
+/// How much of it is kept, so that a page of it opens at once.
+struct picture_limits {
+    double least_flame_share = 0.0005;
+    std::size_t most_flames = 3000;
+    std::size_t most_lanes = 24;
+    std::size_t most_threads = 4096;
+};
+
+/// `peak_bytes` is the most that was alive at a time, as trace_summary has it; `run` and `advices` say which scopes have
+/// generations.
+run_picture draw_run(trace_reader& reader, const call_paths& paths, std::uint64_t peak_bytes, const history& run,
+                     const std::vector<advice>& advices, const picture_limits& limits = {});
+
+}  // namespace acre::tool

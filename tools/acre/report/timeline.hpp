@@ -1,0 +1,60 @@
+// What lived and what was allocated over the time of a run, in a bounded number of buckets.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "info/trace_summary.hpp"
+
+namespace acre::tool {
+
+/// A stretch of time.
+struct time_bucket {
+    std::uint64_t most_bytes = 0;  // alive at a time in it
+    std::uint64_t last_bytes = 0;  // alive at its end
+    std::uint64_t frees = 0;
+    tally allocated;
+
+    bool is_empty() const noexcept { return allocated.count == 0 && frees == 0; }
+};
+
+/// The length of the run need not be known: when the buckets are full, each two of them become one.
+class timeline {
+public:
+    static constexpr std::size_t most_buckets = 1000;
+
+    void allocate(std::uint64_t time, std::uint64_t size) {
+        live_bytes_ += size;
+        time_bucket& bucket = at(time);
+        bucket.allocated.add(size);
+        bucket.most_bytes = std::max(bucket.most_bytes, live_bytes_);
+        bucket.last_bytes = live_bytes_;
+    }
+
+    void release(std::uint64_t time, std::uint64_t size) {
+        time_bucket& bucket = at(time);
+        live_bytes_ -= size;
+        ++bucket.frees;
+        bucket.last_bytes = live_bytes_;
+    }
+
+    std::uint64_t live_bytes() const noexcept { return live_bytes_; }
+    std::uint64_t bucket_nanoseconds() const noexcept { return width_; }
+
+    /// To be called once, at the end: where nothing happened, what lived before lives on.
+    std::vector<time_bucket> finish();
+
+private:
+    static constexpr std::uint64_t tick = 100;  // nanoseconds, the resolution of a trace
+
+    time_bucket& at(std::uint64_t time);
+    void halve();
+
+    std::vector<time_bucket> buckets_;
+    std::uint64_t width_ = tick;
+    std::uint64_t live_bytes_ = 0;
+};
+
+}  // namespace acre::tool
