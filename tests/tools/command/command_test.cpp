@@ -55,6 +55,18 @@ protected:
         EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
     }
 
+    std::string content_of(const char* name) {
+        std::ifstream file{directory_ / name};
+        return {std::istreambuf_iterator<char>{file}, {}};
+    }
+
+    /// What the page of a report is drawn from.
+    static nlohmann::json data_in(const std::string& page) {
+        const std::string begin = R"(id="data">)";
+        const std::size_t from = page.find(begin) + begin.size();
+        return nlohmann::json::parse(page.substr(from, page.find('<', from) - from), nullptr, false);
+    }
+
     /// Orcs that come and go, and requests.
     std::filesystem::path write_trace() {
         made_trace made;
@@ -86,8 +98,8 @@ protected:
 
 TEST_F(command, says_its_version_and_its_help) {
     EXPECT_EQ(acre("--version").output.substr(0, 5), "acre ");
-    for (const char* what :
-         {"--help", "record --help", "finish --help", "info --help", "replay --help", "advise --help"}) {
+    for (const char* what : {"--help", "record --help", "finish --help", "info --help", "replay --help",
+                             "advise --help", "report --help"}) {
         const run_result result = acre(what);
         EXPECT_EQ(result.status, 0) << what;
         EXPECT_NE(result.output.find("Example"), std::string::npos) << what;
@@ -106,6 +118,8 @@ TEST_F(command, wrong_usage_is_status_2) {
     expect_failure("replay a.acre", 2, "with");
     expect_failure("replay a.acre --with arena --rounds 0", 2, "rounds");
     expect_failure("advise a.acre --top -3", 2, "--top");
+    expect_failure("report", 2, "FILE is required; see 'acre report --help'");
+    expect_failure("report a.acre --top 0", 2, "--top");
     expect_failure("info a.acre --top 0", 2, "--top");
     expect_failure("info a.acre --top 99999999999999999999999", 2, "--top");
     expect_failure("record", 2, "program");
@@ -150,7 +164,7 @@ TEST_F(command, names_that_begin_with_a_hyphen_come_after_two) {
 TEST_F(command, what_cannot_be_done_is_status_1) {
     write_trace();
     std::ofstream{directory_ / "text"} << "this is no trace, though it is a file of some length\n";
-    for (const char* name : {"info", "advise", "replay --with arena"}) {
+    for (const char* name : {"info", "advise", "replay --with arena", "report"}) {
         expect_failure(std::string{name} + " missing.acre", 1, "missing.acre");
         expect_failure(std::string{name} + " text", 1, "not a trace");
         expect_failure(std::string{name} + " .", 1, "not a regular file");
@@ -253,12 +267,56 @@ TEST_F(command, advise_shows_as_many_as_are_wanted) {
     EXPECT_NE(result.output.find("1 more entry"), std::string::npos);
 }
 
+TEST_F(command, report_writes_a_page) {
+    write_trace();
+    run_result result = acre("report a.acre -o b.html --no-measure");
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(result.output, "");
+    EXPECT_EQ(result.errors, "acre: wrote 'b.html': open it in a browser\n");
+    const std::string page = content_of("b.html");
+    EXPECT_TRUE(page.starts_with("<!doctype html>"));
+    EXPECT_EQ(data_in(page)["info"]["allocations"], 12'000);
+    EXPECT_EQ(data_in(page)["advice"]["advices"][0]["scope"], "request");
+    EXPECT_TRUE(data_in(page)["replay"].is_null());
+    EXPECT_EQ(acre("-q report a.acre --no-measure").errors, "");
+    EXPECT_EQ(content_of("a.html"), page);
+    EXPECT_EQ(acre("report a.acre --no-measure -o /dev/stdout").output, page);
+}
+
+TEST_F(command, report_measures) {
+    write_trace();
+    const run_result result = acre("report a.acre --top 1");
+    EXPECT_EQ(result.status, 0) << result.errors;
+    const auto data = data_in(content_of("a.html"));
+    EXPECT_EQ(data["advice"]["advices"].size(), 1U);
+    EXPECT_GT(data["advice"]["advices"][0]["saving"]["rounds"].get<int>(), 0);
+    EXPECT_GE(data["replay"]["resources"].size(), 5U);
+}
+
+TEST_F(command, a_report_never_replaces_its_trace_or_half_a_page) {
+    write_trace();
+    const std::string trace = content_of("a.acre");
+    for (const char* same : {"a.acre", "./a.acre"}) {
+        expect_failure(std::string{"report a.acre -o "} + same, 1, "is the trace itself");
+    }
+    EXPECT_EQ(content_of("a.acre"), trace);
+    std::ofstream{directory_ / "b.html"} << "an older page";
+    expect_failure("report a.acre -o ''", 1, "the report to write has no name");
+    expect_failure("report a.acre --no-measure -o /dev/full", 1, "cannot write '/dev/full': No space left");
+    expect_failure("report a.acre --no-measure -o no/such/folder.html", 1, "cannot write 'no/such/folder.html'");
+    expect_failure("report a.acre --no-measure -o b.html --fit missing.json", 1, "cannot read 'missing.json'");
+    expect_failure("report a.acre --no-measure -o b.html --fit b.html", 1, "not what 'acre fit --json' prints");
+    EXPECT_EQ(content_of("b.html"), "an older page");
+}
+
 TEST_F(command, an_empty_trace_is_told_not_replayed) {
     made_trace{}.write(directory_ / "a.acre");
     EXPECT_EQ(nlohmann::json::parse(acre("info a.acre --json").output)["allocations"], 0);
     EXPECT_EQ(acre("info a.acre").status, 0);
     expect_failure("replay a.acre --with arena", 1, "no events");
     expect_failure("advise a.acre", 1, "no allocations");
+    EXPECT_EQ(acre("report a.acre").status, 0);
+    EXPECT_EQ(data_in(content_of("a.html"))["advice"]["advices"].size(), 0U);
 }
 
 TEST_F(command, a_cut_off_trace_is_used_as_far_as_it_is_whole) {
@@ -269,6 +327,9 @@ TEST_F(command, a_cut_off_trace_is_used_as_far_as_it_is_whole) {
     EXPECT_NE(info.errors.find("cut off: 65,536 events are whole"), std::string::npos) << info.errors;
     EXPECT_EQ(std::count(info.errors.begin(), info.errors.end(), '\n'), 1);
     EXPECT_EQ(acre("advise cut.acre --top 1").status, 3);
+    EXPECT_EQ(acre("report cut.acre --no-measure").status, 3);
+    EXPECT_NE(data_in(content_of("cut.html"))["info"]["missing"].get<std::string>().find("65,536 events"),
+              std::string::npos);
     std::filesystem::resize_file(directory_ / "cut.acre", 3000);
     for (const char* name : {"info", "advise", "replay --with arena"}) {
         expect_failure(std::string{name} + " cut.acre", 1, "cut off before its first event");

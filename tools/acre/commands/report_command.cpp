@@ -2,8 +2,10 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <system_error>
 #include <type_traits>
+#include <vector>
 
 #include "advise/advice_report.hpp"
 #include "advise/history.hpp"
@@ -14,6 +16,7 @@
 #include "replay/replay_report.hpp"
 #include "replay/resources.hpp"
 #include "replay/sequence_builder.hpp"
+#include "report/fit_file.hpp"
 #include "report/page.hpp"
 #include "report/report_json.hpp"
 #include "report/run_picture.hpp"
@@ -31,6 +34,7 @@ struct report_options {
     std::string file;
     std::string output;
     std::size_t top = 10;
+    std::vector<std::string> fits;  // files
     bool no_measure = false;
 };
 
@@ -41,13 +45,14 @@ public:
         : options_{options}, context_{context}, reader_{options.file}, paths_{reader_.tables()} {}
 
     int run() {
+        for (const std::string& file : options_.fits) parts_.fit.push_back(read_fit(file));
         const trace_summary summary = pass("reading", [&] { return summarise(reader_, paths_); });
         parts_.info = info_json(reader_, paths_, summary, sites_shown);
         const history run = pass("following lives", [&] { return history{reader_, paths_}; });
         advice_list list = plan(run);
         const run_picture picture =
             pass("drawing", [&] { return draw_run(reader_, paths_, summary.peak_bytes, run, list.advices); });
-        if (!options_.no_measure && summary.events != 0) measure(list, run, summary);
+        if (is_to_measure(summary)) measure(list, run, summary);
         parts_.advice = advice_json(list, paths_, reader_.header());
         write_whole_file(options_.output, page_of(report_json(picture, paths_, reader_.header(), std::move(parts_))));
         remark(context_, "wrote '" + options_.output + "': open it in a browser");
@@ -55,6 +60,11 @@ public:
     }
 
 private:
+    /// What was sampled cannot be replayed as it was.
+    bool is_to_measure(const trace_summary& summary) const {
+        return !options_.no_measure && summary.events != 0 && !reader_.header().is_sampled();
+    }
+
     template <typename Work>
     std::invoke_result_t<Work> pass(const char* label, Work work) {
         progress_bar bar{label, !context_.quiet};
@@ -145,12 +155,15 @@ void add_report_command(CLI::App& app, command_context& context, command_action&
     command->add_option("--top", options->top, "How many advices to measure and show")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
+    command->add_option("--fit", options->fits, "Show what 'acre fit --json' printed into this file; may be repeated")
+        ->allow_extra_args(false);
     command->add_flag("--no-measure", options->no_measure,
                       "Replay nothing: quick, and the same page each time, but without savings");
     command->footer(
         "Examples:\n"
         "  acre report app.acre -o app.html\n"
-        "  acre report --no-measure app.acre\n\n"
+        "  acre report --no-measure app.acre\n"
+        "  acre fit --json app.acre > fit.json; acre report app.acre --fit fit.json\n\n"
         "Exit status 3: the trace was cut off; the report is about what is whole, and says so.");
     command->callback([&, options, output] {
         action = [&, options, output] { return run_report(*options, context, output->count() > 0); };

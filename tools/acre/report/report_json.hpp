@@ -10,10 +10,10 @@ namespace acre::tool {
 
 /// The parts that other commands tell as well, in their own keys; null where there is none.
 struct report_parts {
-    nlohmann::json info;    // as `acre info --json`
-    nlohmann::json advice;  // as `acre advise --json`
-    nlohmann::json replay;  // as `acre replay --json`
-    nlohmann::json fit;     // as `acre fit --json`
+    nlohmann::json info;                           // as `acre info --json`
+    nlohmann::json advice;                         // as `acre advise --json`
+    nlohmann::json replay;                         // as `acre replay --json`
+    nlohmann::json fit = nlohmann::json::array();  // each as `acre fit --json`
     bool measured = false;
 };
 

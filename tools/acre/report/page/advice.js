@@ -1,12 +1,9 @@
 // The advices: a table of all, and each with its evidence and the code to copy.
 
-const verdicts = {
-  arena: 'arena', scratch: 'scratch', object_pool: 'object pool', multi_pool: 'multi pool', monotonic_arena: 'arena, never reset',
-  phase_arena: 'arena, freed as a whole', concurrent: 'concurrent pool', leave: 'leave it',
-};
-
+// "an object pool" of object_pool.
 function verdict_text(verdict) {
-  return verdicts[verdict] || verdict;
+  const words = verdict.replaceAll('_', ' ');
+  return `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`;
 }
 
 function saving_text(saving) {
@@ -103,7 +100,10 @@ function advice_entry(each, number) {
 
 function advice_intro(advice) {
   if (advice.advices.length === 0) return 'There is nothing to advise about.';
-  if (!data.measured) return 'What suits each place by the lives of its objects. Nothing was measured (--no-measure), so no saving is told.';
+  if (!data.measured) {
+    const why = data.sampling_period > 1 ? 'a sample cannot be replayed' : '--no-measure';
+    return `What suits each place by the lives of its objects. Nothing was measured (${why}), so no saving is told.`;
+  }
   const share = advice.cpu_ns ? `, ${percent_text(advice.malloc_ns / advice.cpu_ns)} of the CPU time of the run` : '';
   return `Replayed, all allocations and frees take malloc ${time_text(advice.malloc_ns)}${share}: that is what there is to save. ` +
     'Savings are what the replay of just those allocations gave on the machine that made this page, with 95 % confidence.';

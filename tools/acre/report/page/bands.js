@@ -7,7 +7,7 @@ function draw_lane(svg, lane, top, width) {
   const x = time.scale(width);
   const room = lane_height - 16;
   const most = Math.max(...lane.bands.map((band) => band[3]), 0);
-  svg.append(plot_text(margin.left, top + 11, lane_title(lane), 'start', 'lane-name'));
+  svg.append(plot_text(margin.left, top + 11, fitting(lane_title(lane), width - margin.left - margin.right), 'start', 'lane-name'));
   for (const [begin, end, count, bytes] of lane.bands) {
     const height = most > 0 ? Math.max((bytes / most) * room, 2) : room;
     const text = `${time_text(begin)} to ${time_text(end)}` + (count > 1 ? `, ${count_text(count)} times` : '') +
@@ -20,8 +20,7 @@ function draw_lane(svg, lane, top, width) {
 }
 
 function lane_title(lane) {
-  const name = lane.name.length > 60 ? `${lane.name.slice(0, 59)}…` : lane.name;
-  return data.threads.length > 1 ? `${name}, thread ${lane.thread}` : name;
+  return data.threads.length > 1 ? `thread ${lane.thread}: ${lane.name}` : lane.name;
 }
 
 function lanes_table(label, caption, list, with_bytes) {

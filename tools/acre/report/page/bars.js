@@ -1,17 +1,19 @@
 // What the same allocations took with other allocators, as bars beside malloc.
 
 const bar_row = 30;
+const bar_letter = 7.9;
 
 // Rows of {name, value, low, high, text}; `mark` is a value to draw a line at.
 function draw_comparison(width, rows, label, mark) {
-  const room_left = Math.min(150, width * 0.3);
+  const longest = Math.max(...rows.map((row) => row.name.length));
+  const room_left = Math.min(longest * bar_letter + 12, width * 0.45);
   const room_right = 120;
   const most = Math.max(...rows.map((row) => Math.max(row.value, row.high || 0)), mark || 0, Number.MIN_VALUE);
   const x = (value) => room_left + (value / most) * (width - room_left - room_right);
   const svg = empty_plot(width, rows.length * bar_row + 12, label);
   rows.forEach((row, i) => {
     const y = i * bar_row + 6;
-    svg.append(plot_text(room_left - 8, y + 17, row.name, 'end', 'bar-name'));
+    svg.append(plot_text(room_left - 8, y + 17, fitting(row.name, room_left - 8, bar_letter), 'end', 'bar-name'));
     if (row.value === null) {
       svg.append(plot_text(room_left + 4, y + 17, row.text, 'start', 'bar-value'));
       return;
@@ -40,6 +42,24 @@ function memory_bars(resources) {
   }));
 }
 
+// What a replay on a clean heap gave, of each that took part.
+function players_of(replay) {
+  return replay.resources.map((each) => {
+    const parameters = Object.entries(each.parameters || {}).map(([name, value]) => `${name}=${value}`).join(':');
+    const name = [each.name, parameters].filter((part) => part).join(':') + (each.frees === false ? ', frees left out' : '');
+    if (each.failed) return { name, failed: true, why: each.why || 'failed' };
+    const times = each.clean || {};
+    return {
+      name, failed: false,
+      ratio: times.ratio ? times.ratio.median : each.ratio,
+      ratio_low: times.ratio ? times.ratio.low : each.ratio_low,
+      ratio_high: times.ratio ? times.ratio.high : each.ratio_high,
+      ns_per_operation: times.ns_per_event ? times.ns_per_event.median : each.ns_per_operation,
+      peak_bytes: each.held_bytes === undefined ? each.peak_bytes : each.held_bytes,
+    };
+  });
+}
+
 function replay_rows(resources) {
   return resources.map((each) => (each.failed ? [each.name, each.why, '', '', ''] : [each.name, `${each.ns_per_operation.toFixed(1)} ns`,
     each.ratio.toFixed(3), `${each.ratio_low.toFixed(3)} to ${each.ratio_high.toFixed(3)}`, bytes_text(each.peak_bytes)]));
@@ -48,10 +68,13 @@ function replay_rows(resources) {
 function show_replay() {
   const into = by_id('replay-plot');
   if (!data.replay) {
-    into.append(element('p', { class: 'explanation' }, 'Nothing was replayed: acre report was told --no-measure, or the trace has no events.'));
+    into.append(element('p', { class: 'explanation' }, data.sampling_period > 1
+      ? 'A sample of the allocations cannot be replayed.' : 'Nothing was replayed: acre report was told --no-measure, or the trace has no events.'));
     return;
   }
-  const { resources, rounds, notes } = data.replay;
+  const resources = players_of(data.replay);
+  const { notes } = data.replay;
+  const rounds = data.replay.heaps ? data.replay.heaps.clean.rounds : data.replay.rounds;
   const time_figure = make_figure('Time, beside malloc',
     `All events of the run, replayed over each allocator: the CPU time as a ratio to malloc's, the median of ${plural(rounds, 'round', 'rounds')}, ` +
     'with the range or the interval that holds it. Shorter is faster; the line is malloc.');

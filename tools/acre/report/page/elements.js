@@ -11,7 +11,7 @@ function with_parts(made, attributes, children) {
       made.setAttribute(name, value === true ? '' : value);
     }
   }
-  made.append(...children.flat().filter((each) => each !== null && each !== undefined && each !== ''));
+  made.append(...children.flat(Infinity).filter((each) => each !== null && each !== undefined && each !== ''));
   return made;
 }
 
@@ -29,7 +29,7 @@ function by_id(id) {
 
 // Rows of cells; the columns named in `numbers` (by position) are figures. It scrolls by itself where it is too wide.
 function table(caption, heads, rows, numbers = []) {
-  const kind = (column) => (numbers.includes(column) ? 'number' : null);
+  const kind = (column) => (numbers.includes(column) ? 'number' : heads[column] === '' ? null : 'words');
   const head = element('tr', {}, heads.map((text, i) => element('th', { scope: 'col', class: kind(i) }, text)));
   const body = rows.map((cells) =>
     element('tr', {}, cells.map((cell, i) =>

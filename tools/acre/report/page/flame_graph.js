@@ -28,7 +28,6 @@ class flame_graph {
     });
     this.room.addEventListener('keydown', (event) => this.follow_key(event));
     this.room.addEventListener('focus', () => this.tell(this.current));
-    this.table = element('div');
   }
 
   show() {
@@ -44,7 +43,7 @@ class flame_graph {
       element('button', { type: 'button', id: 'flame-whole', onclick: () => this.zoom(0) }, 'Whole program'));
     by_id('flame-graph').append(this.found, this.room, this.readout, element('p', { class: 'explanation' },
       'Grey boxes are functions of the C and C++ libraries and wrappers of malloc. Recursion is folded into one box. Paths that ' +
-      `hold less than ${percent_text(this.flames.least_share)} of everything are not drawn. A lifetime counts to the free, or to the end of the recording; ` +
+      `hold less than ${short_number(this.flames.least_share * 100)} % of everything are not drawn. A lifetime counts to the free, or to the end of the recording; ` +
       'the lifetimes of all objects are added up.'));
     this.draw = add_plot(this.room, (width) => this.drawing(width));
     this.fill_table();
@@ -142,9 +141,7 @@ class flame_graph {
     const kinds = ['box', found.has(node) ? 'match' : only_passes_on(this.tree, node) ? 'library' : `tint-${this.tree.functions[node] % 4}`];
     if (box.above) kinds.push('above');
     if (node === this.current) kinds.push('current');
-    const letters = Math.floor((box.width - 8) / letter_width);
-    const name = name_of(this.tree, node);
-    const shown = letters >= name.length ? name : letters >= 3 ? `${name.slice(0, letters - 1)}…` : '';
+    const shown = fitting(name_of(this.tree, node), box.width - 8, letter_width);
     return shape('g', {
       id: box.id, class: kinds.join(' '), role: 'treeitem', 'aria-level': box.row + 1, 'aria-label': this.text_of(node),
       'aria-selected': node === this.current ? 'true' : 'false',
@@ -166,10 +163,13 @@ class flame_graph {
     const [title, text] = flame_weights[this.weight];
     const all = this.tree.values[0];
     const share = (value) => percent_text(all > 0 ? value / all : 0);
-    by_id('flame-table').replaceChildren(folded_table('As a table', `Functions by ${title}`,
+    const shown = by_id('flame-table').querySelector('details');
+    const table = folded_table('As a table', `Functions by ${title}`,
       ['function', 'itself', 'share', 'with its calls', 'share'],
       () => flame_functions(this.tree).slice(0, 60).map(({ node, own, whole }) =>
-        [name_of(this.tree, node), text(own), share(own), text(whole), share(whole)]), [1, 2, 3, 4]));
+        [name_of(this.tree, node), text(own), share(own), text(whole), share(whole)]), [1, 2, 3, 4]);
+    table.open = shown !== null && shown.open;
+    by_id('flame-table').replaceChildren(table);
   }
 }
 

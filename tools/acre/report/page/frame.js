@@ -27,8 +27,18 @@ function follow_the_window() {
   new ResizeObserver(() => {
     if (!printing) plots.filter((plot) => plot.room.clientWidth !== plot.width).forEach(redraw);
   }).observe(by_id('report'));
-  window.addEventListener('beforeprint', () => { printing = true; redraw_all(); });
-  window.addEventListener('afterprint', () => { printing = false; redraw_all(); });
+  let opened = [];
+  window.addEventListener('beforeprint', () => {
+    printing = true;
+    redraw_all();
+    opened = [...document.querySelectorAll('.advice details:not([open])')];
+    opened.forEach((details) => { details.open = true; });
+  });
+  window.addEventListener('afterprint', () => {
+    printing = false;
+    redraw_all();
+    opened.forEach((details) => { details.open = false; });
+  });
 }
 
 // A figure that can be gone through with the arrow keys: `count` positions, `show(position or null)` tells one.

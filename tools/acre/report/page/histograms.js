@@ -55,10 +55,10 @@ function draw_bars(width, values, classes, weight, chosen, tell, title) {
     const whole = shape('rect', { x, y: margin.top, width: step, height: bottom - margin.top,
       class: i === chosen ? 'target chosen' : 'target', onclick: () => tell(i) }, shape('title', {}, class_text(classes, i)));
     svg.append(bar, whole);
-    const room_left = classes.length - 1 - i >= every || i === classes.length - 1;
-    if ((i % every === 0 && room_left) || i === classes.length - 1) {
-      svg.append(plot_text(Math.min(x + step / 2, width - margin.right), bottom + 18, classes[i][0],
-        i === classes.length - 1 && i > 0 ? 'end' : i === 0 ? 'start' : 'middle'));
+    const is_last = i === classes.length - 1;
+    if (is_last || (i % every === 0 && classes.length - 1 - i >= every * 1.3)) {
+      const at_edge = is_last && width - margin.right - x < 70;
+      svg.append(plot_text(at_edge ? width - margin.right : x + step / 2, bottom + 18, classes[i][0], at_edge ? 'end' : 'middle'));
     }
   });
   svg.append(shape('line', { x1: margin.left, x2: width - margin.right, y1: bottom, y2: bottom, class: 'axis' }));

@@ -35,7 +35,7 @@ function show_notices() {
   }
   if (!data.stacks_at_free) notices.push('The trace has no stacks at frees, so nothing can be said about arenas: record without --no-free-stacks.');
   if (info.unmatched_frees > 0) notices.push(`${plural(info.unmatched_frees, 'free', 'frees')} of memory whose allocation was not seen are left out.`);
-  if (data.pauses.length > 0) notices.push('The recording was paused: hatched in the plots over time.');
+  if (data.pauses.length > 0) notices.push('The recording was paused: grey in the plots over time.');
   by_id('notices').append(...notices.map((text) => element('p', { class: 'notice' }, text)));
 }
 

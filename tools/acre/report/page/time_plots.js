@@ -32,9 +32,9 @@ function draw_time_axis(svg, width, height) {
   const y = height - margin.bottom;
   const ticks = ticks_up_to(time.end, Math.max(Math.floor(width / 130), 2), false).filter((tick) => tick <= time.end);
   for (const tick of ticks) {
-    const anchor = tick > time.end * 0.94 ? 'end' : tick === 0 ? 'start' : 'middle';
+    const anchor = tick > time.end * 0.94 ? 'end' : 'middle';
     svg.append(shape('line', { x1: x(tick), x2: x(tick), y1: y, y2: y + 5, class: 'axis' }),
-      plot_text(x(tick), y + 20, time_text(tick), anchor));
+      plot_text(x(tick), y + 20, tick === 0 ? '0' : time_text(tick), anchor));
   }
   svg.append(shape('line', { x1: margin.left, x2: width - margin.right, y1: y, y2: y, class: 'axis' }));
 }

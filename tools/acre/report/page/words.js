@@ -1,5 +1,7 @@
 // Figures as people read them, each with its unit.
 
+const no_break = '\u00a0'; // a figure and its unit stay in one line
+
 function count_text(count) {
   return Math.round(count).toLocaleString('en-US');
 }
@@ -15,7 +17,7 @@ function in_units(value, base, units) {
     value /= base;
     ++unit;
   }
-  return `${short_number(value)} ${units[unit]}`.trim();
+  return units[unit] === '' ? short_number(value) : `${short_number(value)}${no_break}${units[unit]}`;
 }
 
 function bytes_text(bytes) {
@@ -30,18 +32,24 @@ function short_count(count) {
 function time_text(nanoseconds) {
   const size = Math.abs(nanoseconds);
   const sign = nanoseconds < 0 ? '-' : '';
-  if (size >= 7200e9) return `${sign}${short_number(size / 3600e9)} h`;
+  if (size >= 7200e9) return `${sign}${short_number(size / 3600e9)}${no_break}h`;
   return sign + in_units(size, 1000, ['ns', 'µs', 'ms', 's']);
 }
 
 function percent_text(share) {
   const percent = share * 100;
-  if (percent !== 0 && Math.abs(percent) < 0.05) return '<0.1 %';
-  return `${percent.toFixed(1)} %`;
+  if (percent !== 0 && Math.abs(percent) < 0.05) return `<0.1${no_break}%`;
+  return `${percent.toFixed(1)}${no_break}%`;
 }
 
 function plural(count, one, many) {
   return `${count_text(count)} ${count === 1 ? one : many}`;
+}
+
+// As much of a text as fits; a letter of a plot is about 7 wide.
+function fitting(text, width, letter = 7) {
+  const letters = Math.floor(width / letter);
+  return text.length <= letters ? text : letters < 3 ? '' : `${text.slice(0, letters - 1)}…`;
 }
 
 function file_name(path) {

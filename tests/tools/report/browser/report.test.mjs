@@ -1,0 +1,414 @@
+// What a person does with the page of a report, in headless Chromium: looks, clicks, types, searches, copies, prints.
+//
+// The environment says where things are: ACRE_REPORTS (a folder with the pages), ACRE_CHROMIUM, and ACRE_SCREENSHOTS (a
+// folder for pictures; none are taken without it).
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { chromium } from 'playwright-core';
+
+import { contrast_problems, overlapping_texts, overflowing } from './looks.mjs';
+
+const reports = process.env.ACRE_REPORTS;
+const all_reports = ['server', 'server_measured', 'hostile', 'one_event', 'empty', 'sampled', 'without_free_stacks', 'random',
+  'truncated', 'large'];
+const looked_at_closely = ['server_measured', 'hostile', 'random', 'large'];
+const wide = { width: 1200, height: 900 };
+const narrow = { width: 360, height: 700 };
+
+let browser;
+let context;
+let page;
+let said; // by the page, on its console or to the network
+
+// Opens a page and gathers what it should not do.
+async function open(name, options = {}) {
+  context = await browser.newContext({ viewport: wide, colorScheme: 'light', ...options });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  page = await context.newPage();
+  said = [];
+  page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => said.push(`error: ${error.message}`));
+  page.on('dialog', (dialog) => { said.push('a dialog'); dialog.dismiss(); });
+  const url = pathToFileURL(path.join(reports, `${name}.html`)).href;
+  page.on('request', (request) => { if (request.url() !== url) said.push(`request: ${request.url()}`); });
+  await page.goto(url);
+}
+
+// From the start of the loading to the end of the scripts, in ms.
+const opening_time = () => page.evaluate(() => performance.getEntriesByType('navigation')[0].loadEventEnd);
+
+async function picture(name) {
+  if (process.env.ACRE_SCREENSHOTS) await page.screenshot({ path: path.join(process.env.ACRE_SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+
+function looks_of(name) {
+  const light = ['light', {}];
+  return looked_at_closely.includes(name) ? [light, ['dark', { colorScheme: 'dark' }], ['narrow', { viewport: narrow }]] : [light];
+}
+
+const text_of = (selector) => page.locator(selector).first().textContent();
+const current_box = () => page.locator('.flame').getAttribute('aria-activedescendant')
+  .then((id) => page.locator(`[id="${id}"]`).getAttribute('aria-label'));
+
+before(async () => {
+  browser = await chromium.launch({
+    executablePath: process.env.ACRE_CHROMIUM || '/usr/bin/chromium',
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync'],
+  });
+});
+after(() => browser?.close());
+beforeEach(() => { said = []; });
+afterEach(async () => {
+  await context?.close();
+  context = undefined;
+  assert.deepEqual(said, [], 'the page said or asked for something');
+});
+
+describe('every report', () => {
+  for (const name of all_reports) {
+    it(`opens: ${name}`, async () => {
+      await open(name);
+      console.log(`# ${name} opened in ${Math.round(await opening_time())} ms`);
+      for (const id of ['run', 'advice', 'time', 'flames', 'sizes', 'lifetimes', 'replay', 'places']) {
+        assert.equal(await page.locator(`section#${id} h2`).count(), 1, id);
+      }
+      assert.equal(await page.locator('#live svg').count(), 1);
+      assert.equal(await page.locator('#rate svg').count(), 1);
+      assert.equal(await page.locator('#size-plot svg').count(), 1);
+      assert.equal(await page.locator('#lifetime-plot svg').count(), 1);
+      assert.ok(await page.locator('.flame [role=treeitem]').count() >= 1);
+      assert.ok(await page.locator('#facts dd').count() >= 8);
+      const text = await page.locator('main').innerText();
+      for (const word of ['undefined', 'NaN', 'Infinity', '[object']) assert.ok(!text.includes(word), word);
+      const shapes = await page.evaluate(() => [...document.querySelectorAll('svg *')]
+        .flatMap((each) => [...each.attributes]).filter((each) => /NaN|Infinity|undefined/.test(each.value)).length);
+      assert.equal(shapes, 0, 'shapes without a place');
+    });
+
+    for (const [looks, options] of looks_of(name)) {
+      it(`can be read in ${looks}: ${name}`, async () => {
+        await open(name, options);
+        assert.deepEqual(await page.evaluate(contrast_problems), []);
+        assert.deepEqual(await page.evaluate(overlapping_texts), []);
+        assert.deepEqual(await page.evaluate(overflowing), []);
+        await picture(`${name}-${looks}`);
+      });
+    }
+  }
+});
+
+describe('names that would do harm', () => {
+  it('are shown as they are', async () => {
+    await open('hostile');
+    await page.waitForTimeout(200);
+    assert.ok((await page.title()).startsWith('acre report: '));
+    assert.equal(await page.locator('img, iframe, object, embed, link').count(), 0);
+    assert.equal(await page.locator('script').count(), 2);
+    assert.ok((await text_of('#command')).includes("<img src=x onerror=document.title='taken'>"));
+    assert.ok((await text_of('.flame')).includes('<img src=x onerror'));
+    assert.ok((await text_of('#scopes')).includes('<img'));
+    await page.locator('#flame-table summary').click();
+    await page.locator('#scopes summary').click();
+    assert.equal(await page.locator('img').count(), 0);
+  });
+
+  it('run nothing even as markup: the policy of the page forbids it', async () => {
+    await open('server');
+    const ran = await page.evaluate(async () => {
+      document.body.insertAdjacentHTML('beforeend', '<img src="x" onerror="window.taken = true"><svg onload="window.taken = true"></svg>');
+      const script = document.createElement('script');
+      script.textContent = 'window.taken = true';
+      document.body.append(script);
+      await new Promise((resolve) => { setTimeout(resolve, 200); });
+      return window.taken === true;
+    });
+    assert.equal(ran, false);
+    // A picture that the policy forbids is told as asked for, though nothing was read.
+    assert.ok(said.length > 0 && said.every((each) => /Content Security Policy|^request: .*\/x$/.test(each)), said.join('; '));
+    said = [];
+  });
+});
+
+describe('what a trace lacks', () => {
+  it('is said of one that was cut off', async () => {
+    await open('truncated');
+    assert.match(await text_of('#notices'), /not whole: .*65,536 events are whole/);
+  });
+  it('is said of samples', async () => {
+    await open('sampled');
+    assert.match(await text_of('#notices'), /One allocation in 512 was recorded/);
+  });
+  it('is said of frees without stacks', async () => {
+    await open('without_free_stacks');
+    assert.match(await text_of('#notices'), /no stacks at frees/);
+  });
+  it('is said of a pause', async () => {
+    await open('server');
+    assert.match(await text_of('#notices'), /paused/);
+    assert.ok(await page.locator('#live .pause').count() === 1);
+  });
+  it('is said where nothing was measured', async () => {
+    await open('server');
+    assert.match(await text_of('#advice-intro'), /Nothing was measured/);
+    assert.match(await text_of('#replay-plot'), /--no-measure/);
+  });
+});
+
+describe('the advice', () => {
+  it('has a table that leads to each, and evidence to unfold', async () => {
+    await open('server_measured');
+    const rows = await page.locator('#advice-table tbody tr').count();
+    assert.equal(rows, await page.locator('article.advice').count());
+    assert.ok(rows >= 2);
+    await page.locator('#advice-table a').nth(1).click();
+    assert.ok(page.url().endsWith('#advice-2'));
+    await page.locator('#advice-2 summary').click();
+    assert.match(await text_of('#advice-2 details'), /most alive at a time/);
+  });
+
+  it('is code that a button copies', async () => {
+    await open('server');
+    const button = page.locator('article .copy').first();
+    await button.click();
+    await page.locator('article .copy', { hasText: 'Copied' }).first().waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(copied, await text_of('article pre'));
+    assert.match(copied, /acre::/);
+  });
+
+  it('can be copied by hand where there is no clipboard', async () => {
+    await open('server');
+    await page.evaluate(() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); });
+    await page.locator('article .copy').first().click();
+    await page.locator('article .copy', { hasText: 'Ctrl+C' }).first().waitFor();
+    assert.equal(await page.evaluate(() => getSelection().toString().trim()), (await text_of('article pre')).trim());
+  });
+
+  it('has savings where it was measured', async () => {
+    await open('server_measured');
+    assert.match(await text_of('#advice-intro'), /take malloc/);
+    assert.ok((await page.locator('#replay-plot svg').count()) === 2);
+    assert.match(await page.locator('#replay-plot svg').first().getAttribute('aria-label'), /system 1\.00/);
+  });
+});
+
+describe('the plots over time', () => {
+  it('tell the moment that is pointed at, all of them', async () => {
+    await open('server');
+    await page.locator('#live svg').hover();
+    assert.match(await text_of('#moment'), /alive; .* allocation/);
+    assert.equal(await page.locator('#time .moment:not(.absent)').count(), await page.locator('#time svg').count());
+  });
+
+  it('are gone through by the arrow keys', async () => {
+    await open('server');
+    await page.locator('#live .plot').focus();
+    await page.keyboard.press('ArrowRight');
+    assert.match(await text_of('#moment'), /^0\sns to /);
+    const first = await text_of('#moment');
+    await page.keyboard.press('ArrowRight');
+    assert.notEqual(await text_of('#moment'), first);
+    await page.keyboard.press('ArrowLeft');
+    assert.equal(await text_of('#moment'), first);
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowRight');
+    assert.match(await text_of('#moment'), /alive/);
+    await page.keyboard.press('Escape');
+    assert.equal(await text_of('#moment'), 'No moment is chosen.');
+  });
+
+  it('show another rate', async () => {
+    await open('server');
+    const label = () => page.locator('#rate svg').getAttribute('aria-label');
+    assert.match(await label(), /Rate of allocations/);
+    await page.getByLabel('frees', { exact: true }).check();
+    assert.match(await label(), /Rate of frees/);
+  });
+
+  it('have scopes and generations as bands', async () => {
+    await open('server');
+    assert.match(await page.locator('#scopes svg').getAttribute('aria-label'), /thread 0: request 2,000 times/);
+    assert.ok(await page.locator('#scopes .band').count() > 50);
+    assert.match(await page.locator('#generations svg').getAttribute('aria-label'), /thread 1: request 1,000 times/);
+  });
+
+  it('have a table', async () => {
+    await open('server');
+    await page.locator('#live summary').click();
+    await page.locator('#live tbody tr').first().waitFor();
+    const rows = await page.locator('#live tbody tr').count();
+    assert.ok(rows >= 20 && rows <= 40, `${rows} rows`);
+  });
+});
+
+describe('the histograms', () => {
+  it('tell a bar by click and by key', async () => {
+    await open('server');
+    await page.locator('#size-plot .target').first().click();
+    const first = await text_of('#size-plot .readout');
+    assert.match(first, /object.*%.*%/);
+    await page.locator('#size-plot .plot').focus();
+    await page.keyboard.press('End');
+    assert.notEqual(await text_of('#size-plot .readout'), first);
+  });
+
+  it('change clock and weight', async () => {
+    await open('server');
+    const label = () => page.locator('#lifetime-plot svg').getAttribute('aria-label');
+    const before_change = await label();
+    await page.locator('#lifetime-plot').getByLabel('allocations', { exact: true }).check();
+    assert.match(await label(), /alloc\./);
+    assert.notEqual(await label(), before_change);
+    await page.locator('#lifetime-plot').getByLabel('bytes', { exact: true }).check();
+    assert.match(await label(), /, bytes: /);
+  });
+});
+
+describe('the flame graph', () => {
+  it('zooms by click and back by Escape', async () => {
+    await open('server');
+    const all = await page.locator('.flame .box').count();
+    await page.locator('.flame .box', { hasText: /^request/ }).first().click();
+    assert.match(await current_box(), /^request: /);
+    assert.ok(await page.locator('.flame .above').count() >= 3);
+    assert.ok(await page.locator('.flame .box').count() < all);
+    const box = await page.locator('.flame .current rect').boundingBox();
+    assert.ok(box.width > 1000, `${box.width} px wide`);
+    await page.keyboard.press('Escape');
+    assert.match(await current_box(), /^serve: /);
+    await page.locator('#flame-whole').click();
+    assert.equal(await page.locator('.flame .box').count(), all);
+  });
+
+  it('is gone through by keys alone', async () => {
+    await open('server');
+    await page.locator('#flame-whole').focus();
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute('role')), 'tree');
+    assert.match(await current_box(), /^the whole program: .*100\.0\s%/);
+    await page.keyboard.press('ArrowDown');
+    assert.match(await current_box(), /^main: /);
+    await page.keyboard.press('ArrowDown');
+    const first = await current_box();
+    await page.keyboard.press('ArrowRight');
+    assert.notEqual(await current_box(), first);
+    await page.keyboard.press('ArrowLeft');
+    assert.equal(await current_box(), first);
+    await page.keyboard.press('Enter');
+    assert.ok(await page.locator('.flame .above').count() === 2);
+    await page.keyboard.press('ArrowUp');
+    assert.match(await current_box(), /^main: /);
+    await page.keyboard.press('Home');
+    assert.equal(await page.locator('.flame .above').count(), 0);
+  });
+
+  it('finds functions', async () => {
+    await open('server');
+    await page.locator('#flame-search').fill('REQUEST');
+    assert.ok(await page.locator('.flame .match').count() >= 1);
+    assert.match(await text_of('#flame-graph .readout'), /boxe?s? found, with \d+\.\d\s% of all/);
+    await page.locator('#flame-search').fill('nothing like this');
+    assert.equal(await text_of('#flame-graph .readout'), 'No function is named like that.');
+    await page.locator('#flame-search').press('Escape');
+    assert.equal(await page.locator('#flame-search').inputValue(), '');
+  });
+
+  it('shows each weight, in the table too', async () => {
+    await open('server');
+    await page.locator('#flame-table summary').click();
+    for (const [label, unit] of [['allocations', /allocation/], ['lifetime', /s\s/], ['alive at the peak', /B/], ['never freed', /B/], ['bytes allocated', /B/]]) {
+      await page.locator('#flame-controls').getByLabel(label, { exact: true }).check();
+      assert.match(await current_box(), unit);
+    }
+    await page.locator('#flame-table tbody tr').nth(4).waitFor();
+  });
+
+  it('draws no more than it can', async () => {
+    await open('large');
+    assert.ok(await page.locator('.flame .box').count() <= 3000);
+  });
+});
+
+describe('what acre fit found', () => {
+  it('is a front, a table and code', async () => {
+    await open('server_measured');
+    assert.match(await text_of('#fit-plot'), /For what is allocated through request <b>: 48,000 allocations/);
+    assert.equal(await page.locator('#fit circle').count(), 5);
+    assert.equal(await page.locator('#fit circle.base').count(), 1);
+    assert.match(await page.locator('#fit svg').getAttribute('aria-label'), /5 arenas of 1\sKiB, 5\.16\sKiB in all/);
+    assert.match(await text_of('#fit pre'), /acre::multi_arena/);
+    await page.locator('#fit summary').click();
+    await page.locator('#fit tbody tr').nth(4).waitFor();
+  });
+
+  it('is left out where there is none', async () => {
+    await open('server');
+    assert.equal(await page.locator('#fit').count(), 0);
+    assert.equal(await page.locator('nav a', { hasText: 'Sizes that fit' }).count(), 0);
+  });
+});
+
+describe('the page as a whole', () => {
+  it('is gone through by Tab, and the focus can be seen', async () => {
+    await open('server');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.className), 'skip');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'report');
+    const seen = new Set();
+    for (let i = 0; i < 200; ++i) {
+      await page.keyboard.press('Tab');
+      const where = await page.evaluate(() => {
+        const { activeElement } = document;
+        if (activeElement === document.body) return null;
+        const { outlineStyle, outlineWidth } = getComputedStyle(activeElement);
+        const name = activeElement.getAttribute('aria-label') || activeElement.textContent || activeElement.labels?.[0]?.textContent;
+        return { visible: outlineStyle !== 'none' && outlineWidth !== '0px', name, part: activeElement.closest('section')?.id };
+      });
+      if (where === null) break;
+      assert.ok(where.visible, `no focus to be seen at ${where.name}`);
+      assert.ok(where.name, `something without a name in ${where.part}`);
+      seen.add(where.part);
+    }
+    for (const part of ['advice', 'time', 'flames', 'sizes', 'lifetimes', 'places']) assert.ok(seen.has(part), part);
+  });
+
+  it('has headings in order and a name for each part', async () => {
+    await open('server_measured');
+    const levels = await page.evaluate(() => [...document.querySelectorAll('h1, h2, h3, h4')].map((each) => Number(each.tagName[1])));
+    levels.forEach((level, i) => assert.ok(i === 0 ? level === 1 : level <= levels[i - 1] + 1));
+    const nameless = await page.evaluate(() => [...document.querySelectorAll('svg[role=img], [role=group], [role=tree], [role=region]')]
+      .filter((each) => !each.getAttribute('aria-label')).length);
+    assert.equal(nameless, 0);
+    const ids = await page.evaluate(() => [...document.querySelectorAll('[id]')].map((each) => each.id));
+    assert.equal(new Set(ids).size, ids.length);
+  });
+
+  it('changes its colours', async () => {
+    await open('server');
+    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await paper();
+    await page.locator('#theme').click();
+    await page.locator('#theme').click();
+    assert.equal(await text_of('#theme'), 'Colours: dark');
+    assert.notEqual(await paper(), light);
+    assert.deepEqual(await page.evaluate(contrast_problems), []);
+    await page.locator('#theme').click();
+    assert.equal(await paper(), light);
+  });
+
+  it('prints on white, with all of it', async () => {
+    await open('server_measured', { colorScheme: 'dark' });
+    const target = process.env.ACRE_SCREENSHOTS ? path.join(process.env.ACRE_SCREENSHOTS, 'print.pdf') : undefined;
+    const paper = await page.pdf({ path: target, format: 'A4', margin: { top: '12mm', bottom: '12mm', left: '12mm', right: '12mm' } });
+    assert.ok(paper.length > 20_000);
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+    assert.deepEqual(await page.evaluate(contrast_problems), []);
+    assert.equal(await page.locator('#theme').isVisible(), false);
+  });
+});

@@ -1,0 +1,157 @@
+// Writes the traces that the page is looked at with: programs that never ran, each with something that a page may stumble
+// over.
+//
+// Usage: report-samples DIRECTORY [EVENTS]     EVENTS: of the large one
+#include <cstdio>
+#include <deque>
+#include <exception>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tools/support/made_trace.hpp"
+#include "tools/support/random_trace.hpp"
+
+namespace {
+
+using namespace acre::test;
+
+/// Requests in two threads, each a scope that the program names, orcs that come and go, and a pause.
+made_trace server() {
+    made_trace made;
+    const auto spawn = made.stack({"main", "play:3", "spawn:14", "operator new(unsigned long)"});
+    const auto die = made.stack({"main", "play:4", "bury:20", "operator delete(void*)"});
+    const auto text = made.stack({"main", "serve:30", "request:5", "copy_text:7", "malloc"});
+    const auto node = made.stack({"main", "serve:30", "request:6", "std::map<int, std::string>::insert(int)"});
+    const auto end = made.stack({"main", "serve:30", "request:8"});
+    std::deque<std::uint64_t> orcs;
+    for (std::uint64_t i = 0; i < 3000; ++i) {
+        const std::uint32_t thread = i % 3 == 0 ? 1 : 0;
+        orcs.push_back(made.allocate(spawn, 64));
+        if (orcs.size() > 50 + i % 200) {
+            made.release(orcs.front(), die);
+            orcs.pop_front();
+        }
+        made.mark_here(mark_kind::scope_begin, "request", thread);
+        std::vector<std::uint64_t> objects;
+        for (std::uint64_t n = 0; n < 6 + i % 5; ++n) {
+            objects.push_back(made.allocate(text, 20 + 13 * n, thread));
+            objects.push_back(made.allocate(node, 48, thread));
+        }
+        for (const std::uint64_t object : objects) made.release(object, end, thread);
+        made.mark_here(mark_kind::scope_end, "request", thread);
+        if (i == 1000) made.mark_here(mark_kind::recording_paused);
+        if (i == 1100) made.mark_here(mark_kind::recording_resumed);
+    }
+    made.header.user_time = 4000;
+    return made;
+}
+
+/// Names that would do something if the page took them for more than text.
+made_trace hostile() {
+    made_trace made;
+    const std::string image = "<img src=x onerror=document.title='taken'>";
+    const std::string script = "</script><script>document.title='taken'</script>";
+    const auto site = made.stack({"main", image, script, "<!--", "\u2028'\"&lt;\xff\xfe", "${1}"});
+    made.tables.frames[1].locations[0].file = "/tmp/" + script + image;
+    made.tables.frames[2].locations[0].file = image;
+    made.mark_here(mark_kind::scope_begin, image);
+    for (int i = 0; i < 500; ++i) made.release(made.allocate(site, 32), site);
+    made.mark_here(mark_kind::scope_end, image);
+    made.header.command = {"/bin/" + script, image, "]]>"};
+    made.header.machine = image;
+    made.header.date = script;
+    made.header.notes = {image + script};
+    made.tables.modules[0].path = image;
+    return made;
+}
+
+made_trace one_event() {
+    made_trace made;
+    made.allocate(made.stack({"main:1"}), 8);
+    return made;
+}
+
+made_trace sampled() {
+    made_trace made = random_trace(3, 5000);
+    made.header.sampling_period = 512;
+    return made;
+}
+
+made_trace without_free_stacks() {
+    made_trace made = random_trace(4, 5000);
+    for (event& each : made.events) {
+        if (!each.allocates) each.stack = no_stack;
+    }
+    made.header.stacks_at_free = false;
+    return made;
+}
+
+/// More paths than a page can show, and bursts; written as it is made, for there may be many events.
+void write_large(const std::filesystem::path& path, std::uint64_t events) {
+    made_trace made;
+    std::mt19937_64 random{5};
+    std::vector<std::uint32_t> stacks;
+    for (int i = 0; i < 20'000; ++i) {
+        const auto name = [&](int kinds) { return "work" + std::to_string(random() % static_cast<unsigned>(kinds)); };
+        stacks.push_back(made.stack({"main", name(10), name(100), name(400), name(2000), "malloc"}));
+    }
+    trace_writer writer{path, made.header, made.tables};
+    struct object {
+        std::uint64_t number;
+        std::uint64_t size;
+    };
+    std::vector<object> live;
+    std::uint64_t objects = 0;
+    event e;
+    for (std::uint64_t i = 0; i < events; ++i) {
+        e.time += 100 * (1 + (random() % 1000 == 0 ? random() % 5000 : 0));
+        e.thread = static_cast<std::uint32_t>(i % 4);
+        e.stack = stacks[(random() % stacks.size()) * (random() % 100) / 100];
+        e.allocates = live.size() < 1000 || (live.size() < 50'000 && random() % 2 == 0);
+        e.op = e.allocates ? operation::malloc : operation::free;
+        if (e.allocates) {
+            e.object = objects++;
+            e.size = 8 + random() % 50 * (random() % 50);
+            live.push_back({e.object, e.size});
+        } else {
+            const std::size_t which = random() % live.size();
+            e.object = live[which].number;
+            e.size = live[which].size;
+            live[which] = live.back();
+            live.pop_back();
+        }
+        writer.add(e);
+    }
+    writer.finish();
+}
+
+void write_all(const std::filesystem::path& directory, std::uint64_t events) {
+    server().write(directory / "server.acre");
+    hostile().write(directory / "hostile.acre");
+    one_event().write(directory / "one_event.acre");
+    made_trace{}.write(directory / "empty.acre");
+    sampled().write(directory / "sampled.acre");
+    without_free_stacks().write(directory / "without_free_stacks.acre");
+    random_trace(6, 20'000).write(directory / "random.acre");
+    const auto cut = random_trace(2, 100'000).write(directory / "truncated.acre");
+    std::filesystem::resize_file(cut, std::filesystem::file_size(cut) * 9 / 10);
+    write_large(directory / "large.acre", events);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    if (count < 2) {
+        std::fputs("report-samples: say where to write the traces\n", stderr);
+        return 2;
+    }
+    try {
+        write_all(arguments[1], count > 2 ? std::stoull(arguments[2]) : 1'000'000);
+        return 0;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "report-samples: %s\n", error.what());
+        return 1;
+    }
+}
