@@ -46,6 +46,8 @@
 #include <acre/observe/size_histogram.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/observe/statistics_counts.hpp>
+#include <acre/observe/trace_scope.hpp>
+#include <acre/observe/traced.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>

@@ -34,7 +34,7 @@ struct limited_options {
 namespace detail {
 
 /// Counts what is live and refuses more than a limit.
-class limit_meter {
+class limit_meter : public unwatched_work {
 public:
     struct mark_type {
         std::size_t bytes;
@@ -67,7 +67,7 @@ public:
     void unreserve(std::size_t bytes) noexcept { live_ -= bytes < live_ ? bytes : live_; }
     void failed(std::size_t bytes) noexcept { unreserve(bytes); }
     template <class R>
-    void served(const R&, const void*, std::size_t) noexcept {
+    void served(const R&, const void*, std::size_t, std::size_t) noexcept {
         ++count_;
         note_peak();
     }

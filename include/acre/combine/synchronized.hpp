@@ -18,7 +18,7 @@
 //     bullets.with([](acre::object_pool<Bullet>& all) { for (Bullet& each : all) each.step(); });
 //
 // statistics<synchronized<R>> and limited<synchronized<R>> are synchronized<statistics<R>> and synchronized<limited<R>>:
-// what they count is under the same lock.
+// what they count is under the same lock. So is traced<synchronized<R>>, whose trace keeps the order of the calls.
 #pragma once
 
 #include <acre/combine/limited.hpp>
@@ -30,6 +30,7 @@
 #include <acre/core/spin_lock.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/statistics.hpp>
+#include <acre/observe/traced.hpp>
 #include <concepts>
 #include <cstdarg>
 #include <cstddef>
@@ -464,6 +465,16 @@ class statistics<synchronized<R, Lock>, Options> : public synchronized<statistic
 public:
     using base::base;
     statistics() = default;
+};
+
+/// Traced under the lock of the resource that is traced.
+template <class R, class Lock>
+class traced<synchronized<R, Lock>> : public synchronized<traced<R>, Lock> {
+    using base = synchronized<traced<R>, Lock>;
+
+public:
+    using base::base;
+    traced() = default;
 };
 
 /// Limited under the lock of the resource that is limited.

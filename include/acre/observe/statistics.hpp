@@ -83,7 +83,7 @@ struct busy_peak {
 
 /// Records what R serves.
 template <class R, statistics_options Options>
-class statistics_meter {
+class statistics_meter : public unwatched_work {
     static_assert(Options.live_map || !Options.leak_report, "statistics_options: .leak_report needs .live_map");
     static_assert(
         !Options.peak_busy_arenas || requires(const R& r) { r.busy_arenas(); },
@@ -123,7 +123,8 @@ public:
     void failed(std::size_t) noexcept {
         for_each_count([](statistics_counts& counts) { ++counts.failures; });
     }
-    void served([[maybe_unused]] const R& from, [[maybe_unused]] const void* p, std::size_t bytes) noexcept {
+    void served([[maybe_unused]] const R& from, [[maybe_unused]] const void* p, std::size_t bytes,
+                std::size_t) noexcept {
         for_each_count([bytes](statistics_counts& counts) { counts.note_served(bytes); });
         if constexpr (Options.live_map) live_.add(p, bytes);
         if constexpr (Options.histogram) sizes_.add(bytes);
