@@ -171,17 +171,19 @@ public:
         requires requires(R& r, Arguments&&... a) { r.template create<T>(std::forward<Arguments>(a)...); } &&
                  (!of_one_type<R>)
     T* create(Arguments&&... arguments) {
-        return request<true>(sizeof(T), alignof(T), at_work([&] {
-            return made_object<T>(R::template create<made<T>>(std::forward<Arguments>(arguments)...));
-        }));
+        return request<true>(
+            sizeof(T), alignof(T), at_work([&] {
+                return made_object<T>(R::template create<made<T>>(std::forward<Arguments>(arguments)...));
+            }));
     }
     template <class T, class... Arguments>
         requires requires(R& r, Arguments&&... a) { r.template try_create<T>(std::forward<Arguments>(a)...); } &&
                  (!of_one_type<R>)
     T* try_create(Arguments&&... arguments) {
-        return request<false>(sizeof(T), alignof(T), at_work([&] {
-            return made_object<T>(R::template try_create<made<T>>(std::forward<Arguments>(arguments)...));
-        }));
+        return request<false>(
+            sizeof(T), alignof(T), at_work([&] {
+                return made_object<T>(R::template try_create<made<T>>(std::forward<Arguments>(arguments)...));
+            }));
     }
     template <class T>
         requires requires(R& r, std::size_t count) { r.template create_array<T>(count); }

@@ -61,6 +61,7 @@ trace_tables make_tables(const raw_reader& log, const progress_report& progress)
     std::vector<std::unique_ptr<symbol_source>> sources(tables.modules.size());
     std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> known(tables.modules.size() + 1);
     tables.call_tree.resize(log.nodes().size());
+    tables.scope_names = log.scope_names();
     for (std::size_t i = 1; i < log.nodes().size(); ++i) {
         progress.part(0, symbols_done, i, log.nodes().size());
         const raw::node& node = log.nodes()[i];

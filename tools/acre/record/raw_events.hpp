@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <queue>
+#include <variant>
 #include <vector>
 
 #include "raw_reader.hpp"
+#include "scope_nesting.hpp"
 #include "trace/live_table.hpp"
 #include "trace/model.hpp"
+#include "traced_objects.hpp"
 
 namespace acre::tool {
 
@@ -40,15 +43,21 @@ class raw_events {
 public:
     raw_events(const raw_reader& log, tick_clock clock) : log_{log}, clock_{clock} {}
 
-    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order; may be called again.
+    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order. To be called twice:
+    /// threads are numbered by their first events, so that those of all marks have numbers only then.
     template <typename Visit, typename VisitMark>
     void for_each(Visit&& visit, VisitMark&& visit_mark) {
         begin();
-        while (std::optional<event> next = next_event()) {
-            while (std::optional<mark> before = next_mark(next->time)) visit_mark(*before);
-            visit(*next);
+        while (std::optional<item> next = next_item()) {
+            while (std::optional<mark> before = next_pause(last_time_)) visit_mark(*before);
+            if (const event* happened = std::get_if<event>(&*next)) {
+                visit(*happened);
+            } else {
+                visit_mark(std::get<mark>(*next));
+            }
         }
-        while (std::optional<mark> last = next_mark(~std::uint64_t{0})) visit_mark(*last);
+        while (std::optional<mark> last = next_pause(~std::uint64_t{0})) visit_mark(*last);
+        number_threads_without_events();
     }
 
     // Of the last for_each.
@@ -65,9 +74,9 @@ private:
         const std::vector<raw_rows>* segments = nullptr;
         std::size_t segment = 0;
         std::size_t row = 0;
-        std::uint64_t ticks = 0;  // of the row, never less than before
-        std::uint32_t number = 0;
-        bool has_number = false;
+        std::uint64_t ticks = 0;     // of the row, never less than before
+        std::uint64_t resource = 0;  // that its resource rows are of
+        scope_nesting scopes;
 
         const raw::row* peek();
         void advance() { ++row; }
@@ -82,28 +91,42 @@ private:
         }
     };
 
-    struct live_object {
-        std::uint64_t number = 0;
-        std::uint64_t size = 0;
-    };
+    using item = std::variant<event, mark>;
 
     void begin();
     void enqueue(std::uint32_t thread);
-    std::optional<event> next_event();
-    std::optional<mark> next_mark(std::uint64_t time);
+    std::optional<item> next_item();
+    std::optional<item> take_row(std::uint32_t thread, const raw::row& row);
+    std::optional<mark> next_pause(std::uint64_t time);
+    std::optional<mark> next_unended_scope();
     bool paused_before(std::uint64_t ticks) const;
-    std::uint32_t number_of(thread_position& thread);
-    std::optional<event> take_row(thread_position& thread, const raw::row& row);
-    std::optional<event> acquire(thread_position& thread, const raw::row& row, operation op);
-    std::optional<event> release(thread_position& thread, const raw::row& row, operation op);
-    event make_event(thread_position& thread, const raw::row& row, operation op);
+
+    void number_threads_without_events();
+    std::uint32_t number_of(std::uint32_t thread) const;
+    event make_event(std::uint32_t thread, const raw::row& row, operation op);
+    mark make_mark(std::uint32_t thread, std::uint32_t name, mark_kind kind) const;
+
+    std::optional<item> acquire(std::uint32_t thread, const raw::row& row, operation op);
+    std::optional<item> release(std::uint32_t thread, const raw::row& row, operation op);
+    std::optional<item> release_all(std::uint32_t thread, const raw::row& row, std::vector<live_object> objects);
+    std::optional<item> begin_scope(std::uint32_t thread, const raw::row& row);
+    std::optional<item> end_scope(std::uint32_t thread);
+    std::uint64_t size_of(thread_position& thread, const raw::row& row);
+    bool take_live(const thread_position& thread, const raw::row& row, operation op, live_object& taken);
+    void insert_live(const thread_position& thread, const raw::row& row, operation op, live_object object);
+
+    static constexpr std::uint32_t unnumbered = ~std::uint32_t{0};
 
     const raw_reader& log_;
     tick_clock clock_;
     std::vector<thread_position> threads_;
     std::priority_queue<waiting, std::vector<waiting>, std::greater<>> queue_;
-    live_table<live_object> live_;
-    std::optional<event> held_back_;  // follows an event that was made up
+    live_table<live_object> live_;  // of malloc
+    traced_objects traced_;
+    std::vector<event> held_back_;  // that follow from the same row, the next one last
+    scope_limit scope_limit_;
+    std::uint32_t threads_ended_ = 0;     // their scopes are closed
+    std::vector<std::uint32_t> numbers_;  // of the log's threads in the trace
     std::uint64_t objects_ = 0;
     std::uint64_t events_ = 0;
     std::uint64_t unmatched_ = 0;

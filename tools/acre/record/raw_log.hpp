@@ -53,7 +53,7 @@ struct file_head {
     std::uint32_t sampling_period;  // one allocation in so many is recorded
 };
 
-enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command, pause };
+enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command, pause, scope_name };
 
 struct chunk_head {
     std::uint32_t magic;
@@ -81,6 +81,13 @@ enum class row_kind : std::uint8_t {
     realloc_release,  // the next row of the thread is what the realloc gave, or realloc_refused
     realloc_refused,  // the realloc failed: the release before this row did not happen
     size_before,      // the true size of the row before, which did not fit
+    resource,         // has the number of the resource that the thread's resource rows are of from here on
+    resource_allocate,
+    resource_deallocate,
+    resource_reset,   // all its objects are gone
+    resource_rewind,  // its objects that were allocated after a moment are gone; has that moment's low 48 bits
+    scope_begin,      // the size is the number of the scope's name
+    scope_end,
     end
 };
 
@@ -90,11 +97,15 @@ inline constexpr unsigned pointer_bits = 48;
 
 struct row {
     std::uint64_t ticks;
-    std::uint64_t pointer_and_kind;  // 48 bits address or size, 8 bits kind, 8 bits log2 of the alignment (0: default)
-    std::uint32_t node;              // innermost frame of the stack, 0: none
+    std::uint64_t
+        pointer_and_kind;  // 48 bits address or number, 8 bits kind, 8 bits log2 of the alignment (0: default)
+    std::uint32_t node;    // innermost frame of the stack, 0: none
     std::uint32_t size;
 };
 static_assert(sizeof(row) == 24);
+
+/// In a row of an allocation: a resource made it for itself, so it is not an event.
+inline constexpr std::uint64_t inside_resource_bit = std::uint64_t{1} << (pointer_bits + 7);
 
 constexpr std::uint64_t pack(std::uint64_t pointer, row_kind kind, unsigned alignment_log2) {
     return (pointer & ((std::uint64_t{1} << pointer_bits) - 1)) | (static_cast<std::uint64_t>(kind) << pointer_bits) |
@@ -119,6 +130,13 @@ struct module_record {
     std::uint32_t path_bytes;
     std::uint32_t unused;
 };
+
+/// A scope name chunk is this and the text.
+struct scope_name_record {
+    std::uint32_t number;  // from 1
+    std::uint32_t text_bytes;
+};
+inline constexpr std::uint32_t most_scope_names = 1 << 16;
 
 /// A pause chunk: from here on allocations are not recorded, or are again.
 struct pause_record {

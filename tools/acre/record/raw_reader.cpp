@@ -97,7 +97,8 @@ void raw_reader::read_head(const std::filesystem::path& path) {
     stacks_ = static_cast<raw::stack_method>(field<std::uint32_t>(bytes, offsetof(raw::file_head, stacks)));
     sampling_period_ = field<std::uint32_t>(bytes, offsetof(raw::file_head, sampling_period));
     if (stacks_ > raw::stack_method::caller || sampling_period_ == 0) {
-        throw tool_error{"'" + path.string() + "' is damaged: its head says neither how stacks were found nor how often"};
+        throw tool_error{"'" + path.string() +
+                         "' is damaged: its head says neither how stacks were found nor how often"};
     }
 }
 
@@ -136,6 +137,8 @@ std::size_t raw_reader::read_chunk(std::size_t offset) {
         read_module(body.first(count));
     } else if (kind == raw::chunk_kind::command) {
         read_command(body.first(count));
+    } else if (kind == raw::chunk_kind::scope_name) {
+        read_scope_name(body.first(count));
     } else if (kind == raw::chunk_kind::pause) {
         read_pause(body.first(count));
     } else {
@@ -170,6 +173,20 @@ void raw_reader::read_command(std::span<const std::byte> bytes) {
         command_.emplace_back(at, stop);
         at = stop == end ? end : stop + 1;
     }
+}
+
+void raw_reader::read_scope_name(std::span<const std::byte> bytes) {
+    raw::scope_name_record record{};
+    if (bytes.size() >= sizeof record) record = copy_of<raw::scope_name_record>(bytes);
+    if (record.number == 0 || record.number > raw::most_scope_names ||
+        record.text_bytes > bytes.size() - sizeof record) {
+        damaged_ = true;
+        return;
+    }
+    if (scope_names_.empty()) scope_names_.emplace_back("unnamed");
+    if (record.number >= scope_names_.size()) scope_names_.resize(record.number + std::size_t{1});
+    const auto text = bytes.subspan(sizeof record, record.text_bytes);
+    scope_names_[record.number].assign(reinterpret_cast<const char*>(text.data()), text.size());
 }
 
 void raw_reader::read_pause(std::span<const std::byte> bytes) {

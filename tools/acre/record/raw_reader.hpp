@@ -58,6 +58,9 @@ public:
     const std::vector<std::vector<raw_rows>>& threads() const noexcept { return threads_; }
 
     /// In the order of time; the first one may be the beginning of the log.
+    /// Of the scopes that rows mark, by number; number 0 stands for any that has none.
+    const std::vector<std::string>& scope_names() const noexcept { return scope_names_; }
+
     const std::vector<raw::pause_record>& pauses() const noexcept { return pauses_; }
 
     std::uint64_t row_count() const noexcept { return row_count_; }
@@ -76,6 +79,7 @@ private:
     std::size_t read_chunk(std::size_t offset);
     void read_module(std::span<const std::byte> bytes);
     void read_command(std::span<const std::byte> bytes);
+    void read_scope_name(std::span<const std::byte> bytes);
     void read_pause(std::span<const std::byte> bytes);
     void order_nodes();
     void order_rows();
@@ -92,6 +96,7 @@ private:
     raw::stop_reason stopped_ = raw::stop_reason::none;
     raw::stack_method stacks_ = raw::stack_method::unwind_tables;
     std::uint32_t sampling_period_ = 1;
+    std::vector<std::string> scope_names_;
     std::vector<raw::pause_record> pauses_;
     std::vector<std::string> command_;
     std::vector<raw_module> modules_;

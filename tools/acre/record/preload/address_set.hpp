@@ -26,7 +26,7 @@ private:
     struct shard {
         spin_lock changing;
         std::size_t used;
-        std::size_t capacity;     // a power of two
+        std::size_t capacity;   // a power of two
         std::uintptr_t* slots;  // 0: empty
 
         bool make_room();

@@ -24,16 +24,20 @@ void event_filter::begin(bool paused, std::uint32_t sampling_period) {
 }
 
 bool event_filter::takes_allocation(const void* p, std::uint64_t& random) {
+    const bool listed = (what_.load(std::memory_order_relaxed) & samples) != 0;
+    return takes_forgotten(random) && (!listed || sampled_.add(address_of(p)));
+}
+
+bool event_filter::takes_forgotten(std::uint64_t& random) const {
     const std::uint32_t what = what_.load(std::memory_order_relaxed);
     if ((what & is_paused) != 0) return false;
     // Each allocation decides for itself, so the numbers of those left out are distributed geometrically.
-    return (what & samples) == 0 || (next_random(random) <= threshold_ && sampled_.add(address_of(p)));
+    return (what & samples) == 0 || next_random(random) <= threshold_;
 }
 
 bool event_filter::takes_free(const void* p) {
-    const std::uint32_t what = what_.load(std::memory_order_relaxed);
-    if ((what & recorded_nothing) != 0) return false;
-    return (what & samples) == 0 || sampled_.remove(address_of(p));
+    if (!has_recorded()) return false;
+    return (what_.load(std::memory_order_relaxed) & samples) == 0 || sampled_.remove(address_of(p));
 }
 
 void event_filter::restore(const void* p) {

@@ -17,8 +17,14 @@ public:
     /// Whether to record that `p` was allocated; `random` is the thread's own, never 0.
     bool takes_allocation(const void* p, std::uint64_t& random);
 
+    /// The same of an object whose free is recorded in either case.
+    bool takes_forgotten(std::uint64_t& random) const;
+
     /// Whether to record that `p` is freed.
     bool takes_free(const void* p);
+
+    /// Whether anything was recorded, and frees have to be.
+    bool has_recorded() const { return (what_.load(std::memory_order_relaxed) & recorded_nothing) == 0; }
 
     /// For a free that was taken and did not happen.
     void restore(const void* p);

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "recorder.hpp"
+#include "event_rows.hpp"
 
 extern "C" {
 // Of glibc's own malloc, which has these names besides those that are hooked.
@@ -29,19 +29,6 @@ namespace {
 
 using raw::row_kind;
 
-/// Where a hook was called from: its frame begins with the caller's rbp and the return address.
-using hook_frame = const std::uintptr_t*;
-
-std::uint32_t walk_from(thread_state* state, hook_frame frame) {
-    process_state& process = *state->process;
-    if (process.stacks == raw::stack_method::caller) {
-        const tagged_address address = process.rules.find(frame[1], process.log).address;
-        return process.tree.child(0, address, process.log);
-    }
-    return state->walker.walk({process.rules, process.tree, process.log}, reinterpret_cast<std::uintptr_t>(frame + 1),
-                              *frame);
-}
-
 bool takes_allocation(const thread_state* state, const void* p) {
     event_filter& filter = state->process->filter;
     return filter.takes_all() || filter.takes_allocation(p, this_thread.random);
@@ -50,20 +37,6 @@ bool takes_allocation(const thread_state* state, const void* p) {
 bool takes_free(const thread_state* state, const void* p) {
     event_filter& filter = state->process->filter;
     return filter.takes_all() || filter.takes_free(p);
-}
-
-void add_acquired(thread_state* state, hook_frame frame, void* p, std::size_t size, row_kind kind, unsigned alignment) {
-    const std::uint32_t node = walk_from(state, frame);
-    const bool fits = size < raw::size_follows;
-    add_row(state, raw::pack(reinterpret_cast<std::uintptr_t>(p), kind, alignment), node,
-            fits ? static_cast<std::uint32_t>(size) : raw::size_follows);
-    if (!fits) [[unlikely]]
-        add_row(state, raw::pack(size, row_kind::size_before, 0), 0, 0);
-}
-
-void add_released(thread_state* state, hook_frame frame, const void* p, row_kind kind) {
-    const std::uint32_t node = state->process->stacks_at_free ? walk_from(state, frame) : 0;
-    add_row(state, raw::pack(reinterpret_cast<std::uintptr_t>(p), kind, 0), node, 0);
 }
 
 [[gnu::noinline]] void acquired(hook_frame frame, void* p, std::size_t size, row_kind kind, unsigned alignment) {
@@ -103,11 +76,6 @@ void add_released(thread_state* state, hook_frame frame, const void* p, row_kind
 
 constexpr bool is_power_of_two(std::size_t value) {
     return value != 0 && (value & (value - 1)) == 0;
-}
-
-/// 0 stands for what every allocation has.
-unsigned alignment_log2(std::size_t alignment) {
-    return alignment <= 16 ? 0 : 64 - static_cast<unsigned>(__builtin_clzl(alignment - 1));
 }
 
 void* allocate_aligned(hook_frame frame, std::size_t alignment, std::size_t size) {
@@ -172,10 +140,6 @@ template <typename Refused>
     if (p == nullptr) return;
     released(frame, p, kind);
     __libc_free(p);
-}
-
-[[gnu::always_inline]] inline hook_frame this_frame() {
-    return static_cast<hook_frame>(__builtin_frame_address(0));
 }
 
 }  // namespace

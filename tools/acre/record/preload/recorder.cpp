@@ -251,7 +251,7 @@ thread_state* enter_recording(process_state& process) {
     thread_words& thread = this_thread;
     thread_state* state = thread.state;
     if (state != nullptr && state->chunk == nullptr) {  // the parent's, wiped
-        thread = {nullptr, 0, 0, 0, thread.busy, false, 0};
+        thread = {nullptr, 0, 0, 0, 0, thread.busy, false, thread.inside_resource, 0};
         state = nullptr;
     }
     if (state != nullptr) return make_room(state) ? state : nullptr;

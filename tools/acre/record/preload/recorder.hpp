@@ -2,6 +2,7 @@
 #pragma once
 
 #include "event_filter.hpp"
+#include "scope_names.hpp"
 #include "stack_walker.hpp"
 
 namespace acre::recorder {
@@ -16,6 +17,7 @@ struct process_state {
     event_filter filter;
     rule_table rules;
     call_tree tree;
+    scope_names scopes;
     log_file log;
     spin_lock parking;
     struct thread_state* parked;  // of threads that have ended
@@ -34,11 +36,13 @@ struct thread_state {
 /// What the linker gives each thread at a fixed distance from its thread pointer: nothing has to be set up to reach it.
 struct thread_words {
     thread_state* state;
-    std::uint64_t rows;    // in chunks that are done with
-    std::uint64_t random;  // decides what is sampled; 0 before the first event
+    std::uint64_t rows;      // in chunks that are done with
+    std::uint64_t random;    // decides what is sampled; 0 before the first event
+    std::uint64_t resource;  // that the resource rows are of; 0: none yet
     std::uint32_t number_plus_one;
     bool busy;  // inside a hook: what the recorder itself causes is not recorded
     bool ended;
+    bool inside_resource;  // what is allocated is a resource's own affair
     std::uint8_t endings;  // rounds of thread-specific data being destroyed
 };
 extern constinit thread_local thread_words this_thread [[gnu::visibility("hidden")]];
