@@ -158,6 +158,7 @@ std::vector<subject_case> arena_subjects();
 std::vector<subject_case> pool_subjects();
 std::vector<subject_case> nested_subjects();
 std::vector<subject_case> combine_subjects();
+std::vector<subject_case> traced_subjects();
 
 /// All of them.
 std::vector<subject_case> all_subjects();

@@ -33,9 +33,10 @@ int run_info(const info_options& options, const command_context& context) {
 
 void add_info_command(CLI::App& app, command_context& context, command_action& action) {
     auto options = std::make_shared<info_options>();
-    CLI::App* command = app.add_subcommand("info", "What is in a trace: counts, sizes, lifetimes, the top sites");
+    CLI::App* command =
+        app.add_subcommand("info", "What is in a trace: counts, sizes, lifetimes, scopes, the top sites");
     command->add_option("FILE", options->file, "The trace")->required();
-    command->add_option("--top", options->top, "How many sites to show")
+    command->add_option("--top", options->top, "How many sites and scopes to show")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
     command->add_flag("--json", options->json, "Print an object for machines");

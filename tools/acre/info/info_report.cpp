@@ -101,6 +101,33 @@ std::string stacks_in_words(const trace_header& header) {
     return text + (header.stacks_at_free ? "; at allocations and at frees" : "; at allocations, not at frees");
 }
 
+std::string left_text(const scope_summary& scope) {
+    if (scope.runs_leaving == 0) return "nothing of it lives when a run ends";
+    return fmt::format("{}, {} of it live when a run ends, in {}", plural(scope.left.count, "object", "objects"),
+                       bytes_text(scope.left.bytes), plural(scope.runs_leaving, "run", "runs"));
+}
+
+std::string scope_lines(const scope_summary& scope) {
+    return fmt::format("  {}\n      {} in {}, {}, {}; a run: median {}, 99 % up to {}, at most {}\n      {}\n",
+                       styled(scope.name, style::bold), plural(scope.runs, "run", "runs"),
+                       plural(scope.threads, "thread", "threads"),
+                       plural(scope.allocated.count, "allocation", "allocations"), bytes_text(scope.allocated.bytes),
+                       bytes_text(scope.bytes.percentile(0.5)), bytes_text(scope.bytes.percentile(0.99)),
+                       bytes_text(scope.bytes.largest()), left_text(scope));
+}
+
+std::string scopes_text(const trace_summary& summary, std::size_t most) {
+    if (summary.scopes.empty()) return {};
+    const std::size_t shown = std::min(most, summary.scopes.size());
+    std::string text =
+        "\n" +
+        styled(fmt::format("Scopes that the program marks, most bytes first ({} of {})", shown, summary.scopes.size()),
+               style::bold) +
+        "\n";
+    for (std::size_t i = 0; i < shown; ++i) text += scope_lines(summary.scopes[i]);
+    return text;
+}
+
 std::string figures(const trace_reader& reader, const trace_summary& summary) {
     const trace_header& header = reader.header();
     std::string text;
@@ -161,14 +188,29 @@ nlohmann::json site_json(const call_paths& paths, const site_summary& site) {
             {"never_freed", tally_json(site.never_freed)}};
 }
 
+nlohmann::json scope_json(const scope_summary& scope) {
+    return {{"name", scope.name},
+            {"runs", scope.runs},
+            {"threads", scope.threads},
+            {"allocations", scope.allocated.count},
+            {"bytes", scope.allocated.bytes},
+            {"run_bytes",
+             {{"median", scope.bytes.percentile(0.5)},
+              {"p99", scope.bytes.percentile(0.99)},
+              {"largest", scope.bytes.largest()}}},
+            {"left", tally_json(scope.left)},
+            {"runs_leaving", scope.runs_leaving}};
+}
+
 }  // namespace
 
 std::string info_text(const trace_reader& reader, const call_paths& paths, const trace_summary& summary,
                       std::size_t most_sites) {
     std::string text = figures(reader, summary);
-    if (summary.allocated.count == 0) return text;
+    if (summary.allocated.count == 0) return text + scopes_text(summary, most_sites);
     text += "\n" + styled("Sizes", style::bold) + "\n" + sizes_table(summary);
     text += "\n" + styled("Lifetimes", style::bold) + "\n" + lifetimes_table(summary);
+    text += scopes_text(summary, most_sites);
     const std::size_t shown = std::min(most_sites, summary.sites.size());
     text += "\n" + styled(fmt::format("Sites, most bytes first ({} of {})", shown, summary.sites.size()), style::bold) +
             "\n";
@@ -196,6 +238,10 @@ nlohmann::json info_json(const trace_reader& reader, const call_paths& paths, co
     for (std::size_t i = 0; i < std::min(most_sites, summary.sites.size()); ++i) {
         sites.push_back(site_json(paths, summary.sites[i]));
     }
+    nlohmann::json scopes = nlohmann::json::array();
+    for (std::size_t i = 0; i < std::min(most_sites, summary.scopes.size()); ++i) {
+        scopes.push_back(scope_json(summary.scopes[i]));
+    }
     return {{"trace", reader.path().string()},
             {"command", header.command},
             {"date", header.date},
@@ -222,6 +268,7 @@ nlohmann::json info_json(const trace_reader& reader, const call_paths& paths, co
             {"never_freed", tally_json(summary.never_freed)},
             {"sizes", sizes},
             {"lifetimes", lifetimes},
+            {"scopes", scopes},
             {"sites", sites}};
 }
 

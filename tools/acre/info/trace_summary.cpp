@@ -133,8 +133,15 @@ private:
 
 trace_summary summarise(trace_reader& reader, const call_paths& paths) {
     summariser result{paths};
-    reader.for_each([&](const event& e) { result.add(e); });
+    scope_summariser scopes{reader.tables()};
+    reader.for_each(
+        [&](const event& e) {
+            result.add(e);
+            scopes.add(e);
+        },
+        [&](const mark& m) { scopes.add(m); });
     trace_summary summary = result.finish();
+    summary.scopes = scopes.finish();
     estimate{reader.header().sampling_period}(summary);
     return summary;
 }

@@ -5,21 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "scope_summary.hpp"
+#include "tally.hpp"
 #include "trace/call_paths.hpp"
 #include "trace/reader.hpp"
 
 namespace acre::tool {
-
-/// Objects that are counted together because their sizes or lifetimes are alike.
-struct tally {
-    std::uint64_t count = 0;
-    std::uint64_t bytes = 0;
-
-    void add(std::uint64_t size) noexcept {
-        ++count;
-        bytes += size;
-    }
-};
 
 /// The figures of one site.
 struct site_summary {
@@ -49,10 +40,11 @@ struct trace_summary {
     std::uint64_t peak_objects = 0;
     std::array<tally, size_classes> sizes{};
     std::array<tally, lifetime_classes> lifetimes{};
-    std::vector<site_summary> sites;  // most bytes first
+    std::vector<site_summary> sites;    // most bytes first
+    std::vector<scope_summary> scopes;  // the same
 };
 
-/// Reads all events; memory in proportion to the live objects and the tables.
+/// Reads all events and marks; memory in proportion to the live objects, the open scopes and the tables.
 trace_summary summarise(trace_reader& reader, const call_paths& paths);
 
 }  // namespace acre::tool

@@ -113,6 +113,8 @@ bool passes_memory_on(std::string_view demangled) {
         name.starts_with("operator delete") || name == "_start") {
         return true;
     }
+    // The library's own; the command is a program like others.
+    if (name.starts_with("acre::")) return !name.starts_with("acre::tool::");
     const std::size_t last = name.rfind("::");
     return is_named_like_malloc(last == std::string::npos ? name : std::string_view{name}.substr(last + 2));
 }

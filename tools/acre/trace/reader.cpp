@@ -304,6 +304,21 @@ event trace_reader::decode_event(event_stream& stream) const {
     return e;
 }
 
+/// The next mark, if there is one that does not lie behind what is whole of the events.
+std::optional<mark> trace_reader::take_mark(mark_stream& stream) {
+    while (stream.left == 0) {
+        if (stream.source.remaining() != 0) damaged("a section of its marks is longer than they need");
+        if (stream.chunks == mark_chunks_.size()) {
+            if (ended_ && stream.marks != totals_.marks) damaged("it has not as many marks as its end section says");
+            return std::nullopt;
+        }
+        open_marks(mark_chunks_[stream.chunks++], stream);
+    }
+    --stream.left;
+    const mark next = next_mark(stream);
+    return next.event <= whole_events_ ? std::optional{next} : std::nullopt;
+}
+
 void trace_reader::open_marks(const section& chunk, mark_stream& stream) {
     try {
         stream.payload = payload_of(chunk);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,15 +57,22 @@ public:
     template <typename Visit>
     void for_each_mark(Visit&& visit) {
         mark_stream stream;
-        for (const section& each : mark_chunks_) {
-            open_marks(each, stream);
-            for (std::uint64_t left = stream.left; left > 0; --left) {
-                const mark next = next_mark(stream);
-                if (next.event <= whole_events_) visit(next);
-            }
-            if (stream.source.remaining() != 0) damaged("a section of its marks is longer than they need");
-        }
-        if (ended_ && stream.marks != totals_.marks) damaged("it has not as many marks as its end section says");
+        while (const std::optional<mark> next = take_mark(stream)) visit(*next);
+    }
+
+    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, all in their order. Memory:
+    /// that of both functions above.
+    template <typename Visit, typename VisitMark>
+    void for_each(Visit&& visit, VisitMark&& visit_mark) {
+        mark_stream marks;
+        std::optional<mark> next = take_mark(marks);
+        std::uint64_t events = 0;
+        for_each([&](const event& e) {
+            for (; next && next->event <= events; next = take_mark(marks)) visit_mark(*next);
+            ++events;
+            visit(e);
+        });
+        for (; next; next = take_mark(marks)) visit_mark(*next);
     }
 
 private:
@@ -95,11 +103,12 @@ private:
         std::uint32_t threads = 0;
     };
 
-    /// Where for_each_mark stands.
+    /// Where the reading of marks stands.
     struct mark_stream {
         open_scopes scopes;
         byte_source source;
         std::vector<std::uint8_t> payload;
+        std::size_t chunks = 0;  // opened
         std::uint64_t left = 0;  // marks in the chunk
         std::uint64_t marks = 0;
         std::uint64_t event = 0;
@@ -136,6 +145,7 @@ private:
     void check_counts(const event_stream& stream) const;
     event next_event(event_stream& stream) const;
     event decode_event(event_stream& stream) const;
+    std::optional<mark> take_mark(mark_stream& stream);
     void open_marks(const section& chunk, mark_stream& stream);
     mark next_mark(mark_stream& stream) const;
     mark decode_mark(mark_stream& stream) const;
