@@ -29,6 +29,7 @@ namespace acre::tool {
 namespace {
 
 constexpr std::size_t sites_shown = 25;
+constexpr std::uint64_t most_replayed = 2'000'000;  // events: a comparison needs no more
 
 struct report_options {
     std::string file;
@@ -98,17 +99,20 @@ private:
     replay_outcome replay(const trace_summary& summary) {
         replay_outcome outcome;
         outcome.trace = options_.file;
-        outcome.events = summary.events;
+        outcome.events = std::min(summary.events, most_replayed);
         outcome.threads = summary.threads;
         for (std::uint32_t i = 0; i < resources().size(); ++i) {
             if (i != system_number && i != loop_number) outcome.contenders.push_back({i, 0});
         }
         sequence_builder builder;
-        reader_.for_each([&](const event& e) { builder.add(e); });
+        std::uint64_t added = 0;
+        reader_.for_each([&](const event& e) {
+            if (added++ < most_replayed) builder.add(e);
+        });
         const sequence steps = builder.finish();
         outcome.peak_bytes = steps.peak_bytes;
         comparison_options how;
-        how.rounds = rounds_for(summary.events);
+        how.rounds = rounds_for(outcome.events);
         progress_bar bar{"replaying", !context_.quiet};
         how.progress = [&](double done) { bar.show(done); };
         outcome.result = compare(*context_.host, steps.view(), outcome.contenders, how);

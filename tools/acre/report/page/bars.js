@@ -11,11 +11,13 @@ function draw_comparison(width, rows, label, mark) {
   const most = Math.max(...rows.map((row) => Math.max(row.value, row.high || 0)), mark || 0, Number.MIN_VALUE);
   const x = (value) => room_left + (value / most) * (width - room_left - room_right);
   const svg = empty_plot(width, rows.length * bar_row + 12, label);
+  const reference = shape('line', { x1: x(mark), x2: x(mark), y1: 0, y2: rows.length * bar_row + 6, class: 'reference' });
+  const texts = [];
   rows.forEach((row, i) => {
     const y = i * bar_row + 6;
     svg.append(plot_text(room_left - 8, y + 17, fitting(row.name, room_left - 8, bar_letter), 'end', 'bar-name'));
     if (row.value === null) {
-      svg.append(plot_text(room_left + 4, y + 17, row.text, 'start', 'bar-value'));
+      texts.push(plot_text(room_left + 4, y + 17, row.text, 'start', 'bar-value'));
       return;
     }
     svg.append(shape('rect', { x: room_left, y: y + 3, width: Math.max(x(row.value) - room_left, 1), height: bar_row - 10,
@@ -23,9 +25,9 @@ function draw_comparison(width, rows, label, mark) {
     if (row.high) {
       svg.append(shape('path', { d: `M${x(row.low)} ${y + 9}v8M${x(row.low)} ${y + 13}H${x(row.high)}M${x(row.high)} ${y + 9}v8`, class: 'whisker' }));
     }
-    svg.append(plot_text(Math.max(x(row.value), x(row.high || 0)) + 6, y + 17, row.text, 'start', 'bar-value'));
+    texts.push(plot_text(Math.max(x(row.value), x(row.high || 0)) + 6, y + 17, row.text, 'start', 'bar-value'));
   });
-  if (mark) svg.append(shape('line', { x1: x(mark), x2: x(mark), y1: 0, y2: rows.length * bar_row + 6, class: 'reference' }));
+  svg.append(mark ? reference : '', ...texts);
   return svg;
 }
 
@@ -65,6 +67,10 @@ function replay_rows(resources) {
     each.ratio.toFixed(3), `${each.ratio_low.toFixed(3)} to ${each.ratio_high.toFixed(3)}`, bytes_text(each.peak_bytes)]));
 }
 
+function replayed_text() {
+  return data.replay.events < data.info.events ? `The first ${count_text(data.replay.events)} events of the run` : 'All events of the run';
+}
+
 function show_replay() {
   const into = by_id('replay-plot');
   if (!data.replay) {
@@ -76,7 +82,7 @@ function show_replay() {
   const { notes } = data.replay;
   const rounds = data.replay.heaps ? data.replay.heaps.clean.rounds : data.replay.rounds;
   const time_figure = make_figure('Time, beside malloc',
-    `All events of the run, replayed over each allocator: the CPU time as a ratio to malloc's, the median of ${plural(rounds, 'round', 'rounds')}, ` +
+    `${replayed_text()}, replayed over each allocator: the CPU time as a ratio to malloc's, the median of ${plural(rounds, 'round', 'rounds')}, ` +
     'with the range or the interval that holds it. Shorter is faster; the line is malloc.');
   const memory_figure = make_figure('Most bytes taken from the system', '');
   into.append(time_figure.figure, memory_figure.figure,
