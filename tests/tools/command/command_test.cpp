@@ -280,7 +280,7 @@ TEST_F(command, report_writes_a_page) {
     EXPECT_TRUE(data_in(page)["replay"].is_null());
     EXPECT_EQ(acre("-q report a.acre --no-measure").errors, "");
     EXPECT_EQ(content_of("a.html"), page);
-    EXPECT_EQ(acre("report a.acre --no-measure -o /dev/stdout").output, page);
+    EXPECT_EQ(acre("report a.acre --no-measure -o -").output, page);
 }
 
 TEST_F(command, report_measures) {
@@ -302,7 +302,8 @@ TEST_F(command, a_report_never_replaces_its_trace_or_half_a_page) {
     EXPECT_EQ(content_of("a.acre"), trace);
     std::ofstream{directory_ / "b.html"} << "an older page";
     expect_failure("report a.acre -o ''", 1, "the report to write has no name");
-    expect_failure("report a.acre --no-measure -o /dev/full", 1, "cannot write '/dev/full': No space left");
+    expect_failure("report a.acre --no-measure -o /dev/full", 1, "not a regular file");
+    expect_failure("report a.acre --no-measure -o - > /dev/full", 1, "cannot write to standard output: No space left");
     expect_failure("report a.acre --no-measure -o no/such/folder.html", 1, "cannot write 'no/such/folder.html'");
     expect_failure("report a.acre --no-measure -o b.html --fit missing.json", 1, "cannot read 'missing.json'");
     expect_failure("report a.acre --no-measure -o b.html --fit b.html", 1, "not what 'acre fit --json' prints");

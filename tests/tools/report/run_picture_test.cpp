@@ -23,7 +23,7 @@ protected:
         paths_.emplace(reader_->tables());
         summary_ = summarise(*reader_, *paths_);
         const history run{*reader_, *paths_};
-        const advice_list list = run.objects().empty() ? advice_list{} : plan_advices(run, *paths_);
+        const advice_list list = run.object_count() == 0 ? advice_list{} : plan_advices(run, *paths_);
         picture_ = draw_run(*reader_, *paths_, summary_.peak_bytes, run, list.advices, limits);
         return picture_;
     }
@@ -143,6 +143,21 @@ TEST_F(picture, of_one_event_or_none_is_one) {
     made.allocate(made.stack({"main:1"}), 8);
     EXPECT_EQ(drawn(made).never_freed.count, 1U);
     EXPECT_EQ(json()["sizes"], nlohmann::json::parse("[[8, 16, 1, 8]]"));
+}
+
+TEST_F(picture, of_a_sample_is_told_as_an_estimate_of_the_whole) {
+    made_trace made;
+    made.header.sampling_period = 10;
+    const auto site = made.stack({"main:1"});
+    made.release(made.allocate(site, 8), site);
+    made.allocate(site, 8);
+    drawn(made);
+    EXPECT_EQ(json()["sizes"], nlohmann::json::parse("[[8, 16, 20, 160]]"));
+    EXPECT_EQ(json()["timeline"]["frees"].back(), 0);
+    EXPECT_EQ(json()["timeline"]["allocations"].back(), 10);
+    EXPECT_EQ(json()["flames"]["weights"]["allocations"][0], 20);
+    EXPECT_EQ(json()["never_freed"]["bytes"], 80);
+    EXPECT_EQ(json()["threads"][0]["frees"], 10);
 }
 
 TEST_F(picture, of_the_same_trace_is_the_same) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,9 +21,9 @@
 #include "report/page.hpp"
 #include "report/report_json.hpp"
 #include "report/run_picture.hpp"
-#include "report/whole_file.hpp"
 #include "text/terminal.hpp"
 #include "trace/error.hpp"
+#include "trace/replacing_file.hpp"
 
 namespace acre::tool {
 
@@ -52,31 +53,48 @@ public:
         const history run = pass("following lives", [&] { return history{reader_, paths_}; });
         advice_list list = plan(run);
         const run_picture picture =
-            pass("drawing", [&] { return draw_run(reader_, paths_, summary.peak_bytes, run, list.advices); });
+            pass("drawing", [&] { return draw_run(reader_, paths_, recorded_peak(summary), run, list.advices); });
         if (is_to_measure(summary)) measure(list, run, summary);
         parts_.advice = advice_json(list, paths_, reader_.header());
-        write_whole_file(options_.output, page_of(report_json(picture, paths_, reader_.header(), std::move(parts_))));
-        remark(context_, "wrote '" + options_.output + "': open it in a browser");
+        write(page_of(report_json(picture, paths_, reader_.header(), std::move(parts_))));
         return report_missing(reader_);
     }
 
 private:
+    /// The summary of a sample is an estimate of the whole.
+    std::uint64_t recorded_peak(const trace_summary& summary) const {
+        return summary.peak_bytes / std::max<std::uint64_t>(reader_.header().sampling_period, 1);
+    }
+
+    void write(const std::string& page) const {
+        if (options_.output == "-") return print(page);
+        replacing_file file{options_.output};
+        file.write({reinterpret_cast<const std::uint8_t*>(page.data()), page.size()});
+        file.finish();
+        remark(context_, "wrote '" + options_.output + "': open it in a browser");
+    }
+
     /// What was sampled cannot be replayed as it was.
     bool is_to_measure(const trace_summary& summary) const {
         return !options_.no_measure && summary.events != 0 && !reader_.header().is_sampled();
     }
 
+    /// The bar is gone when a pass is over.
+    struct progress_end {
+        trace_reader& reader;
+        ~progress_end() { reader.on_progress({}); }
+    };
+
     template <typename Work>
     std::invoke_result_t<Work> pass(const char* label, Work work) {
         progress_bar bar{label, !context_.quiet};
         reader_.on_progress([&](double done) { bar.show(done); });
-        auto result = work();
-        reader_.on_progress({});
-        return result;
+        const progress_end end{reader_};
+        return work();
     }
 
     advice_list plan(const history& run) {
-        if (run.objects().empty()) return {};
+        if (run.object_count() == 0) return {};
         advice_list list = plan_advices(run, paths_);
         list.cpu_nanoseconds = reader_.header().cpu_microseconds() * 1000;
         if (list.advices.size() > options_.top) {
@@ -87,7 +105,7 @@ private:
     }
 
     void measure(advice_list& list, const history& run, const trace_summary& summary) {
-        if (!run.objects().empty()) {
+        if (run.object_count() != 0) {
             progress_bar bar{"measuring", !context_.quiet};
             measure_advices(*context_.host, run, list, [&](double done) { bar.show(done); });
         }
@@ -144,6 +162,8 @@ void check_output(const report_options& options) {
 
 int run_report(report_options options, const command_context& context, bool named) {
     if (!named) options.output = std::filesystem::path{options.file}.filename().replace_extension(".html").string();
+    // A page that grows beyond the system's limit of file sizes is a failure to tell, not a signal to die of.
+    std::signal(SIGXFSZ, SIG_IGN);
     check_output(options);
     return reporter{options, context}.run();
 }
@@ -154,8 +174,8 @@ void add_report_command(CLI::App& app, command_context& context, command_action&
     auto options = std::make_shared<report_options>();
     CLI::App* command = app.add_subcommand("report", "Writes a trace as one HTML page: plots, flame graph, advice");
     command->add_option("FILE", options->file, "The trace")->required();
-    const CLI::Option* output =
-        command->add_option("-o,--output", options->output, "The page to write; without it TRACE.html");
+    const CLI::Option* output = command->add_option("-o,--output", options->output,
+                                                    "The page to write, - for standard output; without it TRACE.html");
     command->add_option("--top", options->top, "How many advices to measure and show")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();

@@ -49,8 +49,10 @@ void lane_list::keep_longest(std::size_t most) {
     if (lanes.size() <= most) return;
     std::vector<std::size_t> order(lanes.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return lanes[a].lane.total_time() > lanes[b].lane.total_time();
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const std::uint64_t time_of_a = lanes[a].lane.total_time();
+        const std::uint64_t time_of_b = lanes[b].lane.total_time();
+        return time_of_a != time_of_b ? time_of_a > time_of_b : a < b;
     });
     omitted += order.size() - most;
     order.resize(most);

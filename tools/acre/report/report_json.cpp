@@ -12,24 +12,38 @@ using nlohmann::json;
 
 constexpr std::size_t most_threads_shown = 32;
 
+/// Makes estimates of the whole of what was counted in a sample.
+class scale {
+public:
+    explicit scale(const trace_header& header) : factor_{header.sampling_period} {}
+
+    std::uint64_t operator()(std::uint64_t value) const {
+        return __builtin_mul_overflow(value, factor_, &value) ? ~std::uint64_t{0} : value;
+    }
+    double operator()(double value) const { return value * static_cast<double>(factor_); }
+
+private:
+    std::uint64_t factor_;
+};
+
 /// Whole numbers without a fraction are shorter; what does not fit stays as it is.
 json number(double value) {
     constexpr double most = 9e18;
     return value < most ? json(static_cast<std::uint64_t>(std::llround(value))) : json(value);
 }
 
-json timeline_json(const run_picture& picture) {
+json timeline_json(const run_picture& picture, scale scaled) {
     json live = json::array();
     json last = json::array();
     json allocations = json::array();
     json bytes = json::array();
     json frees = json::array();
     for (const time_bucket& each : picture.buckets) {
-        live.push_back(each.most_bytes);
-        last.push_back(each.last_bytes);
-        allocations.push_back(each.allocated.count);
-        bytes.push_back(each.allocated.bytes);
-        frees.push_back(each.frees);
+        live.push_back(scaled(each.most_bytes));
+        last.push_back(scaled(each.last_bytes));
+        allocations.push_back(scaled(each.allocated.count));
+        bytes.push_back(scaled(each.allocated.bytes));
+        frees.push_back(scaled(each.frees));
     }
     return {{"bucket_ns", picture.bucket_nanoseconds},
             {"most_bytes", live},
@@ -40,7 +54,7 @@ json timeline_json(const run_picture& picture) {
 }
 
 /// The classes from the first to the last that has something in it, each as [from, below, count, bytes].
-json histogram_json(const tally_histogram& histogram) {
+json histogram_json(const tally_histogram& histogram, scale scaled) {
     const std::vector<tally>& classes = histogram.classes();
     const auto has_some = [](const tally& each) { return each.count != 0; };
     const auto first = std::find_if(classes.begin(), classes.end(), has_some);
@@ -49,7 +63,8 @@ json histogram_json(const tally_histogram& histogram) {
     for (auto each = first; each < last; ++each) {
         const auto place = static_cast<std::size_t>(each - classes.begin());
         const json below = place < histogram.bounds().size() ? json(histogram.bounds()[place]) : nullptr;
-        rows.push_back({place == 0 ? 0 : histogram.bounds()[place - 1], below, each->count, each->bytes});
+        rows.push_back(
+            {place == 0 ? 0 : histogram.bounds()[place - 1], below, scaled(each->count), scaled(each->bytes)});
     }
     return rows;
 }
@@ -78,7 +93,7 @@ private:
     json functions_ = json::array();
 };
 
-json flames_json(const run_picture& picture, const call_paths& paths) {
+json flames_json(const run_picture& picture, const call_paths& paths, scale scaled) {
     name_table names{paths};
     json parents = json::array();
     json functions = json::array();
@@ -87,7 +102,7 @@ json flames_json(const run_picture& picture, const call_paths& paths) {
         parents.push_back(each.parent);
         functions.push_back(names.place_of(each.function));
         for (std::size_t i = 0; i < flame_weights; ++i) {
-            weights[name_of(static_cast<flame_weight>(i))].push_back(number(each.weights[i]));
+            weights[name_of(static_cast<flame_weight>(i))].push_back(number(scaled(each.weights[i])));
         }
     }
     return {{"parents", parents},
@@ -117,19 +132,19 @@ json lanes_json(const lane_list& list) {
     return {{"lanes", lanes}, {"omitted", list.omitted}};
 }
 
-json threads_json(const run_picture& picture) {
+json threads_json(const run_picture& picture, scale scaled) {
     std::vector<thread_figures> sorted = picture.threads;
-    std::stable_sort(sorted.begin(), sorted.end(), [](const thread_figures& a, const thread_figures& b) {
-        return a.allocated.count > b.allocated.count;
+    std::sort(sorted.begin(), sorted.end(), [](const thread_figures& a, const thread_figures& b) {
+        return a.allocated.count != b.allocated.count ? a.allocated.count > b.allocated.count : a.thread < b.thread;
     });
     if (sorted.size() > most_threads_shown) sorted.resize(most_threads_shown);
     json threads = json::array();
     for (const thread_figures& each : sorted) {
         threads.push_back({{"thread", each.thread},
-                           {"allocations", each.allocated.count},
-                           {"bytes", each.allocated.bytes},
-                           {"frees", each.frees},
-                           {"frees_of_others", each.frees_of_others}});
+                           {"allocations", scaled(each.allocated.count)},
+                           {"bytes", scaled(each.allocated.bytes)},
+                           {"frees", scaled(each.frees)},
+                           {"frees_of_others", scaled(each.frees_of_others)}});
     }
     return threads;
 }
@@ -138,25 +153,27 @@ json threads_json(const run_picture& picture) {
 
 nlohmann::json report_json(const run_picture& picture, const call_paths& paths, const trace_header& header,
                            report_parts parts) {
-    return {{"info", std::move(parts.info)},
-            {"advice", std::move(parts.advice)},
-            {"replay", std::move(parts.replay)},
-            {"fit", std::move(parts.fit)},
-            {"measured", parts.measured},
-            {"stacks_at_free", header.stacks_at_free},
-            {"sampling_period", header.sampling_period},
-            {"timeline", timeline_json(picture)},
-            {"sizes", histogram_json(picture.sizes)},
-            {"lifetimes",
-             {{"time", histogram_json(picture.life_times)},
-              {"allocations", histogram_json(picture.life_allocations)},
-              {"bytes", histogram_json(picture.life_bytes)}}},
-            {"never_freed", {{"count", picture.never_freed.count}, {"bytes", picture.never_freed.bytes}}},
-            {"flames", flames_json(picture, paths)},
-            {"scopes", lanes_json(picture.scopes)},
-            {"generations", lanes_json(picture.generations)},
-            {"pauses", bands_json(picture.pauses)},
-            {"threads", threads_json(picture)}};
+    const scale scaled{header};
+    return {
+        {"info", std::move(parts.info)},
+        {"advice", std::move(parts.advice)},
+        {"replay", std::move(parts.replay)},
+        {"fit", std::move(parts.fit)},
+        {"measured", parts.measured},
+        {"stacks_at_free", header.stacks_at_free},
+        {"sampling_period", header.sampling_period},
+        {"timeline", timeline_json(picture, scaled)},
+        {"sizes", histogram_json(picture.sizes, scaled)},
+        {"lifetimes",
+         {{"time", histogram_json(picture.life_times, scaled)},
+          {"allocations", histogram_json(picture.life_allocations, scaled)},
+          {"bytes", histogram_json(picture.life_bytes, scaled)}}},
+        {"never_freed", {{"count", scaled(picture.never_freed.count)}, {"bytes", scaled(picture.never_freed.bytes)}}},
+        {"flames", flames_json(picture, paths, scaled)},
+        {"scopes", lanes_json(picture.scopes)},
+        {"generations", lanes_json(picture.generations)},
+        {"pauses", bands_json(picture.pauses)},
+        {"threads", threads_json(picture, scaled)}};
 }
 
 }  // namespace acre::tool

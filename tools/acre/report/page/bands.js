@@ -58,9 +58,20 @@ function show_lanes(into, title, explanation, list, with_bytes) {
   figure.append(lanes_table('As a table', title, list, with_bytes));
 }
 
+// What each scope allocated, all threads together, as acre info tells it.
+function scope_figures(into, scopes) {
+  if (scopes.length === 0) return;
+  into.append(table('What the scopes allocate, most bytes first',
+    ['scope', 'runs', 'threads', 'allocations', 'bytes', 'of a run: median', '99 of 100', 'largest', 'left behind'],
+    scopes.map((each) => [each.name, count_text(each.runs), count_text(each.threads), count_text(each.allocations), bytes_text(each.bytes),
+      bytes_text(each.run_bytes.median), bytes_text(each.run_bytes.p99), bytes_text(each.run_bytes.largest),
+      bytes_text(each.left.bytes)]), [1, 2, 3, 4, 5, 6, 7, 8]));
+}
+
 function show_bands() {
   show_lanes(by_id('scopes'), 'Scopes',
     'The scopes that the program names, in each thread. A lighter band stands for several that lie close together.', data.scopes, false);
+  scope_figures(by_id('scopes'), data.info.scopes);
   show_lanes(by_id('generations'), 'Generations of the advised scopes',
     'From the first allocation to the moment when nothing of a scope is left: there an arena would be reset. The higher, ' +
     'the more was allocated; a lighter band stands for several, as high as the largest.', data.generations, true);

@@ -30,7 +30,7 @@ function show_notices() {
   const notices = [...info.notes];
   if (info.missing) notices.unshift(`The trace is not whole: ${info.missing}`);
   if (data.sampling_period > 1) {
-    notices.push(`One allocation in ${count_text(data.sampling_period)} was recorded, at random: multiply counts and bytes by that. ` +
+    notices.push(`One allocation in ${count_text(data.sampling_period)} was recorded, at random: counts and bytes are estimates of the whole. ` +
       'The order of allocations and frees is not in such a trace, so what needs it is not advised.');
   }
   if (!data.stacks_at_free) notices.push('The trace has no stacks at frees, so nothing can be said about arenas: record without --no-free-stacks.');
