@@ -110,7 +110,7 @@ TEST_F(command, says_its_version_and_its_help) {
 TEST_F(command, wrong_usage_is_status_2) {
     write_trace();
     expect_failure("", 2, "subcommand");
-    expect_failure("inform a.acre", 2, "there is no subcommand 'inform': there are record, finish, info, replay, adv");
+    expect_failure("inform a.acre", 2, "there is no subcommand 'inform': there are record, finish, info, replay, fit, adv");
     expect_failure("--bogus", 2, "there is no option '--bogus'");
     expect_failure("info", 2, "FILE is required; see 'acre info --help'");
     expect_failure("info a.acre --top many", 2, "top");
