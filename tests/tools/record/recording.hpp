@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,8 @@ struct loaded_trace {
         trace_reader reader{path};
         header = reader.header();
         tables = reader.tables();
-        reader.for_each([&](const event& each) { events.push_back(each); });
-        reader.for_each_mark([&](const mark& each) { marks.push_back(each); });
+        reader.for_each([&](const event& each) { events.push_back(each); },
+                        [&](const mark& each) { marks.push_back(each); });
     }
 
     std::size_t count(std::uint64_t size, bool allocates) const {
