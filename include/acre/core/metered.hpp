@@ -10,7 +10,7 @@
 //   void freed(p, bytes)          before storage goes back
 //   void unreserve(bytes), resized(p, old_bytes, new_bytes)   growing in place failed, or went well
 //   void all_freed(), mark(), rewind(mark)                    all at once
-//   working(), pausing()          objects that live while R works to serve a request, and while within that the program's
+//   is_watching(), working(), pausing()   whether it does, and objects that live while R works to serve a request, and while within that the program's
 //                                 own constructors run; or, as base, unwatched_work
 #pragma once
 
@@ -47,6 +47,7 @@ struct made_outside {
 private:
     template <class... Arguments>
     static T make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        if (!Meter::is_watching()) return T(std::forward<Arguments>(arguments)...);
         const auto outside = Meter::pausing();
         return T(std::forward<Arguments>(arguments)...);
     }
@@ -75,12 +76,18 @@ public:
 
     // By size.
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+        if (looks_away()) [[likely]]
+            return R::allocate(bytes, alignment);
         return request<true>(bytes, alignment, at_work([&] { return R::allocate(bytes, alignment); }));
     }
     void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        if (looks_away()) [[likely]]
+            return R::try_allocate(bytes, alignment);
         return request<false>(bytes, alignment, at_work([&] { return R::try_allocate(bytes, alignment); }));
     }
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        if (looks_away()) [[likely]]
+            return R::deallocate(p, bytes, alignment);
         if (p != nullptr) meter_.freed(p, bytes);
         at_work([&] { R::deallocate(p, bytes, alignment); })();
     }
@@ -324,11 +331,21 @@ private:
         }
     };
 
+    // R's most frequent calls are then made directly, so that they are inline as they are without a meter.
+    static bool looks_away() noexcept {
+        if constexpr (watches_work<Meter>) {
+            return !Meter::is_watching();
+        } else {
+            return false;
+        }
+    }
+
     // `work`, and the meter knows while R does it.
     template <class Work>
     static auto at_work(Work work) {
         if constexpr (watches_work<Meter>) {
             return [work] {
+                if (looks_away()) return work();
                 const auto period = Meter::working();
                 return work();
             };

@@ -8,7 +8,7 @@
 // events; what the program's constructors allocate in create() is (in create_array() it is not). What is allocated
 // through a reference to the plain R, by an acre::scratch say, is not seen.
 //
-// Cost: one word; where nothing records, two checks a pair, of two instructions each; recorded, about that of a recorded
+// Cost: one word; where nothing records, four to six instructions for a pair of calls by size; recorded, that of a recorded
 // malloc. Thread rules: those of R; traced<synchronized<R>> is synchronized<traced<R>> (acre/combine/synchronized.hpp).
 //
 //     acre::traced<acre::arena> level;
@@ -46,12 +46,10 @@ public:
     template <bool Inside>
     class period {
     public:
-        period() noexcept : before_(is_recorded() && acre_record_inside_resource(Inside)) {}
+        period() noexcept : before_(acre_record_inside_resource(Inside)) {}
         period(const period&) = delete;
         period& operator=(const period&) = delete;
-        ~period() {
-            if (is_recorded()) acre_record_inside_resource(before_);
-        }
+        ~period() { acre_record_inside_resource(before_); }
 
     private:
         bool before_;
@@ -67,6 +65,7 @@ public:
     }
     ~trace_meter() { all_freed(); }
 
+    static bool is_watching() noexcept { return is_recorded(); }
     static period<true> working() noexcept { return {}; }
     static period<false> pausing() noexcept { return {}; }
 

@@ -36,14 +36,16 @@ TEST(function_name, wrappers_of_malloc_pass_memory_on) {
     for (const char* name :
          {"operator new(unsigned long)", "std::string::_M_create(unsigned long&, unsigned long)",
           "void std::vector<int>::_M_realloc_insert<int>(int*)", "xmalloc", "sqlite3DbMallocRawNN", "jv_mem_alloc",
-          "g_strdup", "__gnu_cxx::new_allocator<int>::allocate(unsigned long)", "my::buffer::allocate(int)"}) {
+          "g_strdup", "__gnu_cxx::new_allocator<int>::allocate(unsigned long)", "my::buffer::allocate(int)",
+          "Orc* acre::detail::metered<acre::arena, acre::detail::trace_meter>::create<Orc>()"}) {
         EXPECT_TRUE(passes_memory_on(name)) << name;
     }
 }
 
 TEST(function_name, what_decides_to_allocate_does_not) {
-    for (const char* name : {"main", "allocateCursor", "game::battle::step(std::vector<int, std::allocator<int> >)",
-                             "stdio_open", "newton(double)", "mystd::thing()"}) {
+    for (const char* name :
+         {"main", "allocateCursor", "game::battle::step(std::vector<int, std::allocator<int> >)", "stdio_open",
+          "newton(double)", "mystd::thing()", "acre::tool::record(acre::tool::record_options const&)"}) {
         EXPECT_FALSE(passes_memory_on(name)) << name;
     }
 }

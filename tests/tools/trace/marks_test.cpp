@@ -49,6 +49,25 @@ TEST(marks, come_back_where_they_stood) {
     EXPECT_EQ(events_of(reader), 2U);
 }
 
+TEST(marks, come_with_the_events_in_one_order) {
+    const temporary_directory directory;
+    made_trace made = random_trace(5, 2 * format::events_per_chunk);
+    for (std::size_t i = 0; i <= made.events.size(); i += i % 3) {
+        made.mark_here(recording_paused);
+        made.marks.back().event = i++;
+    }
+    trace_reader reader{made.write(directory / "a.acre")};
+    std::uint64_t events = 0;
+    std::size_t marks = 0;
+    reader.for_each([&](const event&) { ++events; },
+                    [&](const mark& m) {
+                        EXPECT_EQ(m.event, events);
+                        ++marks;
+                    });
+    EXPECT_EQ(events, made.events.size());
+    EXPECT_EQ(marks, made.marks.size());
+}
+
 TEST(marks, may_be_more_than_a_section_holds_with_events_or_without) {
     const temporary_directory directory;
     for (const std::size_t events : {std::size_t{0}, 3 * format::events_per_chunk}) {
