@@ -33,7 +33,7 @@ public:
     class kept {
     public:
         kept(round_memory& memory, T value)
-            : value_{::new (memory.arena_.allocate(sizeof(T), alignof(T))) T(std::move(value))} {}
+            : value_{::new(memory.arena_.allocate(sizeof(T), alignof(T))) T(std::move(value))} {}
         T& operator*() { return *value_; }
 
     private:

@@ -89,7 +89,8 @@ int main(int count, char** arguments) {
     const std::size_t rounds = count > 1 ? std::strtoul(arguments[1], nullptr, 10) : 8'000;
     std::mt19937 random{20'26};
     std::vector<std::string> documents;
-    for (int i = 0; i < 100; ++i) documents.push_back("[" + make_document(random, 4) + "," + make_document(random, 4) + "]");
+    for (int i = 0; i < 100; ++i)
+        documents.push_back("[" + make_document(random, 4) + "," + make_document(random, 4) + "]");
     round_memory memory;
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < rounds; ++i) sum += read_document(memory, documents[i % documents.size()]);

@@ -1,5 +1,5 @@
-// How a program reaches the recorder that `acre record` has put in front of it. Used by acre::trace_scope and
-// acre::traced, not directly.
+// How a program reaches the recorder that `acre record` has put in front of it. Used by acre::trace_scope, acre::traced
+// and acre::pause_recording, not directly.
 //
 // The functions are weak: where no recorder is in the process, their addresses are null. So a program with marks links
 // and runs without anything of acre but its headers, statically too, and in shared libraries. Ask is_recorded() before
@@ -19,6 +19,11 @@
 #define ACRE_FROM_THE_RECORDER [[gnu::weak]]
 #endif
 extern "C" {
+/// From here on nothing is recorded but the frees of objects that are in the trace. Safe in a signal handler.
+ACRE_FROM_THE_RECORDER void acre_record_pause() noexcept;
+/// From here on all threads are recorded again.
+ACRE_FROM_THE_RECORDER void acre_record_resume() noexcept;
+
 /// The calling thread enters a scope; the name is copied.
 ACRE_FROM_THE_RECORDER void acre_record_scope_begin(const char* name) noexcept;
 /// It leaves the innermost scope that it is in.
@@ -52,6 +57,8 @@ inline bool is_recorded() noexcept {
 }  // namespace acre::detail
 #else
 extern "C" {
+inline void acre_record_pause() noexcept {}
+inline void acre_record_resume() noexcept {}
 inline void acre_record_scope_begin(const char*) noexcept {}
 inline void acre_record_scope_end() noexcept {}
 inline std::uint64_t acre_record_new_resource() noexcept {

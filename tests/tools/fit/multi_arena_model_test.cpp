@@ -1,8 +1,8 @@
 // What the model says is what acre::multi_arena does: so many arenas serve a random order of events, one less does not.
 #include "fit/multi_arena_model.hpp"
 
-#include <acre/arenas/fit_multi_arena.hpp>
 #include <gtest/gtest.h>
+#include <acre/arenas/fit_multi_arena.hpp>
 
 #include "random_requests.hpp"
 
@@ -43,7 +43,8 @@ bool serves(const std::vector<request>& requests, const acre::multi_arena_option
 TEST(multi_arena_model, says_exactly_how_many_arenas_are_needed) {
     for (unsigned seed = 1; seed <= 60; ++seed) {
         const std::size_t alignment = seed % 3 == 0 ? 128 : 16;
-        const auto requests = random_requests(seed, {.most_bytes = seed % 2 == 0 ? 100U : 600U, .most_alignment = alignment});
+        const auto requests =
+            random_requests(seed, {.most_bytes = seed % 2 == 0 ? 100U : 600U, .most_alignment = alignment});
         for (const std::size_t bytes : {640U, 768U, 1024U, 4224U}) {
             for (const std::size_t open : {0U, 1U, 3U, 8U}) {
                 const std::uint64_t needed = modelled_arenas(requests, bytes, open);

@@ -120,10 +120,12 @@ TEST_F(scopes, that_a_process_was_forked_in_are_its_parents) {
     }
 }
 
-TEST_F(scopes, are_found_in_programs_at_fixed_addresses) {
-    const loaded_trace trace = run({MARKED_NO_PIE, "run"});
-    EXPECT_EQ(scopes_of(trace, 1002), "outer inner");
-    EXPECT_EQ(scopes_of(trace, 4001), "library");
+TEST_F(scopes, are_found_in_programs_at_fixed_addresses_and_in_static_ones_with_the_recorder) {
+    for (const char* program : {MARKED_NO_PIE, MARKED_WITH_RECORDER}) {
+        const loaded_trace trace = run({program, "run"});
+        EXPECT_EQ(scopes_of(trace, 1002), "outer inner") << program;
+        EXPECT_EQ(scopes_of(trace, 4001), "library") << program;
+    }
 }
 
 TEST_F(scopes, cost_nothing_where_nothing_records) {

@@ -85,7 +85,8 @@ void set_sizes(const std::string& text, selection_options& selected) {
     const bool wrong = (!least.empty() && !selected.least_bytes) || (!most.empty() && !selected.most_bytes) ||
                        (least.empty() && most.empty()) ||
                        selected.least_bytes.value_or(0) > selected.most_bytes.value_or(~std::uint64_t{0});
-    if (wrong) throw CLI::ValidationError{"--sizes", "'" + text + "' is no range of sizes, such as 16..256, ..4K or 64"};
+    if (wrong)
+        throw CLI::ValidationError{"--sizes", "'" + text + "' is no range of sizes, such as 16..256, ..4K or 64"};
 }
 
 void write_plot(const std::string& path, const front_picture& of) {
@@ -146,7 +147,8 @@ int run_fit(const fit_command_options& options, const command_context& context) 
     }
     if (!options.plot.empty()) {
         if (outcome.result.multi_arena.empty()) throw tool_error{"there is no front of multi_arena to plot"};
-        write_plot(options.plot, {outcome.result.multi_arena, arena_sharing::one_thread, outcome.result.figures.peak_bytes});
+        write_plot(options.plot,
+                   {outcome.result.multi_arena, arena_sharing::one_thread, outcome.result.figures.peak_bytes});
     }
     if (options.json) {
         print(text_of(fit_json(outcome, paths, reader.header())));
@@ -176,9 +178,10 @@ void add_fit_command(CLI::App& app, command_context& context, command_action& ac
         app.add_subcommand("fit", "Finds how large arenas and pools must be for a trace, or for a part of it");
     command->add_option("FILE", options->file, "The trace")->required();
     command
-        ->add_option("--for", options->types,
-                     "multi_arena, concurrent_multi_arena, arena, pool, typed_arena, realtime_heap, separated by commas, "
-                     "or all")
+        ->add_option(
+            "--for", options->types,
+            "multi_arena, concurrent_multi_arena, arena, pool, typed_arena, realtime_heap, separated by commas, "
+            "or all")
         ->delimiter(',')
         ->allow_extra_args(false);
     add_selection_options(*command, *options);

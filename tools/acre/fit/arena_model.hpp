@@ -39,7 +39,8 @@ private:
     static constexpr std::uint64_t block_alignment = default_alignment;
     static constexpr std::uint64_t smallest_block = 32;
     // What required_bytes says for an allocation without padding is the header and the allocation.
-    static constexpr std::uint64_t header_bytes = acre::arena::required_bytes(1, acre::arena::granule, 1) - acre::arena::granule;
+    static constexpr std::uint64_t header_bytes =
+        acre::arena::required_bytes(1, acre::arena::granule, 1) - acre::arena::granule;
 
     static std::uint64_t rounded(std::uint64_t bytes) noexcept {
         return align_up(bytes + (bytes == 0), acre::arena::granule);

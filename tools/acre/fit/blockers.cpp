@@ -10,7 +10,7 @@ namespace acre::tool {
 
 namespace {
 
-constexpr double most_share = 0.05;           // of the objects, for all blockers together
+constexpr double most_share = 0.05;  // of the objects, for all blockers together
 constexpr std::size_t most_blockers = 8;
 constexpr std::uint64_t objects_an_arena = 16;  // in the arenas that are looked at
 constexpr std::uint64_t fewest_arenas = 8;      // below, nothing is worth a look

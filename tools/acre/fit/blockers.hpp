@@ -18,10 +18,10 @@ struct blocking_site {
 };
 
 struct blocker_figures {
-    std::vector<blocking_site> sites;    // those to leave out, worst first; empty: none is to blame
-    acre::multi_arena_fit with{};        // of the size that was looked at
-    acre::multi_arena_fit without{};     // the same size without them
-    multi_arena_front front;             // of all sizes without them
+    std::vector<blocking_site> sites;  // those to leave out, worst first; empty: none is to blame
+    acre::multi_arena_fit with{};      // of the size that was looked at
+    acre::multi_arena_fit without{};   // the same size without them
+    multi_arena_front front;           // of all sizes without them
 };
 
 /// Number of the site of an allocation's stack.

@@ -38,9 +38,9 @@ struct census {
     std::uint64_t never_freed = 0;
     std::uint64_t peak_objects = 0;
     std::uint64_t peak_bytes = 0;
-    std::uint64_t peak_granules = 0;  // the same with each size rounded up to 16 bytes
-    std::uint64_t threads = 0;             // that allocate
-    std::uint64_t freed_elsewhere = 0;     // by another thread
+    std::uint64_t peak_granules = 0;    // the same with each size rounded up to 16 bytes
+    std::uint64_t threads = 0;          // that allocate
+    std::uint64_t freed_elsewhere = 0;  // by another thread
     std::uint64_t largest = 0;
     std::uint32_t largest_stack = no_stack;
     std::uint64_t strictest = 0;  // alignment

@@ -21,8 +21,7 @@ std::string open_option(const acre::multi_arena_fit& pair) {
 
 bool dies_together(const census& of) {
     const auto inside = static_cast<double>(of.generations.objects);
-    return of.generations.count > 1 &&
-           inside >= static_cast<double>(of.objects) * (1 - most_outside_generations);
+    return of.generations.count > 1 && inside >= static_cast<double>(of.objects) * (1 - most_outside_generations);
 }
 
 std::uint64_t arena_block_bytes(const census& of) {
@@ -56,10 +55,11 @@ std::string concurrent_multi_arena_code(const acre::multi_arena_fit& pair) {
 
 std::string arena_code(const census& of) {
     const std::uint64_t block = arena_block_bytes(of);
-    return fmt::format("{}acre::arena arena{{{{.first_block_bytes = {}, .max_block_bytes = {}}}}};\n"
-                       "void* p = arena.allocate(bytes);  // for malloc; no free\n{}",
-                       opening, size_literal(block), size_literal(std::max<std::uint64_t>(block, 1 << 20)),
-                       dies_together(of) ? "arena.reset();                    // where the last of it is freed now\n" : "");
+    return fmt::format(
+        "{}acre::arena arena{{{{.first_block_bytes = {}, .max_block_bytes = {}}}}};\n"
+        "void* p = arena.allocate(bytes);  // for malloc; no free\n{}",
+        opening, size_literal(block), size_literal(std::max<std::uint64_t>(block, 1 << 20)),
+        dies_together(of) ? "arena.reset();                    // where the last of it is freed now\n" : "");
 }
 
 std::string pool_code(const size_use& of) {

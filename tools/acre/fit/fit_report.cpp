@@ -1,10 +1,10 @@
 #include "fit_report.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <acre/arenas/arena.hpp>
 #include <acre/pools/bitmap_slabs.hpp>
 #include <acre/pools/slab_geometry.hpp>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -25,7 +25,8 @@ constexpr std::size_t most_pairs = 12;
 constexpr std::size_t most_sizes = 10;
 constexpr double too_much = 3;  // times what lives at the peak
 constexpr const char* mixed_lives =
-    "Even the least is several times what lives: short and long lives are too mixed for this type, acre::multi_pool takes "
+    "Even the least is several times what lives: short and long lives are too mixed for this type, acre::multi_pool "
+    "takes "
     "less.";
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
@@ -52,9 +53,10 @@ std::string indented(const std::string& code) {
 
 /// Bytes that a pool of such slots takes from upstream for the most that live at a time.
 std::uint64_t pool_bytes(const size_use& of) {
-    const auto geometry = acre::slab_geometry::of(static_cast<std::size_t>(std::max<std::uint64_t>(of.bytes, 1)),
-                                                  static_cast<std::size_t>(std::min<std::uint64_t>(
-                                                      of.alignment, acre::natural_alignment(of.bytes == 0 ? 1 : of.bytes))));
+    const auto geometry =
+        acre::slab_geometry::of(static_cast<std::size_t>(std::max<std::uint64_t>(of.bytes, 1)),
+                                static_cast<std::size_t>(std::min<std::uint64_t>(
+                                    of.alignment, acre::natural_alignment(of.bytes == 0 ? 1 : of.bytes))));
     return acre::bitmap_slabs::required_bytes(geometry, of.peak_objects);
 }
 
@@ -82,7 +84,8 @@ public:
     std::string text() {
         opening();
         if (of_.targets.multi_arena) multi_arena();
-        if (of_.targets.concurrent_multi_arena && was_sought(of_.result.concurrent_multi_arena)) concurrent_multi_arena();
+        if (of_.targets.concurrent_multi_arena && was_sought(of_.result.concurrent_multi_arena))
+            concurrent_multi_arena();
         if (of_.targets.arena) arena();
         if (of_.targets.pool || of_.targets.typed_arena) slots();
         if (of_.targets.realtime_heap) realtime_heap();
@@ -131,8 +134,9 @@ private:
     void concurrent_multi_arena() {
         const multi_arena_front& found = of_.result.concurrent_multi_arena;
         out_ += heading("concurrent_multi_arena") +
-                sentence("So many arenas suffice for the recorded order of the threads; each keeps one open for itself to "
-                         "the end. Another order may need more.");
+                sentence(
+                    "So many arenas suffice for the recorded order of the threads; each keeps one open for itself to "
+                    "the end. Another order may need more.");
         if (found.empty()) {
             out_ += sentence(impossible_text(found, figures_, paths_));
             return;
@@ -154,12 +158,13 @@ private:
         out_ += heading("arena");
         out_ += sentence(fmt::format("Never reset, it takes {} bytes.", count_text(figures_.arena_bytes)));
         if (ends.count != 0) {
-            out_ += sentence(fmt::format(
-                "{} nothing of it lives ({} of the allocations are before the last). Reset there, half of the times at most "
-                "{} bytes are enough, 99 % of the times {} bytes, always {} bytes.",
-                ends.count == 1 ? "Once" : count_text(ends.count) + " times",
-                percent_text(ratio(ends.objects, figures_.objects)), count_text(ends.p50_bytes),
-                count_text(ends.p99_bytes), count_text(ends.max_bytes)));
+            out_ +=
+                sentence(fmt::format("{} nothing of it lives ({} of the allocations are before the last). Reset there, "
+                                     "half of the times at most "
+                                     "{} bytes are enough, 99 % of the times {} bytes, always {} bytes.",
+                                     ends.count == 1 ? "Once" : count_text(ends.count) + " times",
+                                     percent_text(ratio(ends.objects, figures_.objects)), count_text(ends.p50_bytes),
+                                     count_text(ends.p99_bytes), count_text(ends.max_bytes)));
         }
         if (of_.checks.arena) {
             const std::uint64_t block = arena_block_bytes(figures_);
@@ -172,8 +177,8 @@ private:
     void slots() {
         out_ += heading("pool, object_pool, typed_arena");
         if (figures_.sizes.empty()) {
-            out_ += sentence(fmt::format("All are of more than {} bytes: too large for slots.",
-                                         count_text(census::largest_slot)));
+            out_ += sentence(
+                fmt::format("All are of more than {} bytes: too large for slots.", count_text(census::largest_slot)));
             return;
         }
         std::vector<std::vector<std::string>> rows{{"size", "allocations", "slots at the peak", "pool", "typed_arena"}};
@@ -254,9 +259,8 @@ nlohmann::json multi_arena_json(const fit_outcome& of, const call_paths& paths) 
     object["impossible"] = impossible_text(result.multi_arena, result.figures, paths);
     object["blockers"] = blockers_json(result.blockers, paths);
     object["check"] = check_json(of.checks.multi_arena);
-    object["code"] = result.multi_arena.empty()
-                         ? ""
-                         : multi_arena_code(result.multi_arena.best(), result.figures.threads > 1);
+    object["code"] =
+        result.multi_arena.empty() ? "" : multi_arena_code(result.multi_arena.best(), result.figures.threads > 1);
     return object;
 }
 
@@ -328,8 +332,7 @@ nlohmann::json fit_json(const fit_outcome& of, const call_paths& paths, const tr
     if (of.targets.pool || of.targets.typed_arena) object["slots"] = slots_json(figures);
     if (of.targets.realtime_heap) {
         object["realtime_heap"] = {
-            {"half_fit_bytes",
-             half_fit_bound(figures.peak_granules, granules_of(figures.largest)) * granule_bytes}};
+            {"half_fit_bytes", half_fit_bound(figures.peak_granules, granules_of(figures.largest)) * granule_bytes}};
     }
     return object;
 }

@@ -42,8 +42,7 @@ std::vector<std::string> selection_notes(const census& of, const call_paths& pat
             of.threads));
     }
     if (of.never_freed != 0) {
-        notes.push_back(fmt::format("{} never freed in this run.",
-                                    plural(of.never_freed, "object is", "objects are")));
+        notes.push_back(fmt::format("{} never freed in this run.", plural(of.never_freed, "object is", "objects are")));
     }
     std::uint64_t beyond = 0;
     if (const std::uint64_t bulk = bulk_bytes(of, beyond)) {
@@ -70,7 +69,8 @@ std::string blockers_text(const blocker_figures& of, const call_paths& paths) {
         names.push_back(fmt::format("{} ({})", paths.site_text(each.site), plural(each.objects, "object", "objects")));
     }
     return fmt::format(
-        "A few objects live long and keep arenas busy, those of {}. Without {}, {} of {} bytes would do instead of {}, and "
+        "A few objects live long and keep arenas busy, those of {}. Without {}, {} of {} bytes would do instead of {}, "
+        "and "
         "the least in all is {} of {} bytes; --without leaves a site out.",
         fmt::join(names, ", "), of.sites.size() == 1 ? "that site" : "these sites",
         plural(of.without.arenas, "arena", "arenas"), count_text(of.without.bytes), count_text(of.with.arenas),

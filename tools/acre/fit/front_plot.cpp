@@ -211,9 +211,9 @@ private:
     }
 
     void circle(const acre::multi_arena_fit& pair, std::string_view kind, double radius) {
-        out_ += fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>{}</title></circle>\n",
-                            kind, x_(static_cast<double>(pair.bytes)), y_(total_of(of_, pair)), radius,
-                            pair_text(of_, pair));
+        out_ +=
+            fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>{}</title></circle>\n", kind,
+                        x_(static_cast<double>(pair.bytes)), y_(total_of(of_, pair)), radius, pair_text(of_, pair));
     }
 
     static constexpr std::string_view title_ = "The fewest arenas of each size with which nothing is refused";

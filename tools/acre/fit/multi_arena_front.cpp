@@ -35,8 +35,7 @@ std::uint64_t smallest_size(const census& of, std::uint64_t unit) {
 
 /// Where an arena holds all that lives, with room for what died, or all from nothing to nothing.
 std::uint64_t largest_size(const census& of) {
-    const std::uint64_t live =
-        std::bit_ceil(std::min(of.peak_granules * granule_bytes, largest_object));
+    const std::uint64_t live = std::bit_ceil(std::min(of.peak_granules * granule_bytes, largest_object));
     const std::uint64_t everything = std::bit_ceil(std::min(of.generations.max_bytes, largest_object));
     return std::max(4 * live, std::min(everything, 16 * live));
 }

@@ -121,8 +121,9 @@ std::vector<arenas_needed> try_in_batches(const event_source& source, const cens
 std::vector<arenas_needed> try_multi_arenas(const event_source& source, const census& of,
                                             std::span<const multi_arena_trial> trials, arena_sharing sharing,
                                             const object_rank& rank) {
-    return sharing == arena_sharing::one_thread ? try_in_batches<multi_arena_model>(source, of, trials, rank)
-                                                : try_in_batches<concurrent_multi_arena_model>(source, of, trials, rank);
+    return sharing == arena_sharing::one_thread
+               ? try_in_batches<multi_arena_model>(source, of, trials, rank)
+               : try_in_batches<concurrent_multi_arena_model>(source, of, trials, rank);
 }
 
 }  // namespace acre::tool

@@ -145,9 +145,10 @@ bool check_elf(const fs::path& path) {
     const std::string loader = loader_of(path, head);
     if (has_recorder(path, head)) return false;
     if (loader.empty()) {
-        refuse(path,
-               "it is statically linked, so the recorder cannot be preloaded into it: link it with libacre-record.a, as "
-               "docs/record.md shows, or dynamically");
+        refuse(
+            path,
+            "it is statically linked, so the recorder cannot be preloaded into it: link it with libacre-record.a, as "
+            "docs/record.md shows, or dynamically");
     }
     if (loader.find("ld-linux-x86-64") == std::string::npos) {
         refuse(path, "it uses the C library of '" + loader + "'; only programs of glibc can be recorded");

@@ -34,7 +34,9 @@ call_paths::call_paths(const trace_tables& tables) : tables_{tables} {
 
 std::uint32_t call_paths::function_number(const std::string& name, bool in_runtime_library) {
     const auto [place, added] = function_numbers_.try_emplace(name, static_cast<std::uint32_t>(functions_.size()));
-    if (added) functions_.push_back({name, short_name(name), in_runtime_library || passes_memory_on(name), in_runtime_library});
+    if (added)
+        functions_.push_back(
+            {name, short_name(name), in_runtime_library || passes_memory_on(name), in_runtime_library});
     return place->second;
 }
 

@@ -28,7 +28,8 @@ bool is_site(const call_paths& paths, std::uint32_t site, const std::string& tex
 }
 
 [[noreturn]] void not_there(const char* what, const std::string& name) {
-    throw tool_error{fmt::format("there is no {} '{}' in the trace: 'acre info' names those that allocate most", what, name)};
+    throw tool_error{
+        fmt::format("there is no {} '{}' in the trace: 'acre info' names those that allocate most", what, name)};
 }
 
 /// By site: whether one of the texts names it.
@@ -55,7 +56,8 @@ std::vector<bool> nodes_beneath(const call_paths& paths, const std::vector<std::
     }
     std::vector<bool> wanted(functions.size());
     for (std::size_t i = 0; i < functions.size(); ++i) {
-        wanted[i] = std::any_of(names.begin(), names.end(), [&](const auto& name) { return is_named(functions[i], name); });
+        wanted[i] =
+            std::any_of(names.begin(), names.end(), [&](const auto& name) { return is_named(functions[i], name); });
     }
     std::vector<bool> beneath(paths.nodes().size());
     for (std::size_t node = 1; node < beneath.size(); ++node) {

@@ -1,8 +1,8 @@
 // Allocates before, in and after a pause, which the way that its first argument names begins and ends; or very often, to
 // be sampled.
-#include <acre/observe/recording.hpp>
 #include <signal.h>
 #include <unistd.h>
+#include <acre/observe/recording.hpp>
 
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// What programs with acre::trace_scope or acre::traced call; declared in include/acre/observe/recorder_interface.hpp.
+// What programs call that use the headers of acre/observe; declared in include/acre/observe/recorder_interface.hpp.
 #include "event_rows.hpp"
 
 namespace acre::recorder {
@@ -45,6 +45,14 @@ using namespace acre::recorder;
 #pragma GCC visibility push(default)
 
 extern "C" {
+
+void acre_record_pause() noexcept {
+    pause_recording(true);
+}
+
+void acre_record_resume() noexcept {
+    pause_recording(false);
+}
 
 void acre_record_scope_begin(const char* name) noexcept {
     thread_state* state = enter();
