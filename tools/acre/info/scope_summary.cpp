@@ -82,8 +82,8 @@ void scope_summariser::end(std::uint32_t thread) {
 std::vector<scope_summary> scope_summariser::finish() {
     while (!open_.empty()) end(open_.begin()->first);
     std::erase_if(scopes_, [](const scope_summary& scope) { return scope.runs == 0; });
-    std::stable_sort(scopes_.begin(), scopes_.end(), [](const scope_summary& a, const scope_summary& b) {
-        return a.allocated.bytes > b.allocated.bytes;
+    std::sort(scopes_.begin(), scopes_.end(), [](const scope_summary& a, const scope_summary& b) {
+        return a.allocated.bytes != b.allocated.bytes ? a.allocated.bytes > b.allocated.bytes : a.number < b.number;
     });
     return std::move(scopes_);
 }
