@@ -6,10 +6,9 @@ void stack_walker::forget_all() {
     readable_begin_ = readable_end_ = 0;
     frames_kept_ = 0;
     words_kept_ = 0;
-    for (shortcut& each : shortcuts_) {
-        each.slot = 0;
-        each.words = 0;
-    }
+    forgotten_ += std::uintptr_t{1} << raw::pointer_bits;
+    if (forgotten_ != 0) return;
+    for (shortcut& each : shortcuts_) each.place = 0;
 }
 
 /// What has been walked is all there is, and nothing remembered is in it. Without frame pointers a chain may lead to where

@@ -27,13 +27,15 @@ public:
             forget_all();
             epoch_ = in.rules.epoch();
         }
-        shortcut& known = shortcut_for(slot);
-        if (known.slot == slot && is_unchanged(known, rbp)) return known.node;
+        shortcut* const known = shortcuts_for(slot);
+        for (std::size_t i = 0; i < shortcuts_a_place; ++i) {
+            if (known[i].place == place_of(slot) && is_unchanged(known[i], rbp)) return known[i].node;
+        }
         std::uint32_t node = 0;
         if (const std::size_t fresh = walk_fresh(in, {slot, slot + 8, rbp, false}, node); fresh != 0) {
             node = remember_fresh(in, fresh, node);
         }
-        keep_shortcut(known, slot, rbp, node);
+        keep_shortcut(shortcut_to_replace(known, slot), slot, rbp, node);
         return node;
     }
 
@@ -45,7 +47,8 @@ private:
     static constexpr std::size_t word_limit = 3 * frame_limit;
     static constexpr std::size_t pages_probed_at_once = 4096;
     static constexpr std::uintptr_t largest_chained_frame = std::uintptr_t{1} << 20;
-    static constexpr std::size_t shortcut_count = 128;
+    static constexpr unsigned shortcut_bits = 8;
+    static constexpr std::size_t shortcuts_a_place = 4;
     static constexpr std::size_t shortcut_words = 60;
 
     /// A word of the stack and what stood there.
@@ -66,7 +69,7 @@ private:
 
     /// A whole stack: all words that decide about it.
     struct shortcut {
-        std::uintptr_t slot;  // of its innermost return address
+        std::uintptr_t place;  // place_of the slot of its innermost return address
         std::uintptr_t address;
         std::uintptr_t rbp;
         std::uint32_t node;
@@ -112,9 +115,21 @@ private:
         return reinterpret_cast<std::uintptr_t>(outermost.at) - readable_begin_ < readable_end_ - readable_begin_;
     }
 
-    shortcut& shortcut_for(std::uintptr_t slot) {
-        static_assert(shortcut_count == 1u << 7);
-        return shortcuts_[spread(slot ^ load(slot)) >> (64 - 7)];
+    /// A slot, marked so that all shortcuts can be forgotten without touching them.
+    std::uintptr_t place_of(std::uintptr_t slot) const { return slot | forgotten_; }
+
+    /// Those of a place: what is called from it may have been called in more than one way.
+    shortcut* shortcuts_for(std::uintptr_t slot) {
+        return shortcuts_ + (spread(slot ^ load(slot)) >> (64 - shortcut_bits)) * shortcuts_a_place;
+    }
+
+    /// One that was met once already, or else the other one than the last time.
+    shortcut& shortcut_to_replace(shortcut* of_place, std::uintptr_t slot) {
+        for (std::size_t i = 0; i < shortcuts_a_place; ++i) {
+            if (of_place[i].place == place_of(slot) && of_place[i].address == load(slot) && of_place[i].words == 0)
+                return of_place[i];
+        }
+        return of_place[replaced_++ % shortcuts_a_place];
     }
 
     bool is_unchanged(const shortcut& known, std::uintptr_t rbp) const {
@@ -127,8 +142,8 @@ private:
     /// A place is worth a shortcut when it is met again.
     void keep_shortcut(shortcut& into, std::uintptr_t slot, std::uintptr_t rbp, std::uint32_t node) {
         const std::uintptr_t address = load(slot);
-        if (into.slot != slot || into.address != address) {
-            into.slot = slot;
+        if (into.place != place_of(slot) || into.address != address || into.words != 0) {
+            into.place = place_of(slot);
             into.address = address;
             into.words = 0;
             return;
@@ -164,11 +179,13 @@ private:
     std::size_t frames_kept_;
     std::size_t words_kept_;
     std::uint32_t epoch_;
+    std::uint32_t replaced_;
+    std::uintptr_t forgotten_;  // how often all was forgotten, in the bits that addresses do not have
     bool stack_is_whole_;  // what is remembered reaches to the end of the stack
     frame frames_[frame_limit];
     word words_[word_limit];
     fresh_frame fresh_[frame_limit];
-    shortcut shortcuts_[shortcut_count];
+    shortcut shortcuts_[shortcuts_a_place << shortcut_bits];
 };
 
 /// Walks outwards to the first frame that is known to be as before, whose node it sets, or to the end of the stack, which
