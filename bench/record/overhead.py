@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What recording costs: CPU time of real programs plain, recorded by acre and under heaptrack.
+"""What recording costs: CPU time of real programs plain, recorded by acre in every way and under heaptrack.
 
-Each round runs every program in every way, one after the other; the table shows medians of user + system time of the
-program itself (not of what reads its log), and ratios to plain. Usage: overhead.py [--build DIR] [--rounds N] [PROGRAM...]
+Each round runs every program in every way, one after the other; the first table shows medians of user + system time of
+the program itself (not of what reads its log), and ratios to plain. The second one shows what a trace takes on disk, and
+whether it has as many events as the program counts itself. Usage: overhead.py [--build DIR] [--rounds N] [PROGRAM...]
 """
 
 import argparse
@@ -12,6 +13,7 @@ import os
 import random
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -65,6 +67,19 @@ int main() {
 """
 
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMPILER = shutil.which("g++") or shutil.which("clang++-19")
+
+# Options of `acre record` and the letters by which it hands them to the recorder (tools/acre/record/raw_log.hpp).
+WAYS = {
+    "acre": "",
+    "--no-free-stacks": "a",
+    "--stacks=fp": "s1",
+    "--stacks=caller": "s2",
+    "--sample=100": "n100",
+}
+
+
 def write_json(path):
     """About 20 MB of objects."""
     source = random.Random(1)
@@ -75,14 +90,17 @@ def write_json(path):
         json.dump(rows, file)
 
 
+def compile_program(folder, source):
+    program = os.path.join(folder, os.path.basename(source).removesuffix(".cpp"))
+    subprocess.run([COMPILER, "-O2", "-std=c++17", "-pthread", source, "-o", program], check=True)
+    return program
+
+
 def build_threads(folder):
-    compiler = shutil.which("g++") or shutil.which("clang++-19")
     source = os.path.join(folder, "threads.cpp")
     with open(source, "w", encoding="utf-8") as file:
         file.write(THREADS)
-    program = os.path.join(folder, "threads")
-    subprocess.run([compiler, "-O2", "-std=c++17", "-pthread", source, "-o", program], check=True)
-    return program
+    return compile_program(folder, source)
 
 
 def programs(folder, wanted):
@@ -98,6 +116,10 @@ def programs(folder, wanted):
         found["python3"] = ([os.path.realpath(sys.executable), "-c", PYTHON], "", {"PYTHONMALLOC": "malloc"})
     if "threads" in wanted:
         found["threads"] = ([build_threads(folder)], "", {})
+    for threads in (1, 2):
+        name = f"storm-{threads}"
+        if name in wanted:
+            found[name] = ([compile_program(folder, os.path.join(HERE, "storm.cpp")), str(threads)], "", {})
     for name in wanted:
         if name not in found:
             print(f"{name} is missing on this machine", file=sys.stderr)
@@ -137,7 +159,7 @@ def ways(build, folder):
                     "ACRE_RECORD_OPTIONS": options}
         return environment
 
-    found = {"plain": None, "acre": acre(""), "acre, no stacks at free": acre("a")}
+    found = {"plain": None, **{way: acre(letters) for way, letters in WAYS.items()}}
     heaptrack = sorted(glob.glob("/usr/lib*/heaptrack/libheaptrack_preload.so") +
                        glob.glob("/usr/lib/*/heaptrack/libheaptrack_preload.so"))
     if heaptrack:
@@ -146,17 +168,50 @@ def ways(build, folder):
     return found, logs
 
 
+def build_counter(folder):
+    """A library that counts all calls of a process, in front of the recorder."""
+    library = os.path.join(folder, "count_calls.so")
+    source = os.path.join(HERE, "..", "..", "tests", "tools", "record", "subjects", "count_calls.cpp")
+    subprocess.run([COMPILER, "-O2", "-std=c++17", "-shared", "-fPIC", "-fno-builtin", source, "-o", library], check=True)
+    return library
+
+
+def trace_figures(build, folder, counter, program, environment_of):
+    """Events counted by the program's own process, events recorded in the same run, bytes of the trace."""
+    arguments, text, environment = program
+    counts, trace = os.path.join(folder, "counts"), os.path.join(folder, "counted.acre")
+    command = os.path.join(build, "bin", "acre")
+
+    def for_process(process):
+        recorded = environment_of(process)
+        return dict(recorded, LD_PRELOAD=counter + ":" + recorded["LD_PRELOAD"], ACRE_COUNT_FILE=counts)
+
+    run(arguments, text, environment, folder, for_process)
+    subprocess.run([command, "-q", "finish", os.path.join(folder, "logs"), "-o", trace], check=True)
+    shown = subprocess.run([command, "info", "--json", trace], check=True, capture_output=True)
+    recorded = json.loads(shown.stdout)
+    with open(counts, "rb") as file:
+        counted = sum(struct.unpack("QQ", file.read(16)))
+    return counted, recorded["events"] + recorded["unmatched_frees"], recorded["file_bytes"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    root = os.path.join(HERE, "..", "..")
     parser.add_argument("--build", default=os.path.join(root, "build"))
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("programs", nargs="*", default=["sqlite3", "jq", "python3", "threads"])
+    parser.add_argument("programs", nargs="*", default=["sqlite3", "jq", "python3", "threads", "storm-1", "storm-2"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="acre-overhead-") as folder:
         each_way, logs = ways(os.path.abspath(options.build), folder)
         each_program = programs(folder, options.programs)
         seconds = {(program, way): [] for program in each_program for way in each_way}
+        build = os.path.abspath(options.build)
+        counter = build_counter(folder)
+        figures = {}
+        for name, program in each_program.items():
+            figures[name] = trace_figures(build, folder, counter, program, each_way["acre"])
+            shutil.rmtree(logs, ignore_errors=True)
         for _ in range(options.rounds):
             for program, (arguments, text, environment) in each_program.items():
                 for way, for_process in each_way.items():
@@ -171,6 +226,9 @@ def main():
             median = statistics.median(seconds[program, way])
             cells.append(f"{median:.2f}" if way == "plain" else f"{median:.2f} | {median / plain:.2f}")
         print(f"| {program} | " + " | ".join(cells) + " |")
+    print("\n| program | events counted | events recorded | bytes an event on disk |\n|---|---|---|---|")
+    for program, (counted, recorded, size) in figures.items():
+        print(f"| {program} | {counted:,} | {recorded:,} | {size / recorded:.2f} |")
     if "heaptrack" not in each_way:
         print("\nheaptrack is missing on this machine (Debian: apt install heaptrack)")
 

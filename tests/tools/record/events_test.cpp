@@ -73,7 +73,9 @@ struct own_counts {
 
 TEST_F(events, are_as_many_as_the_program_counts_itself) {
     const std::filesystem::path file = directory_.path() / "counts";
-    const loaded_trace trace = run({COUNTING, file.string()});
+    ASSERT_EQ(::setenv("ACRE_COUNT_FILE", file.c_str(), 1), 0);
+    const loaded_trace trace = run({COUNTING});
+    ::unsetenv("ACRE_COUNT_FILE");
     ASSERT_EQ(result_.exit_status, 0);
     own_counts counts;
     std::ifstream{file, std::ios::binary}.read(reinterpret_cast<char*>(&counts), sizeof counts);

@@ -12,7 +12,7 @@ using hook_frame = const std::uintptr_t*;
     return static_cast<hook_frame>(__builtin_frame_address(0));
 }
 
-inline std::uint32_t walk_from(thread_state* state, hook_frame frame) {
+[[gnu::always_inline]] inline std::uint32_t walk_from(thread_state* state, hook_frame frame) {
     process_state& process = *state->process;
     if (process.stacks == raw::stack_method::caller) {
         const tagged_address address = process.rules.find(frame[1], process.log).address;

@@ -22,21 +22,17 @@ public:
     };
 
     /// `slot` is where the innermost return address lies, `rbp` the caller's.
-    std::uint32_t walk(context in, std::uintptr_t slot, std::uintptr_t rbp) {
+    [[gnu::always_inline]] std::uint32_t walk(const context& in, std::uintptr_t slot, std::uintptr_t rbp) {
         if (in.rules.epoch() != epoch_) [[unlikely]] {
             forget_all();
             epoch_ = in.rules.epoch();
         }
         shortcut* const known = shortcuts_for(slot);
         for (std::size_t i = 0; i < shortcuts_a_place; ++i) {
-            if (known[i].place == place_of(slot) && is_unchanged(known[i], rbp)) return known[i].node;
+            if (known[i].place == place_of(slot) && is_unchanged(known[i], rbp)) [[likely]]
+                return known[i].node;
         }
-        std::uint32_t node = 0;
-        if (const std::size_t fresh = walk_fresh(in, {slot, slot + 8, rbp, false}, node); fresh != 0) {
-            node = remember_fresh(in, fresh, node);
-        }
-        keep_shortcut(shortcut_to_replace(known, slot), slot, rbp, node);
-        return node;
+        return walk_without_shortcut(in, known, slot, rbp);
     }
 
     /// For another thread's stack.
@@ -49,7 +45,7 @@ private:
     static constexpr std::uintptr_t largest_chained_frame = std::uintptr_t{1} << 20;
     static constexpr unsigned shortcut_bits = 8;
     static constexpr std::size_t shortcuts_a_place = 4;
-    static constexpr std::size_t shortcut_words = 60;
+    static constexpr std::size_t shortcut_words = 124;
 
     /// A word of the stack and what stood there.
     struct word {
@@ -166,9 +162,18 @@ private:
 
     void push_word(const std::uintptr_t* at) { words_[words_kept_++] = {at, *at}; }
 
-    std::size_t walk_fresh(context& in, position at, std::uint32_t& node);
+    [[gnu::noinline]] std::uint32_t walk_without_shortcut(const context& in, shortcut* of_place, std::uintptr_t slot,
+                                                          std::uintptr_t rbp) {
+        std::uint32_t node = 0;
+        if (const std::size_t fresh = walk_fresh(in, {slot, slot + 8, rbp, false}, node); fresh != 0) {
+            node = remember_fresh(in, fresh, node);
+        }
+        keep_shortcut(shortcut_to_replace(of_place, slot), slot, rbp, node);
+        return node;
+    }
+    std::size_t walk_fresh(const context& in, position at, std::uint32_t& node);
     bool step_out(position& at, unwind_rule rule, fresh_frame& here);
-    std::uint32_t remember_fresh(context& in, std::size_t fresh, std::uint32_t node);
+    std::uint32_t remember_fresh(const context& in, std::size_t fresh, std::uint32_t node);
     [[gnu::noinline]] std::size_t end_of_stack(const context& in, std::size_t fresh);
     [[gnu::noinline]] bool step_out_of_signal(position& at, fresh_frame& here);
     [[gnu::noinline]] bool extend_readable(std::uintptr_t address);
@@ -190,7 +195,7 @@ private:
 
 /// Walks outwards to the first frame that is known to be as before, whose node it sets, or to the end of the stack, which
 /// is node 0. Says how many frames are new.
-inline std::size_t stack_walker::walk_fresh(context& in, position at, std::uint32_t& node) {
+inline std::size_t stack_walker::walk_fresh(const context& in, position at, std::uint32_t& node) {
     constexpr std::size_t unknown = ~std::size_t{0};
     std::size_t unchanged = unknown;
     std::size_t kept = frames_kept_;
@@ -251,7 +256,7 @@ inline std::size_t stack_walker::walk_fresh(context& in, position at, std::uint3
 }
 
 /// Puts the new frames into the tree under `node`, outermost first, and into memory for the next walk.
-inline std::uint32_t stack_walker::remember_fresh(context& in, std::size_t fresh, std::uint32_t node) {
+inline std::uint32_t stack_walker::remember_fresh(const context& in, std::size_t fresh, std::uint32_t node) {
     if (frames_kept_ + fresh > frame_limit) [[unlikely]]
         forget_outermost(frames_kept_ + fresh - frame_limit);
     bool needs_rbp = frames_kept_ > 0 && frames_[frames_kept_ - 1].needs_rbp != 0;
