@@ -131,6 +131,41 @@ TEST_F(command, wrong_usage_is_status_2) {
     }
 }
 
+TEST_F(command, record_refuses_what_its_options_cannot_be) {
+    expect_failure("record --stacks most -- ls", 2, "--stacks");
+    for (const char* period : {"0", "-1", "many", "10000000"}) {
+        expect_failure(std::string{"record --sample "} + period + " -- ls", 2, "--sample");
+    }
+    for (const char* signal : {"KILL", "SEGV", "TERM", "12", "RTMIN+99", "RTMIN+", "''"}) {
+        expect_failure(std::string{"record --toggle-signal "} + signal + " -- ls", 2,
+                       "is not a signal that a recording can be paused by: USR1, USR2, or RTMIN+0 to RTMIN+");
+    }
+    expect_failure("record --paused -o b.acre -- true", 1, "before its recording was resumed: name a --toggle-signal");
+    expect_failure("record --paused --toggle-signal SIGUSR1 -o b.acre -- true", 1, "send it the signal");
+}
+
+TEST_F(command, a_sample_is_told_as_an_estimate_and_not_replayed) {
+    made_trace made;
+    made.header.sampling_period = 50;
+    made.header.stacks = stack_method::caller;
+    const auto stack = made.stack({"main:1"});
+    made.release(made.allocate(stack, 64), stack);
+    made.allocate(stack, 64);
+    made.write(directory_ / "a.acre");
+    const auto shown = nlohmann::json::parse(acre("info --json a.acre").output);
+    EXPECT_EQ(shown["sampling_period"], 50);
+    EXPECT_EQ(shown["stacks"], "caller");
+    EXPECT_EQ(shown["events"], 3);
+    EXPECT_EQ(shown["allocations"], 100);
+    EXPECT_EQ(shown["frees"], 50);
+    EXPECT_EQ(shown["bytes"], 6400);
+    EXPECT_EQ(shown["peak_bytes"], 3200);
+    EXPECT_EQ(shown["never_freed"]["count"], 50);
+    EXPECT_EQ(shown["sites"][0]["allocations"], 100);
+    EXPECT_NE(acre("info a.acre").output.find("one allocation in 50 on average"), std::string::npos);
+    expect_failure("replay a.acre --with arena", 1, "is sampled");
+}
+
 TEST_F(command, sizes_have_units) {
     for (const char* size : {"300000", "256k", "1M", "2MB", "1GiB", "1T"}) {
         EXPECT_EQ(acre(std::string{"record --max-size "} + size + " -o b.acre -- sh -c true").status, 0) << size;

@@ -186,7 +186,7 @@ private:
     std::uint32_t epoch_;
     std::uint32_t replaced_;
     std::uintptr_t forgotten_;  // how often all was forgotten, in the bits that addresses do not have
-    bool stack_is_whole_;  // what is remembered reaches to the end of the stack
+    bool stack_is_whole_;       // what is remembered reaches to the end of the stack
     frame frames_[frame_limit];
     word words_[word_limit];
     fresh_frame fresh_[frame_limit];
