@@ -17,6 +17,9 @@ public:
     /// Bytes from the start of the block.
     using place = std::uint64_t;
 
+    /// No block is smaller.
+    static constexpr std::uint64_t smallest_block = 32;
+
     place allocate(std::uint64_t bytes, std::uint64_t alignment) noexcept {
         place start = align_up(position_, std::min(alignment, block_alignment));
         if (alignment > block_alignment) start = align_up(position_, block_alignment) + alignment - block_alignment;
@@ -37,7 +40,6 @@ public:
 
 private:
     static constexpr std::uint64_t block_alignment = default_alignment;
-    static constexpr std::uint64_t smallest_block = 32;
     // What required_bytes says for an allocation without padding is the header and the allocation.
     static constexpr std::uint64_t header_bytes =
         acre::arena::required_bytes(1, acre::arena::granule, 1) - acre::arena::granule;

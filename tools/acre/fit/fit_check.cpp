@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <new>
 
+#include "arena_model.hpp"
 #include "fit_code.hpp"
 #include "threads_in_turn.hpp"
 #include "trace/live_table.hpp"
@@ -76,21 +77,25 @@ bool serves(const event_source& source, Resource&& resource, bool resets = false
     return !trial.refused();
 }
 
-/// `serves_with(n)` with the number found and with one less, of which there must be `least`.
+/// `serves_with(n)` with the number found and, unless that is none, with one less.
 template <typename ServesWith>
-size_check check_size(std::uint64_t found, std::uint64_t step, std::uint64_t least, ServesWith serves_with) {
+size_check check_size(std::uint64_t found, std::optional<std::uint64_t> one_less, ServesWith serves_with) {
     size_check result;
     try {
         result.suffices = serves_with(found);
-        if (found - step >= least) result.one_less_fails = !serves_with(found - step);
+        if (one_less) result.one_less_fails = !serves_with(*one_less);
     } catch (const std::bad_alloc&) {
         result.failure = "there is not so much memory on this machine";
     }
     return result;
 }
 
+std::optional<std::uint64_t> one_less(const acre::multi_arena_fit& pair) {
+    return pair.arenas > 1 ? std::optional<std::uint64_t>{pair.arenas - 1} : std::nullopt;
+}
+
 size_check check_multi_arena(const event_source& source, const acre::multi_arena_fit& pair) {
-    return check_size(pair.arenas, 1, 1, [&](std::uint64_t arenas) {
+    return check_size(pair.arenas, one_less(pair), [&](std::uint64_t arenas) {
         acre::multi_arena_options options = pair.options();
         options.arenas = static_cast<std::size_t>(arenas);
         return serves(source, one_for_all<acre::multi_arena>{options});
@@ -98,14 +103,17 @@ size_check check_multi_arena(const event_source& source, const acre::multi_arena
 }
 
 size_check check_concurrent(const event_source& source, const acre::multi_arena_fit& pair) {
-    return check_size(pair.arenas, 1, 1, [&](std::uint64_t arenas) {
+    return check_size(pair.arenas, one_less(pair), [&](std::uint64_t arenas) {
         return serves(source, threads_in_turn{{.arenas = static_cast<std::size_t>(arenas), .bytes = pair.bytes}});
     });
 }
 
 size_check check_arena(const event_source& source, const census& of) {
-    constexpr std::uint64_t smallest_block = 32;
-    return check_size(arena_block_bytes(of), acre::arena::granule, smallest_block, [&](std::uint64_t bytes) {
+    const std::uint64_t found = arena_block_bytes(of);
+    // Stricter alignments are counted at their worst.
+    const bool exact = found > arena_model::smallest_block && of.strictest <= acre::default_alignment;
+    const auto less = exact ? std::optional<std::uint64_t>{found - acre::arena::granule} : std::nullopt;
+    return check_size(found, less, [&](std::uint64_t bytes) {
         const auto block = static_cast<std::size_t>(bytes);
         ::operator delete(::operator new(block));  // so that there being no memory is not taken for a refusal
         const acre::arena_options options{.first_block_bytes = block, .max_block_bytes = block, .limit_bytes = block};

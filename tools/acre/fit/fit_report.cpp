@@ -119,13 +119,14 @@ private:
         const multi_arena_front& found = of_.result.multi_arena;
         out_ += heading("multi_arena") + sentence("The fewest arenas of each size with which nothing is refused.");
         if (found.empty()) {
-            out_ += sentence(impossible_text(found, figures_, paths_));
+            out_ += sentence(impossible_text(found, paths_));
             return;
         }
         front(found, arena_sharing::one_thread);
         out_ += sentence(blockers_text(of_.result.blockers, paths_));
         const acre::multi_arena_fit& best = found.best();
-        if (ratio(required_bytes(best, arena_sharing::one_thread), figures_.peak_bytes) > too_much)
+        const double expansion = ratio(required_bytes(best, arena_sharing::one_thread), figures_.peak_bytes);
+        if (of_.result.blockers.sites.empty() && best.arenas > 1 && expansion > too_much)
             out_ += sentence(mixed_lives);
         check(of_.checks.multi_arena, best);
         out_ += indented(multi_arena_code(best, figures_.threads > 1));
@@ -138,7 +139,7 @@ private:
                     "So many arenas suffice for the recorded order of the threads; each keeps one open for itself to "
                     "the end. Another order may need more.");
         if (found.empty()) {
-            out_ += sentence(impossible_text(found, figures_, paths_));
+            out_ += sentence(impossible_text(found, paths_));
             return;
         }
         front(found, arena_sharing::all_threads);
@@ -256,7 +257,7 @@ nlohmann::json blockers_json(const blocker_figures& of, const call_paths& paths)
 nlohmann::json multi_arena_json(const fit_outcome& of, const call_paths& paths) {
     const fit_result& result = of.result;
     nlohmann::json object = front_json(result.multi_arena, arena_sharing::one_thread);
-    object["impossible"] = impossible_text(result.multi_arena, result.figures, paths);
+    object["impossible"] = impossible_text(result.multi_arena, paths);
     object["blockers"] = blockers_json(result.blockers, paths);
     object["check"] = check_json(of.checks.multi_arena);
     object["code"] =
@@ -267,7 +268,7 @@ nlohmann::json multi_arena_json(const fit_outcome& of, const call_paths& paths) 
 nlohmann::json concurrent_json(const fit_outcome& of, const call_paths& paths) {
     const multi_arena_front& found = of.result.concurrent_multi_arena;
     nlohmann::json object = front_json(found, arena_sharing::all_threads);
-    object["impossible"] = impossible_text(found, of.result.figures, paths);
+    object["impossible"] = impossible_text(found, paths);
     object["check"] = check_json(of.checks.concurrent_multi_arena);
     object["code"] = found.empty() ? "" : concurrent_multi_arena_code(found.best());
     return object;

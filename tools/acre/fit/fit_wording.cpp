@@ -55,11 +55,10 @@ std::vector<std::string> selection_notes(const census& of, const call_paths& pat
     return notes;
 }
 
-std::string impossible_text(const multi_arena_front& front, const census& of, const call_paths& paths) {
+std::string impossible_text(const multi_arena_front& front, const call_paths& paths) {
     if (front.impossible.empty()) return {};
-    const bool by_alignment = of.strictest > of.largest;
     return fmt::format("There is no size of arenas for these: {} ({}); --without leaves a site out.", front.impossible,
-                       site_text(paths, by_alignment ? of.strictest_stack : of.largest_stack));
+                       site_text(paths, front.culprit));
 }
 
 std::string blockers_text(const blocker_figures& of, const call_paths& paths) {

@@ -14,7 +14,7 @@ namespace acre::tool {
 std::vector<std::string> selection_notes(const census& of, const call_paths& paths);
 
 /// Why there is no front, with the site that is to blame; empty when there is one.
-std::string impossible_text(const multi_arena_front& front, const census& of, const call_paths& paths);
+std::string impossible_text(const multi_arena_front& front, const call_paths& paths);
 
 /// Which sites keep arenas busy; empty when none is to blame.
 std::string blockers_text(const blocker_figures& of, const call_paths& paths);

@@ -10,7 +10,7 @@ namespace acre::tool {
 
 /// What a picture shows besides the front.
 struct front_picture {
-    const multi_arena_front& front;
+    multi_arena_front front;
     arena_sharing sharing = arena_sharing::one_thread;
     std::uint64_t peak_bytes = 0;  // what lived at the peak: no arenas can take less
 };

@@ -19,14 +19,19 @@ constexpr std::uint64_t finer_steps = 16;  // between the neighbours of the best
 
 using pairs = std::vector<acre::multi_arena_fit>;
 
-std::string why_impossible(const census& of) {
-    if (of.objects == 0) return "nothing is selected";
-    if (of.strictest > most_alignment) {
-        return fmt::format("an allocation is aligned to {} bytes, and arenas begin at multiples of at most {} bytes",
-                           of.strictest, most_alignment);
+/// Says so where there can be no front.
+void note_impossible(multi_arena_front& front, const census& of) {
+    if (of.objects == 0) {
+        front.impossible = "nothing is selected";
+    } else if (of.strictest > most_alignment) {
+        front.impossible =
+            fmt::format("an allocation is aligned to {} bytes, and arenas begin at multiples of at most {} bytes",
+                        of.strictest, most_alignment);
+        front.culprit = of.strictest_stack;
+    } else if (of.largest > largest_object) {
+        front.impossible = fmt::format("the largest allocation takes {} bytes", of.largest);
+        front.culprit = of.largest_stack;
     }
-    if (of.largest > largest_object) return fmt::format("the largest allocation takes {} bytes", of.largest);
-    return {};
 }
 
 std::uint64_t smallest_size(const census& of, std::uint64_t unit) {
@@ -119,12 +124,13 @@ std::uint64_t required_bytes(const acre::multi_arena_fit& pair, arena_sharing sh
 
 multi_arena_front find_front(const event_source& source, const census& of, const front_options& options) {
     multi_arena_front result;
-    result.impossible = why_impossible(of);
+    note_impossible(result, of);
     if (!result.impossible.empty()) return result;
     result.tried = front_search{source, of, options}.run();
     result.pairs = unbeaten(result.tried);
     if (result.pairs.empty()) {
         result.impossible = "every size of arena would take more than 64 GiB";
+        result.culprit = of.largest_stack;
         return result;
     }
     result.smallest = smallest_of(result.pairs, options.sharing);

@@ -24,7 +24,8 @@ struct multi_arena_front {
     std::vector<acre::multi_arena_fit> tried;  // by size, smallest first
     std::vector<acre::multi_arena_fit> pairs;  // those that no other beats both in number and in size
     std::size_t smallest = 0;                  // of the pairs: the one that takes the least memory in all
-    std::string impossible;                    // why there is none, a sentence; else empty
+    std::string impossible;                    // why there is none, in words; else empty
+    std::uint32_t culprit = no_stack;          // of the allocation that makes it so
 
     bool empty() const noexcept { return pairs.empty(); }
     const acre::multi_arena_fit& best() const noexcept { return pairs[smallest]; }

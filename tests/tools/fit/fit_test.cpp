@@ -1,0 +1,211 @@
+// The front of number and size, who keeps arenas busy, and that the real types agree.
+#include "fit/fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "fit/fit_check.hpp"
+#include "fit/multi_arena_model.hpp"
+#include "made_workload.hpp"
+
+namespace {
+
+using namespace acre::test;
+
+fit_result fit_of(const made_trace& made, const fit_request& request = {}) {
+    return fit(source_of(made), request, [&](std::uint32_t stack) { return stack; });
+}
+
+/// Plays over the real type.
+bool serves(const made_trace& made, const acre::multi_arena_fit& pair) {
+    acre::multi_arena arenas{pair.options()};
+    std::map<std::uint64_t, void*> live;
+    for (const event& e : made.events) {
+        if (!e.allocates) {
+            arenas.deallocate(live[e.object], e.size);
+            continue;
+        }
+        live[e.object] = arenas.try_allocate(e.size, alignment_of(e));
+        if (live[e.object] == nullptr) return false;
+    }
+    return true;
+}
+
+made_trace random_lives(unsigned seed) {
+    std::mt19937 random{seed};
+    made_trace made;
+    const auto stack = made.stack({"main", "work"});
+    std::vector<std::uint64_t> live;
+    for (int i = 0; i < 3000; ++i) {
+        if (live.empty() || (live.size() < 80 && random() % 2 == 0)) {
+            live.push_back(made.allocate(stack, random() % 700));
+            if (random() % 50 == 0) made.events.back().alignment_log2 = 6;
+        } else {
+            const std::size_t which = random() % 8 == 0 ? random() % live.size() : 0;
+            made.release(live[which], stack);
+            live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
+        }
+    }
+    return made;
+}
+
+TEST(fit, every_pair_of_the_front_suffices_and_one_arena_less_does_not) {
+    for (unsigned seed = 1; seed <= 8; ++seed) {
+        const made_trace made = random_lives(seed);
+        for (const std::size_t open : {0U, 2U}) {
+            const fit_result found = fit_of(made, {.open = open});
+            ASSERT_FALSE(found.multi_arena.empty());
+            for (acre::multi_arena_fit each : found.multi_arena.tried) {
+                EXPECT_EQ(each.open, open);
+                EXPECT_TRUE(serves(made, each)) << seed << ": " << each.arenas << " x " << each.bytes;
+                if (--each.arenas == 0) continue;
+                EXPECT_FALSE(serves(made, each)) << seed << ": " << each.arenas << " x " << each.bytes;
+            }
+        }
+    }
+}
+
+TEST(fit, no_pair_of_the_front_beats_another) {
+    const multi_arena_front found = fit_of(random_lives(20)).multi_arena;
+    for (const auto& a : found.pairs) {
+        for (const auto& b : found.tried) {
+            const bool beaten = b.arenas <= a.arenas && b.bytes <= a.bytes && !(a == b);
+            EXPECT_FALSE(beaten) << b.arenas << " x " << b.bytes << " beats " << a.arenas << " x " << a.bytes;
+        }
+    }
+    for (const auto& each : found.pairs) {
+        EXPECT_GE(required_bytes(each, arena_sharing::one_thread), required_bytes(found.best(), arena_sharing::one_thread));
+    }
+}
+
+TEST(fit, finds_what_a_queue_of_equal_messages_needs) {
+    made_trace made;
+    add_messages(made, 2000, 64, 1000);
+    const multi_arena_front found = fit_of(made).multi_arena;
+    // 65 messages of 1008 bytes live at a time; an arena that is not quite empty counts whole.
+    EXPECT_EQ(found.tried.front().bytes, 1008U);
+    EXPECT_EQ(found.tried.front().arenas, 65U);
+    EXPECT_LT(required_bytes(found.best(), arena_sharing::one_thread), 65U * 1008U * 11 / 10);
+    EXPECT_LE(found.pairs.back().arenas, 2U);
+}
+
+TEST(fit, arenas_are_multiples_of_the_strictest_alignment) {
+    made_trace made;
+    const auto stack = made.stack({"main", "work"});
+    for (int i = 0; i < 40; ++i) {
+        made.allocate(stack, 100);
+        if (i % 4 == 0) made.events.back().alignment_log2 = 10;
+    }
+    const fit_result found = fit_of(made);
+    for (const auto& each : found.multi_arena.tried) {
+        EXPECT_EQ(each.bytes % 1024, 0U);
+        EXPECT_TRUE(serves(made, each));
+    }
+}
+
+TEST(fit, what_cannot_be_aligned_has_no_front) {
+    made_trace made;
+    made.allocate(made.stack({"main", "work"}), 100);
+    made.events.back().alignment_log2 = 13;
+    const fit_result found = fit_of(made);
+    EXPECT_TRUE(found.multi_arena.empty());
+    EXPECT_NE(found.multi_arena.impossible.find("8192"), std::string::npos);
+}
+
+TEST(fit, nothing_is_fitted_to_nothing) {
+    EXPECT_EQ(fit_of(made_trace{}).multi_arena.impossible, "nothing is selected");
+}
+
+/// One object in 50 stays, from two places.
+made_trace messages_with_survivors(std::uint32_t& first, std::uint32_t& second) {
+    made_trace made;
+    const auto works = made.stack({"main", "receive:5"});
+    first = made.stack({"main", "remember:3"});
+    second = made.stack({"main", "log:8"});
+    std::deque<std::uint64_t> queue;
+    for (int i = 0; i < 5000; ++i) {
+        if (i % 100 == 0) made.allocate(first, 48);
+        if (i % 100 == 50) made.allocate(second, 80);
+        queue.push_back(made.allocate(works, 200));
+        if (queue.size() < 20) continue;
+        made.release(queue.front(), works);
+        queue.pop_front();
+    }
+    return made;
+}
+
+TEST(fit, names_the_sites_that_keep_arenas_busy) {
+    std::uint32_t first = 0;
+    std::uint32_t second = 0;
+    const made_trace made = messages_with_survivors(first, second);
+    const blocker_figures found = fit_of(made).blockers;
+    ASSERT_EQ(found.sites.size(), 2U);
+    EXPECT_EQ(found.sites[0].site + found.sites[1].site, first + second);
+    EXPECT_EQ(found.sites[0].objects + found.sites[1].objects, 100U);
+    EXPECT_GT(found.with.arenas, 8 * found.without.arenas);
+    ASSERT_FALSE(found.front.empty());
+
+    // What is said of the rest is what a fit of the rest says.
+    const event_source without = [&](const std::function<void(const event&)>& visit) {
+        std::vector<bool> left_out(made.events.size());
+        for (const event& e : made.events) {
+            if (e.allocates) left_out[e.object] = e.stack == first || e.stack == second;
+            if (!left_out[e.object]) visit(e);
+        }
+    };
+    const fit_result again = fit(without, {}, [](std::uint32_t stack) { return stack; });
+    EXPECT_EQ(again.multi_arena.best().arenas, found.front.best().arenas);
+    EXPECT_EQ(again.multi_arena.best().bytes, found.front.best().bytes);
+    EXPECT_TRUE(again.blockers.sites.empty());
+}
+
+TEST(fit, blames_nobody_where_all_live_alike) {
+    made_trace made;
+    add_messages(made, 3000, 500, 200);
+    EXPECT_TRUE(fit_of(made).blockers.sites.empty());
+}
+
+TEST(fit, the_real_types_agree) {
+    for (unsigned seed = 30; seed < 34; ++seed) {
+        made_trace made = random_lives(seed);
+        for (std::size_t i = 0; i < made.events.size(); ++i) {
+            made.events[i].thread = static_cast<std::uint32_t>(i / 7 % 3);
+            made.events[i].alignment_log2 = 0;
+        }
+        const fit_result found = fit_of(made);
+        const fit_checks checks = check_sizes(source_of(made), found, true);
+        ASSERT_TRUE(checks.multi_arena && checks.concurrent_multi_arena && checks.arena);
+        EXPECT_TRUE(checks.multi_arena->suffices);
+        EXPECT_TRUE(checks.multi_arena->one_less_fails.value());
+        EXPECT_TRUE(checks.concurrent_multi_arena->suffices);
+        EXPECT_TRUE(checks.arena->suffices);
+        EXPECT_TRUE(checks.arena->one_less_fails.value());
+    }
+}
+
+TEST(fit, a_check_notices_too_few_arenas) {
+    made_trace made;
+    add_messages(made, 500, 30, 100);
+    fit_result found = fit_of(made);
+    auto& best = found.multi_arena.pairs[found.multi_arena.smallest];
+    ASSERT_GT(best.arenas, 1U);
+    --best.arenas;
+    EXPECT_FALSE(check_sizes(source_of(made), found, false).multi_arena->suffices);
+    best.arenas += 2;
+    EXPECT_FALSE(check_sizes(source_of(made), found, false).multi_arena->one_less_fails.value());
+}
+
+// More pairs are tried at once when few objects live, fewer when many do: the answer is the same.
+TEST(fit, batches_do_not_change_the_answer) {
+    const made_trace made = random_lives(40);
+    census few = take_census(source_of(made));
+    std::vector<multi_arena_trial> trials;
+    for (std::uint64_t bytes = 1024; bytes < 8192; bytes += 512) trials.push_back({bytes, 0, 0});
+    const auto at_once = try_multi_arenas(source_of(made), few, trials);
+    few.peak_objects = std::uint64_t{1} << 40;
+    EXPECT_EQ(try_multi_arenas(source_of(made), few, trials), at_once);
+}
+
+}  // namespace
