@@ -98,7 +98,7 @@ protected:
 
 TEST_F(command, says_its_version_and_its_help) {
     EXPECT_EQ(acre("--version").output.substr(0, 5), "acre ");
-    for (const char* what : {"--help", "record --help", "finish --help", "info --help", "replay --help",
+    for (const char* what : {"--help", "record --help", "finish --help", "info --help", "replay --help", "fit --help",
                              "advise --help", "report --help"}) {
         const run_result result = acre(what);
         EXPECT_EQ(result.status, 0) << what;
@@ -110,7 +110,8 @@ TEST_F(command, says_its_version_and_its_help) {
 TEST_F(command, wrong_usage_is_status_2) {
     write_trace();
     expect_failure("", 2, "subcommand");
-    expect_failure("inform a.acre", 2, "there is no subcommand 'inform': there are record, finish, info, replay, fit, adv");
+    expect_failure("inform a.acre", 2,
+                   "there is no subcommand 'inform': there are record, finish, info, replay, fit, adv");
     expect_failure("--bogus", 2, "there is no option '--bogus'");
     expect_failure("info", 2, "FILE is required; see 'acre info --help'");
     expect_failure("info a.acre --top many", 2, "top");
@@ -120,6 +121,11 @@ TEST_F(command, wrong_usage_is_status_2) {
     expect_failure("advise a.acre --top -3", 2, "--top");
     expect_failure("report", 2, "FILE is required; see 'acre report --help'");
     expect_failure("report a.acre --top 0", 2, "--top");
+    expect_failure("fit a.acre --for arena,heap", 2, "there is no 'heap' to fit: there are all, multi_arena");
+    expect_failure("fit a.acre --open 9", 2, "open");
+    for (const char* sizes : {"..", "a..b", "9..3", "16-32"}) {
+        expect_failure(std::string{"fit a.acre --sizes "} + sizes, 2, "is no range of sizes");
+    }
     expect_failure("info a.acre --top 0", 2, "--top");
     expect_failure("info a.acre --top 99999999999999999999999", 2, "--top");
     expect_failure("record", 2, "program");
@@ -276,6 +282,61 @@ TEST_F(command, replay_says_that_threads_become_one) {
     made.write(directory_ / "a.acre");
     EXPECT_NE(acre("replay a.acre --with arena --rounds 1").output.find("one thread replays all of them"),
               std::string::npos);
+}
+
+TEST_F(command, fit_prints_an_object_and_draws) {
+    write_trace();
+    const run_result result = acre("fit a.acre --json --plot front.svg");
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(result.errors, "");
+    const auto json = nlohmann::json::parse(result.output);
+    EXPECT_EQ(json["allocations"], 12'000);
+    EXPECT_EQ(json["multi_arena"]["check"]["suffices"], true);
+    EXPECT_EQ(json["multi_arena"]["check"]["one_less_fails"], true);
+    EXPECT_EQ(json["arena"]["check"]["suffices"], true);
+    EXPECT_EQ(acre("fit a.acre --json").output, result.output);
+    std::ifstream file{directory_ / "front.svg"};
+    const std::string picture{std::istreambuf_iterator<char>{file}, {}};
+    EXPECT_TRUE(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"));
+}
+
+TEST_F(command, fit_takes_a_part) {
+    write_trace();
+    const auto fitted = [&](const std::string& options) {
+        return nlohmann::json::parse(acre("fit a.acre --json --for pool " + options).output);
+    };
+    EXPECT_EQ(fitted("--function request")["allocations"], 10'000);
+    EXPECT_EQ(fitted("--site made.cpp:3")["allocations"], 2000);
+    EXPECT_EQ(fitted("--without spawn")["allocations"], 10'000);
+    EXPECT_EQ(fitted("--sizes 64")["slots"]["sizes"][0]["slots"], 50);
+    EXPECT_EQ(fitted("--sizes ..50")["largest_bytes"], 50);
+    EXPECT_EQ(fitted("--thread 0")["allocations"], 12'000);
+    EXPECT_TRUE(fitted("")["multi_arena"].is_null());
+}
+
+TEST_F(command, fit_of_a_trace_that_was_cut_off_is_of_what_is_whole) {
+    made_trace made;
+    const auto stack = made.stack({"main", "work:2"});
+    for (int i = 0; i < 50'000; ++i) made.release(made.allocate(stack, 100), stack);
+    const auto path = made.write(directory_ / "half.acre");
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) * 9 / 10);
+    const run_result result = acre("fit half.acre --for arena --json");
+    EXPECT_EQ(result.status, 3) << result.errors;
+    EXPECT_TRUE(result.errors.starts_with("acre: ")) << result.errors;
+    EXPECT_EQ(nlohmann::json::parse(result.output)["allocations"], 32'768);
+}
+
+TEST_F(command, fit_refuses_what_gives_no_sizes) {
+    write_trace();
+    expect_failure("fit a.acre --function nobody", 1, "there is no function 'nobody' in the trace");
+    expect_failure("fit a.acre --sizes 17", 1, "no such allocations");
+    expect_failure("fit a.acre --plot no/such/front.svg", 1, "no/such");
+    expect_failure("fit a.acre --for pool --plot front.svg", 1, "no front of multi_arena");
+    made_trace made;
+    made.header.sampling_period = 100;
+    made.allocate(0, 8);
+    made.write(directory_ / "sample.acre");
+    expect_failure("fit sample.acre", 1, "is a sample");
 }
 
 TEST_F(command, advise_prints_an_object) {

@@ -43,7 +43,8 @@ TEST(fit_code, compiles) {
     std::ofstream{file} << program_of({multi_arena_code({24, 16384, 0}, false), multi_arena_code({24, 1008, 2}, true),
                                        concurrent_multi_arena_code({8, 1 << 20, 0}), arena_code(together),
                                        arena_code(forever), pool_code(slots), pool_code({}), typed_arena_code(slots)});
-    const std::string line = "'" ACRE_COMPILER "' -std=c++20 -fsyntax-only -I'" ACRE_INCLUDE "' '" + file.string() + "'";
+    const std::string line =
+        "'" ACRE_COMPILER "' -std=c++20 -fsyntax-only -I'" ACRE_INCLUDE "' '" + file.string() + "'";
     EXPECT_EQ(std::system(line.c_str()), 0);
 }
 

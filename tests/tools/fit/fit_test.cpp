@@ -76,7 +76,8 @@ TEST(fit, no_pair_of_the_front_beats_another) {
         }
     }
     for (const auto& each : found.pairs) {
-        EXPECT_GE(required_bytes(each, arena_sharing::one_thread), required_bytes(found.best(), arena_sharing::one_thread));
+        EXPECT_GE(required_bytes(each, arena_sharing::one_thread),
+                  required_bytes(found.best(), arena_sharing::one_thread));
     }
 }
 

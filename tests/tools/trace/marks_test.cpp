@@ -68,6 +68,24 @@ TEST(marks, come_with_the_events_in_one_order) {
     EXPECT_EQ(marks, made.marks.size());
 }
 
+TEST(marks, come_between_the_events_they_stood_between) {
+    const temporary_directory directory;
+    made_trace made;
+    const auto stack = made.stack({"main"});
+    made.mark_here(scope_begin, "all");
+    made.allocate(stack, 1);
+    made.allocate(stack, 2);
+    made.mark_here(scope_begin, "frame");
+    made.mark_here(scope_end, "frame");
+    made.allocate(stack, 3);
+    made.mark_here(scope_end, "all");
+    trace_reader reader{made.write(directory / "a.acre")};
+    std::string order;
+    reader.for_each([&](const event& e) { order += std::to_string(e.size); },
+                    [&](const mark& m) { order += m.kind == scope_begin ? '(' : ')'; });
+    EXPECT_EQ(order, "(12()3)");
+}
+
 TEST(marks, may_be_more_than_a_section_holds_with_events_or_without) {
     const temporary_directory directory;
     for (const std::size_t events : {std::size_t{0}, 3 * format::events_per_chunk}) {

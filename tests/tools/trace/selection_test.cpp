@@ -22,7 +22,7 @@ protected:
     /// Objects whose allocation and free both came through.
     std::vector<std::uint64_t> chosen(const selection_options& options) {
         const call_paths paths{made_.tables};
-        const selection of{options, paths, made_.tables.call_tree.size()};
+        const selection of{options, paths, made_.tables};
         selected_events passing{of};
         std::vector<std::uint64_t> allocated;
         std::vector<std::uint64_t> freed;
@@ -66,9 +66,43 @@ TEST_F(selecting, sizes_and_threads) {
     EXPECT_EQ(chosen({.least_bytes = 100, .most_bytes = 100, .thread = 1}), (numbers{1}));
 }
 
+TEST_F(selecting, what_a_thread_allocates_in_a_scope) {
+    made_.tables.scope_names = {"request", "log"};
+    const selection of{{.scopes = {"request"}}, call_paths{made_.tables}, made_.tables};
+    selected_events passing{of};
+    const auto passes = [&](std::uint64_t object, std::uint32_t thread, bool allocates = true) {
+        bool passed = false;
+        passing.pass(event{.object = object, .thread = thread, .allocates = allocates},
+                     [&](const event&) { passed = true; });
+        return passed;
+    };
+    const auto mark_scope = [&](mark_kind kind, std::uint32_t name, std::uint32_t thread = 0) {
+        passing.pass(mark{.thread = thread, .name = name, .kind = kind});
+    };
+    EXPECT_FALSE(passes(0, 0));
+    mark_scope(mark_kind::scope_begin, 0);
+    EXPECT_TRUE(passes(1, 0));
+    EXPECT_FALSE(passes(2, 1));
+    mark_scope(mark_kind::scope_begin, 1);
+    mark_scope(mark_kind::scope_begin, 0);
+    mark_scope(mark_kind::scope_end, 0);
+    EXPECT_TRUE(passes(3, 0));
+    mark_scope(mark_kind::scope_end, 1);
+    mark_scope(mark_kind::scope_end, 0);
+    EXPECT_FALSE(passes(4, 0));
+    EXPECT_TRUE(passes(1, 1, false));
+    EXPECT_FALSE(passes(4, 0, false));
+    EXPECT_THROW(chosen({.scopes = {"nothing"}}), tool_error);
+}
+
 TEST_F(selecting, says_what_it_is) {
-    const selection_options options{
-        .functions = {"a", "b"}, .sites = {}, .without = {"c"}, .least_bytes = 16, .most_bytes = 32, .thread = 3};
+    const selection_options options{.functions = {"a", "b"},
+                                    .scopes = {},
+                                    .sites = {},
+                                    .without = {"c"},
+                                    .least_bytes = 16,
+                                    .most_bytes = 32,
+                                    .thread = 3};
     EXPECT_EQ(options.text(), "through a or b, not at c, of 16 to 32 bytes, by thread 3");
 }
 

@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "command.hpp"
 #include "fit/fit.hpp"
@@ -13,6 +11,7 @@
 #include "text/terminal.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
+#include "trace/replacing_file.hpp"
 #include "trace/selection.hpp"
 
 namespace acre::tool {
@@ -22,6 +21,7 @@ namespace {
 struct fit_command_options {
     std::string file;
     std::vector<std::string> types;
+    fit_targets targets;
     selection_options selected;
     std::string sizes;
     std::int64_t thread = -1;
@@ -68,7 +68,7 @@ fit_targets targets_of(const std::vector<std::string>& names) {
         if (found == target_names.end()) {
             std::string known = "all";
             for (const target_name& each : target_names) known += std::string{", "} + each.name;
-            throw tool_error{"there is nothing to fit for '" + name + "': there are " + known};
+            throw CLI::ValidationError{"--for", "there is no '" + name + "' to fit: there are " + known};
         }
         wanted.*found->wanted = true;
     }
@@ -90,23 +90,23 @@ void set_sizes(const std::string& text, selection_options& selected) {
 }
 
 void write_plot(const std::string& path, const front_picture& of) {
-    std::ofstream file{path, std::ios::binary | std::ios::trunc};
-    file << plot_svg(of);
-    file.close();
-    if (!file) throw tool_error{"cannot write '" + path + "'"};
+    const std::string picture = plot_svg(of);
+    replacing_file file{path};
+    file.write({reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()});
+    file.finish();
 }
 
 /// The events of the selection, with a bar for the first reading.
 class selected_trace {
 public:
     selected_trace(trace_reader& reader, const call_paths& paths, const selection_options& options)
-        : reader_{reader}, selection_{options, paths, reader.tables().call_tree.size()}, whole_{options.empty()} {}
+        : reader_{reader}, selection_{options, paths, reader.tables()}, whole_{options.empty()} {}
 
     event_source events() {
         return [this](const std::function<void(const event&)>& visit) {
             if (whole_) return reader_.for_each(visit);
             selected_events passing{selection_};
-            reader_.for_each([&](const event& e) { passing.pass(e, visit); });
+            reader_.for_each([&](const event& e) { passing.pass(e, visit); }, [&](const mark& m) { passing.pass(m); });
         };
     }
 
@@ -125,7 +125,7 @@ void refuse_what_cannot_be_fitted(const trace_reader& reader) {
 
 int run_fit(const fit_command_options& options, const command_context& context) {
     fit_outcome outcome;
-    outcome.targets = targets_of(options.types);
+    outcome.targets = options.targets;
     outcome.selected = options.selected.text();
     trace_reader reader{options.file};
     refuse_what_cannot_be_fitted(reader);
@@ -163,6 +163,7 @@ void add_selection_options(CLI::App& command, fit_command_options& options) {
         command.add_option(name, names, text)->allow_extra_args(false);
     };
     list("--function", options.selected.functions, "Only what is allocated through this function; may be repeated");
+    list("--scope", options.selected.scopes, "Only what a thread allocates in a scope that the program has so named");
     list("--site", options.selected.sites, "Only what is allocated at FILE:LINE, or directly in a function");
     list("--without", options.selected.without, "Not what is allocated at this site");
     command.add_option("--sizes", options.sizes, "Only sizes in this range of bytes: 16..256, ..4K or 64");
@@ -198,6 +199,7 @@ void add_fit_command(CLI::App& app, command_context& context, command_action& ac
         "  acre fit --json app.acre --sizes ..4K | jq .multi_arena.least\n\n"
         "Exit status 3: the trace was cut off; the sizes are for what is whole.");
     command->callback([&, options] {
+        options->targets = targets_of(options->types);
         if (!options->sizes.empty()) set_sizes(options->sizes, options->selected);
         if (options->thread >= 0) options->selected.thread = static_cast<std::uint32_t>(options->thread);
         action = [&, options] { return run_fit(*options, context); };

@@ -1,10 +1,10 @@
 #include "census.hpp"
 
-#include <acre/observe/size_histogram.hpp>
 #include <algorithm>
 #include <bit>
 #include <string>
 
+#include "advise/value_counts.hpp"
 #include "arena_model.hpp"
 #include "multi_arena_model.hpp"
 #include "trace/error.hpp"
@@ -16,14 +16,6 @@ namespace {
 
 // What an address can name.
 constexpr std::uint64_t largest_possible = std::uint64_t{1} << 47;
-
-/// Rounded up to one of 64 steps in each doubling, so that there are few different ones.
-std::uint64_t coarse(std::uint64_t bytes) {
-    const int extra = static_cast<int>(std::bit_width(bytes)) - 7;
-    if (extra <= 0) return bytes;
-    const std::uint64_t step = std::uint64_t{1} << extra;
-    return (bytes + step - 1) / step * step;
-}
 
 /// An arena that is reset whenever nothing is left in it.
 class generation_counter {
@@ -40,8 +32,9 @@ public:
     }
 
     generation_sizes sizes() {
-        result_.p50_bytes = std::min<std::uint64_t>(capacities_.percentile(0.5), result_.max_bytes);
-        result_.p99_bytes = std::min<std::uint64_t>(capacities_.percentile(0.99), result_.max_bytes);
+        // So many are below the value that is enough for 50, or 99, in a hundred.
+        result_.p50_bytes = capacities_.at_rank((result_.count * 50 + 99) / 100 - (result_.count != 0));
+        result_.p99_bytes = capacities_.at_rank((result_.count * 99 + 99) / 100 - (result_.count != 0));
         if (live_ != 0) result_.max_bytes = std::max(result_.max_bytes, arena_.capacity());
         return result_;
     }
@@ -49,7 +42,7 @@ public:
 private:
     void end() {
         const std::uint64_t capacity = arena_.capacity();
-        capacities_.add(static_cast<std::size_t>(coarse(capacity)));
+        capacities_.add(capacity);
         result_.max_bytes = std::max(result_.max_bytes, capacity);
         ++result_.count;
         result_.objects += objects_;
@@ -58,7 +51,7 @@ private:
     }
 
     arena_model arena_;
-    acre::size_histogram capacities_;
+    value_counts capacities_;
     generation_sizes result_;
     std::uint64_t live_ = 0;
     std::uint64_t objects_ = 0;

@@ -23,7 +23,7 @@ struct size_use {
 struct generation_sizes {
     std::uint64_t count = 0;  // that ended
     std::uint64_t objects = 0;
-    std::uint64_t p50_bytes = 0;  // capacity; rounded up by at most 1/64
+    std::uint64_t p50_bytes = 0;  // capacity; up to 1 % more where there are very many different ones
     std::uint64_t p99_bytes = 0;
     std::uint64_t max_bytes = 0;  // exact, with that of a last one that did not end
 };

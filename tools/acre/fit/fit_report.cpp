@@ -126,8 +126,7 @@ private:
         out_ += sentence(blockers_text(of_.result.blockers, paths_));
         const acre::multi_arena_fit& best = found.best();
         const double expansion = ratio(required_bytes(best, arena_sharing::one_thread), figures_.peak_bytes);
-        if (of_.result.blockers.sites.empty() && best.arenas > 1 && expansion > too_much)
-            out_ += sentence(mixed_lives);
+        if (of_.result.blockers.sites.empty() && best.arenas > 1 && expansion > too_much) out_ += sentence(mixed_lives);
         check(of_.checks.multi_arena, best);
         out_ += indented(multi_arena_code(best, figures_.threads > 1));
     }

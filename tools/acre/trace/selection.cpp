@@ -32,6 +32,19 @@ bool is_site(const call_paths& paths, std::uint32_t site, const std::string& tex
         fmt::format("there is no {} '{}' in the trace: 'acre info' names those that allocate most", what, name)};
 }
 
+/// By number of its name.
+std::vector<bool> named_scopes(const std::vector<std::string>& scopes, const std::vector<std::string>& names) {
+    std::vector<bool> named(scopes.size());
+    for (const std::string& name : names) {
+        const auto place = std::find(scopes.begin(), scopes.end(), name);
+        if (place == scopes.end())
+            throw tool_error{fmt::format(
+                "there is no scope '{}' in the trace: scopes are what a program marks by acre::trace_scope", name)};
+        named[static_cast<std::size_t>(place - scopes.begin())] = true;
+    }
+    return named;
+}
+
 /// By site: whether one of the texts names it.
 std::vector<bool> named_sites(const call_paths& paths, const std::vector<std::string>& texts) {
     std::vector<bool> named(paths.sites().size());
@@ -69,12 +82,14 @@ std::vector<bool> nodes_beneath(const call_paths& paths, const std::vector<std::
 }  // namespace
 
 bool selection_options::empty() const noexcept {
-    return functions.empty() && sites.empty() && without.empty() && !least_bytes && !most_bytes && !thread;
+    return functions.empty() && scopes.empty() && sites.empty() && without.empty() && !least_bytes && !most_bytes &&
+           !thread;
 }
 
 std::string selection_options::text() const {
     std::vector<std::string> parts;
     if (!functions.empty()) parts.push_back(fmt::format("through {}", fmt::join(functions, " or ")));
+    if (!scopes.empty()) parts.push_back(fmt::format("in the scope {}", fmt::join(scopes, " or ")));
     if (!sites.empty()) parts.push_back(fmt::format("at {}", fmt::join(sites, " or ")));
     if (!without.empty()) parts.push_back(fmt::format("not at {}", fmt::join(without, " or ")));
     if (least_bytes && most_bytes) parts.push_back(fmt::format("of {} to {} bytes", *least_bytes, *most_bytes));
@@ -84,12 +99,14 @@ std::string selection_options::text() const {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-selection::selection(const selection_options& options, const call_paths& paths, std::size_t stacks)
-    : options_{options}, takes_stack_(stacks) {
+selection::selection(const selection_options& options, const call_paths& paths, const trace_tables& tables)
+    : options_{options},
+      takes_stack_(tables.call_tree.size()),
+      takes_scope_{named_scopes(tables.scope_names, options.scopes)} {
     const std::vector<bool> wanted = named_sites(paths, options.sites);
     const std::vector<bool> unwanted = named_sites(paths, options.without);
     const std::vector<bool> beneath = nodes_beneath(paths, options.functions);
-    for (std::uint32_t stack = 0; stack < stacks; ++stack) {
+    for (std::uint32_t stack = 0; stack < takes_stack_.size(); ++stack) {
         const std::uint32_t site = paths.site(stack);
         takes_stack_[stack] = (options.sites.empty() || wanted[site]) && !unwanted[site] &&
                               (options.functions.empty() || beneath[paths.node(stack)]);

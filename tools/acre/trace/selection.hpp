@@ -1,4 +1,4 @@
-// A part of a trace: the allocations of some functions, sites, sizes or threads, and their frees.
+// A part of a trace: the allocations of some functions, scopes, sites, sizes or threads, and their frees.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,10 @@
 
 namespace acre::tool {
 
-/// All that is said must hold; of several functions, or several sites, one.
+/// All that is said must hold; of several functions, scopes or sites, one.
 struct selection_options {
     std::vector<std::string> functions;  // on the path of the allocation
+    std::vector<std::string> scopes;     // that the program has named, and the thread is in
     std::vector<std::string> sites;      // FILE:LINE or a function
     std::vector<std::string> without;    // sites
     std::optional<std::uint64_t> least_bytes;
@@ -30,15 +31,19 @@ struct selection_options {
 
 class selection {
 public:
-    /// Throws tool_error for a function or a site that is not in the trace.
-    selection(const selection_options& options, const call_paths& paths, std::size_t stacks);
+    /// Throws tool_error for a function, a scope or a site that is not in the trace.
+    selection(const selection_options& options, const call_paths& paths, const trace_tables& tables);
 
-    /// Whether an allocation belongs to it.
+    /// Whether an allocation belongs to it, scopes apart.
     bool takes(const event& allocation) const noexcept;
+
+    bool has_scopes() const noexcept { return !options_.scopes.empty(); }
+    bool is_scope(std::uint32_t name) const noexcept { return takes_scope_[name]; }
 
 private:
     selection_options options_;
     std::vector<bool> takes_stack_;
+    std::vector<bool> takes_scope_;  // by name
 };
 
 /// Passes on what belongs to a selection, the frees by their objects.
@@ -50,7 +55,7 @@ public:
     void pass(const event& e, Visit&& visit) {
         none gone;
         if (e.allocates) {
-            if (!of_.takes(e)) return;
+            if (!of_.takes(e) || (of_.has_scopes() && !is_in_scope(e.thread))) return;
             live_.insert(e.object, {});
         } else if (!live_.take(e.object, gone)) {
             return;
@@ -58,11 +63,25 @@ public:
         visit(e);
     }
 
+    /// The marks come between the events.
+    void pass(const mark& m) {
+        if (!m.is_scope() || !of_.is_scope(m.name)) return;
+        if (m.thread >= depths_.size()) depths_.resize(m.thread + std::size_t{1});
+        if (m.kind == mark_kind::scope_begin) {
+            ++depths_[m.thread];
+        } else if (depths_[m.thread] != 0) {
+            --depths_[m.thread];
+        }
+    }
+
 private:
     struct none {};
 
+    bool is_in_scope(std::uint32_t thread) const noexcept { return thread < depths_.size() && depths_[thread] != 0; }
+
     const selection& of_;
     live_table<none> live_;
+    std::vector<std::uint32_t> depths_;  // by thread: in how many of the scopes it is
 };
 
 }  // namespace acre::tool
