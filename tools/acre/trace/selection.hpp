@@ -15,13 +15,13 @@ namespace acre::tool {
 
 /// All that is said must hold; of several functions, scopes or sites, one.
 struct selection_options {
-    std::vector<std::string> functions;  // on the path of the allocation
-    std::vector<std::string> scopes;     // that the program has named, and the thread is in
-    std::vector<std::string> sites;      // FILE:LINE or a function
-    std::vector<std::string> without;    // sites
-    std::optional<std::uint64_t> least_bytes;
-    std::optional<std::uint64_t> most_bytes;
-    std::optional<std::uint32_t> thread;
+    std::vector<std::string> functions{};  // on the path of the allocation
+    std::vector<std::string> scopes{};     // that the program has named, and the thread is in
+    std::vector<std::string> sites{};      // FILE:LINE or a function
+    std::vector<std::string> without{};    // sites
+    std::optional<std::uint64_t> least_bytes{};
+    std::optional<std::uint64_t> most_bytes{};
+    std::optional<std::uint32_t> thread{};
 
     bool empty() const noexcept;
 
