@@ -27,7 +27,7 @@ public:
     const label_tree& tree() const noexcept { return tree_; }
     const usage_table& totals() const noexcept { return usage_; }
 
-    /// Calls `visit(node, usage)` for each stack that allocates, in the order of their first allocation.
+    /// Calls `visit(node, usage)` for each stack that allocates, callers before what they call.
     template <typename Visit>
     void for_each(Visit&& visit) const {
         for (std::uint32_t node = 0; node < usage_.by_key().size(); ++node) {

@@ -207,25 +207,24 @@ void trace_rows::put_usage(table_writer& to, const usage& used, const amount& al
 void trace_rows::put_stacks(table_writer& to) const {
     const trace_tables& tables = reader_.tables();
     for (std::uint32_t stack = 1; stack < tables.call_tree.size(); ++stack) {
-        const frame_info& frame = tables.frames[tables.call_tree[stack].frame];
-        put_frame(to, stack, frame, 0);
-        for (std::uint32_t i = 1; i < frame.locations.size(); ++i) put_frame(to, stack, frame, i);
+        const std::size_t functions = paths_.functions_at(tables.call_tree[stack].frame).size();
+        for (std::size_t inlined = 0; inlined < functions; ++inlined) put_frame(to, stack, inlined);
     }
 }
 
-/// `inlined` counts the locations of a frame from the innermost inlined call outwards.
-void trace_rows::put_frame(table_writer& to, std::uint32_t stack, const frame_info& frame,
-                           std::uint32_t inlined) const {
+/// `inlined` counts the functions at a frame from the innermost inlined call outwards.
+void trace_rows::put_frame(table_writer& to, std::uint32_t stack, std::size_t inlined) const {
     static const source_location unknown;
     const trace_tables& tables = reader_.tables();
-    const std::uint32_t parent = tables.call_tree[stack].parent;
+    const auto& [parent, number] = tables.call_tree[stack];
+    const frame_info& frame = tables.frames[number];
     const source_location& location = frame.locations.empty() ? unknown : frame.locations[inlined];
     const bool has_module = frame.module != frame_info::no_module;
     to.word(0);
     to.number(stack);
     to.number_if(parent != no_stack, parent);
     to.number(inlined);
-    to.text_if_any(location.function);
+    to.text(functions_[paths_.functions_at(number)[inlined]]);
     to.text_if_any(location.file);
     to.number_if(location.line != 0, location.line);
     to.text_if_any(has_module ? tables.modules[frame.module].path : std::string{});
