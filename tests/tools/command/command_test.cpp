@@ -99,7 +99,7 @@ protected:
 TEST_F(command, says_its_version_and_its_help) {
     EXPECT_EQ(acre("--version").output.substr(0, 5), "acre ");
     for (const char* what : {"--help", "record --help", "finish --help", "info --help", "replay --help", "fit --help",
-                             "advise --help", "report --help"}) {
+                             "advise --help", "report --help", "export --help"}) {
         const run_result result = acre(what);
         EXPECT_EQ(result.status, 0) << what;
         EXPECT_NE(result.output.find("Example"), std::string::npos) << what;
@@ -170,6 +170,91 @@ TEST_F(command, a_sample_is_told_as_an_estimate_and_not_replayed) {
     EXPECT_EQ(shown["sites"][0]["allocations"], 100);
     EXPECT_NE(acre("info a.acre").output.find("one allocation in 50 on average"), std::string::npos);
     expect_failure("replay a.acre --with arena", 1, "is sampled");
+}
+
+TEST_F(command, export_knows_the_format_by_the_name) {
+    write_trace();
+    const std::pair<const char*, const char*> beginnings[] = {
+        {"x.csv", "run,host,"}, {"x.collapsed", "main;"}, {"x.folded", "main;"},  {"x.dhat.json", "{\"dhatFileVersion"},
+        {"x.dhat", "{\"dhat"},  {"x.pb.gz", "\x1f\x8b"},  {"x.pprof", "\x1f\x8b"}};
+    for (const auto& [name, beginning] : beginnings) {
+        const run_result result = acre(std::string{"export a.acre -o "} + name);
+        EXPECT_EQ(result.status, 0) << result.errors;
+        EXPECT_EQ(result.output + result.errors, "") << name;
+        EXPECT_TRUE(shell(std::string{"cat "} + name).output.starts_with(beginning)) << name;
+    }
+    for (const char* output : {"new/folder/", "folder --format parquet", "x.parquet --table sites"}) {
+        EXPECT_EQ(acre(std::string{"export a.acre -o "} + output).status, 0) << output;
+    }
+    for (const char* file :
+         {"new/folder/events.parquet", "folder/sites.parquet", "folder/stacks.parquet", "x.parquet"}) {
+        EXPECT_TRUE(shell(std::string{"cat "} + file).output.starts_with("PAR1")) << file;
+    }
+}
+
+TEST_F(command, export_writes_to_standard_output) {
+    write_trace();
+    EXPECT_EQ(acre("export a.acre -o - --format collapsed --weight allocations").output,
+              "main;spawn;operator new(unsigned long) 2000\nmain;request;copy 10000\n");
+    EXPECT_TRUE(acre("export a.acre -o - --format parquet --table events").output.ends_with("PAR1"));
+    EXPECT_EQ(acre("export a.acre -o - --format csv --table events | wc -l").output, "23952\n");
+    expect_failure("export a.acre -o - --format csv >/dev/full", 1, "cannot write to standard output: No space left");
+    expect_failure("export a.acre -o - --format pprof >&-", 1, "cannot write to standard output");
+}
+
+TEST_F(command, export_refuses_what_makes_no_sense) {
+    write_trace();
+    expect_failure("export a.acre", 2, "--output is required");
+    expect_failure("export a.acre -o x.txt", 2, "the end of 'x.txt' does not tell the format: name it with --format");
+    expect_failure("export a.acre -o x.csv --format nonsense", 2, "nonsense");
+    expect_failure("export a.acre -o x.csv --table nonsense", 2, "nonsense");
+    expect_failure("export a.acre -o x.collapsed --table sites", 2, "--table goes with --format parquet and csv");
+    expect_failure("export a.acre -o x.csv --weight peak", 2, "--weight goes with --format collapsed");
+    expect_failure("export a.acre -o x.parquet", 2, "say which with --table, or name a folder");
+    expect_failure("export a.acre -o - --format parquet", 2, "say which with --table, or name a folder");
+    expect_failure("export a.acre -o a.acre --format csv", 1, "is the trace itself");
+    expect_failure("export missing.acre -o x.csv", 1, "missing.acre");
+    expect_failure("export a.acre -o missing/x.csv", 1, "cannot write 'missing/x.csv'");
+    expect_failure("export a.acre -o a.acre/", 1, "cannot make the folder 'a.acre/': ");
+    expect_failure("export a.acre -o . --format csv", 1, "not a regular file");
+    EXPECT_EQ(shell("ls").output, "a.acre\nerrors\n") << "nothing is left behind";
+}
+
+TEST_F(command, export_leaves_nothing_half_written) {
+    random_trace(3, 300'000).write(directory_ / "a.acre");
+    std::ofstream{directory_ / "x.csv"} << "precious";
+    const std::string limited = "ulimit -f 100; '" ACRE_COMMAND "' export a.acre -o ";
+    for (const char* output : {"x.csv --table events", "folder/", "x.parquet --table events"}) {
+        const run_result result = shell(limited + output);
+        EXPECT_EQ(result.status, 1) << output;
+        EXPECT_NE(result.errors.find("File too large"), std::string::npos) << result.errors;
+    }
+    EXPECT_EQ(shell("cat x.csv").output, "precious");
+    EXPECT_EQ(shell("ls").output, "a.acre\nerrors\nx.csv\n");
+}
+
+TEST_F(command, export_of_a_cut_off_trace_has_what_is_whole) {
+    write_cut_trace();
+    for (const char* output : {"x.csv --table events", "x.pb.gz", "x.collapsed", "x.dhat", "folder/"}) {
+        const run_result result = acre(std::string{"export cut.acre -o "} + output);
+        EXPECT_EQ(result.status, 3) << output;
+        EXPECT_NE(result.errors.find("65,536 events are whole"), std::string::npos) << result.errors;
+    }
+    EXPECT_EQ(shell("wc -l < x.csv").output, "65537\n");
+    EXPECT_NE(acre("export cut.acre -o - --format csv").output.find(",false,"), std::string::npos) << "not complete";
+}
+
+TEST_F(command, export_says_that_a_sampled_trace_is_scaled) {
+    made_trace made;
+    made.allocate(made.stack({"main:1"}), 8);
+    made.header.sampling_period = 50;
+    made.write(directory_ / "a.acre");
+    const run_result result = acre("export a.acre -o - --format collapsed");
+    EXPECT_EQ(result.output, "main 400\n");
+    EXPECT_EQ(
+        result.errors,
+        "acre: one allocation in 50 was recorded: figures are scaled to all, events are those that were recorded\n");
+    EXPECT_EQ(acre("export -q a.acre -o - --format collapsed").errors, "");
 }
 
 TEST_F(command, sizes_have_units) {

@@ -20,7 +20,7 @@ struct export_choices {
     std::string format;
     std::string output;
     std::string table;
-    std::string weight = "bytes";
+    std::string weight;
     std::string host;
 };
 
@@ -69,12 +69,18 @@ export_options options_of(const export_choices& choices) {
     export_options options{.format = format_of(choices),
                            .output = choices.output,
                            .table = {},
-                           .weight = weights.at(choices.weight),
+                           .weight = stack_weight::bytes,
                            .host = choices.host};
     const bool has_tables = options.format == export_format::parquet || options.format == export_format::csv;
     if (!choices.table.empty()) {
         if (!has_tables) throw CLI::ValidationError{"--table goes with --format parquet and csv"};
         options.table = tables.at(choices.table);
+    }
+    if (!choices.weight.empty()) {
+        if (options.format != export_format::collapsed) {
+            throw CLI::ValidationError{"--weight goes with --format collapsed"};
+        }
+        options.weight = weights.at(choices.weight);
     }
     if (needs_folder(options) && (choices.output == "-" || choices.output.ends_with(".parquet"))) {
         throw CLI::ValidationError{"one file of parquet has one table: say which with --table, or name a folder"};
@@ -124,9 +130,10 @@ void add_export_command(CLI::App& app, command_context& context, command_action&
         ->check(CLI::IsMember(names_of(formats)));
     command->add_option("--table", choices->table, "Of parquet and csv: one table, as one file")
         ->check(CLI::IsMember(names_of(tables)));
-    command->add_option("--weight", choices->weight, "Of collapsed: what to count; lifetime is in microseconds")
-        ->check(CLI::IsMember(names_of(weights)))
-        ->capture_default_str();
+    command
+        ->add_option("--weight", choices->weight,
+                     "Of collapsed: what to count, without it bytes; lifetime is in microseconds")
+        ->check(CLI::IsMember(names_of(weights)));
     command->add_option("--host", choices->host, "What to call the machine of the recording, in the table of sites");
     command->footer(
         "Examples:\n"

@@ -26,9 +26,7 @@ public:
     explicit output_folder(fs::path path) : path_{std::move(path)} {
         std::error_code error;
         made_ = fs::create_directories(path_, error);
-        if (fs::is_directory(path_)) return;
-        throw tool_error{"cannot make the folder '" + path_.string() +
-                         "': " + (error ? error.message() : "a file has that name")};
+        if (error) throw tool_error{"cannot make the folder '" + path_.string() + "': " + error.message()};
     }
     ~output_folder() {
         std::error_code ignored;

@@ -114,11 +114,16 @@ std::vector<column> trace_rows::site_columns() const {
 }
 
 std::vector<column> trace_rows::stack_columns() const {
-    return {{"run", word, false, false, &run_ids_}, {"stack", number32, false, rises},
-            {"parent", number32, optional, rises},  {"inlined", number32},
-            {"function", text},           {"file", text, optional},
-            {"line", number32, optional},           {"module", text, optional},
-            {"build_id", text, optional},           {"module_offset", number64}};
+    return {{"run", word, false, false, &run_ids_},
+            {"stack", number32, false, rises},
+            {"parent", number32, optional, rises},
+            {"inlined", number32},
+            {"function", text},
+            {"file", text, optional},
+            {"line", number32, optional},
+            {"module", text, optional},
+            {"build_id", text, optional},
+            {"module_offset", number64}};
 }
 
 table_notes trace_rows::notes(trace_table table) const {
