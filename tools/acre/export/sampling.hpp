@@ -12,7 +12,11 @@ class scale {
 public:
     explicit scale(const trace_header& header) : factor_{header.is_sampled() ? header.sampling_period : 1} {}
 
-    std::uint64_t operator()(std::uint64_t recorded) const noexcept { return recorded * factor_; }
+    /// As far as the numbers go.
+    std::uint64_t operator()(std::uint64_t recorded) const noexcept {
+        std::uint64_t all = 0;
+        return __builtin_mul_overflow(recorded, factor_, &all) ? ~std::uint64_t{0} : all;
+    }
 
 private:
     std::uint64_t factor_;
