@@ -31,7 +31,7 @@ sequence some_steps() {
 
 std::vector<contender> all_contenders() {
     std::vector<contender> all;
-    for (std::uint32_t i = loop_number + 1; i < resources().size(); ++i) all.push_back({i, 0});
+    for (std::uint32_t i = loop_number + 1; i < resources().size(); ++i) all.push_back({i, {}});
     return all;
 }
 
@@ -68,8 +68,8 @@ TEST(comparison, gives_a_standing_to_everyone) {
 TEST(comparison, goes_on_when_one_runs_out_of_memory) {
     replay_host host;
     const sequence steps = some_steps();
-    const contender arena{resource_number("arena"), 0};
-    const contender system{resource_number("new_delete"), 0};
+    const contender arena{resource_number("arena"), {}};
+    const contender system{resource_number("new_delete"), {}};
     comparison_options options;
     options.rounds = 2;
     options.memory_limit = 100'000;
@@ -92,7 +92,7 @@ TEST(comparison, plays_over_a_littered_heap) {
     comparison_options options;
     options.rounds = 2;
     options.litter = 10'000;
-    const comparison found = compare(host, steps.view(), {{resource_number("std_pool"), 0}}, options);
+    const comparison found = compare(host, steps.view(), {{resource_number("std_pool"), {}}}, options);
     EXPECT_FALSE(found.system.failed());
     EXPECT_FALSE(found.standings[0].failed());
 }

@@ -122,8 +122,8 @@ TEST(resources, a_pool_takes_one_slot_size_when_told_to) {
     const sequence steps = sequence_of(made);
     const std::uint32_t number = resource_number("pool");
     for (const std::uint64_t slot : {1U, 100U, 5000U, 1'000'000U}) {
-        const trial_result result =
-            resources()[number].play(steps.view(), {.resource = number, .parameter = slot, .memory_limit = plenty});
+        const trial_result result = resources()[number].play(
+            steps.view(), {.resource = number, .parameters = {.bytes = slot}, .memory_limit = plenty});
         EXPECT_EQ(result.failed_step, trial_result::no_step) << slot;
         EXPECT_GE(result.peak_bytes, 100'000U) << slot;
     }

@@ -25,16 +25,16 @@ contender contender_of(const advice& each) {
         case verdict::scratch:
         case verdict::monotonic_arena:
         case verdict::phase_arena:
-            return {resource_number("arena"), each.block_bytes};
+            return {resource_number("arena"), {.bytes = each.block_bytes}};
         case verdict::object_pool:
-            return {resource_number("pool"), each.slot_bytes};
+            return {resource_number("pool"), {.bytes = each.slot_bytes}};
         case verdict::multi_pool:
-            return {resource_number("multi_pool"), 0};
+            return {resource_number("multi_pool"), {}};
         case verdict::concurrent:
         case verdict::leave:
             break;
     }
-    return {system_number, 0};
+    return {system_number, {}};
 }
 
 /// What a part of the events took, for all of them.

@@ -37,7 +37,7 @@ std::vector<contender> contenders_of(const std::vector<std::string>& lists) {
         const bool known = std::any_of(contenders.begin(), contenders.end(),
                                        [&](const contender& each) { return each.resource == number; });
         // The system's malloc takes part in every replay.
-        if (number != system_number && !known) contenders.push_back({number, 0});
+        if (number != system_number && !known) contenders.push_back({number, {}});
     }
     return contenders;
 }

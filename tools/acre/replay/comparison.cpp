@@ -22,8 +22,8 @@ class tournament {
 public:
     tournament(replay_host& host, const std::vector<contender>& contenders, const comparison_options& options)
         : host_{host}, options_{options} {
-        entries_.push_back({system_number, 0});
-        entries_.push_back({loop_number, 0});
+        entries_.push_back({system_number, {}});
+        entries_.push_back({loop_number, {}});
         entries_.insert(entries_.end(), contenders.begin(), contenders.end());
         times_.resize(entries_.size());
         standings_.resize(entries_.size());
@@ -47,7 +47,7 @@ private:
     trial_request request(std::size_t entry) const {
         return {.resource = entries_[entry].resource,
                 .repeats = repeats_,
-                .parameter = entries_[entry].parameter,
+                .parameters = entries_[entry].parameters,
                 .memory_limit = options_.memory_limit == 0 ? default_memory_limit() : options_.memory_limit,
                 .litter = options_.litter,
                 .footprint = false};

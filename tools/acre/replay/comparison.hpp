@@ -23,8 +23,8 @@ struct comparison_options {
 
 /// A resource that takes part.
 struct contender {
-    std::uint32_t resource = 0;   // number in resources()
-    std::uint64_t parameter = 0;  // see trial_request
+    std::uint32_t resource = 0;  // number in resources()
+    resource_parameters parameters{};
 };
 
 /// What was found for one of them.

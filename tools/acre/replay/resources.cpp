@@ -55,8 +55,8 @@ struct standard {
 
 acre::arena_options arena_options_of(const trial_request& request) {
     acre::arena_options options;
-    if (request.parameter == 0) return options;
-    options.first_block_bytes = static_cast<std::size_t>(request.parameter);
+    if (request.parameters.bytes == 0) return options;
+    options.first_block_bytes = static_cast<std::size_t>(request.parameters.bytes);
     options.max_block_bytes = std::max(options.max_block_bytes, options.first_block_bytes);
     return options;
 }
@@ -84,15 +84,15 @@ template <std::size_t... Slot>
 trial_result play_single_pool(const sequence_view& sequence, const trial_request& request) {
     trial_result result;
     // The first that is large enough; without one each request goes to upstream anyway.
-    const bool found =
-        ((request.parameter <= Slot && (result = play<over_upstream<acre::pool<Slot>>>(sequence, request), true)) ||
-         ...);
+    const bool found = ((request.parameters.bytes <= Slot &&
+                         (result = play<over_upstream<acre::pool<Slot>>>(sequence, request), true)) ||
+                        ...);
     return found ? result : play<over_upstream<pool_set>>(sequence, request);
 }
 
 /// With a parameter one pool of that slot size, else a set of them.
 trial_result play_pool(const sequence_view& sequence, const trial_request& request) {
-    if (request.parameter == 0) return play<over_upstream<pool_set>>(sequence, request);
+    if (request.parameters.bytes == 0) return play<over_upstream<pool_set>>(sequence, request);
     return play_single_pool<16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 320, 384, 448,
                             512, 640, 768, 1024, 2048, 4096>(sequence, request);
 }

@@ -6,11 +6,19 @@
 
 namespace acre::tool {
 
+/// What a resource is made with, as its own parameters say (see resource_entry::parameters); 0: its own choice.
+struct resource_parameters {
+    std::uint64_t count = 0;  // of the arenas or slots
+    std::uint64_t bytes = 0;  // of each of them, or of an arena's first block
+
+    friend bool operator==(const resource_parameters&, const resource_parameters&) = default;
+};
+
 /// How to play the staged sequence.
 struct trial_request {
-    std::uint32_t resource = 0;      // number in resources()
-    std::uint32_t repeats = 1;       // how often the sequence is played, each time over a new resource
-    std::uint64_t parameter = 0;     // slot bytes of a pool, block bytes of an arena; 0: the resource's own choice
+    std::uint32_t resource = 0;  // number in resources()
+    std::uint32_t repeats = 1;   // how often the sequence is played, each time over a new resource
+    resource_parameters parameters{};
     std::uint64_t memory_limit = 0;  // bytes that the resource may take from upstream
     std::uint32_t litter = 0;        // blocks to fragment the heap with before
     bool footprint = false;          // measure the memory, not the time
