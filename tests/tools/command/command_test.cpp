@@ -295,12 +295,12 @@ TEST_F(command, what_cannot_be_done_is_status_1) {
         expect_failure(std::string{name} + " text", 1, "not a trace");
         expect_failure(std::string{name} + " .", 1, "not a regular file");
     }
-    expect_failure("replay a.acre --with arena,nonsense", 1, "known are system, new_delete, arena");
+    expect_failure("replay a.acre --with arena,nonsense", 2, "known are system, new_delete");
     expect_failure("record -o b.acre -- ./no-such-program", 1, "no-such-program");
     EXPECT_FALSE(std::filesystem::exists(directory_ / "b.acre"));
     expect_failure("record -o '' -- true", 1, "the trace to write has no name");
     for (const char* names : {"''", "arena,", ",arena", "arena,,pool", "' '"}) {
-        expect_failure(std::string{"replay a.acre --with "} + names, 1, "known are system, new_delete, arena");
+        expect_failure(std::string{"replay a.acre --with "} + names, 2, "known are system, new_delete");
     }
     expect_failure("finish no-such-log -o b.acre", 1, "no-such-log");
 }
@@ -337,36 +337,110 @@ TEST_F(command, info_prints_for_people_without_colours_in_a_pipe) {
 
 TEST_F(command, replay_prints_an_object) {
     write_trace();
-    const run_result result = acre("replay a.acre --with arena,std_pool,system --rounds 2 --json");
+    const run_result result = acre(
+        "replay a.acre --with arena,std_pool,system,multi_arena:bytes=16K --rounds 2 --without-frees --check --json");
     EXPECT_EQ(result.status, 0) << result.errors;
     const auto json = nlohmann::json::parse(result.output);
+    EXPECT_EQ(json["command"], "replay");
     EXPECT_EQ(json["events"], 12'000 + 10'000 + 1951);
-    EXPECT_EQ(json["rounds"], 2);
-    ASSERT_EQ(json["resources"].size(), 3U);
-    EXPECT_EQ(json["resources"][0]["name"], "system");
-    EXPECT_EQ(json["resources"][1]["name"], "arena");
-    EXPECT_EQ(json["resources"][2]["name"], "std_pool");
-    for (const auto& resource : json["resources"]) EXPECT_GT(resource["ns_per_operation"].get<double>(), 0);
+    EXPECT_EQ(json["threads_played"], 1);
+    for (const char* heap : {"clean", "littered"}) {
+        EXPECT_EQ(json["heaps"][heap]["rounds"], 2);
+        EXPECT_EQ(json["heaps"][heap]["litter_blocks"].get<int>() > 0, std::string_view{heap} == "littered");
+    }
+    std::string names;
+    for (const auto& each : json["resources"]) {
+        names += each["name"].get<std::string>() + (each["frees"].get<bool>() ? " " : "- ");
+        EXPECT_FALSE(each["failed"].get<bool>());
+        for (const char* heap : {"clean", "littered"}) {
+            EXPECT_GE(each[heap]["ratio"]["median"].get<double>(), 0);
+            EXPECT_GT(each[heap]["wall_ns_per_event"]["median"].get<double>(), 0);
+            EXPECT_TRUE(each[heap]["ns_per_event"]["median"].is_number());
+        }
+        EXPECT_TRUE(each["held_bytes"].is_number_unsigned());
+        EXPECT_TRUE(each["system_bytes"].is_number_unsigned());
+        EXPECT_TRUE(each["expansion"].is_number());
+    }
+    EXPECT_EQ(names, "system arena arena- std_pool multi_arena ");
+    EXPECT_EQ(json["resources"][4]["parameters"]["bytes"], 16 << 10);
+    EXPECT_GT(json["resources"][4]["parameters"]["count"].get<int>(), 0);
+    EXPECT_EQ(json["failures"].size() + json["left_out"].size(), 0U);
 }
 
 TEST_F(command, replay_takes_names_in_any_number_of_options_and_plays_each_once) {
     write_trace();
-    const run_result result = acre("replay --with 'arena, pool ' --with pool a.acre --with std_pool --rounds 1 --json");
+    const run_result result =
+        acre("replay --with 'arena, pool ' --with pool a.acre --with std_pool --rounds 1 --heap clean --json");
     ASSERT_EQ(result.status, 0) << result.errors;
     std::string names;
     const auto json = nlohmann::json::parse(result.output);
     for (const auto& each : json["resources"]) names += each["name"].get<std::string>() + " ";
     EXPECT_EQ(names, "system arena pool std_pool ");
-    EXPECT_NE(acre("replay --with arena --rounds 1 a.acre").output.find("; 1 round of "), std::string::npos);
+    EXPECT_FALSE(json["heaps"].contains("littered"));
+    const std::string text = acre("replay --with arena --rounds 1 a.acre --heap littered").output;
+    EXPECT_NE(text.find("; 1 round of "), std::string::npos);
+    EXPECT_EQ(text.find("Time, clean"), std::string::npos);
 }
 
-TEST_F(command, replay_says_that_threads_become_one) {
+TEST_F(command, replay_says_who_plays) {
     made_trace made;
-    made.allocate(0, 8, 0);
-    made.allocate(0, 8, 1);
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        made.allocate(0, 8, i % 2);
+        if (i > 10) made.release(i - 10, 0, i % 2);
+    }
     made.write(directory_ / "a.acre");
     EXPECT_NE(acre("replay a.acre --with arena --rounds 1").output.find("one thread replays all of them"),
               std::string::npos);
+    const std::string recorded = "replay a.acre --rounds 1 --threads recorded --heap clean --with ";
+    expect_failure(recorded + "arena", 1, "arena cannot be played: it is for one thread at a time");
+    const run_result result = acre(recorded + "concurrent_arena,std");
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_NE(result.output.find("2 threads played, as recorded"), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find("std_pool is left out: it is for one"), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find("start to end"), std::string::npos) << result.output;
+}
+
+TEST_F(command, replay_names_the_event_at_which_memory_ran_out) {
+    made_trace made;
+    for (int i = 0; i < 100; ++i) made.allocate(made.stack({"main", "parse:12"}), 4000);
+    made.write(directory_ / "a.acre");
+    const run_result result =
+        acre("replay a.acre --with multi_arena:count=8,bytes=32K,std_pool --rounds 1 --heap clean");
+    EXPECT_EQ(result.status, 1);
+    EXPECT_EQ(result.errors,
+              "acre: multi_arena:count=8,bytes=32K ran out of memory at event 65 (allocation of 4,000 bytes at parse "
+              "(made.cpp:12))\n");
+    EXPECT_NE(result.output.find("std_pool"), std::string::npos);
+}
+
+TEST_F(command, replay_lists_what_there_is) {
+    const run_result all = acre("replay --list");
+    EXPECT_EQ(all.status, 0) << all.errors;
+    for (const char* name : {"multi_arena:count=", "std_pool", "mimalloc", "glibc_tcache", "peers"}) {
+        EXPECT_NE(all.output.find(name), std::string::npos) << name;
+    }
+    write_trace();
+    const auto json = nlohmann::json::parse(acre("replay --list a.acre --threads recorded --json").output);
+    EXPECT_GT(json["resources"].size(), 30U);
+    for (const auto& each : json["resources"]) {
+        EXPECT_EQ(each["can_play"].get<bool>(), each["why_not"] == "") << each;
+    }
+}
+
+TEST_F(command, replay_refuses_a_sampled_trace) {
+    made_trace made;
+    made.allocate(0, 8);
+    made.header.sampling_period = 100;
+    made.write(directory_ / "a.acre");
+    expect_failure("replay a.acre --with arena", 1, "record without --sample");
+}
+
+TEST_F(command, replay_options_that_make_no_sense_are_status_2) {
+    write_trace();
+    expect_failure("replay a.acre --with pool:slot=1X", 2, "'1X' is no slot of pool");
+    expect_failure("replay a.acre --with arena --heap dirty", 2, "--heap");
+    expect_failure("replay a.acre --with arena --threads 7", 2, "--threads");
+    expect_failure("replay --with arena", 2, "FILE");
 }
 
 TEST_F(command, fit_prints_an_object_and_draws) {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "replay/contender_list.hpp"
 #include "replay/replay_report.hpp"
 #include "replay/resources.hpp"
 #include "replay/sequence_builder.hpp"
@@ -29,19 +30,18 @@ sequence some_steps() {
     return builder.finish();
 }
 
-std::vector<contender> all_contenders() {
-    std::vector<contender> all;
-    for (std::uint32_t i = loop_number + 1; i < resources().size(); ++i) all.push_back({i, {}});
-    return all;
+contender named(std::string_view name) {
+    return {.resource = resource_number(name)};
 }
 
 TEST(comparison, gives_a_standing_to_everyone) {
     replay_host host;
     const sequence steps = some_steps();
-    const std::vector<contender> contenders = all_contenders();
+    const std::vector<contender> contenders = installed_contenders("all");
     double progress = 0;
     comparison_options options;
     options.rounds = 3;
+    options.check = true;
     options.progress = [&](double done) {
         EXPECT_GE(done, progress);
         progress = done;
@@ -55,12 +55,14 @@ TEST(comparison, gives_a_standing_to_everyone) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
         const standing& each = found.standings[i];
         EXPECT_FALSE(each.failed()) << resources()[contenders[i].resource].name;
-        EXPECT_GT(each.ratio.median, 0);
+        EXPECT_GE(each.ratio.median, 0);
+        EXPECT_GT(each.wall_nanoseconds.median, 0);
         EXPECT_LE(each.ratio.low, each.ratio.median);
         EXPECT_GE(each.ratio.high, each.ratio.median);
         // AddressSanitizer's malloc does not say what it holds.
-        const bool tells = !acre::poisoning || contenders[i].resource != resource_number("new_delete");
-        EXPECT_GE(each.peak_bytes, tells ? steps.peak_bytes : 0);
+        const resource_group group = resources()[contenders[i].resource].group;
+        const bool tells = !acre::poisoning || group == resource_group::standard;
+        EXPECT_GE(each.peak_bytes, tells ? steps.peak_bytes : 0) << resources()[contenders[i].resource].name;
         EXPECT_EQ(found.saved[i].size(), 3U);
     }
 }
@@ -68,22 +70,68 @@ TEST(comparison, gives_a_standing_to_everyone) {
 TEST(comparison, goes_on_when_one_runs_out_of_memory) {
     replay_host host;
     const sequence steps = some_steps();
-    const contender arena{resource_number("arena"), {}};
-    const contender system{resource_number("new_delete"), {}};
+    const contender arena = named("arena");
+    const contender fallback = named("new_delete");
     comparison_options options;
     options.rounds = 2;
     options.memory_limit = 100'000;
-    const comparison found = compare(host, steps.view(), {arena, system}, options);
+    const comparison found = compare(host, steps.view(), {arena, fallback}, options);
     EXPECT_TRUE(found.standings[0].failed());
-    EXPECT_LT(found.standings[0].failed_step, steps.steps.size());
+    EXPECT_LT(found.standings[0].last.failed_step, steps.steps.size());
     EXPECT_FALSE(found.standings[1].failed());
 
-    const replay_outcome outcome{"a.acre", 5000, 1, steps.peak_bytes, false, {arena, system}, found};
+    replay_outcome outcome;
+    outcome.events = 5000;
+    outcome.contenders = {arena, fallback};
+    outcome.heaps.push_back({0, found});
     EXPECT_TRUE(outcome.any_failed());
-    ASSERT_EQ(replay_failures(outcome).size(), 1U);
-    EXPECT_EQ(replay_failures(outcome)[0],
-              "arena ran out of memory at event " + std::to_string(found.standings[0].failed_step));
-    EXPECT_TRUE(replay_json(outcome)["resources"][1]["failed"].get<bool>());
+    std::vector<replay_failure> failures = replay_failures(outcome);
+    ASSERT_EQ(failures.size(), 1U);
+    EXPECT_EQ(failure_text(failures[0]), "arena ran out of memory");
+    failures[0].event = "event 7";
+    EXPECT_EQ(failure_text(failures[0]), "arena ran out of memory at event 7");
+    EXPECT_TRUE(replay_json(outcome, failures)["resources"][1]["failed"].get<bool>());
+    EXPECT_NE(replay_text(outcome).find("failed"), std::string::npos);
+}
+
+TEST(comparison, finds_parameters_that_were_left_open) {
+    replay_host host;
+    const sequence steps = some_steps();
+    comparison_options options;
+    options.rounds = 1;
+    contender given = named("multi_arena");
+    given.parameters = {.count = 3000, .bytes = 4096};
+    contender too_few = given;
+    too_few.parameters.count = 2;
+    const comparison found = compare(host, steps.view(), {named("multi_arena"), given, too_few}, options);
+    EXPECT_FALSE(found.standings[0].failed());
+    EXPECT_GT(found.standings[0].parameters.count, 0U);
+    EXPECT_GE(found.standings[0].parameters.count * found.standings[0].parameters.bytes, steps.peak_bytes);
+    EXPECT_EQ(found.standings[1].parameters, given.parameters);
+    EXPECT_FALSE(found.standings[1].failed());
+    EXPECT_EQ(found.standings[2].last.failure, trial_failure::out_of_memory);
+}
+
+TEST(comparison, plays_threads_and_leaves_out_frees) {
+    made_trace made;
+    std::vector<std::uint64_t> live;
+    for (std::uint32_t i = 0; i < 6000; ++i) {
+        live.push_back(made.allocate(0, 16 + i % 100, i % 3));
+        if (i % 2 == 0) made.release(live[i / 2], 0, (i + 1) % 3);
+    }
+    sequence_builder builder{lanes::as_recorded};
+    for (const event& e : made.events) builder.add(e);
+    const sequence steps = builder.finish();
+    contender without = named("concurrent_arena");
+    without.without_frees = true;
+    replay_host host;
+    comparison_options options;
+    options.rounds = 2;
+    const comparison found =
+        compare(host, steps.view(), {named("concurrent_arena"), without, named("concurrent_multi_pool")}, options);
+    for (const standing& each : found.standings) EXPECT_FALSE(each.failed());
+    EXPECT_GE(found.standings[1].peak_bytes, steps.peak_bytes);
+    EXPECT_GT(found.system.wall_nanoseconds.median, 0);
 }
 
 TEST(comparison, plays_over_a_littered_heap) {
@@ -92,7 +140,7 @@ TEST(comparison, plays_over_a_littered_heap) {
     comparison_options options;
     options.rounds = 2;
     options.litter = 10'000;
-    const comparison found = compare(host, steps.view(), {{resource_number("std_pool"), {}}}, options);
+    const comparison found = compare(host, steps.view(), {named("std_pool")}, options);
     EXPECT_FALSE(found.system.failed());
     EXPECT_FALSE(found.standings[0].failed());
 }
@@ -108,7 +156,7 @@ TEST(comparison, several_sequences_after_each_other) {
         host.stage(steps.view());
         const std::uint32_t number = resource_number("std_monotonic");
         const trial_result result = host.measure({.resource = number, .memory_limit = std::uint64_t{1} << 30});
-        EXPECT_EQ(result.failed_step, trial_result::no_step);
+        EXPECT_FALSE(result.failed());
         EXPECT_GE(result.peak_bytes, static_cast<std::uint64_t>(count) * 32);
         EXPECT_LT(result.peak_bytes, static_cast<std::uint64_t>(count) * 32 * 8 + 4096);
     }

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "replay/sequence_builder.hpp"
+#include "replay/step_finder.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/random_trace.hpp"
+#include "trace/error.hpp"
 
 namespace {
 
@@ -112,6 +114,71 @@ TEST(sequence, every_event_is_a_step) {
         live[survivor.slot()] = false;
     }
     EXPECT_EQ(std::count(live.begin(), live.end(), true), 0);
+}
+
+TEST(sequence, each_recorded_thread_gets_its_own_steps) {
+    const made_trace made = random_trace(12, 40'000);
+    sequence_builder builder{lanes::as_recorded};
+    for (const event& e : made.events) builder.add(e);
+    const sequence steps = builder.finish();
+    EXPECT_EQ(steps.lanes, 5U);
+    std::vector<std::uint64_t> played(steps.lanes);
+    std::vector<std::uint64_t> wanted(steps.lanes);
+    std::vector<std::vector<std::uint32_t>> turns(steps.slots);
+    for (const lane_run& run : steps.runs) {
+        played[run.lane] += run.count;
+        for (std::uint64_t i = run.first; i < run.first + run.count; ++i) {
+            if (steps.steps[i].kind() == step_kind::reallocate) ++i;  // the second half has its turn
+            turns[steps.steps[i].slot()].push_back(steps.turns[i]);
+        }
+    }
+    for (const event& e : made.events) ++wanted[e.thread];
+    EXPECT_EQ(played, wanted);
+    // Each turn of a slot is there once.
+    for (std::vector<std::uint32_t>& of_slot : turns) {
+        std::sort(of_slot.begin(), of_slot.end());
+        for (std::size_t i = 0; i < of_slot.size(); ++i) EXPECT_EQ(of_slot[i], i);
+    }
+}
+
+TEST(sequence, too_many_threads_are_refused_when_each_is_to_play) {
+    made_trace made;
+    for (std::uint32_t i = 0; i <= sequence_builder::most_lanes; ++i) made.allocate(0, 8, i);
+    EXPECT_EQ(sequence_of(made).lanes, 1U);
+    sequence_builder builder{lanes::as_recorded};
+    const auto add_all = [&] {
+        for (const event& e : made.events) builder.add(e);
+    };
+    EXPECT_THROW(add_all(), tool_error);
+}
+
+TEST(sequence, the_event_of_each_step_is_found) {
+    const made_trace made = random_trace(13, 5'000);
+    for (const lanes who : {lanes::one, lanes::as_recorded}) {
+        std::vector<wanted_step> wanted;
+        for (std::uint32_t lane = 0; lane < (who == lanes::one ? 1U : 5U); ++lane) {
+            for (std::uint64_t i = 0; i < 900; ++i) wanted.push_back({.lane = lane, .step = i});
+        }
+        step_finder finder{who, wanted};
+        for (const event& e : made.events) finder.add(e);
+        sequence_builder builder{who};
+        for (const event& e : made.events) builder.add(e);
+        const sequence steps = builder.finish();
+        std::vector<std::vector<step>> by_lane(steps.lanes);
+        if (steps.runs.empty()) by_lane[0].assign(steps.steps.begin(), steps.steps.end());
+        for (const lane_run& run : steps.runs) {
+            const step* first = steps.steps.begin() + run.first;
+            by_lane[run.lane].insert(by_lane[run.lane].end(), first, first + run.count);
+        }
+        for (const wanted_step& each : wanted) {
+            const step& made_of = by_lane[each.lane][each.step];
+            ASSERT_TRUE(each.found);
+            if (made_of.kind() != step_kind::allocate) continue;
+            EXPECT_EQ(each.what.size, steps.shapes[made_of.shape()].bytes);
+            EXPECT_EQ(made.events[each.number - 1].object, each.what.object);
+            EXPECT_TRUE(each.what.allocates);
+        }
+    }
 }
 
 }  // namespace

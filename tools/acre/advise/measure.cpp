@@ -55,8 +55,9 @@ void note_result(advice& each, const comparison& found, std::uint64_t cpu_nanose
     const standing& candidate = found.standings.front();
     saving.rounds = found.rounds;
     if (candidate.failed() || found.system.failed()) {
-        saving.failure = candidate.signal != 0 ? fmt::format("the replay ended with signal {}", candidate.signal)
-                                               : "the replay ran out of memory";
+        saving.failure = candidate.last.signal != 0
+                             ? fmt::format("the replay ended with signal {}", candidate.last.signal)
+                             : "the replay ran out of memory";
         return;
     }
     saving.done = true;

@@ -1,98 +1,180 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "command.hpp"
 #include "replay/comparison.hpp"
+#include "replay/contender_list.hpp"
+#include "replay/litter.hpp"
 #include "replay/replay_report.hpp"
+#include "replay/resource_list.hpp"
 #include "replay/resources.hpp"
 #include "replay/sequence_builder.hpp"
+#include "replay/step_finder.hpp"
 #include "text/terminal.hpp"
+#include "text/text.hpp"
+#include "trace/call_paths.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
 
 namespace {
 
-constexpr std::uint32_t litter_blocks = 1'000'000;
 constexpr std::uint32_t most_rounds = 100'000;
+
+enum class heap_kind : std::uint8_t { clean, littered, both };
 
 struct replay_options {
     std::string file;
     std::vector<std::string> with;
     std::uint32_t rounds = 0;
-    bool littered = false;
+    heap_kind heap = heap_kind::both;
+    lanes threads = lanes::one;
+    bool without_frees = false;
+    bool check = false;
+    bool list = false;
     bool json = false;
 };
 
-std::vector<contender> contenders_of(const std::vector<std::string>& lists) {
-    std::vector<contender> contenders;
-    std::string list;
-    for (const std::string& each : lists) list += each + ",";  // without the last one an empty last name is not seen
-    std::istringstream names{list};
-    for (std::string name; std::getline(names, name, ',');) {
-        const std::uint32_t number = resource_number(CLI::detail::trim(name));
-        const bool known = std::any_of(contenders.begin(), contenders.end(),
-                                       [&](const contender& each) { return each.resource == number; });
-        // The system's malloc takes part in every replay.
-        if (number != system_number && !known) contenders.push_back({number, {}});
+/// Mistakes in it are mistakes on the command line.
+std::vector<named_contender> contenders_named(const std::vector<std::string>& lists) {
+    std::string all;
+    for (const std::string& each : lists) all += (all.empty() ? "" : ",") + each;
+    try {
+        return parse_contenders(all);
+    } catch (const tool_error& error) {
+        throw CLI::ValidationError{"--with", error.what()};
     }
-    return contenders;
 }
 
-sequence read_sequence(trace_reader& reader, replay_outcome& outcome, const command_context& context) {
+/// What is not there is an error for a name, and a remark for a member of a group.
+void take_out(std::vector<named_contender>& named, replay_outcome& outcome, const auto& why_not) {
+    std::erase_if(named, [&](const named_contender& each) {
+        const std::string why = why_not(each.which);
+        if (why.empty()) return false;
+        if (each.by_name) throw tool_error{fmt::format("{} cannot be played: {}", contender_text(each.which), why)};
+        outcome.others.push_back({contender_text(each.which), why});
+        return true;
+    });
+}
+
+/// A program may leave out the frees where all can be taken back at once.
+std::vector<contender> with_and_without_frees(const std::vector<named_contender>& named, bool without) {
+    std::vector<contender> all;
+    for (const named_contender& each : named) {
+        all.push_back(each.which);
+        if (!without || !resources()[each.which.resource].takes_all_back) continue;
+        all.push_back(each.which);
+        all.back().without_frees = true;
+    }
+    return all;
+}
+
+/// Whose frees and reallocations were seen only in part cannot be replayed as it was.
+void refuse_sampled(const trace_reader& reader) {
+    if (!reader.header().is_sampled()) return;
+    throw tool_error{"'" + reader.path().string() +
+                     "' is sampled, and most of what the program did is not in it: record " +
+                     "without --sample to replay"};
+}
+
+sequence read_sequence(trace_reader& reader, lanes who, replay_outcome& outcome, const command_context& context) {
     progress_bar bar{"reading", !context.quiet};
     reader.on_progress([&](double done) { bar.show(done); });
-    sequence_builder builder;
+    sequence_builder builder{who};
     reader.for_each([&](const event& e) {
         builder.add(e);
         ++outcome.events;
         outcome.threads = std::max<std::uint64_t>(outcome.threads, e.thread + std::uint64_t{1});
     });
-    return builder.finish();
+    if (outcome.events == 0) throw tool_error{"'" + reader.path().string() + "' has no events to replay"};
+    sequence steps = builder.finish();
+    outcome.trace = reader.path().string();
+    outcome.peak_bytes = steps.peak_bytes;
+    outcome.lanes = steps.lanes;
+    return steps;
+}
+
+void measure(const sequence_view& steps, const replay_options& options, replay_outcome& outcome,
+             const command_context& context) {
+    std::vector<std::uint32_t> litters;
+    if (options.heap != heap_kind::littered) litters.push_back(0);
+    if (options.heap != heap_kind::clean) litters.push_back(litter_blocks(steps));
+    progress_bar bar{"replaying", !context.quiet};
+    for (const std::uint32_t litter : litters) {
+        comparison_options how;
+        how.rounds = options.rounds;
+        how.litter = litter;
+        how.check = options.check && outcome.heaps.empty();
+        how.progress = [&](double done) {
+            bar.show((static_cast<double>(outcome.heaps.size()) + done) / static_cast<double>(litters.size()));
+        };
+        outcome.heaps.push_back({litter, compare(*context.host, steps, outcome.contenders, how)});
+    }
+}
+
+std::string event_text(const wanted_step& found, const call_paths& paths) {
+    const std::uint32_t site = paths.site(found.what.stack);
+    return fmt::format("event {} ({} of {}{})", count_text(found.number), found.what.allocates ? "allocation" : "free",
+                       plural(found.what.size, "byte", "bytes"), site == 0 ? "" : " at " + paths.site_text(site));
+}
+
+/// Reads the trace once more, to name the events.
+std::vector<replay_failure> located_failures(trace_reader& reader, lanes who, const replay_outcome& outcome) {
+    std::vector<replay_failure> failures = replay_failures(outcome);
+    if (failures.empty()) return failures;
+    std::vector<wanted_step> wanted;
+    for (const replay_failure& each : failures) wanted.push_back({each.how.failed_lane, each.how.failed_step});
+    step_finder finder{who, wanted};
+    reader.for_each([&](const event& e) { finder.add(e); });
+    const call_paths paths{reader.tables()};
+    for (std::size_t i = 0; i < failures.size(); ++i) {
+        const bool known = failures[i].how.signal == 0 && failures[i].how.failure != trial_failure::not_started;
+        if (known && wanted[i].found) failures[i].event = event_text(wanted[i], paths);
+    }
+    return failures;
+}
+
+void require_arguments(const replay_options& options) {
+    if (options.list) return;
+    if (options.file.empty()) throw CLI::RequiredError{"FILE"};
+    if (options.with.empty()) throw CLI::RequiredError{"--with"};
+}
+
+int run_list(const replay_options& options, const command_context& context) {
+    sequence steps;
+    replay_outcome outcome;
+    std::unique_ptr<trace_reader> reader;
+    if (!options.file.empty()) {
+        reader = std::make_unique<trace_reader>(options.file);
+        refuse_sampled(*reader);
+        steps = read_sequence(*reader, options.threads, outcome, context);
+    }
+    const sequence_view view = steps.view();
+    const sequence_view* played = reader ? &view : nullptr;
+    print(options.json ? text_of(resources_json(played)) : resources_text(played));
+    return reader ? report_missing(*reader) : status_success;
 }
 
 int run_replay(const replay_options& options, const command_context& context) {
+    require_arguments(options);
+    if (options.list) return run_list(options, context);
     replay_outcome outcome;
-    outcome.contenders = contenders_of(options.with);
+    std::vector<named_contender> named = contenders_named(options.with);
+    take_out(named, outcome, [](const contender& each) { return not_here(each); });
     trace_reader reader{options.file};
-    outcome.trace = options.file;
-    if (reader.header().is_sampled()) {
-        throw tool_error{"'" + options.file + "' is sampled, and most of what the program did is not in it: record " +
-                         "without --sample to replay"};
-    }
-    const sequence steps = read_sequence(reader, outcome, context);
-    if (outcome.events == 0) throw tool_error{"'" + options.file + "' has no events to replay"};
-    outcome.peak_bytes = steps.peak_bytes;
-    outcome.littered = options.littered;
-
-    comparison_options how;
-    how.rounds = options.rounds;
-    how.litter = options.littered ? litter_blocks : 0;
-    {
-        progress_bar bar{"replaying", !context.quiet};
-        how.progress = [&](double done) { bar.show(done); };
-        outcome.result = compare(*context.host, steps.view(), outcome.contenders, how);
-    }
-    if (options.json) {
-        print(text_of(replay_json(outcome)));
-    } else {
-        print(replay_text(outcome));
-    }
-    for (const std::string& sentence : replay_failures(outcome)) tell(sentence);
+    refuse_sampled(reader);
+    const sequence steps = read_sequence(reader, options.threads, outcome, context);
+    take_out(named, outcome, [&](const contender& each) { return not_for(each, steps.view()); });
+    outcome.contenders = with_and_without_frees(named, options.without_frees);
+    measure(steps.view(), options, outcome, context);
+    const std::vector<replay_failure> failures = located_failures(reader, options.threads, outcome);
+    print(options.json ? text_of(replay_json(outcome, failures)) : replay_text(outcome));
+    for (const replay_failure& each : failures) tell(failure_text(each));
     const int missing = report_missing(reader);
-    return outcome.any_failed() ? status_failure : missing;
-}
-
-std::string known_resources() {
-    std::string text = "Resources:\n";
-    for (const resource_entry& entry : resources()) {
-        if (entry.name != resources()[loop_number].name)
-            text += fmt::format("  {:<15}{}\n", entry.name, entry.description);
-    }
-    return text;
+    return failures.empty() ? missing : status_failure;
 }
 
 }  // namespace
@@ -101,21 +183,38 @@ void add_replay_command(CLI::App& app, command_context& context, command_action&
     auto options = std::make_shared<replay_options>();
     CLI::App* command = app.add_subcommand(
         "replay", "Plays a trace's allocations and frees over other resources, beside the system's malloc");
-    command->add_option("FILE", options->file, "The trace")->required();
-    command->add_option("--with", options->with, "Names of resources, separated by commas")
-        ->required()
+    command->add_option("FILE", options->file, "The trace");
+    command
+        ->add_option("--with", options->with,
+                     "Names of resources and groups, separated by commas; parameters after a colon")
         ->allow_extra_args(false);
     command->add_option("--rounds", options->rounds, "Rounds to play; without it as many as the figures need")
         ->check(CLI::Range(std::uint32_t{1}, most_rounds));
-    command->add_flag("--littered", options->littered, "Fragment the heap first, as a long-running program does");
+    command->add_option("--heap", options->heap, "clean, littered (fragmented, as a long-running program's) or both")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, heap_kind>{
+                {"clean", heap_kind::clean}, {"littered", heap_kind::littered}, {"both", heap_kind::both}},
+            CLI::ignore_case))
+        ->type_name("KIND")
+        ->default_str("both");
+    command->add_option("--threads", options->threads, "one: one thread plays all; recorded: each thread its own")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, lanes>{{"one", lanes::one}, {"recorded", lanes::as_recorded}}, CLI::ignore_case))
+        ->type_name("WHO")
+        ->default_str("one");
+    command->add_flag("--without-frees", options->without_frees,
+                      "Also play resources that take all back at once without the frees");
+    command->add_flag("--check", options->check, "First check that each resource keeps what its blocks hold");
+    command->add_flag("--list", options->list, "Only say what can be named, and with FILE what can play it");
     command->add_flag("--json", options->json, "Print an object for machines");
     command->footer(
-        known_resources() +
+        "'acre replay --list' says which resources there are and their parameters. Groups:\n" + groups_text() +
         "\nExamples:\n"
-        "  acre replay sqlite3.acre --with std_pool,arena\n"
-        "  acre replay sqlite3.acre --with new_delete --rounds 31 --littered\n"
-        "  acre replay --json sqlite3.acre --with std_pool | jq '.resources[] | {name, ratio}'\n\n"
-        "Exit status 1: a resource ran out of memory; 3: the trace was cut off and its whole part replayed.");
+        "  acre replay sqlite3.acre --with arena,multi_pool,peers\n"
+        "  acre replay sqlite3.acre --with multi_arena:count=64,bytes=16K,arena:block=64K --without-frees\n"
+        "  acre replay server.acre --with all --threads recorded --heap clean\n"
+        "  acre replay --json sqlite3.acre --with std | jq '.resources[] | {name, ratio: .clean.ratio.median}'\n\n"
+        "Exit status 1: a resource ran out of memory or failed; 3: the trace was cut off and its whole part replayed.");
     command->callback([&, options] { action = [&, options] { return run_replay(*options, context); }; });
 }
 

@@ -14,8 +14,8 @@
 #include "advise/plan.hpp"
 #include "command.hpp"
 #include "info/info_report.hpp"
+#include "replay/contender_list.hpp"
 #include "replay/replay_report.hpp"
-#include "replay/resources.hpp"
 #include "replay/sequence_builder.hpp"
 #include "report/fit_file.hpp"
 #include "report/page.hpp"
@@ -109,19 +109,18 @@ private:
             progress_bar bar{"measuring", !context_.quiet};
             measure_advices(*context_.host, run, list, [&](double done) { bar.show(done); });
         }
-        parts_.replay = replay_json(replay(summary));
+        const replay_outcome outcome = replay(summary);
+        parts_.replay = replay_json(outcome, replay_failures(outcome));
         parts_.measured = true;
     }
 
-    /// All resources that there are, in few rounds where the trace is long.
+    /// What is most often chosen from, in few rounds where the trace is long.
     replay_outcome replay(const trace_summary& summary) {
         replay_outcome outcome;
         outcome.trace = options_.file;
         outcome.events = std::min(summary.events, most_replayed);
         outcome.threads = summary.threads;
-        for (std::uint32_t i = 0; i < resources().size(); ++i) {
-            if (i != system_number && i != loop_number) outcome.contenders.push_back({i, 0});
-        }
+        outcome.contenders = installed_contenders("peers,arena,multi_arena,pool,multi_pool,concurrent_multi_pool");
         sequence_builder builder;
         std::uint64_t added = 0;
         reader_.for_each([&](const event& e) {
@@ -133,7 +132,7 @@ private:
         how.rounds = rounds_for(outcome.events);
         progress_bar bar{"replaying", !context_.quiet};
         how.progress = [&](double done) { bar.show(done); };
-        outcome.result = compare(*context_.host, steps.view(), outcome.contenders, how);
+        outcome.heaps.push_back({0, compare(*context_.host, steps.view(), outcome.contenders, how)});
         return outcome;
     }
 

@@ -13,24 +13,32 @@ namespace acre::tool {
 namespace {
 
 constexpr std::uint32_t fewest_rounds = 11;
+constexpr std::uint32_t fewest_slow_rounds = 6;  // with fewer the interval is not known
 constexpr std::uint32_t most_rounds = 101;
 constexpr std::uint64_t shortest_trial = 10'000'000;  // nanoseconds; shorter sequences are played several times
 constexpr std::uint32_t most_repeats = 100'000;
+constexpr unsigned most_attempts = 20;  // at parameters that double
 
 /// Runs the rounds and gathers what they give.
 class tournament {
 public:
-    tournament(replay_host& host, const std::vector<contender>& contenders, const comparison_options& options)
-        : host_{host}, options_{options} {
-        entries_.push_back({system_number, {}});
-        entries_.push_back({loop_number, {}});
+    tournament(replay_host& host, const sequence_view& sequence, const std::vector<contender>& contenders,
+               const comparison_options& options)
+        : host_{host}, sequence_{sequence}, options_{options} {
+        if (options_.memory_limit == 0) options_.memory_limit = default_memory_limit();
+        entries_.push_back({.resource = system_number});
+        entries_.push_back({.resource = loop_number});
+        entries_.push_back({.resource = loop_number, .without_frees = true});
         entries_.insert(entries_.end(), contenders.begin(), contenders.end());
         times_.resize(entries_.size());
+        walls_.resize(entries_.size());
         standings_.resize(entries_.size());
+        skips_frees_ =
+            std::any_of(contenders.begin(), contenders.end(), [](const contender& c) { return c.without_frees; });
     }
 
     comparison run() {
-        measure_footprints();
+        for (std::size_t i = 0; i < entries_.size(); ++i) prepare(i);
         choose_repeats();
         const auto start = std::chrono::steady_clock::now();
         while (!enough(start)) {
@@ -44,55 +52,81 @@ public:
 private:
     using time_point = std::chrono::steady_clock::time_point;
 
-    trial_request request(std::size_t entry) const {
+    // Places of the entries that are always there.
+    static constexpr std::size_t system_place = 0;
+    static constexpr std::size_t loop_place = 1;
+    static constexpr std::size_t loop_without_frees_place = 2;
+    static constexpr std::size_t first_place = 3;
+
+    trial_request request(std::size_t entry, trial_purpose purpose) const {
+        const bool times = purpose == trial_purpose::time;
         return {.resource = entries_[entry].resource,
-                .repeats = repeats_,
+                .repeats = times ? repeats_ : 1,
                 .parameters = entries_[entry].parameters,
-                .memory_limit = options_.memory_limit == 0 ? default_memory_limit() : options_.memory_limit,
-                .litter = options_.litter,
-                .footprint = false};
+                .memory_limit = options_.memory_limit,
+                .litter = times ? options_.litter : 0,
+                .purpose = purpose,
+                .without_frees = entries_[entry].without_frees};
     }
 
-    /// Also finds out who cannot play the sequence at all, before the rounds begin.
-    void measure_footprints() {
-        for (std::size_t i = 0; i < entries_.size(); ++i) {
-            trial_request asked = request(i);
-            asked.footprint = true;
-            note(i, host_.measure(asked));
+    /// Finds out what memory it takes, and who cannot play the sequence at all, before the rounds begin. The loop has no
+    /// blocks that could be used.
+    void prepare(std::size_t entry) {
+        if (entries_[entry].resource == loop_number) return;
+        standing& found = standings_[entry];
+        if (!settle_parameters(entry)) return;
+        found.peak_bytes = found.last.peak_bytes;
+        found.system_bytes = found.last.system_bytes;
+        if (options_.check) found.last = host_.measure(request(entry, trial_purpose::check));
+    }
+
+    /// Parameters that were left open grow until they suffice.
+    bool settle_parameters(std::size_t entry) {
+        contender& entering = entries_[entry];
+        const resource_parameters given = entering.parameters;
+        const auto complete = resources()[entering.resource].complete;
+        for (unsigned attempt = 0; attempt < most_attempts; ++attempt) {
+            if (complete != nullptr) entering.parameters = complete(given, sequence_, attempt);
+            standings_[entry].parameters = entering.parameters;
+            standings_[entry].last = host_.measure(request(entry, trial_purpose::footprint));
+            if (standings_[entry].last.failure != trial_failure::out_of_memory || complete == nullptr) break;
+            const resource_parameters next = complete(given, sequence_, attempt + 1);
+            if (next == entering.parameters ||
+                next.count > options_.memory_limit / std::max<std::uint64_t>(next.bytes, 1))
+                break;
         }
+        return !standings_[entry].failed();
     }
 
     void choose_repeats() {
-        const std::uint64_t once = std::max<std::uint64_t>(host_.measure(request(0)).nanoseconds, 1);
+        const std::uint64_t once =
+            std::max<std::uint64_t>(host_.measure(request(system_place, trial_purpose::time)).nanoseconds, 1);
         repeats_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(shortest_trial / once, 1, most_repeats));
     }
 
     void round() {
         for (std::size_t i = 0; i < entries_.size(); ++i) {
-            if (standings_[i].failed()) continue;
-            const trial_result result = host_.measure(request(i));
-            standings_[i].signal = result.signal;
-            standings_[i].failed_step = result.failed_step;
-            times_[i].push_back(static_cast<double>(result.nanoseconds));
+            if (standings_[i].failed() || (i == loop_without_frees_place && !skips_frees_)) continue;
+            standings_[i].last = host_.measure(request(i, trial_purpose::time));
+            times_[i].push_back(static_cast<double>(standings_[i].last.nanoseconds));
+            walls_[i].push_back(static_cast<double>(standings_[i].last.wall_nanoseconds));
         }
     }
 
-    void note(std::size_t entry, const trial_result& result) {
-        standings_[entry].peak_bytes = result.peak_bytes;
-        standings_[entry].failed_step = result.failed_step;
-        standings_[entry].signal = result.signal;
-    }
-
     bool enough(time_point start) const {
-        if (standings_[0].failed()) return true;
+        if (standings_[system_place].failed()) return true;
         if (options_.rounds != 0) return rounds_ >= options_.rounds;
-        if (rounds_ < fewest_rounds) return false;
-        return rounds_ >= most_rounds || seconds_since(start) > options_.most_seconds || well_known();
+        const bool late = seconds_since(start) > options_.most_seconds;
+        if (rounds_ < (late ? fewest_slow_rounds : fewest_rounds)) return false;
+        return late || rounds_ >= most_rounds || well_known();
     }
 
+    /// A ratio below 1 need not be known more exactly, in parts of malloc's time, than one above.
     bool well_known() const {
-        for (std::size_t i = 2; i < entries_.size(); ++i) {
-            if (!standings_[i].failed() && ratio(i).uncertainty() > options_.wanted_uncertainty) return false;
+        for (std::size_t i = first_place; i < entries_.size(); ++i) {
+            if (standings_[i].failed()) continue;
+            const interval found = ratio(i);
+            if (found.high - found.low > 2 * options_.wanted_uncertainty * std::max(found.median, 1.0)) return false;
         }
         return true;
     }
@@ -107,20 +141,28 @@ private:
             1.0, std::max(rounds_ / static_cast<double>(most_rounds), seconds_since(start) / options_.most_seconds));
     }
 
+    /// Nanoseconds beyond the loop's in the same round. One that failed on the way has fewer rounds than others.
+    std::vector<double> net(std::size_t entry) const {
+        const std::size_t loop = entries_[entry].without_frees ? loop_without_frees_place : loop_place;
+        std::vector<double> nanoseconds;
+        for (std::size_t i = 0; i < times_[entry].size(); ++i) {
+            nanoseconds.push_back(times_[entry][i] - times_[loop][i]);
+        }
+        return nanoseconds;
+    }
+
     /// In each round both ran one after the other, so what slowed the machine down then slowed both.
     interval ratio(std::size_t entry) const {
-        std::vector<double> ratios;
-        for (std::size_t i = 0; i < times_[entry].size(); ++i) {
-            ratios.push_back(times_[entry][i] / std::max(times_[0][i], 1.0));
-        }
+        const std::vector<double> system = net(system_place);
+        std::vector<double> ratios = net(entry);
+        for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = std::max(ratios[i], 0.0) / std::max(system[i], 1.0);
         return median_interval(std::move(ratios));
     }
 
     std::vector<double> saved(std::size_t entry) const {
-        std::vector<double> differences;
-        for (std::size_t i = 0; i < times_[entry].size(); ++i) {
-            differences.push_back(times_[0][i] - times_[entry][i]);
-        }
+        const std::vector<double> system = net(system_place);
+        std::vector<double> differences = net(entry);
+        for (std::size_t i = 0; i < differences.size(); ++i) differences[i] = system[i] - differences[i];
         return differences;
     }
 
@@ -128,11 +170,13 @@ private:
         comparison result;
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             standings_[i].nanoseconds = median_interval(times_[i]);
+            standings_[i].wall_nanoseconds = median_interval(walls_[i]);
+            standings_[i].net_nanoseconds = median_interval(net(i));
             standings_[i].ratio = ratio(i);
         }
-        result.system = standings_[0];
-        result.loop_nanoseconds = standings_[1].nanoseconds;
-        for (std::size_t i = 2; i < entries_.size(); ++i) {
+        result.system = standings_[system_place];
+        result.loop_nanoseconds = standings_[loop_place].nanoseconds;
+        for (std::size_t i = first_place; i < entries_.size(); ++i) {
             result.standings.push_back(standings_[i]);
             result.saved.push_back(saved(i));
         }
@@ -142,10 +186,13 @@ private:
     }
 
     replay_host& host_;
+    sequence_view sequence_;
     comparison_options options_;
     std::vector<contender> entries_;
     std::vector<standing> standings_;
     std::vector<std::vector<double>> times_;  // by entry and round
+    std::vector<std::vector<double>> walls_;
+    bool skips_frees_ = false;
     std::uint32_t rounds_ = 0;
     std::uint32_t repeats_ = 1;
 };
@@ -159,7 +206,7 @@ interval comparison::saved_nanoseconds(std::size_t contender) const {
 comparison compare(replay_host& host, const sequence_view& sequence, const std::vector<contender>& contenders,
                    const comparison_options& options) {
     host.stage(sequence);
-    return tournament{host, contenders, options}.run();
+    return tournament{host, sequence, contenders, options}.run();
 }
 
 std::uint64_t default_memory_limit() {

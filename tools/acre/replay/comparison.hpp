@@ -16,7 +16,8 @@ struct comparison_options {
     std::uint32_t rounds = 0;          // 0: as many as the figures need, within the limits below
     double wanted_uncertainty = 0.02;  // of the ratios, as interval::uncertainty()
     double most_seconds = 8;           // for the rounds beyond the first few
-    std::uint32_t litter = 0;          // see trial_request
+    std::uint32_t litter = 0;          // blocks to fragment the heap with before each trial; memory is measured without
+    bool check = false;                // first that every resource keeps what is written into its blocks
     std::uint64_t memory_limit = 0;    // 0: half of what the machine has available
     std::function<void(double)> progress;
 };
@@ -25,17 +26,23 @@ struct comparison_options {
 struct contender {
     std::uint32_t resource = 0;  // number in resources()
     resource_parameters parameters{};
+    bool without_frees = false;
+
+    friend bool operator==(const contender&, const contender&) = default;
 };
 
 /// What was found for one of them.
 struct standing {
-    interval nanoseconds;  // of one play of the whole sequence
-    interval ratio;        // to the system's malloc in the same round
-    std::uint64_t peak_bytes = 0;
-    std::uint64_t failed_step = trial_result::no_step;
-    std::int32_t signal = 0;
+    interval nanoseconds;          // of one play of the whole sequence: CPU time of all threads, without their waiting
+    interval net_nanoseconds;      // the same without what the empty loop takes
+    interval wall_nanoseconds;     // from beginning to end
+    interval ratio;                // net, to the system's malloc in the same round
+    std::uint64_t peak_bytes = 0;  // held of upstream, or by malloc
+    std::uint64_t system_bytes = 0;  // that the system gave
+    resource_parameters parameters{};
+    trial_result last;  // why and where it failed, when it did
 
-    bool failed() const noexcept { return signal != 0 || failed_step != trial_result::no_step; }
+    bool failed() const noexcept { return last.failed(); }
 };
 
 struct comparison {

@@ -1,6 +1,7 @@
 // Fragments malloc's heap as a long-running program does: many blocks of the sizes to come, of which half are freed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <random>
@@ -10,6 +11,12 @@
 #include "sequence.hpp"
 
 namespace acre::tool {
+
+/// So many blocks that those the sequence has alive find their places among twenty times as many; few enough for a round
+/// to be short.
+inline std::uint32_t litter_blocks(const sequence_view& sequence) {
+    return std::clamp<std::uint32_t>(std::min(sequence.slots, 100'000U) * 20, 10'000, 1'000'000);
+}
 
 /// What lies about until its end. The same seed every time, so that rounds are alike.
 class litter {

@@ -2,75 +2,142 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "sequence.hpp"
+#include "system_resource.hpp"
+#include "trial.hpp"
 
 namespace acre::tool {
 
-/// What plays a step over a resource of type R with R's inline calls.
-template <typename R>
+/// What plays steps over a resource of type R with R's inline calls. Timed: blocks are only touched; else they are also
+/// filled, or looked at, as the purpose of the trial wants it.
+template <typename R, typename Slots, bool Timed>
 class player {
 public:
-    player(R& resource, const sequence_view& sequence, void** slots)
-        : resource_{resource}, sequence_{sequence}, slots_{slots} {}
+    player(R& resource, const sequence_view& sequence, const trial_request& request, Slots& slots)
+        : resource_{resource},
+          sequence_{sequence},
+          slots_{slots},
+          without_frees_{request.without_frees},
+          checks_{request.purpose == trial_purpose::check} {}
 
     /// Plays the steps from `first` to `last`; the number of the step that failed, or `last`.
     std::size_t play(std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             const step now = sequence_.steps[i];
-            const shape wanted = sequence_.shapes[now.shape()];
-            void*& slot = slots_[now.slot()];
-            switch (now.kind()) {
-                case step_kind::allocate:
-                    slot = resource_.try_allocate(wanted.bytes, wanted.alignment);
-                    if (slot == nullptr) [[unlikely]]
-                        return i;
-                    touch(slot, wanted);
-                    break;
-                case step_kind::release:
-                    resource_.deallocate(slot, wanted.bytes, wanted.alignment);
-                    slot = nullptr;
-                    break;
-                case step_kind::reallocate:
-                    if (!reallocate(slot, sequence_.shapes[sequence_.steps[i + 1].shape()], wanted)) [[unlikely]]
-                        return i;
-                    touch(slot, wanted);
-                    ++i;
-                    break;
-                case step_kind::reset:
-                    if constexpr (requires { resource_.reset(); }) resource_.reset();
-                    break;
+            if (now.kind() == step_kind::reset) {
+                if constexpr (requires { resource_.reset(); }) resource_.reset();
+                continue;
             }
+            void** slot = slots_.begin(i, now);
+            if (slot == nullptr || !play_on(*slot, now, i)) [[unlikely]]
+                return i;
+            slots_.end(i, now);
+            if (now.kind() == step_kind::reallocate) ++i;
         }
         return last;
     }
 
-private:
-    static void touch(void* object, const shape& of) {
-        if (of.bytes != 0) *static_cast<volatile unsigned char*>(object) = 1;
+    /// None also where it stopped because another thread's step failed.
+    trial_failure failure() const noexcept { return failure_; }
+
+    /// Takes back what lives at the end.
+    void release(void* object, const step& survivor) {
+        const shape had = sequence_.shapes[survivor.shape()];
+        if (checked(object, survivor.slot(), had.bytes)) resource_.deallocate(object, had.bytes, had.alignment);
     }
 
-    bool reallocate(void*& slot, const shape& had, const shape& wanted) {
-        void* made = nullptr;
-        if constexpr (requires { resource_.try_reallocate(slot, had.bytes, wanted.bytes, wanted.alignment); }) {
-            made = resource_.try_reallocate(slot, had.bytes, wanted.bytes, wanted.alignment);
-            if (made == nullptr) return false;
-        } else {
-            made = resource_.try_allocate(wanted.bytes, wanted.alignment);
-            if (made == nullptr) return false;
-            std::memcpy(made, slot, std::min(had.bytes, wanted.bytes));
-            resource_.deallocate(slot, had.bytes, had.alignment);
+private:
+    static constexpr std::size_t page_bytes = 4096;
+
+    bool play_on(void*& object, const step& now, std::size_t number) {
+        const shape wanted = sequence_.shapes[now.shape()];
+        switch (now.kind()) {
+            case step_kind::allocate:
+                object = resource_.try_allocate(wanted.bytes, wanted.alignment);
+                return made(object, now.slot(), wanted, 0);
+            case step_kind::release:
+                if (without_frees_) return true;
+                if (!checked(object, now.slot(), wanted.bytes)) return false;
+                resource_.deallocate(object, wanted.bytes, wanted.alignment);
+                return true;
+            case step_kind::reallocate: {
+                const shape had = sequence_.shapes[sequence_.steps[number + 1].shape()];
+                const std::size_t kept = std::min(had.bytes, wanted.bytes);
+                if (!checked(object, now.slot(), had.bytes) || !reallocate(object, had, wanted)) return false;
+                return checked(object, now.slot(), kept) && made(object, now.slot(), wanted, kept);
+            }
+            case step_kind::reset:
+                break;
         }
-        slot = made;
         return true;
+    }
+
+    bool reallocate(void*& object, const shape& had, const shape& wanted) {
+        void* grown = nullptr;
+        if constexpr (requires { resource_.try_reallocate(object, had.bytes, wanted.bytes, wanted.alignment); }) {
+            grown = resource_.try_reallocate(object, had.bytes, wanted.bytes, wanted.alignment);
+            if (grown == nullptr) return fail(trial_failure::out_of_memory);
+        } else {
+            grown = resource_.try_allocate(wanted.bytes, wanted.alignment);
+            if (grown == nullptr) return fail(trial_failure::out_of_memory);
+            std::memcpy(grown, object, std::min(had.bytes, wanted.bytes));
+            if (!without_frees_) resource_.deallocate(object, had.bytes, had.alignment);
+        }
+        object = grown;
+        return true;
+    }
+
+    /// Uses a new block as a program would: what was in it up to `kept` stays.
+    bool made(void* object, std::uint32_t slot, const shape& of, std::size_t kept) {
+        if (object == nullptr) [[unlikely]]
+            return fail(trial_failure::out_of_memory);
+        auto* bytes = static_cast<volatile unsigned char*>(object);
+        if constexpr (Timed) {
+            if (of.bytes != 0) *bytes = 1;
+        } else if (!checks_) {
+            for (std::size_t i = 0; i < of.bytes; i += page_bytes) bytes[i] = 1;
+        } else {
+            if (reinterpret_cast<std::uintptr_t>(object) % promised_alignment(of) != 0) {
+                return fail(trial_failure::misaligned);
+            }
+            std::memset(static_cast<unsigned char*>(object) + kept, mark_of(slot), of.bytes - kept);
+        }
+        return true;
+    }
+
+    bool checked(const void* object, std::uint32_t slot, std::size_t bytes) {
+        if constexpr (Timed) return true;
+        if (!checks_) return true;
+        const auto* first = static_cast<const unsigned char*>(object);
+        const bool right = std::all_of(first, first + bytes, [&](unsigned char each) { return each == mark_of(slot); });
+        return right || fail(trial_failure::wrong_content);
+    }
+
+    /// malloc aligns for every object that fits, which for a small block may be less than for others.
+    static std::uint64_t promised_alignment(const shape& of) {
+        if (of.alignment > malloc_alignment) return of.alignment;
+        return std::min(of.alignment, std::bit_floor(std::max<std::uint64_t>(of.bytes, 1)));
+    }
+
+    /// Neighbours in memory are seldom of slots with the same mark.
+    static unsigned char mark_of(std::uint32_t slot) { return static_cast<unsigned char>(slot * 0x9e37'79b1U >> 24); }
+
+    bool fail(trial_failure why) {
+        failure_ = why;
+        return false;
     }
 
     R& resource_;
     sequence_view sequence_;
-    void** slots_;
+    Slots& slots_;
+    bool without_frees_;
+    bool checks_;
+    trial_failure failure_ = trial_failure::none;
 };
 
 }  // namespace acre::tool

@@ -1,89 +1,119 @@
-// Plays a sequence over a resource once or several times, and measures either the time or the memory it takes.
+// Plays a sequence over a resource once or several times, by one thread, and measures either the time or the memory.
 #pragma once
 
-#include <malloc.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
+#include <memory>
+#include <new>
 #include <vector>
 
+#include "footprint.hpp"
 #include "metered_upstream.hpp"
 #include "play.hpp"
+#include "play_lanes.hpp"
 #include "sequence.hpp"
+#include "slots.hpp"
 #include "trial.hpp"
 
 namespace acre::tool {
 
-/// CPU time of this thread: what other programs do to the clock on the wall does not count.
-inline std::uint64_t thread_nanoseconds() {
-    std::timespec now{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-/// Bytes that malloc holds from the operating system.
-inline std::uint64_t malloc_bytes() {
-    const struct mallinfo2 info = ::mallinfo2();
-    return info.arena + info.hblkhd;
-}
-
-/// Arrangement: constructed from (metered_upstream&, const trial_request&), `resource` is what is played over.
+/// Arrangement: constructed from (metered_upstream&, const resource_parameters&), `resource` is what is played over,
+/// `threads` says who may use it, `takes_from_upstream` whether the upstream knows what it holds.
 template <typename Arrangement>
 class trial {
 public:
-    trial(const sequence_view& sequence, const trial_request& request)
-        : sequence_{sequence}, request_{request}, slots_(sequence.slots + std::size_t{1}) {}
+    trial(const sequence_view& sequence, const trial_request& request) : sequence_{sequence}, request_{request} {}
 
     trial_result run() {
         trial_result result;
-        for (std::uint32_t i = 0; i < request_.repeats && result.failed_step == trial_result::no_step; ++i) {
-            play_once(result);
-        }
+        for (std::uint32_t i = 0; i < request_.repeats && !result.failed(); ++i) play_once(result);
         result.nanoseconds /= request_.repeats;
+        result.wall_nanoseconds /= request_.repeats;
         return result;
     }
 
 private:
-    // How often malloc is asked for its footprint, besides where most bytes live.
+    // How often the footprint is looked at, besides where most bytes live.
     static constexpr std::size_t footprint_samples = 64;
 
     void play_once(trial_result& result) {
-        metered_upstream upstream{request_.memory_limit};
-        Arrangement arrangement{upstream, request_};
-        player each{arrangement.resource, sequence_, slots_.data()};
-        const std::size_t steps = sequence_.steps.size();
-        std::size_t reached = 0;
-        if (request_.footprint) {
-            reached = sample_footprint(each, result);
+        if (sequence_.runs.empty()) {
+            own_slots slots{sequence_};
+            play_with(slots, result);
         } else {
-            const std::uint64_t start = thread_nanoseconds();
-            reached = each.play(0, steps);
-            result.nanoseconds += thread_nanoseconds() - start;
+            shared_slots slots{sequence_};
+            play_with(slots, result);
         }
-        if (reached != steps) {
-            result.failed_step = reached;
-            for (const step& survivor : live_before(reached)) release(arrangement.resource, survivor);
-        } else {
-            for (const step& survivor : sequence_.survivors) release(arrangement.resource, survivor);
+    }
+
+    /// The slots are there before the memory is looked at: they are none of the resource's.
+    template <typename Slots>
+    void play_with(Slots& slots, trial_result& result) {
+        metered_upstream upstream{request_.memory_limit, !sequence_.runs.empty()};
+        footprint_meter meter;
+        try {
+            const auto arrangement = std::make_unique<Arrangement>(upstream, request_.parameters);
+            play_over(arrangement->resource, slots, meter, result);
+        } catch (const std::bad_alloc&) {
+            result.failure = trial_failure::out_of_memory;
         }
         if constexpr (Arrangement::takes_from_upstream) result.peak_bytes = upstream.peak();
     }
 
-    template <typename Each>
-    std::size_t sample_footprint(Each& each, trial_result& result) {
+    template <typename Resource>
+    void play_over(Resource& resource, shared_slots& slots, footprint_meter& meter, trial_result& result) {
+        if constexpr (Arrangement::threads != thread_rule::any) {
+            result.failure = trial_failure::not_started;
+        } else if (request_.purpose == trial_purpose::time) {
+            lane_play<Resource, true>{resource, sequence_, request_, slots}.run(meter, result);
+        } else {
+            lane_play<Resource, false>{resource, sequence_, request_, slots}.run(meter, result);
+        }
+    }
+
+    template <typename Resource>
+    void play_over(Resource& resource, own_slots& slots, footprint_meter& meter, trial_result& result) {
+        if (request_.purpose == trial_purpose::time) {
+            play_by_one<true>(resource, slots, meter, result);
+        } else {
+            play_by_one<false>(resource, slots, meter, result);
+        }
+    }
+
+    template <bool Timed, typename Resource>
+    void play_by_one(Resource& resource, own_slots& slots, footprint_meter& meter, trial_result& result) {
+        player<Resource, own_slots, Timed> each{resource, sequence_, request_, slots};
         const std::size_t steps = sequence_.steps.size();
-        const struct mallinfo2 before = ::mallinfo2();
-        const std::uint64_t in_use_before = before.uordblks + before.hblkhd;
+        std::size_t reached = 0;
+        if constexpr (Timed) {
+            const auto wall = std::chrono::steady_clock::now();
+            const std::uint64_t start = thread_nanoseconds();
+            reached = each.play(0, steps);
+            result.nanoseconds += thread_nanoseconds() - start;
+            result.wall_nanoseconds += nanoseconds_since(wall);
+        } else {
+            reached = play_with_stops(each, meter);
+            result.peak_bytes = meter.held();
+            result.system_bytes = meter.system();
+        }
+        if (reached == steps && !request_.without_frees) {
+            for (const step& survivor : sequence_.survivors) each.release(slots.object(survivor.slot()), survivor);
+        }
+        result.failure = each.failure();
+        if (reached != steps) result.failed_step = reached;
+    }
+
+    template <typename Each>
+    std::size_t play_with_stops(Each& each, footprint_meter& meter) {
         std::size_t reached = 0;
         for (const std::size_t stop : footprint_stops()) {
             reached = each.play(reached, stop);
-            if (reached < stop) break;
-            const std::uint64_t held = malloc_bytes();
-            result.peak_bytes = std::max(result.peak_bytes, held - std::min(held, in_use_before));
+            if (reached < stop) return reached;
+            meter.sample();
         }
-        return std::min(reached, steps);
+        return std::min(reached, sequence_.steps.size());
     }
 
     /// Ends at the last step; never between the two halves of a reallocation.
@@ -102,29 +132,8 @@ private:
         return stop + halves % 2;
     }
 
-    /// What lives when a step has failed.
-    std::vector<step> live_before(std::size_t failed) const {
-        const step gone{step_kind::release, 0, 0};
-        std::vector<step> live(slots_.size(), gone);
-        for (std::size_t i = 0; i < failed; ++i) {
-            const step& now = sequence_.steps[i];
-            live[now.slot()] = now;
-            if (now.kind() == step_kind::reallocate) ++i;
-            if (now.kind() == step_kind::reset) std::fill(live.begin(), live.end(), gone);
-        }
-        std::erase_if(live, [](const step& each) { return each.kind() == step_kind::release; });
-        return live;
-    }
-
-    template <typename Resource>
-    void release(Resource& resource, const step& survivor) {
-        const shape& had = sequence_.shapes[survivor.shape()];
-        resource.deallocate(slots_[survivor.slot()], had.bytes, had.alignment);
-    }
-
     sequence_view sequence_;
     trial_request request_;
-    std::vector<void*> slots_;
 };
 
 }  // namespace acre::tool

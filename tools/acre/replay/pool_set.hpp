@@ -1,15 +1,40 @@
-// Pools of one slot size each, for a trace of mixed sizes: what a program with a pool a type does.
+// Pools of one slot size each, alone or as a set for a trace of mixed sizes: what a program with a pool a type does.
 #pragma once
 
-#include <acre/pools/pool.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "metered_upstream.hpp"
 
 namespace acre::tool {
 
-/// A pool for each multiple of 16 bytes up to 512; larger requests go to upstream, as a pool's own do.
+/// Slots: constructed from (metered_upstream&), with take() and give(void*), for slots of `bytes` bytes. What they cannot
+/// serve goes to upstream.
+template <typename Slots>
+class single_pool {
+public:
+    explicit single_pool(metered_upstream& upstream) : upstream_{upstream}, slots_{upstream} {}
+
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        return serves(bytes, alignment) ? slots_.take() : upstream_.try_allocate(bytes, alignment);
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        if (serves(bytes, alignment)) return slots_.give(p);
+        upstream_.deallocate(p, bytes, alignment);
+    }
+
+private:
+    static bool serves(std::size_t bytes, std::size_t alignment) noexcept {
+        return bytes <= Slots::bytes && alignment <= malloc_alignment;
+    }
+
+    metered_upstream& upstream_;
+    Slots slots_;
+};
+
+/// Slots of Family for each multiple of 16 bytes up to 512; what is larger goes to upstream, as a pool's own do.
+template <template <std::size_t> class Slots>
 class pool_set {
 public:
     explicit pool_set(metered_upstream& upstream) : upstream_{upstream}, pools_{upstream} {}
@@ -17,13 +42,13 @@ public:
     void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
         if (!has_pool(bytes, alignment)) return upstream_.try_allocate(bytes, alignment);
         void* p = nullptr;
-        with_pool(bytes, [&](auto& pool) { p = pool.try_allocate(); });
+        with_pool(bytes, [&](auto& pool) { p = pool.take(); });
         return p;
     }
 
     void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         if (!has_pool(bytes, alignment)) return upstream_.deallocate(p, bytes, alignment);
-        with_pool(bytes, [&](auto& pool) { pool.deallocate(p); });
+        with_pool(bytes, [&](auto& pool) { pool.give(p); });
     }
 
 private:
@@ -34,14 +59,13 @@ private:
     /// Makes a distinct base of each pool, so that the upstream can be handed to all of them.
     template <std::size_t Number>
     struct numbered {
-        acre::pool<(Number + 1) * step> pool;
+        Slots<(Number + 1) * step> pool;
     };
     template <typename Numbers>
     struct all_pools;
     template <std::size_t... Number>
     struct all_pools<std::index_sequence<Number...>> : numbered<Number>... {
-        explicit all_pools(metered_upstream& upstream)
-            : numbered<Number>{acre::pool<(Number + 1) * step>{resource_ref{upstream}}}... {}
+        explicit all_pools(metered_upstream& upstream) : numbered<Number>{Slots<(Number + 1) * step>{upstream}}... {}
     };
 
     static bool has_pool(std::size_t bytes, std::size_t alignment) noexcept {

@@ -20,13 +20,13 @@ public:
     replay_host(const replay_host&) = delete;
     replay_host& operator=(const replay_host&) = delete;
 
-    /// The sequence that the following trials play.
+    /// The sequence that the following trials play; its memory files may go afterwards.
     void stage(const sequence_view& sequence);
 
     trial_result measure(const trial_request& request);
 
 private:
-    int memory_ = -1;  // of the staged sequence, shared with the children
+    int memory_ = -1;  // of what is staged besides the steps, shared with the children
     int host_ = -1;    // the socket to it
     pid_t process_ = -1;
 };

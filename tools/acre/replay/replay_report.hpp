@@ -10,23 +10,55 @@
 
 namespace acre::tool {
 
+/// The heap that the resources met, and what came of it.
+struct heap_outcome {
+    std::uint32_t litter = 0;  // blocks; 0: a clean heap
+    comparison result;
+};
+
+/// One that did not take part, and why.
+struct left_out {
+    std::string name;
+    std::string why;
+};
+
 /// What was replayed and what came of it.
 struct replay_outcome {
     std::string trace;
     std::uint64_t events = 0;
     std::uint64_t threads = 0;
+    std::uint32_t lanes = 1;       // threads that played
     std::uint64_t peak_bytes = 0;  // alive at a time
-    bool littered = false;
     std::vector<contender> contenders;
-    comparison result;
+    std::vector<left_out> others;
+    std::vector<heap_outcome> heaps;  // never empty
 
+    /// What was found for a contender; number 0 is the system's malloc.
+    const standing& found(std::size_t heap, std::size_t number) const {
+        const comparison& result = heaps[heap].result;
+        return number == 0 ? result.system : result.standings[number - 1];
+    }
+    std::size_t players() const noexcept { return contenders.size() + 1; }
     bool any_failed() const;
 };
 
-std::string replay_text(const replay_outcome& outcome);
-nlohmann::json replay_json(const replay_outcome& outcome);
+/// A contender that failed.
+struct replay_failure {
+    std::string name;
+    trial_result how;
+    std::size_t player = 0;  // see replay_outcome::found
+    std::string event{};     // at which, in words, where it is known
+};
 
-/// A sentence for each resource that could not play the trace.
-std::vector<std::string> replay_failures(const replay_outcome& outcome);
+/// Each contender that failed, once.
+std::vector<replay_failure> replay_failures(const replay_outcome& outcome);
+
+/// A sentence: "multi_arena ran out of memory at event 1,234 (allocation of 96 bytes at parse() (json.cpp:12))".
+std::string failure_text(const replay_failure& failure);
+
+std::string replay_text(const replay_outcome& outcome);
+
+/// The failures are those of replay_failures(), with their events.
+nlohmann::json replay_json(const replay_outcome& outcome, const std::vector<replay_failure>& failures);
 
 }  // namespace acre::tool

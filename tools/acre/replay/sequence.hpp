@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "shared_array.hpp"
+
 namespace acre::tool {
 
 enum class step_kind : std::uint8_t {
@@ -41,26 +43,47 @@ private:
     std::uint32_t shape_ = 0;
 };
 
+/// A stretch of the steps that one thread plays. A lane's stretches stand in the order in which it plays them.
+struct lane_run {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    std::uint32_t lane = 0;
+};
+
 /// Steps with what they refer to; the storage belongs to someone else.
+///
+/// Where several threads play, each of their steps has a turn: the number of steps on its slot before it. A step that
+/// waits for its turn keeps the recorded order of what happens to an object; all else is free.
 struct sequence_view {
     std::span<const step> steps;
+    std::span<const std::uint32_t> turns;  // by step; empty when one thread plays all
+    std::span<const lane_run> runs;        // empty when one thread plays all
     std::span<const shape> shapes;
     std::span<const step> survivors;
     std::uint32_t slots = 0;
+    std::uint32_t lanes = 1;
     std::uint64_t peak_bytes = 0;  // most bytes alive at a time
-    std::uint64_t peak_step = 0;   // where that is reached
+    std::uint64_t peak_step = 0;   // where that is reached, when one thread plays all
+    int steps_file = -1;           // where steps and turns are shared with other processes
+    int turns_file = -1;
 };
 
-/// Steps that own their storage.
+/// Steps that own their storage. The many lie in memory that the processes that play them can map.
 struct sequence {
-    std::vector<step> steps;
+    shared_array<step> steps;
+    shared_array<std::uint32_t> turns;
+    std::vector<lane_run> runs;
     std::vector<shape> shapes;
     std::vector<step> survivors;  // releases what lives at the end
     std::uint32_t slots = 0;
+    std::uint32_t lanes = 1;
     std::uint64_t peak_bytes = 0;
     std::uint64_t peak_step = 0;
 
-    sequence_view view() const noexcept { return {steps, shapes, survivors, slots, peak_bytes, peak_step}; }
+    sequence_view view() const noexcept {
+        return {steps.view(), turns.view(), runs,      shapes,       survivors,   slots,
+                lanes,        peak_bytes,   peak_step, steps.file(), turns.file()};
+    }
 };
 
 }  // namespace acre::tool

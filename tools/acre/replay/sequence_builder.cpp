@@ -1,7 +1,10 @@
 #include "sequence_builder.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "text/text.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -9,68 +12,104 @@ namespace acre::tool {
 namespace {
 
 constexpr std::uint64_t default_alignment = 16;
+constexpr std::uint64_t run_steps = 4096;
+
+// A slot that another lane freed is used again only after so many others: the later its next use, the less a lane that
+// allocates waits for one that frees.
+constexpr std::size_t most_freed_afar = 256;
+
+// Lanes get slots in groups, so that what one of them writes lies on cache lines of its own.
+constexpr std::uint32_t slots_a_group = 64;
 
 }  // namespace
 
-void sequence_builder::add(const event& e) {
-    if (e.thread >= halves_.size()) halves_.resize(e.thread + std::size_t{1});
-    half_realloc& half = halves_[e.thread];
-    if (half.open && e.allocates && e.op == operation::realloc) {
-        half.open = false;
-        reallocate(e, half.object);
-        return;
-    }
-    close(half);
-    if (e.allocates) {
-        allocate(e);
-    } else if (e.op == operation::realloc) {
-        half = {true, e.object};
-    } else {
-        release(e.object);
-    }
-}
-
 void sequence_builder::reset() {
-    for (half_realloc& half : halves_) close(half);
-    sequence_.steps.emplace_back(step_kind::reset, 0, 0);
+    pairing_.close_all(sink{*this});
+    append(lane_of(0), {{step_kind::reset, 0, 0}});
 }
 
 sequence sequence_builder::finish() {
-    for (half_realloc& half : halves_) close(half);
+    pairing_.close_all(sink{*this});
     live_.for_each([&](std::uint64_t, const live_object& object) {
         sequence_.survivors.emplace_back(step_kind::release, object.slot, object.shape);
     });
-    return std::exchange(*this, sequence_builder{}).sequence_;
-}
-
-void sequence_builder::close(half_realloc& half) {
-    if (std::exchange(half.open, false)) release(half.object);
+    return std::exchange(*this, sequence_builder{who_}).sequence_;
 }
 
 void sequence_builder::allocate(const event& e) {
-    const live_object made{take_slot(), shape_of(e)};
+    const std::uint32_t lane = lane_of(e.thread);
+    const live_object made{take_slot(lane), shape_of(e), lane};
     live_.insert(e.object, made);
-    sequence_.steps.emplace_back(step_kind::allocate, made.slot, made.shape);
+    append(lane, {{step_kind::allocate, made.slot, made.shape}});
     count_bytes(e.size);
 }
 
-void sequence_builder::release(std::uint64_t object) {
+void sequence_builder::release(std::uint64_t object, std::uint32_t thread) {
     live_object gone;
     if (!live_.take(object, gone)) return;
-    sequence_.steps.emplace_back(step_kind::release, gone.slot, gone.shape);
+    const std::uint32_t lane = lane_of(thread);
+    append(lane, {{step_kind::release, gone.slot, gone.shape}});
     live_bytes_ -= sequence_.shapes[gone.shape].bytes;
-    free_slots_.push_back(gone.slot);
+    lane_part& home = parts_[gone.home];
+    if (lane == gone.home) {
+        home.freed.push_back(gone.slot);
+    } else {
+        home.freed_afar.push_back(gone.slot);
+    }
 }
 
 void sequence_builder::reallocate(const event& acquired, std::uint64_t released) {
     live_object gone;
     if (!live_.take(released, gone)) return allocate(acquired);
-    const live_object made{gone.slot, shape_of(acquired)};
+    const live_object made{gone.slot, shape_of(acquired), gone.home};
     live_.insert(acquired.object, made);
-    sequence_.steps.emplace_back(step_kind::reallocate, made.slot, made.shape);
-    sequence_.steps.emplace_back(step_kind::reallocate, gone.slot, gone.shape);
+    append(lane_of(acquired.thread),
+           {{step_kind::reallocate, made.slot, made.shape}, {step_kind::reallocate, gone.slot, gone.shape}});
     live_bytes_ -= sequence_.shapes[gone.shape].bytes;
     count_bytes(acquired.size);
+}
+
+std::uint32_t sequence_builder::lane_of(std::uint32_t thread) {
+    const std::uint32_t lane = who_ == lanes::one ? 0 : thread;
+    if (lane >= parts_.size()) {
+        if (lane >= most_lanes) {
+            throw tool_error{
+                fmt::format("the trace has more than {}, too many to play each in a thread of its own: leave "
+                            "out --threads recorded",
+                            plural(most_lanes, "thread", "threads"))};
+        }
+        parts_.resize(lane + std::size_t{1});
+        sequence_.lanes = lane + 1;
+    }
+    return lane;
+}
+
+/// The steps, all on one slot, stand next to each other and have one turn.
+void sequence_builder::append(std::uint32_t lane, std::initializer_list<step> steps) {
+    if (who_ == lanes::one) {
+        for (const step& each : steps) sequence_.steps.push_back(each);
+        return;
+    }
+    lane_part& part = parts_[lane];
+    if (part.left < steps.size()) begin_run(lane);
+    lane_run& run = sequence_.runs[part.run];
+    const std::uint32_t slot = steps.begin()->slot();
+    for (const step& each : steps) {
+        sequence_.steps[run.first + run.count] = each;
+        sequence_.turns[run.first + run.count] = next_turns_[slot];
+        ++run.count;
+    }
+    ++next_turns_[slot];
+    part.left -= steps.size();
+}
+
+void sequence_builder::begin_run(std::uint32_t lane) {
+    const std::uint64_t first = sequence_.steps.size();
+    sequence_.steps.resize(first + run_steps);
+    sequence_.turns.resize(first + run_steps);
+    parts_[lane].run = sequence_.runs.size();
+    parts_[lane].left = run_steps;
+    sequence_.runs.push_back({first, 0, lane});
 }
 
 void sequence_builder::count_bytes(std::uint64_t added) {
@@ -83,18 +122,40 @@ void sequence_builder::count_bytes(std::uint64_t added) {
 std::uint32_t sequence_builder::shape_of(const event& e) {
     const shape wanted{e.size, e.alignment_log2 == 0 ? default_alignment : std::uint64_t{1} << e.alignment_log2};
     const auto [place, added] = shape_numbers_.try_emplace(wanted, static_cast<std::uint32_t>(sequence_.shapes.size()));
-    if (added) sequence_.shapes.push_back(wanted);
+    if (added) {
+        if (sequence_.shapes.size() == most_shapes) {
+            throw tool_error{
+                fmt::format("the trace has more than {} different sizes, too many to replay", count_text(most_shapes))};
+        }
+        sequence_.shapes.push_back(wanted);
+    }
     return place->second;
 }
 
-std::uint32_t sequence_builder::take_slot() {
-    if (free_slots_.empty()) {
-        if (sequence_.slots == step::most_slots) throw tool_error{"too many objects live at a time to replay them"};
-        return sequence_.slots++;
+std::uint32_t sequence_builder::take_slot(std::uint32_t lane) {
+    lane_part& part = parts_[lane];
+    if (!part.freed.empty()) {
+        const std::uint32_t slot = part.freed.back();
+        part.freed.pop_back();
+        return slot;
     }
-    const std::uint32_t slot = free_slots_.back();
-    free_slots_.pop_back();
-    return slot;
+    if (part.freed_afar.size() > most_freed_afar) {
+        const std::uint32_t slot = part.freed_afar.front();
+        part.freed_afar.pop_front();
+        return slot;
+    }
+    if (part.fresh == part.fresh_end) add_slots(part);
+    return part.fresh++;
+}
+
+void sequence_builder::add_slots(lane_part& part) {
+    const std::uint32_t more = who_ == lanes::one ? 1 : slots_a_group;
+    if (step::most_slots - sequence_.slots < more) {
+        throw tool_error{"too many objects live at a time to replay them"};
+    }
+    part.fresh = sequence_.slots;
+    part.fresh_end = sequence_.slots += more;
+    if (who_ == lanes::as_recorded) next_turns_.resize(sequence_.slots);
 }
 
 }  // namespace acre::tool

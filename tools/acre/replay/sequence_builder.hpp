@@ -2,20 +2,35 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
+#include "event_pairing.hpp"
 #include "sequence.hpp"
 #include "trace/live_table.hpp"
 #include "trace/model.hpp"
 
 namespace acre::tool {
 
+/// Who plays the steps.
+enum class lanes : std::uint8_t {
+    one,         // one thread plays all, in recorded order
+    as_recorded  // each recorded thread's steps are a lane of their own
+};
+
 /// The two halves of a realloc become one step, which a resource without a realloc of its own plays as allocate, copy
-/// and free.
+/// and free. Memory: the steps, and what is known of each live object and each different size.
 class sequence_builder {
 public:
-    void add(const event& e);
+    static constexpr std::uint32_t most_lanes = 512;
+    static constexpr std::size_t most_shapes = std::size_t{1} << 22;
+
+    explicit sequence_builder(lanes who = lanes::one) : who_{who} {}
+
+    void add(const event& e) { pairing_.add(e, sink{*this}); }
+
+    /// Everything allocated so far is dead. Only where one thread plays.
     void reset();
 
     /// To be called once; the builder is then empty.
@@ -25,29 +40,47 @@ private:
     struct live_object {
         std::uint32_t slot = 0;
         std::uint32_t shape = 0;
+        std::uint32_t home = 0;  // the lane that uses the slot again
     };
-    struct half_realloc {
-        bool open = false;
-        std::uint64_t object = 0;
+    struct sink {
+        sequence_builder& builder;
+        void allocate(const event& e) { builder.allocate(e); }
+        void release(std::uint64_t object, std::uint32_t thread) { builder.release(object, thread); }
+        void reallocate(const event& acquired, std::uint64_t released) { builder.reallocate(acquired, released); }
     };
     struct shape_hash {
         std::size_t operator()(const shape& s) const noexcept {
             return static_cast<std::size_t>((s.bytes ^ s.alignment << 48) * 0x9e37'79b9'7f4a'7c15);
         }
     };
+    /// What a lane has of its own.
+    struct lane_part {
+        std::size_t run = 0;                   // the stretch that it writes into, when it has one
+        std::uint64_t left = 0;                // steps that fit into it
+        std::vector<std::uint32_t> freed;      // slots that it freed itself
+        std::deque<std::uint32_t> freed_afar;  // slots that other lanes freed, oldest first
+        std::uint32_t fresh = 0;               // the next slot that was never used
+        std::uint32_t fresh_end = 0;
+    };
 
     void allocate(const event& e);
-    void release(std::uint64_t object);
+    void release(std::uint64_t object, std::uint32_t thread);
     void reallocate(const event& acquired, std::uint64_t released);
-    void close(half_realloc& half);
+
+    std::uint32_t lane_of(std::uint32_t thread);
+    void append(std::uint32_t lane, std::initializer_list<step> steps);
+    void begin_run(std::uint32_t lane);
     std::uint32_t shape_of(const event& e);
-    std::uint32_t take_slot();
+    std::uint32_t take_slot(std::uint32_t lane);
+    void add_slots(lane_part& part);
     void count_bytes(std::uint64_t added);
 
+    lanes who_;
+    event_pairing pairing_;
     sequence sequence_;
     live_table<live_object> live_;
-    std::vector<std::uint32_t> free_slots_;
-    std::vector<half_realloc> halves_;  // by thread
+    std::vector<lane_part> parts_;
+    std::vector<std::uint32_t> next_turns_;  // by slot
     std::unordered_map<shape, std::uint32_t, shape_hash> shape_numbers_;
     std::uint64_t live_bytes_ = 0;
 };

@@ -1,8 +1,10 @@
 // The C library's malloc and C++'s operator new as resources.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace acre::tool {
@@ -17,9 +19,20 @@ struct system_resource {
         return ::posix_memalign(&made, alignment, bytes) == 0 ? made : nullptr;
     }
     void deallocate(void* p, std::size_t, std::size_t) noexcept { std::free(p); }
-    void* try_reallocate(void* p, std::size_t, std::size_t bytes, std::size_t) noexcept {
+    void* try_reallocate(void* p, std::size_t had_bytes, std::size_t bytes, std::size_t alignment) noexcept {
+        if (alignment > malloc_alignment) return move_aligned(p, had_bytes, bytes, alignment);
         // realloc to 0 bytes frees, which a trace tells as a free.
         return std::realloc(p, bytes == 0 ? 1 : bytes);
+    }
+
+private:
+    /// realloc knows of no alignment.
+    void* move_aligned(void* p, std::size_t had_bytes, std::size_t bytes, std::size_t alignment) noexcept {
+        void* made = try_allocate(bytes, alignment);
+        if (made == nullptr) return nullptr;
+        std::memcpy(made, p, std::min(had_bytes, bytes));
+        std::free(p);
+        return made;
     }
 };
 

@@ -1,0 +1,96 @@
+#include <acre/arenas/arena.hpp>
+#include <acre/arenas/concurrent_arena.hpp>
+#include <acre/arenas/inline_arena.hpp>
+#include <acre/combine/recycling.hpp>
+#include <acre/combine/synchronized.hpp>
+#include <algorithm>
+#include <array>
+
+#include "arrangement.hpp"
+#include "resource_families.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr auto block_parameters = std::to_array<parameter_entry>({
+    {"block", "bytes of the first block; without it 4K", &resource_parameters::bytes, 64, most_parameter},
+});
+
+constexpr auto inline_parameters = std::to_array<parameter_entry>({
+    {"bytes", "bytes in the object, rounded up to 1K, 4K, 16K or 64K; without it 4K", &resource_parameters::bytes, 1,
+     64 << 10},
+});
+
+template <typename Options>
+Options arena_options_of(const resource_parameters& parameters) {
+    Options options;
+    if (parameters.bytes == 0) return options;
+    options.first_block_bytes = static_cast<std::size_t>(parameters.bytes);
+    options.max_block_bytes = std::max(std::size_t{1} << 20, options.first_block_bytes);
+    return options;
+}
+
+using arena_over = with_options<acre::arena, thread_rule::one, arena_options_of<acre::arena_options>>;
+using concurrent_over =
+    with_options<acre::concurrent_arena, thread_rule::any, arena_options_of<acre::concurrent_arena_options>>;
+using recycling_over =
+    with_options<acre::recycling<acre::arena>, thread_rule::one, arena_options_of<acre::arena_options>>;
+using synchronized_over =
+    with_options<acre::synchronized<acre::arena>, thread_rule::any, arena_options_of<acre::arena_options>>;
+
+template <std::size_t... Bytes>
+trial_result play_inline_of(const sequence_view& sequence, const trial_request& request) {
+    trial_result result;
+    const auto fits = [&]<std::size_t Each>() {
+        if (request.parameters.bytes > Each) return false;
+        result = play<over_upstream<acre::inline_arena<Each>, thread_rule::one>>(sequence, request);
+        return true;
+    };
+    (void)(fits.template operator()<Bytes>() || ...);
+    return result;
+}
+
+constexpr auto play_inline = play_inline_of<1 << 10, 4 << 10, 16 << 10, 64 << 10>;
+
+resource_parameters complete_inline(const resource_parameters& given, const sequence_view&, unsigned) {
+    return {.count = 0, .bytes = given.bytes == 0 ? 4 << 10 : given.bytes};
+}
+
+constexpr auto known = std::to_array<resource_entry>({
+    {.name = "arena",
+     .description = "acre::arena, never reset: only what is freed last first comes back",
+     .takes_all_back = true,
+     .parameters = block_parameters,
+     .play = play<arena_over>},
+    {.name = "inline_arena",
+     .description = "acre::inline_arena, which begins with bytes in the object",
+     .takes_all_back = true,
+     .parameters = inline_parameters,
+     .play = play_inline,
+     .complete = complete_inline},
+    {.name = "recycling_arena",
+     .description = "acre::recycling<acre::arena>, which hands freed blocks out again",
+     .parameters = block_parameters,
+     .play = play<recycling_over>},
+    {.name = "concurrent_arena",
+     .description = "acre::concurrent_arena, never reset",
+     .threads = thread_rule::any,
+     .takes_all_back = true,
+     .parameters = block_parameters,
+     .play = play<concurrent_over>},
+    {.name = "synchronized_arena",
+     .description = "acre::synchronized<acre::arena>, never reset",
+     .threads = thread_rule::any,
+     .takes_all_back = true,
+     .parameters = block_parameters,
+     .play = play<synchronized_over>},
+});
+
+}  // namespace
+
+std::span<const resource_entry> arena_resources() {
+    return known;
+}
+
+}  // namespace acre::tool
