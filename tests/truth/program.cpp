@@ -414,11 +414,21 @@ struct site {
 };
 
 constexpr std::array sites{
-    site{"arena", serve},          site{"object_pool", battle},      site{"multi_pool", edit},
-    site{"stack_buffer", print_numbers}, site{"scratch", solve_all}, site{"concurrent_pool", talk},
-    site{"multi_arena", stream},   site{"monotonic_arena", read_names}, site{"phase_arena", with_index},
-    site{"no_pattern", browse},    site{"few", open_files},          site{"large", transform_all},
-    site{"recursion", walk_all},   site{"containers", join_all},     site{"realloc", append_all},
+    site{"arena", serve},
+    site{"object_pool", battle},
+    site{"multi_pool", edit},
+    site{"stack_buffer", print_numbers},
+    site{"scratch", solve_all},
+    site{"concurrent_pool", talk},
+    site{"multi_arena", stream},
+    site{"monotonic_arena", read_names},
+    site{"phase_arena", with_index},
+    site{"no_pattern", browse},
+    site{"few", open_files},
+    site{"large", transform_all},
+    site{"recursion", walk_all},
+    site{"containers", join_all},
+    site{"realloc", append_all},
 };
 
 void run_sites(unsigned seed) {

@@ -12,20 +12,26 @@
 namespace acre::tool {
 
 enum class verdict : std::uint8_t {
-    arena,            // with a reset in the function that owns the lifetimes
-    scratch,          // last in, first out, within a function
-    object_pool,      // one size, much coming and going
-    multi_pool,       // several sizes, much coming and going
-    monotonic_arena,  // never freed
-    phase_arena,      // freed, but at the end of a phase in which little else happens
-    concurrent,       // freed by other threads than allocated them
-    leave,            // as it is
+    arena,                  // with a reset in the function that owns the lifetimes
+    scratch,                // last in, first out, within a function
+    stack_buffer,           // small, and gone before its function returns
+    object_pool,            // one size, much coming and going
+    multi_pool,             // several sizes, much coming and going
+    multi_arena,            // several sizes that live about equally long
+    monotonic_arena,        // never freed
+    phase_arena,            // freed, but at the end of a phase in which little else happens
+    concurrent_pool,        // one size, freed by other threads than allocated them
+    concurrent_multi_pool,  // several sizes, freed by other threads than allocated them
+    leave,                  // as it is
 };
 
 const char* name_of(verdict v);
 
-/// A site whose objects outlive the scope that an arena would serve.
-struct blocker {
+/// True for what stands in the function that owns the lifetimes.
+bool lies_in_owner(verdict v);
+
+/// A site, and how many objects of it an advice is about.
+struct site_part {
     std::uint32_t site = 0;
     std::uint64_t objects = 0;
 };
@@ -49,19 +55,23 @@ struct advice {
     std::string reason;              // of `leave`
 
     bool of_scope = false;
-    std::size_t callers = 0;     // of a site, by which it is told apart from its other calls
-    std::uint32_t function = 0;  // the scope, or that of the site; 0: unknown
-    std::uint32_t site = 0;      // of the most allocations
-    std::uint32_t stack = 0;     // of the most allocations, for a path to show
-    std::uint32_t sites = 0;     // different ones
+    std::size_t callers = 0;       // of a site, by which it is told apart from its other calls
+    std::uint32_t function = 0;    // the scope, or that of the site; 0: unknown
+    std::uint32_t site = 0;        // of the most allocations
+    std::uint32_t stack = 0;       // of the most allocations, for a path to show
+    std::vector<site_part> parts;  // all of them, most allocations first
     context_set contexts;
     group_figures figures;
     generation_figures generations;
-    std::vector<blocker> blockers;
-    double share = 0;  // of all allocations
+    std::vector<site_part> blockers;  // their objects outlive the scope that an arena would serve
+    double share = 0;                 // of all allocations
+    std::uint32_t escape_depth = 0;   // functions that the objects leave before they die, at most
 
-    std::uint64_t block_bytes = 0;  // of an arena's first block
-    std::uint64_t slot_bytes = 0;   // of a pool
+    std::uint64_t block_bytes = 0;   // of an arena's first block
+    std::uint64_t slot_bytes = 0;    // of a pool
+    std::uint64_t buffer_bytes = 0;  // of a buffer on the stack
+    std::uint64_t arenas = 0;        // of a multi_arena
+    std::uint64_t arena_bytes = 0;   // of each of them
     measured_saving saving;
 };
 
@@ -75,6 +85,9 @@ struct advice_list {
     std::uint64_t cpu_nanoseconds = 0;  // of the recorded run; 0: not known
     double malloc_nanoseconds = 0;      // of replaying all of its events with malloc; 0: not measured
     double malloc_share = 1;            // of the events that were replayed for it, the first ones; it is scaled to all
+    std::uint64_t sampling_period = 1;  // one allocation in so many was recorded
+
+    bool is_sample() const noexcept { return sampling_period > 1; }
 };
 
 }  // namespace acre::tool

@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "code.hpp"
+#include "lifetimes.hpp"
+#include "rules.hpp"
 #include "text/terminal.hpp"
 #include "text/text.hpp"
 #include "wording.hpp"
@@ -79,25 +81,37 @@ nlohmann::json saving_json(const measured_saving& saving) {
             {"replayed_share", saving.replayed_share}};
 }
 
+/// Null when it does not end.
+nlohmann::json life_json(std::uint64_t life) {
+    return life == life_histogram::endless ? nlohmann::json() : nlohmann::json(life);
+}
+
 nlohmann::json evidence_json(const advice& each) {
     const group_figures& figures = each.figures;
-    nlohmann::json evidence{{"allocations", figures.objects},
-                            {"bytes", figures.bytes},
-                            {"peak_objects", figures.peak_objects},
-                            {"peak_bytes", figures.peak_bytes},
-                            {"sizes", figures.sizes},
-                            {"top_size", figures.top_size},
-                            {"top_size_share", figures.top_size_share()},
-                            {"churn", figures.churn()},
-                            {"lifo_share", figures.lifo_share()},
-                            {"immortal_share", figures.immortal_share()},
-                            {"freed_elsewhere_share", figures.elsewhere_share()},
-                            {"threads", figures.threads}};
+    nlohmann::json evidence{
+        {"allocations", figures.objects},
+        {"bytes", figures.bytes},
+        {"peak_objects", figures.peak_objects},
+        {"peak_bytes", figures.peak_bytes},
+        {"sizes", figures.sizes},
+        {"top_size", figures.top_size},
+        {"top_size_share", figures.top_size_share()},
+        {"churn", figures.churn()},
+        {"lifo_share", figures.lifo_share()},
+        {"fifo_share", figures.fifo_share()},
+        {"solo_share", figures.solo_share()},
+        {"escape_depth", each.escape_depth == escapes ? nlohmann::json() : nlohmann::json(each.escape_depth)},
+        {"life_in_thread_bytes", life_json(figures.thread_life)},
+        {"life_in_group_bytes", life_json(figures.group_life)},
+        {"immortal_share", figures.immortal_share()},
+        {"freed_elsewhere_share", figures.elsewhere_share()},
+        {"threads", figures.threads}};
     if (each.of_scope) {
         evidence["generations"] = {
             {"count", each.generations.count},         {"objects", each.generations.objects},
             {"p50_bytes", each.generations.p50_bytes}, {"p99_bytes", each.generations.p99_bytes},
-            {"max_bytes", each.generations.max_bytes}, {"expansion", each.generations.expansion()}};
+            {"max_bytes", each.generations.max_bytes}, {"expansion", each.generations.expansion()},
+            {"drag", each.generations.drag()}};
     }
     return evidence;
 }
@@ -110,29 +124,38 @@ nlohmann::json options_json(const advice& each) {
         case verdict::phase_arena:
             return {{"first_block_bytes", each.block_bytes}};
         case verdict::object_pool:
+        case verdict::concurrent_pool:
             return {{"slot_bytes", each.slot_bytes}};
+        case verdict::stack_buffer:
+            return {{"buffer_bytes", each.buffer_bytes}};
+        case verdict::multi_arena:
+            return {{"arenas", each.arenas}, {"arena_bytes", each.arena_bytes}};
         case verdict::multi_pool:
-        case verdict::concurrent:
+        case verdict::concurrent_multi_pool:
         case verdict::leave:
             break;
     }
     return nlohmann::json::object();
 }
 
+nlohmann::json parts_json(const std::vector<site_part>& parts, const call_paths& paths) {
+    nlohmann::json places = nlohmann::json::array();
+    for (const site_part& each : parts) {
+        const site_info& site = paths.sites()[each.site];
+        places.push_back({{"function", paths.functions()[site.function].name},
+                          {"file", site.file},
+                          {"line", site.line},
+                          {"objects", each.objects}});
+    }
+    return places;
+}
+
 nlohmann::json entry_json(const advice& each, const call_paths& paths) {
     const site_info& site = paths.sites()[each.site];
-    nlohmann::json blockers = nlohmann::json::array();
-    for (const blocker& one : each.blockers) {
-        const site_info& place = paths.sites()[one.site];
-        blockers.push_back({{"function", paths.functions()[place.function].name},
-                            {"file", place.file},
-                            {"line", place.line},
-                            {"objects", one.objects}});
-    }
     return {{"verdict", name_of(each.says)},
             {"suits", name_of(each.suits)},
             {"title", title_of(each, paths)},
-            {"scope", each.of_scope || each.suits == verdict::scratch ? paths.functions()[each.function].name : ""},
+            {"scope", each.of_scope || lies_in_owner(each.suits) ? paths.functions()[each.function].name : ""},
             {"function", paths.functions()[site.function].name},
             {"file", site.file},
             {"line", site.line},
@@ -142,7 +165,8 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
             {"code", each.says == verdict::leave ? "" : code_of(each, paths)},
             {"saving", saving_json(each.saving)},
             {"evidence", evidence_json(each)},
-            {"blockers", blockers},
+            {"sites", parts_json(each.parts, paths)},
+            {"blockers", parts_json(each.blockers, paths)},
             {"cautions", cautions_of(each, paths)},
             {"reason", each.reason}};
 }

@@ -25,6 +25,11 @@ std::string bytes_literal(std::uint64_t bytes) {
     return fmt::format("{}", bytes);
 }
 
+/// What a thread does alone needs a resource of each thread's own.
+const char* storage_of(const advice& each) {
+    return each.figures.threads > 1 ? "thread_local " : "";
+}
+
 std::string arena_declaration(const std::string& name, std::uint64_t block_bytes, const char* storage) {
     return fmt::format(
         "using namespace acre::literals;\n{}acre::arena {}{{{{.first_block_bytes = {}, .max_block_bytes = {}}}}};\n",
@@ -40,8 +45,7 @@ std::string uses_of(const std::string& memory) {
 
 std::string arena_code(const advice& each, const std::string& owner) {
     const std::string name = owner + "_memory";
-    return "#include <acre/acre.hpp>\n" +
-           arena_declaration(name, each.block_bytes, each.figures.threads > 1 ? "thread_local " : "") + uses_of(name) +
+    return "#include <acre/acre.hpp>\n" + arena_declaration(name, each.block_bytes, storage_of(each)) + uses_of(name) +
            fmt::format("{}.reset();  // in {}, where the last of it is freed now\n", name, owner);
 }
 
@@ -58,25 +62,44 @@ std::string monotonic_code(const advice& each, const std::string& owner) {
     return "#include <acre/acre.hpp>\n" + arena_declaration(name, each.block_bytes, "static ") + uses_of(name);
 }
 
-std::string pool_code(const advice& each, const std::string& owner) {
-    const std::string name = owner + "_pool";
+/// `storage`: in front of the declaration.
+std::string pool_code(const char* type, const char* storage, const advice& each, const std::string& owner) {
     return fmt::format(
         "#include <acre/acre.hpp>\n"
-        "{0}acre::object_pool<T> {1};     // T: the type of {2} bytes\n"
-        "T* object = {1}.create(arguments...);  // for new T(arguments...)\n"
-        "{1}.destroy(object);                   // for delete object\n",
-        each.figures.threads > 1 ? "thread_local " : "", name, each.slot_bytes);
+        "{0}acre::{1}<T> {2}_pool;     // T: the type of {3} bytes\n"
+        "T* object = {2}_pool.create(arguments...);  // for new T(arguments...)\n"
+        "{2}_pool.destroy(object);                   // for delete object\n",
+        storage, type, owner, each.slot_bytes);
 }
 
-std::string multi_pool_code(const advice& each, const std::string& owner) {
-    const std::string name = owner + "_pool";
+std::string stack_buffer_code(const advice& each, const std::string& owner) {
     return fmt::format(
         "#include <acre/acre.hpp>\n"
-        "{0}acre::multi_pool {1};\n"
+        "acre::inline_arena<{}> buffer;             // first line of {}: these bytes lie on the stack\n"
+        "std::span<T> part = buffer.allocate<T>(n);  // for malloc or new T[n]; no free\n",
+        each.buffer_bytes, owner);
+}
+
+std::string multi_arena_code(const advice& each, const std::string& owner) {
+    const std::string name = owner + "_arenas";
+    return fmt::format(
+        "#include <acre/acre.hpp>\n"
+        "using namespace acre::literals;\n"
+        "{0}acre::multi_arena {1}{{{{.arenas = {2}, .bytes = {3}}}}};\n"
         "void* p = {1}.allocate(bytes, alignment);  // for malloc\n"
-        "{1}.deallocate(p, bytes, alignment);       // for free\n"
-        "std::vector<T, acre::allocator<T, acre::multi_pool>> v{{{1}}};\n",
-        each.figures.threads > 1 ? "thread_local " : "", name);
+        "{1}.deallocate(p, bytes, alignment);       // for free\n",
+        storage_of(each), name, each.arenas, bytes_literal(each.arena_bytes));
+}
+
+/// `storage`: in front of the declaration.
+std::string multi_pool_code(const char* type, const char* storage, const std::string& owner) {
+    return fmt::format(
+        "#include <acre/acre.hpp>\n"
+        "{0}acre::{1} {2}_pool;\n"
+        "void* p = {2}_pool.allocate(bytes, alignment);  // for malloc\n"
+        "{2}_pool.deallocate(p, bytes, alignment);       // for free\n"
+        "std::vector<T, acre::allocator<T, acre::{1}>> v{{{2}_pool}};\n",
+        storage, type, owner);
 }
 
 }  // namespace
@@ -91,11 +114,18 @@ std::string code_of(const advice& each, const call_paths& paths) {
         case verdict::monotonic_arena:
         case verdict::phase_arena:
             return monotonic_code(each, owner);
+        case verdict::stack_buffer:
+            return stack_buffer_code(each, owner);
         case verdict::object_pool:
-            return pool_code(each, owner);
+            return pool_code("object_pool", storage_of(each), each, owner);
         case verdict::multi_pool:
-            return multi_pool_code(each, owner);
-        case verdict::concurrent:
+            return multi_pool_code("multi_pool", storage_of(each), owner);
+        case verdict::multi_arena:
+            return multi_arena_code(each, owner);
+        case verdict::concurrent_pool:
+            return pool_code("concurrent_pool", "", each, owner);
+        case verdict::concurrent_multi_pool:
+            return multi_pool_code("concurrent_multi_pool", "", owner);
         case verdict::leave:
             break;
     }

@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "lifetimes.hpp"
 #include "value_counts.hpp"
 
 namespace acre::tool {
@@ -19,7 +20,8 @@ std::uint64_t bump_bytes(std::uint64_t size) {
 /// What lives in one thread.
 struct thread_state {
     std::uint64_t live_objects = 0;
-    std::uint64_t live_bytes = 0;
+    std::uint64_t live_bytes = 0;    // asked for
+    std::uint64_t live_rounded = 0;  // as an arena rounds them
     generation current;
 };
 
@@ -30,9 +32,12 @@ public:
 
     void pass(const recorded_event& each) {
         thread_state& thread = threads_[each.thread];
+        figures_.held_bytes += static_cast<double>(thread.current.bump_bytes);
+        figures_.live_bytes += static_cast<double>(thread.live_rounded);
         if (each.allocates) {
             ++thread.live_objects;
             thread.live_bytes += each.size;
+            thread.live_rounded += bump_bytes(each.size);
             ++thread.current.objects;
             thread.current.bump_bytes += bump_bytes(each.size);
             thread.current.peak_bytes = std::max(thread.current.peak_bytes, thread.live_bytes);
@@ -40,6 +45,7 @@ public:
         }
         --thread.live_objects;
         thread.live_bytes -= each.size;
+        thread.live_rounded -= bump_bytes(each.size);
         if (thread.live_objects != 0 || each.function != function_) return;
         end(thread.current);
         thread.current = {};
@@ -95,7 +101,15 @@ void study_together(const history& run, std::span<const generation_question> que
 class group_study {
 public:
     group_study(const history& run, std::size_t groups)
-        : run_{run}, figures_(groups), live_(groups), neighbours_(run.slots()) {}
+        : run_{run},
+          figures_(groups),
+          live_(groups),
+          lives_(groups),
+          neighbours_(run.slots()),
+          thread_clocks_(run.threads()) {}
+
+    /// To be told of each allocation of the run before it is told to its group.
+    void pass(const recorded_event& each) { thread_clocks_[each.thread] += each.size; }
 
     void allocate(std::uint32_t group, const recorded_event& each) {
         group_figures& figures = figures_[group];
@@ -109,13 +123,23 @@ public:
         live& now = live_[group];
         --now.objects;
         now.bytes -= each.size;
-        if (neighbours_[each.slot].younger == none) ++figures_[group].freed_last_first;
-        unlink(neighbours_[each.slot]);
+        const neighbours& gone = neighbours_[each.slot];
+        lane& own = lanes_[gone.lane];
+        if (gone.younger == none) ++figures_[group].freed_last_first;
+        if (gone.older == none) ++figures_[group].freed_first_first;
+        if (gone.younger == none && gone.older == none) ++figures_[group].freed_alone;
+        lives_[group].in_thread.add(thread_clocks_[each.thread] - gone.thread_clock);
+        lives_[group].in_group.add(own.clock - gone.group_clock);
+        --own.now.objects;
+        own.now.bytes -= each.size;
+        unlink(gone);
     }
 
     std::vector<group_figures> finish(const std::vector<std::uint32_t>& group_of_context) {
         add_contexts(group_of_context);
         add_sizes(group_of_context);
+        add_lanes();
+        add_lives();
         return std::move(figures_);
     }
 
@@ -126,19 +150,36 @@ private:
         std::uint64_t objects = 0;
         std::uint64_t bytes = 0;
     };
-    /// The living of a group and thread, a lane, are a list in the order of their birth, by slot.
+    struct lives {
+        life_histogram in_thread;
+        life_histogram in_group;
+    };
+    /// What a thread allocated of a group.
+    struct lane {
+        std::uint32_t group = 0;
+        std::uint32_t youngest = none;
+        live now;
+        live peak;
+        std::uint64_t clock = 0;  // bytes allocated so far
+    };
+    /// The living of a lane are a list in the order of their birth, by slot. Clocks are those at the birth.
     struct neighbours {
         std::uint32_t lane = 0;
         std::uint32_t older = none;
         std::uint32_t younger = none;
+        std::uint64_t thread_clock = 0;
+        std::uint64_t group_clock = 0;
     };
 
     void push(std::uint32_t group, const recorded_event& each) {
-        const std::uint32_t lane = lane_of(group, each.thread);
-        std::uint32_t& youngest = youngest_[lane];
-        neighbours_[each.slot] = {lane, youngest, none};
-        if (youngest != none) neighbours_[youngest].younger = each.slot;
-        youngest = each.slot;
+        const std::uint32_t number = lane_of(group, each.thread);
+        lane& own = lanes_[number];
+        own.clock += each.size;
+        own.peak.objects = std::max(own.peak.objects, ++own.now.objects);
+        own.peak.bytes = std::max(own.peak.bytes, own.now.bytes += each.size);
+        neighbours_[each.slot] = {number, own.youngest, none, thread_clocks_[each.thread], own.clock};
+        if (own.youngest != none) neighbours_[own.youngest].younger = each.slot;
+        own.youngest = each.slot;
     }
 
     void unlink(const neighbours& gone) {
@@ -146,18 +187,34 @@ private:
         if (gone.younger != none) {
             neighbours_[gone.younger].older = gone.older;
         } else {
-            youngest_[gone.lane] = gone.older;
+            lanes_[gone.lane].youngest = gone.older;
         }
     }
 
     std::uint32_t lane_of(std::uint32_t group, std::uint32_t thread) {
         const auto [place, added] =
-            lanes_.try_emplace(std::uint64_t{group} << 32 | thread, static_cast<std::uint32_t>(youngest_.size()));
-        if (added) {
-            youngest_.push_back(none);
-            ++figures_[group].threads;
-        }
+            lane_numbers_.try_emplace(std::uint64_t{group} << 32 | thread, static_cast<std::uint32_t>(lanes_.size()));
+        if (added) lanes_.emplace_back().group = group;
         return place->second;
+    }
+
+    void add_lanes() {
+        for (const lane& each : lanes_) {
+            group_figures& figures = figures_[each.group];
+            ++figures.threads;
+            figures.thread_peak_objects += each.peak.objects;
+            figures.thread_peak_bytes += each.peak.bytes;
+            figures.largest_thread_peak = std::max(figures.largest_thread_peak, each.peak.bytes);
+        }
+    }
+
+    void add_lives() {
+        for (std::size_t i = 0; i < figures_.size(); ++i) {
+            lives_[i].in_thread.add_endless(figures_[i].never_freed);
+            lives_[i].in_group.add_endless(figures_[i].never_freed);
+            figures_[i].thread_life = lives_[i].in_thread.percentile(0.99);
+            figures_[i].group_life = lives_[i].in_group.percentile(0.995);
+        }
     }
 
     /// What does not depend on when things happened is known of each context already.
@@ -194,9 +251,11 @@ private:
     const history& run_;
     std::vector<group_figures> figures_;
     std::vector<live> live_;
+    std::vector<lives> lives_;
     std::vector<neighbours> neighbours_;
-    std::vector<std::uint32_t> youngest_;                     // by lane
-    std::unordered_map<std::uint64_t, std::uint32_t> lanes_;  // by group and thread
+    std::vector<std::uint64_t> thread_clocks_;  // bytes allocated so far
+    std::vector<lane> lanes_;
+    std::unordered_map<std::uint64_t, std::uint32_t> lane_numbers_;  // by group and thread
 };
 
 }  // namespace
@@ -219,6 +278,7 @@ std::vector<group_figures> study_groups(const history& run, const std::vector<st
     group_study study{run, groups};
     run.for_each([&](const recorded_event& each) {
         const std::uint32_t group = group_of_context[each.context];
+        if (each.allocates) study.pass(each);
         if (group == no_group) return;
         if (each.allocates) {
             study.allocate(group, each);

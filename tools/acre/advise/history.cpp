@@ -64,7 +64,7 @@ void history::release(const event& e, reading& state) {
     context.crosses_threads = context.crosses_threads || elsewhere;
     context.freed_elsewhere += elsewhere ? 1 : 0;
     context.longest_life = std::max(context.longest_life, events_.size() - object.born);
-    const std::uint32_t owner = owner_of(context.node, paths_.node(e.stack), state);
+    const std::uint32_t owner = owner_of(context.node, paths_.free_node(e.stack), state);
     context.owner = context.any_freed ? paths_.own_code(paths_.common(context.owner, owner)) : owner;
     context.any_freed = true;
     const std::uint32_t function = paths_.nodes()[owner].function;

@@ -23,6 +23,7 @@ contender contender_of(const advice& each) {
     switch (each.suits) {
         case verdict::arena:
         case verdict::scratch:
+        case verdict::stack_buffer:
         case verdict::monotonic_arena:
         case verdict::phase_arena:
             return {resource_number("arena"), {.bytes = each.block_bytes}};
@@ -30,7 +31,9 @@ contender contender_of(const advice& each) {
             return {resource_number("pool"), {.bytes = each.slot_bytes}};
         case verdict::multi_pool:
             return {resource_number("multi_pool"), {}};
-        case verdict::concurrent:
+        case verdict::multi_arena:
+        case verdict::concurrent_pool:
+        case verdict::concurrent_multi_pool:
         case verdict::leave:
             break;
     }
@@ -156,7 +159,9 @@ sequence advised_sequence(const history& run, const advice& of, std::size_t most
         for (const advised_event& each : one_thread.mapped()) {
             builder.add(each.original(one_thread.key()));
             live += each.allocates ? 1 : ~std::uint64_t{0};
-            if (of.suits == verdict::arena && live == 0 && each.in_function) builder.reset();
+            // The end of a scratch takes everything back as well.
+            const bool resets = lies_in_owner(of.suits) || (of.suits == verdict::arena && each.in_function);
+            if (resets && live == 0) builder.reset();
         }
     }
     return builder.finish();

@@ -15,7 +15,7 @@ namespace acre::tool {
 inline constexpr std::size_t longest_replay = std::size_t{8} << 20;
 
 /// The steps of an advice's allocations: thread after thread, since each would have an arena or a pool of its own, and
-/// with a reset at the end of each generation of an arena. Of more than `most_events` only the first are taken.
+/// with a reset at the end of each generation of an arena and of a scratch. Of more than `most_events` only the first are taken.
 sequence advised_sequence(const history& run, const advice& of, std::size_t most_events = longest_replay);
 
 /// Fills in `saving` and sets `says` of every advice; `tell` hears how far it is, from 0 to 1.

@@ -1,16 +1,17 @@
 #include "plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
+#include <utility>
+#include <vector>
 
+#include "escape_depths.hpp"
+#include "rules.hpp"
 #include "scope_planner.hpp"
-#include "text/text.hpp"
+#include "sizing.hpp"
 #include "thresholds.hpp"
 
 namespace acre::tool {
@@ -20,43 +21,21 @@ namespace {
 // Callers that a site of mixed sizes is told apart by.
 constexpr std::size_t most_callers = 4;
 
-/// What suits a single site, by the lives of its objects.
-verdict classify_site(const group_figures& figures, std::string& reason) {
-    if (figures.immortal_share() > threshold::immortal) return verdict::monotonic_arena;
-    const bool one_size = figures.top_size_share() >= threshold::one_size;
-    if (figures.elsewhere_share() > threshold::few_elsewhere) {
-        if (one_size) return verdict::concurrent;
-        reason = fmt::format(
-            "{} are freed by another thread than the one that allocated, in {} sizes: a concurrent "
-            "type for one size does not fit",
-            percent_text(figures.elsewhere_share()), count_text(figures.sizes));
-        return verdict::leave;
-    }
-    const bool comes_and_goes = figures.churn() >= threshold::much_churn;
-    if (comes_and_goes && figures.lifo_share() >= threshold::lifo && figures.never_freed == 0) return verdict::scratch;
-    if (comes_and_goes && one_size) return verdict::object_pool;
-    if (!comes_and_goes && figures.growth() <= threshold::phase_growth) return verdict::phase_arena;
-    if (comes_and_goes) return verdict::multi_pool;
-    reason = fmt::format(
-        "{} allocations for each of the {} alive at the peak is too little coming and going for a "
-        "pool, and {} times the peak's bytes are allocated in all, too much for an arena",
-        fmt::format("{:.1f}", figures.churn()), count_text(figures.peak_objects),
-        fmt::format("{:.1f}", figures.growth()));
-    return verdict::leave;
-}
-
 bool depends_on_the_caller(verdict v) {
-    return v == verdict::multi_pool || v == verdict::leave;
+    return v == verdict::multi_pool || v == verdict::multi_arena || v == verdict::concurrent_multi_pool ||
+           v == verdict::leave;
 }
 
 class planner {
 public:
-    planner(const history& run, const call_paths& paths) : run_{run}, paths_{paths}, scopes_{run, paths} {
+    planner(const history& run, const call_paths& paths, std::uint64_t sampling_period)
+        : run_{run}, paths_{paths}, scopes_{run, paths}, depths_{run, paths} {
         list_.objects = run.object_count();
+        list_.sampling_period = sampling_period;
     }
 
     advice_list plan() {
-        plan_scopes();
+        if (!list_.is_sample()) plan_scopes();
         plan_sites();
         for (advice& each : list_.advices) complete(each);
         std::sort(list_.advices.begin(), list_.advices.end(), [](const advice& a, const advice& b) {
@@ -86,17 +65,15 @@ private:
         for (std::size_t i = 0; i < figures.size(); ++i) {
             advice& each = list_.advices[i];
             each.figures = figures[i];
-            const double objects = static_cast<double>(each.generations.objects);
-            const bool many = objects >= threshold::objects_a_generation * static_cast<double>(each.generations.count);
-            if (figures[i].lifo_share() >= threshold::lifo) {
-                each.suits = verdict::scratch;
-            } else if (many) {
-                each.suits = verdict::arena;
-            } else {
-                for (const std::uint32_t context : each.contexts) given_back_.push_back(context);
-            }
+            each.escape_depth = depths_.of(each.contexts);
+            ruling ruled = rule_for_scope(each.figures, each.generations, each.escape_depth);
+            each.suits = ruled.suits;
+            each.reason = std::move(ruled.reason);
+            if (each.suits != verdict::leave || !each.reason.empty()) continue;
+            given_back_.insert(given_back_.end(), each.contexts.begin(), each.contexts.end());
         }
-        std::erase_if(list_.advices, [](const advice& each) { return each.suits == verdict::leave; });
+        std::erase_if(list_.advices,
+                      [](const advice& each) { return each.suits == verdict::leave && each.reason.empty(); });
     }
 
     void plan_sites() {
@@ -177,7 +154,10 @@ private:
             list_.small_objects += each.figures.objects;
             return;
         }
-        each.suits = classify_site(each.figures, each.reason);
+        each.escape_depth = depths_.of(each.contexts);
+        ruling ruled = rule_for(each.figures, each.escape_depth);
+        each.suits = ruled.suits;
+        each.reason = std::move(ruled.reason);
         if (callers < most_callers && depends_on_the_caller(each.suits) && splits_well(each.contexts, callers + 1)) {
             unclear.insert(unclear.end(), each.contexts.begin(), each.contexts.end());
             return;
@@ -194,13 +174,16 @@ private:
             if (parts.size() < 2) continue;
             for (const std::uint32_t part : parts) {
                 const auto known = level.figures.find(part);
-                std::string ignored;
-                if (known != level.figures.end() && !depends_on_the_caller(classify_site(known->second, ignored))) {
+                if (known != level.figures.end() && !depends_on_the_caller(rule_for(known->second, escapes).suits)) {
                     return true;
                 }
             }
         }
         return false;
+    }
+
+    ruling rule_for(const group_figures& figures, std::uint32_t escape_depth) const {
+        return list_.is_sample() ? rule_for_sample(figures) : rule_for_site(figures, escape_depth);
     }
 
     site_key key_of(std::uint32_t context, std::size_t callers) const {
@@ -219,10 +202,11 @@ private:
         for (const std::uint32_t context : each.contexts) {
             by_site[run_.contexts()[context].site] += run_.contexts()[context].objects;
         }
-        const auto top = std::max_element(by_site.begin(), by_site.end(),
-                                          [](const auto& a, const auto& b) { return a.second < b.second; });
-        each.site = top->first;
-        each.sites = static_cast<std::uint32_t>(by_site.size());
+        for (const auto& [site, objects] : by_site) each.parts.push_back({site, objects});
+        std::sort(each.parts.begin(), each.parts.end(), [](const site_part& a, const site_part& b) {
+            return a.objects != b.objects ? a.objects > b.objects : a.site < b.site;
+        });
+        each.site = each.parts.front().site;
         each.stack = busiest_stack(each);
         each.share = share_of(each.figures.objects);
         each.says = each.suits;
@@ -240,12 +224,17 @@ private:
         return busiest->stack;
     }
 
-    /// A scratch lies in the function that owns the lifetimes; everything else stands at its site.
+    /// A scratch or a buffer lies in the function that owns most of the lifetimes; everything else stands at its site.
     std::uint32_t scope_of_site(const advice& each) const {
-        if (each.suits != verdict::scratch) return caller_of_site(each);
-        std::uint32_t owner = run_.contexts()[each.contexts.front()].owner;
-        for (const std::uint32_t context : each.contexts) owner = paths_.common(owner, run_.contexts()[context].owner);
-        return paths_.nodes()[paths_.own_code(owner)].function;
+        if (!lies_in_owner(each.suits)) return caller_of_site(each);
+        std::map<std::uint32_t, std::uint64_t> by_function;
+        for (const std::uint32_t number : each.contexts) {
+            const allocation_context& context = run_.contexts()[number];
+            by_function[paths_.nodes()[context.owner].function] += context.objects;
+        }
+        return std::max_element(by_function.begin(), by_function.end(),
+                                [](const auto& a, const auto& b) { return a.second < b.second; })
+            ->first;
     }
 
     std::uint32_t caller_of_site(const advice& each) const {
@@ -255,23 +244,6 @@ private:
         return paths_.nodes()[node].function;
     }
 
-    static void choose_sizes(advice& each) {
-        constexpr std::uint64_t least_block = 1024;
-        constexpr std::uint64_t most_block = 1 << 20;
-        constexpr std::uint64_t block_header = 24;
-        const std::uint64_t wanted =
-            (each.suits == verdict::arena ? usual_capacity(each.generations) : each.figures.peak_bytes) + block_header;
-        const std::uint64_t rounded = (wanted + least_block - 1) / least_block * least_block;
-        each.block_bytes = std::clamp(rounded, least_block, most_block);
-        each.slot_bytes = each.figures.top_size;
-    }
-
-    /// All generations in one block, unless a rare one is much larger than the rest.
-    static std::uint64_t usual_capacity(const generation_figures& generations) {
-        const bool alike = generations.max_bytes <= generations.p99_bytes + generations.p99_bytes / 2;
-        return alike ? generations.max_bytes : generations.p99_bytes;
-    }
-
     double share_of(std::uint64_t objects) const {
         return list_.objects == 0 ? 0 : static_cast<double>(objects) / static_cast<double>(list_.objects);
     }
@@ -279,6 +251,7 @@ private:
     const history& run_;
     const call_paths& paths_;
     scope_planner scopes_;
+    escape_depths depths_;
     context_set given_back_;
     context_set open_;  // to the sites, at first
     std::array<std::optional<site_level>, most_callers + 1> levels_;
@@ -287,30 +260,40 @@ private:
 
 }  // namespace
 
+bool lies_in_owner(verdict v) {
+    return v == verdict::scratch || v == verdict::stack_buffer;
+}
+
 const char* name_of(verdict v) {
     switch (v) {
         case verdict::arena:
             return "arena";
         case verdict::scratch:
             return "scratch";
+        case verdict::stack_buffer:
+            return "stack_buffer";
         case verdict::object_pool:
             return "object_pool";
         case verdict::multi_pool:
             return "multi_pool";
+        case verdict::multi_arena:
+            return "multi_arena";
         case verdict::monotonic_arena:
             return "monotonic_arena";
         case verdict::phase_arena:
             return "phase_arena";
-        case verdict::concurrent:
-            return "concurrent";
+        case verdict::concurrent_pool:
+            return "concurrent_pool";
+        case verdict::concurrent_multi_pool:
+            return "concurrent_multi_pool";
         case verdict::leave:
             return "leave";
     }
     return "leave";
 }
 
-advice_list plan_advices(const history& run, const call_paths& paths) {
-    return planner{run, paths}.plan();
+advice_list plan_advices(const history& run, const call_paths& paths, std::uint64_t sampling_period) {
+    return planner{run, paths, sampling_period}.plan();
 }
 
 }  // namespace acre::tool

@@ -47,8 +47,8 @@ std::string generations_text(const advice& each) {
 }
 
 std::string blockers_text(const advice& each, const call_paths& paths) {
-    std::vector<blocker> sorted = each.blockers;
-    std::sort(sorted.begin(), sorted.end(), [](const blocker& a, const blocker& b) {
+    std::vector<site_part> sorted = each.blockers;
+    std::sort(sorted.begin(), sorted.end(), [](const site_part& a, const site_part& b) {
         return a.objects != b.objects ? a.objects > b.objects : a.site < b.site;
     });
     std::string text = "Leave where they are, since they live on: ";
@@ -69,16 +69,22 @@ std::string title_of(const advice& each, const call_paths& paths) {
             return fmt::format("an arena, reset in {}", function);
         case verdict::scratch:
             return fmt::format("a scratch in {}", function);
+        case verdict::stack_buffer:
+            return fmt::format("a buffer on the stack of {}", function);
         case verdict::object_pool:
             return fmt::format("an object pool for {}", function);
         case verdict::multi_pool:
             return fmt::format("a multi_pool for {}", function);
+        case verdict::multi_arena:
+            return fmt::format("a multi_arena for {}", function);
         case verdict::monotonic_arena:
             return fmt::format("an arena that is never reset for {}", function);
         case verdict::phase_arena:
             return fmt::format("an arena for {}, freed as a whole", function);
-        case verdict::concurrent:
-            return fmt::format("a concurrent pool for {}", function);
+        case verdict::concurrent_pool:
+            return fmt::format("a concurrent_pool for {}", function);
+        case verdict::concurrent_multi_pool:
+            return fmt::format("a concurrent_multi_pool for {}", function);
         case verdict::leave:
             return fmt::format("leave {} as it is", function);
     }
@@ -97,7 +103,7 @@ std::string place_of(const advice& each, const call_paths& paths) {
     } else {
         text = paths.site_text(each.site);
     }
-    if (each.sites > 1) text += fmt::format(", {} places in all", count_text(each.sites));
+    if (each.parts.size() > 1) text += fmt::format(", {} places in all", count_text(each.parts.size()));
     return text + "; for example " + paths.path_text(each.stack, 6);
 }
 
@@ -107,10 +113,29 @@ std::string evidence_of(const advice& each, const call_paths& paths) {
     std::string text = fmt::format("{}, {}, {}. ", objects_text(each), sizes_text(figures), peak_text(each));
     switch (each.suits) {
         case verdict::arena:
-            text += fmt::format("They die in {} or in what it calls: {}.", function, generations_text(each));
+            text += fmt::format(
+                "They die in {} or in what it calls: {}. Of the bytes that the arena holds {} are dead already, "
+                "on average.",
+                function, generations_text(each), percent_text(each.generations.drag()));
             break;
         case verdict::scratch:
             text += fmt::format("{} of them are freed youngest first.", percent_text(figures.lifo_share()));
+            break;
+        case verdict::stack_buffer:
+            text += fmt::format(
+                "They die in the function that makes them: {} as the only one alive, 99 of 100 before their thread has "
+                "allocated {} more.",
+                percent_text(figures.solo_share()), bytes_text(figures.thread_life));
+            break;
+        case verdict::multi_arena:
+            text += fmt::format(
+                "They live about equally long: 995 of 1000 until {} more of them are allocated, {:.1f} times what "
+                "lives at the "
+                "peak; {:.0f} allocations for each one alive there.",
+                bytes_text(figures.group_life),
+                static_cast<double>(figures.group_life) /
+                    static_cast<double>(std::max<std::uint64_t>(figures.largest_thread_peak, 1)),
+                figures.churn());
             break;
         case verdict::object_pool:
         case verdict::multi_pool:
@@ -126,7 +151,8 @@ std::string evidence_of(const advice& each, const call_paths& paths) {
                 "freeing them one by one wins nothing back.",
                 figures.growth());
             break;
-        case verdict::concurrent:
+        case verdict::concurrent_pool:
+        case verdict::concurrent_multi_pool:
             text += fmt::format("{} are freed by another thread than the one that allocated them.",
                                 percent_text(figures.elsewhere_share()));
             break;
@@ -170,6 +196,18 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
         case verdict::scratch:
             cautions.emplace_back("What is returned or kept beyond the function must not come from the scratch.");
             break;
+        case verdict::stack_buffer:
+            cautions.emplace_back(
+                "What is returned or kept beyond the function must not lie in the buffer; what does not fit into it "
+                "comes "
+                "from malloc.");
+            break;
+        case verdict::multi_arena:
+            cautions.emplace_back(
+                "The arenas suffice for what lived in this run. When they are full, allocate throws "
+                "acre::out_of_arenas and "
+                "try_allocate gives null. One object that lives on keeps its whole arena.");
+            break;
         case verdict::object_pool:
         case verdict::multi_pool:
             cautions.emplace_back("Every object must go back to the pool it came from, in one thread.");
@@ -181,10 +219,12 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
             cautions.emplace_back(
                 "The memory comes back only when the arena ends or is reset, at the end of the phase.");
             break;
-        case verdict::concurrent:
+        case verdict::concurrent_pool:
+        case verdict::concurrent_multi_pool:
             cautions.emplace_back(
-                "This version of acre has no concurrent pool to measure it with: until then leave it, "
-                "or give the object back to the thread that made it.");
+                "Every object must go back to this pool, by whichever thread. What threads cost each other in malloc "
+                "and in "
+                "the pool is not in the figures.");
             break;
         case verdict::leave:
             break;

@@ -17,6 +17,7 @@ struct advise_options {
     std::string file;
     std::size_t top = 10;
     bool json = false;
+    bool plan_only = false;
 };
 
 history read_history(trace_reader& reader, const call_paths& paths, const command_context& context) {
@@ -46,13 +47,13 @@ int run_advise(const advise_options& options, const command_context& context) {
                "the trace has one frame of each stack, so scopes cannot be told: record with --stacks=trie for advice "
                "about them");
     }
-    advice_list list = plan_advices(run, paths);
+    advice_list list = plan_advices(run, paths, header.sampling_period);
     list.cpu_nanoseconds = header.cpu_microseconds() * 1000;
     if (list.advices.size() > options.top) {
         list.omitted = list.advices.size() - options.top;
         list.advices.resize(options.top);
     }
-    measure(list, run, context);
+    if (!options.plan_only && !list.is_sample()) measure(list, run, context);
     if (options.json) {
         print(text_of(advice_json(list, paths, header)));
     } else {
@@ -72,6 +73,8 @@ void add_advise_command(CLI::App& app, command_context& context, command_action&
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
     command->add_flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
+    command->add_flag("--no-measure", options->plan_only,
+                      "Say only what the lives of the objects suit, not what it saves");
     command->footer(
         "Examples:\n"
         "  acre advise app.acre\n"

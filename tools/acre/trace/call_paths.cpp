@@ -30,6 +30,7 @@ call_paths::call_paths(const trace_tables& tables) : tables_{tables} {
     number_functions();
     number_sites();
     build_nodes();
+    build_free_nodes();
 }
 
 std::uint32_t call_paths::function_number(const std::string& name, bool in_runtime_library) {
@@ -96,6 +97,37 @@ void call_paths::build_nodes() {
         for (auto function = functions.rbegin(); function != functions.rend(); ++function)
             node = child(node, *function);
         node_of_stack_.push_back(node);
+    }
+}
+
+/// By frame: the one function of the program that is called there; 0 when there is none, or more than one.
+std::vector<std::uint32_t> call_paths::called_functions() const {
+    constexpr std::uint32_t several = 0xffff'ffff;
+    std::vector<std::uint32_t> called(tables_.frames.size());
+    for (std::size_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
+        const call_node& node = tables_.call_tree[stack];
+        const std::uint32_t function = functions_of_frame_[node.frame].back();
+        if (node.parent == no_stack || functions_[function].passes_memory_on) continue;
+        std::uint32_t& known = called[tables_.call_tree[node.parent].frame];
+        known = known == 0 || known == function ? function : several;
+    }
+    std::replace(called.begin(), called.end(), several, 0U);
+    return called;
+}
+
+void call_paths::build_free_nodes() {
+    const std::vector<std::uint32_t> called = called_functions();
+    free_node_of_stack_ = node_of_stack_;
+    for (std::uint32_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
+        const call_node& node = tables_.call_tree[stack];
+        const auto& functions = functions_of_frame_[node.frame];
+        const bool passes_on = std::all_of(functions.begin(), functions.end(),
+                                           [&](std::uint32_t f) { return functions_[f].passes_memory_on; });
+        if (passes_on) {
+            free_node_of_stack_[stack] = free_node_of_stack_[node.parent];
+        } else if (called[node.frame] != 0) {
+            free_node_of_stack_[stack] = child(node_of_stack_[stack], called[node.frame]);
+        }
     }
 }
 

@@ -58,6 +58,10 @@ public:
     /// Where a stack stands in the tree of functions.
     std::uint32_t node(std::uint32_t stack) const noexcept { return node_of_stack_[stack]; }
 
+    /// Where a free stands: at its end a function often jumps to free, and its own frame is gone from the stack. The call
+    /// that the stack ends with is then one that other stacks show to be a call of that function.
+    std::uint32_t free_node(std::uint32_t stack) const noexcept { return free_node_of_stack_[stack]; }
+
     /// The deepest node above or at both.
     std::uint32_t common(std::uint32_t a, std::uint32_t b) const noexcept;
 
@@ -80,6 +84,8 @@ private:
     void number_functions();
     void number_sites();
     void build_nodes();
+    void build_free_nodes();
+    std::vector<std::uint32_t> called_functions() const;
     std::uint32_t function_number(const std::string& name, bool in_runtime_library);
     std::uint32_t child(std::uint32_t parent, std::uint32_t function);
 
@@ -90,6 +96,7 @@ private:
     std::vector<function_node> nodes_;
     std::vector<std::uint32_t> site_of_stack_;
     std::vector<std::uint32_t> node_of_stack_;
+    std::vector<std::uint32_t> free_node_of_stack_;
     std::unordered_map<std::string, std::uint32_t> function_numbers_;
     std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and function
 };

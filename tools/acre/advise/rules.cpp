@@ -1,0 +1,92 @@
+#include "rules.hpp"
+
+#include <fmt/format.h>
+
+#include "text/text.hpp"
+#include "thresholds.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+bool is_large(const group_figures& figures) {
+    return figures.mean_bytes() >= threshold::large_bytes;
+}
+
+ruling leave_large(const group_figures& figures) {
+    return {
+        verdict::leave,
+        fmt::format("they have {} on average: using so many bytes takes far longer than getting them from malloc, and "
+                    "malloc hands out again what is still in the cache",
+                    bytes_text(static_cast<std::uint64_t>(figures.mean_bytes())))};
+}
+
+bool comes_and_goes(const group_figures& figures) {
+    return figures.churn() >= threshold::much_churn;
+}
+
+bool has_one_size(const group_figures& figures) {
+    return figures.top_size_share() >= threshold::one_size;
+}
+
+bool is_youngest_first(const group_figures& figures) {
+    return comes_and_goes(figures) && figures.lifo_share() >= threshold::lifo && figures.never_freed == 0;
+}
+
+bool fits_the_stack(const group_figures& figures, std::uint32_t escape_depth) {
+    return escape_depth == 0 && comes_and_goes(figures) && figures.never_freed == 0 &&
+           figures.largest <= threshold::stack_bytes && figures.thread_life <= threshold::stack_life &&
+           figures.solo_share() >= threshold::solo;
+}
+
+/// Objects that end in about the order they began.
+bool is_orderly(const group_figures& figures) {
+    return static_cast<double>(figures.group_life) <=
+           threshold::orderly_life * static_cast<double>(figures.largest_thread_peak);
+}
+
+ruling leave_without_pattern(const group_figures& figures) {
+    return {verdict::leave,
+            fmt::format("{:.1f} allocations for each of the {} alive at the peak is too little coming and going for a "
+                        "pool, and {:.1f} times the peak's bytes are allocated in all, too much for an arena",
+                        figures.churn(), count_text(figures.peak_objects), figures.growth())};
+}
+
+ruling rule_for_freed_elsewhere(const group_figures& figures) {
+    return {has_one_size(figures) ? verdict::concurrent_pool : verdict::concurrent_multi_pool, {}};
+}
+
+}  // namespace
+
+ruling rule_for_site(const group_figures& figures, std::uint32_t escape_depth) {
+    if (is_large(figures)) return leave_large(figures);
+    if (figures.immortal_share() > threshold::immortal) return {verdict::monotonic_arena, {}};
+    if (figures.elsewhere_share() > threshold::few_elsewhere) return rule_for_freed_elsewhere(figures);
+    if (fits_the_stack(figures, escape_depth)) return {verdict::stack_buffer, {}};
+    if (is_youngest_first(figures)) return {verdict::scratch, {}};
+    if (comes_and_goes(figures) && has_one_size(figures)) return {verdict::object_pool, {}};
+    if (!comes_and_goes(figures) && figures.growth() <= threshold::phase_growth) return {verdict::phase_arena, {}};
+    if (comes_and_goes(figures)) return {is_orderly(figures) ? verdict::multi_arena : verdict::multi_pool, {}};
+    return leave_without_pattern(figures);
+}
+
+ruling rule_for_scope(const group_figures& figures, const generation_figures& generations, std::uint32_t escape_depth) {
+    if (is_large(figures)) return leave_large(figures);
+    if (fits_the_stack(figures, escape_depth)) return {verdict::stack_buffer, {}};
+    if (figures.lifo_share() >= threshold::lifo) return {verdict::scratch, {}};
+    const auto few = threshold::objects_a_generation * static_cast<double>(generations.count);
+    if (static_cast<double>(generations.objects) >= few) return {verdict::arena, {}};
+    return {};
+}
+
+ruling rule_for_sample(const group_figures& figures) {
+    if (is_large(figures)) return leave_large(figures);
+    if (figures.immortal_share() > threshold::immortal) return {verdict::monotonic_arena, {}};
+    if (figures.elsewhere_share() > threshold::few_elsewhere) return rule_for_freed_elsewhere(figures);
+    if (comes_and_goes(figures) && has_one_size(figures)) return {verdict::object_pool, {}};
+    return {verdict::leave,
+            "only a sample of the allocations was recorded: whether an arena, a scratch, a buffer on the stack or a "
+            "multi_arena suits cannot be told from it; record without --sample"};
+}
+
+}  // namespace acre::tool
