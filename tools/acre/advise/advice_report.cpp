@@ -154,6 +154,7 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
     const site_info& site = paths.sites()[each.site];
     return {{"verdict", name_of(each.says)},
             {"suits", name_of(each.suits)},
+            {"subject", paths.functions()[each.function].short_name},
             {"title", title_of(each, paths)},
             {"scope", each.of_scope || lies_in_owner(each.suits) ? paths.functions()[each.function].name : ""},
             {"function", paths.functions()[site.function].name},
