@@ -117,7 +117,7 @@ TEST_F(plan, what_dies_together_is_an_arena_in_the_function_that_owns_it) {
     const advice& only = planned().advices[0];
     EXPECT_EQ(only.suits, verdict::arena);
     EXPECT_EQ(function_of(only), "request");
-    EXPECT_EQ(only.sites, 2U);
+    EXPECT_EQ(only.parts.size(), 2U);
     EXPECT_EQ(only.share, 1.0);
     EXPECT_EQ(only.generations.count, 200U);
     EXPECT_EQ(only.generations.objects, 2400U);
@@ -266,18 +266,17 @@ TEST_F(plan, one_size_freed_by_another_thread_is_a_concurrent_type) {
         queue.pop_front();
     }
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::concurrent);
-    EXPECT_EQ(code_of(planned().advices[0], paths()), "");
+    EXPECT_EQ(planned().advices[0].suits, verdict::concurrent_pool);
+    EXPECT_NE(code_of(planned().advices[0], paths()).find("acre::concurrent_pool<T> produce_pool"), std::string::npos);
     EXPECT_NE(title_of(planned().advices[0], paths()).find("concurrent"), std::string::npos);
 }
 
-TEST_F(plan, many_sizes_freed_by_another_thread_are_left) {
+TEST_F(plan, many_sizes_freed_by_another_thread_are_a_concurrent_multi_pool) {
     const auto produces = made.stack({"produce:3"});
     const auto consumes = made.stack({"consume:4"});
     for (std::uint64_t i = 0; i < 1000; ++i) made.release(made.allocate(produces, 10 + i % 40, 0), consumes, 1);
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::leave);
-    EXPECT_NE(planned().advices[0].reason.find("another thread"), std::string::npos);
+    EXPECT_EQ(planned().advices[0].suits, verdict::concurrent_multi_pool);
 }
 
 TEST_F(plan, what_lives_through_a_phase_and_is_freed_at_its_end_is_a_phase_arena) {

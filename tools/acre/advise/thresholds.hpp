@@ -25,6 +25,7 @@ inline constexpr std::uint64_t stack_life = 65536;   // bytes that the thread al
 inline constexpr double solo = 0.99;                 // freed as the only one
 inline constexpr double large_bytes = 32 * 1024;     // writing so many takes 20 to 50 times what malloc and free do
 inline constexpr double orderly_life = 2;            // bytes allocated in a life per byte at the peak
+inline constexpr double applied = 0.9;               // of the allocations are gone when an advice was followed
 inline constexpr std::uint32_t many_callers = 3;     // functions that call a wrapper of malloc
 
 }  // namespace acre::tool::threshold

@@ -1,7 +1,13 @@
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "advise/advice_report.hpp"
+#include "advise/apply_check.hpp"
+#include "advise/apply_report.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/plan.hpp"
@@ -15,6 +21,9 @@ namespace {
 
 struct advise_options {
     std::string file;
+    std::vector<std::string> before_and_after;
+    std::optional<double> cpu_before;  // seconds
+    std::optional<double> cpu_after;
     std::size_t top = 10;
     bool json = false;
     bool plan_only = false;
@@ -31,11 +40,51 @@ void measure(advice_list& list, const history& run, const command_context& conte
     measure_advices(*context.host, run, list, [&](double done) { bar.show(done); });
 }
 
+/// A trace with what an advice needs of it.
+struct opened_run {
+    opened_run(const std::string& file, const command_context& context)
+        : reader{file}, paths{reader.tables()}, run{read_history(reader, paths, context)} {
+        if (run.object_count() == 0) throw tool_error{"'" + file + "' has no allocations to advise about"};
+    }
+
+    trace_reader reader;
+    call_paths paths;
+    history run;
+};
+
+std::optional<cpu_times> cpu_times_of(const advise_options& options, const trace_header& before,
+                                      const trace_header& after) {
+    if (options.cpu_before) return cpu_times{*options.cpu_before * 1e9, *options.cpu_after * 1e9, false};
+    if (!before.end_is_known() || !after.end_is_known()) return std::nullopt;
+    const auto nanoseconds = [](const trace_header& of) { return static_cast<double>(of.cpu_microseconds()) * 1000; };
+    return cpu_times{nanoseconds(before), nanoseconds(after), true};
+}
+
+int run_apply_check(const advise_options& options, const command_context& context) {
+    opened_run before{options.before_and_after.front(), context};
+    opened_run after{options.before_and_after.back(), context};
+    for (const opened_run* each : {&before, &after}) {
+        if (each->reader.header().is_sampled()) {
+            throw tool_error{"'" + each->reader.path().string() +
+                             "' is a sample of the allocations: record all of them to see what became of an advice"};
+        }
+    }
+    advice_list list = plan_advices(before.run, before.paths);
+    list.cpu_nanoseconds = before.reader.header().cpu_microseconds() * 1000;
+    if (list.advices.size() > options.top) list.advices.resize(options.top);
+    measure(list, before.run, context);
+    const apply_check check = check_application(list, before.run, before.paths, after.run, after.paths,
+                                                cpu_times_of(options, before.reader.header(), after.reader.header()));
+    print(options.json ? text_of(apply_json(check, list, before.paths)) : apply_text(check, list, before.paths));
+    const int incomplete = std::max(report_missing(before.reader), report_missing(after.reader));
+    return check.held() ? incomplete : status_failure;
+}
+
 int run_advise(const advise_options& options, const command_context& context) {
-    trace_reader reader{options.file};
-    const call_paths paths{reader.tables()};
-    const history run = read_history(reader, paths, context);
-    if (run.object_count() == 0) throw tool_error{"'" + options.file + "' has no allocations to advise about"};
+    opened_run opened{options.file, context};
+    trace_reader& reader = opened.reader;
+    const call_paths& paths = opened.paths;
+    const history& run = opened.run;
     const trace_header& header = reader.header();
     if (!header.stacks_at_free) {
         remark(
@@ -68,7 +117,25 @@ void add_advise_command(CLI::App& app, command_context& context, command_action&
     auto options = std::make_shared<advise_options>();
     CLI::App* command =
         app.add_subcommand("advise", "Says per scope and site what suits it, with the code to write and what it saves");
-    command->add_option("FILE", options->file, "The trace")->required();
+    CLI::Option* file = command->add_option("FILE", options->file, "The trace");
+    CLI::Option* check =
+        command
+            ->add_option("--apply-check", options->before_and_after,
+                         "Two traces, before and after advice was followed: was it, and did it save what "
+                         "was predicted?")
+            ->expected(2)
+            ->type_name("BEFORE AFTER")
+            ->excludes(file);
+    CLI::Option* cpu_before =
+        command->add_option("--cpu-before", options->cpu_before, "CPU seconds of the run before, without recording")
+            ->needs(check)
+            ->check(CLI::NonNegativeNumber);
+    CLI::Option* cpu_after =
+        command->add_option("--cpu-after", options->cpu_after, "CPU seconds of the run after, without recording")
+            ->needs(check)
+            ->check(CLI::NonNegativeNumber);
+    cpu_before->needs(cpu_after);
+    cpu_after->needs(cpu_before);
     command->add_option("--top", options->top, "How many advices to measure and show")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
@@ -79,9 +146,15 @@ void add_advise_command(CLI::App& app, command_context& context, command_action&
         "Examples:\n"
         "  acre advise app.acre\n"
         "  acre advise --top 3 app.acre\n"
+        "  acre advise --apply-check before.acre after.acre --cpu-before 1.77 --cpu-after 0.83\n"
         "  acre advise --json app.acre | jq '.advices[] | {verdict, file, line}'\n\n"
-        "Exit status 3: the trace was cut off; the advice is about what is whole.");
-    command->callback([&, options] { action = [&, options] { return run_advise(*options, context); }; });
+        "Exit status 3: the trace was cut off; the advice is about what is whole. With --apply-check 1: nothing was\n"
+        "followed, or it saved less than predicted.");
+    command->callback([&, options] {
+        if (options->file.empty() && options->before_and_after.empty()) throw CLI::RequiredError("FILE");
+        const auto run = options->before_and_after.empty() ? run_advise : run_apply_check;
+        action = [&context, options, run] { return run(*options, context); };
+    });
 }
 
 }  // namespace acre::tool

@@ -1,0 +1,139 @@
+// A program before and after: which advices were followed, and whether what was predicted came.
+#include "advise/apply_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "advise/apply_report.hpp"
+#include "advise/plan.hpp"
+#include "tools/support/made_trace.hpp"
+#include "tools/support/temporary_directory.hpp"
+#include "trace/reader.hpp"
+
+namespace {
+
+using namespace acre::test;
+
+/// Texts of requests, and orcs that come and go; so many of each. Lines move, and parameters change.
+made_trace program(int requests, int orcs, const char* line) {
+    made_trace made;
+    const auto text = made.stack({"main()", "request():5", std::string("copy_text(int):") + line});
+    const auto end = made.stack({"main()", "request():8"});
+    const auto spawns = made.stack({"main()", "battle():1", std::string("spawn(int):") + line});
+    const auto buries = made.stack({"main()", "battle():2"});
+    for (int i = 0; i < requests; ++i) {
+        std::vector<std::uint64_t> texts;
+        for (std::uint64_t n = 0; n < 6; ++n) texts.push_back(made.allocate(text, 20 + 13 * n));
+        for (const std::uint64_t each : texts) made.release(each, end);
+    }
+    std::vector<std::uint64_t> live;
+    for (int i = 0; i < orcs; ++i) {
+        live.push_back(made.allocate(spawns, 64));
+        if (live.size() < 50) continue;
+        const auto which = live.begin() + i * 7 % 40;
+        made.release(*which, buries);
+        live.erase(which);
+    }
+    return made;
+}
+
+class apply : public testing::Test {
+protected:
+    struct opened {
+        explicit opened(const std::filesystem::path& path) : reader{path}, paths{reader.tables()}, run{reader, paths} {}
+        trace_reader reader;
+        call_paths paths;
+        history run;
+    };
+
+    /// What a saving of 10 ms for each advice would have come to.
+    const apply_check& check(const made_trace& before, const made_trace& after, std::optional<cpu_times> cpu) {
+        before_.emplace(before.write(directory_ / "before.acre"));
+        after_.emplace(after.write(directory_ / "after.acre"));
+        list_ = plan_advices(before_->run, before_->paths);
+        for (advice& each : list_.advices) {
+            each.saving.done = true;
+            each.saving.nanoseconds = {9e6, 10e6, 11e6};
+        }
+        check_ = check_application(list_, before_->run, before_->paths, after_->run, after_->paths, cpu);
+        return check_;
+    }
+
+    const checked_advice& about(const std::string& function) const {
+        for (const checked_advice& each : check_.advices) {
+            const advice& of = list_.advices[each.number];
+            if (before_->paths.functions()[of.function].short_name == function) return each;
+        }
+        ADD_FAILURE() << "there is no advice about " << function;
+        return check_.advices.front();
+    }
+
+    std::string text() const { return apply_text(check_, list_, before_->paths); }
+    nlohmann::json json() const { return apply_json(check_, list_, before_->paths); }
+
+private:
+    temporary_directory directory_;
+    std::optional<opened> before_;
+    std::optional<opened> after_;
+    advice_list list_;
+    apply_check check_;
+};
+
+TEST_F(apply, what_allocates_no_longer_was_followed) {
+    check(program(300, 3000, "3"), program(0, 3000, "9"), cpu_times{1e9, 0.99e9, false});
+    EXPECT_EQ(about("request").state, follow_up::applied);
+    EXPECT_EQ(about("request").objects_before, 1800U);
+    EXPECT_EQ(about("request").objects_after, 0U);
+    EXPECT_EQ(about("spawn").state, follow_up::not_applied);
+    EXPECT_EQ(about("spawn").objects_after, 3000U);
+    EXPECT_NE(text().find("an arena, reset in request: followed"), std::string::npos) << text();
+}
+
+TEST_F(apply, what_was_saved_lies_in_the_predicted_interval_or_not) {
+    const made_trace before = program(300, 3000, "3");
+    const made_trace after = program(0, 3000, "3");
+    EXPECT_EQ(check(before, after, cpu_times{1e9, 0.99e9, false}).outcome, prediction_outcome::inside);
+    EXPECT_TRUE(check(before, after, cpu_times{1e9, 0.99e9, false}).held());
+    EXPECT_EQ(check(before, after, cpu_times{1e9, 0.9e9, false}).outcome, prediction_outcome::above);
+    EXPECT_TRUE(check(before, after, cpu_times{1e9, 0.9e9, false}).held());
+    EXPECT_EQ(check(before, after, cpu_times{1e9, 0.995e9, false}).outcome, prediction_outcome::below);
+    EXPECT_FALSE(check(before, after, cpu_times{1e9, 0.995e9, false}).held());
+    EXPECT_NE(text().find("the prediction did"), std::string::npos) << text();
+    EXPECT_EQ(json()["outcome"], "below");
+    EXPECT_EQ(json()["held"], false);
+    EXPECT_EQ(json()["cpu"]["saved_ns"], 5e6);
+}
+
+TEST_F(apply, what_is_half_gone_was_followed_in_part_and_promised_half) {
+    check(program(300, 3000, "3"), program(300, 1500, "3"), cpu_times{1e9, 0.995e9, false});
+    EXPECT_EQ(about("spawn").state, follow_up::in_part);
+    EXPECT_DOUBLE_EQ(about("spawn").predicted.median, 5e6);
+}
+
+TEST_F(apply, several_advices_are_predicted_together) {
+    const apply_check& found = check(program(300, 3000, "3"), program(0, 30, "3"), cpu_times{1e9, 0.98e9, false});
+    EXPECT_EQ(found.followed(), 2U);
+    EXPECT_NEAR(found.predicted.median, 19.9e6, 1e3);
+    EXPECT_EQ(found.outcome, prediction_outcome::inside);
+}
+
+TEST_F(apply, nothing_followed_is_no_success) {
+    const made_trace same = program(300, 3000, "3");
+    const apply_check& found = check(same, same, cpu_times{1e9, 0.5e9, false});
+    EXPECT_EQ(found.followed(), 0U);
+    EXPECT_FALSE(found.held());
+    EXPECT_NE(text().find("No advice was followed"), std::string::npos) << text();
+}
+
+TEST_F(apply, times_with_the_recording_are_said_to_be_that) {
+    check(program(300, 3000, "3"), program(0, 3000, "3"), cpu_times{1e9, 0.99e9, true});
+    EXPECT_NE(text().find("--cpu-before"), std::string::npos);
+    EXPECT_EQ(json()["cpu"]["with_recording"], true);
+    check(program(300, 3000, "3"), program(0, 3000, "3"), std::nullopt);
+    EXPECT_EQ(json()["cpu"], nullptr);
+    EXPECT_EQ(json()["outcome"], "unknown");
+}
+
+}  // namespace
