@@ -95,7 +95,7 @@ private:
 
     advice_list plan(const history& run) {
         if (run.object_count() == 0) return {};
-        advice_list list = plan_advices(run, paths_);
+        advice_list list = plan_advices(run, paths_, reader_.header().sampling_period);
         list.cpu_nanoseconds = reader_.header().cpu_microseconds() * 1000;
         if (list.advices.size() > options_.top) {
             list.omitted = list.advices.size() - options_.top;
