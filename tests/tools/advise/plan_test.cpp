@@ -20,11 +20,11 @@ using namespace acre::test;
 class plan : public testing::Test {
 protected:
     /// The advices for what was made so far.
-    const advice_list& planned() {
+    const advice_list& planned(std::uint64_t sampling_period = 1) {
         reader_.emplace(made.write(directory_ / "a.acre"));
         paths_.emplace(reader_->tables());
         run_.emplace(*reader_, *paths_);
-        list_ = plan_advices(*run_, *paths_);
+        list_ = plan_advices(*run_, *paths_, sampling_period);
         return list_;
     }
 
@@ -347,6 +347,79 @@ TEST_F(plan, the_most_allocations_come_first_and_the_same_each_time) {
     const std::vector<advice>& advices = planned().advices;
     EXPECT_TRUE(std::is_sorted(advices.begin(), advices.end(),
                                [](const advice& a, const advice& b) { return a.figures.objects > b.figures.objects; }));
+}
+
+TEST_F(plan, many_sizes_that_live_about_equally_long_are_a_multi_arena) {
+    const auto captures = made.stack({"main", "stream:1", "capture:3"});
+    const auto forgets = made.stack({"main", "stream:2", "forget:4"});
+    std::deque<std::uint64_t> packets;
+    for (int i = 0; i < 3000; ++i) {
+        packets.push_back(made.allocate(captures, 100 + random() % 1300));
+        if (packets.size() < 50) continue;
+        const auto place = packets.begin() + static_cast<std::ptrdiff_t>(random() % 4);
+        made.release(*place, forgets);
+        packets.erase(place);
+    }
+    for (const std::uint64_t object : packets) made.release(object, forgets);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    const advice& only = planned().advices[0];
+    EXPECT_EQ(only.suits, verdict::multi_arena);
+    EXPECT_GE(only.arenas * only.arena_bytes, only.figures.peak_bytes);
+    EXPECT_GE(only.arena_bytes, only.figures.largest);
+}
+
+TEST_F(plan, small_and_gone_before_its_function_returns_is_a_buffer_on_the_stack) {
+    const auto takes = made.stack({"main", "format:3", "malloc"});
+    const auto gives = made.stack({"main", "format:9"});
+    for (std::uint64_t i = 0; i < 500; ++i) made.release(made.allocate(takes, 20 + i % 180), gives);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    const advice& only = planned().advices[0];
+    EXPECT_EQ(only.suits, verdict::stack_buffer);
+    EXPECT_EQ(function_of(only), "format");
+    EXPECT_EQ(only.escape_depth, 0U);
+    EXPECT_GE(only.buffer_bytes, 199U);
+}
+
+TEST_F(plan, large_arrays_taken_at_entry_and_given_back_at_exit_are_left) {
+    const auto takes = made.stack({"main", "transform:3"});
+    const auto gives = made.stack({"main", "transform:9"});
+    for (std::uint64_t i = 0; i < 500; ++i) {
+        const auto from = made.allocate(takes, 50'000 + i);
+        const auto to = made.allocate(takes, 50'000 + i);
+        made.release(to, gives);
+        made.release(from, gives);
+    }
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices[0].suits, verdict::leave);
+    EXPECT_NE(planned().advices[0].reason.find("on average"), std::string::npos);
+}
+
+TEST_F(plan, a_function_that_jumps_to_free_keeps_what_it_owns) {
+    // Its own frame is gone when free is called; the call that is left is one of `work`.
+    const auto takes = made.stack({"main", "loop:5", "work:3", "malloc"});
+    const auto jumps = made.stack({"main", "loop:5"});
+    for (int i = 0; i < 300; ++i) {
+        const auto a = made.allocate(takes, 2000);
+        const auto b = made.allocate(takes, 3000);
+        made.release(b, jumps);
+        made.release(a, jumps);
+    }
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices[0].suits, verdict::scratch);
+    EXPECT_EQ(function_of(planned().advices[0]), "work");
+}
+
+TEST_F(plan, a_sample_is_not_advised_what_needs_every_allocation) {
+    requests(200);
+    churn("spawn", 48, 5000, 100);
+    for (const advice& each : planned(100).advices) {
+        const bool pool = each.suits == verdict::object_pool;
+        EXPECT_TRUE(pool || each.suits == verdict::leave) << name_of(each.suits);
+        if (!pool) {
+            EXPECT_NE(each.reason.find("sample"), std::string::npos) << each.reason;
+        }
+    }
+    EXPECT_EQ(about("spawn")->suits, verdict::object_pool);
 }
 
 }  // namespace

@@ -182,6 +182,13 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
                                    plural(list.objects, "allocation", "allocations"), cpu);
     for (const std::string& note : header.notes) text += wrapped("Note: " + note, 0, 110);
     if (list.malloc_nanoseconds > 0) text += what_there_is_to_save(list);
+    if (list.is_sample()) {
+        text += wrapped(
+            fmt::format("One allocation in {} was recorded: what needs all of them is not advised, and nothing is "
+                        "measured.",
+                        count_text(list.sampling_period)),
+            0, 110);
+    }
     std::size_t number = 0;
     for (const advice& each : list.advices) text += "\n" + entry_text(++number, each, paths);
     text += "\n";
@@ -205,6 +212,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
             {"notes", header.notes},
             {"cpu_ns", header.end_is_known() ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
             {"malloc_ns", list.malloc_nanoseconds},
+            {"sampling_period", list.sampling_period},
             {"malloc_replayed_share", list.malloc_share},
             {"advices", advices},
             {"omitted", list.omitted},

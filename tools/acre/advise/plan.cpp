@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "arena_fitting.hpp"
 #include "escape_depths.hpp"
 #include "rules.hpp"
 #include "scope_planner.hpp"
@@ -212,6 +213,7 @@ private:
         each.says = each.suits;
         if (!each.of_scope) each.function = scope_of_site(each);
         choose_sizes(each);
+        if (each.suits == verdict::multi_arena) fit_arenas(each, run_);
     }
 
     std::uint32_t busiest_stack(const advice& each) const {
