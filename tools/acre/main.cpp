@@ -22,6 +22,7 @@ constexpr const char* examples =
     "Examples:\n"
     "  acre record -o app.acre -- ./app --its-own option\n"
     "  acre info app.acre\n"
+    "  acre diff before.acre after.acre\n"
     "  acre replay app.acre --with pool,arena\n"
     "  acre fit app.acre --for multi_arena\n"
     "  acre advise app.acre\n"
@@ -100,6 +101,7 @@ int run(int count, char** arguments) {
     add_record_command(app, context, action);
     add_finish_command(app, context, action);
     add_info_command(app, context, action);
+    add_diff_command(app, context, action);
     add_replay_command(app, context, action);
     add_fit_command(app, context, action);
     add_advise_command(app, context, action);

@@ -98,8 +98,8 @@ protected:
 
 TEST_F(command, says_its_version_and_its_help) {
     EXPECT_EQ(acre("--version").output.substr(0, 5), "acre ");
-    for (const char* what : {"--help", "record --help", "finish --help", "info --help", "replay --help", "fit --help",
-                             "advise --help", "report --help", "export --help"}) {
+    for (const char* what : {"--help", "record --help", "finish --help", "info --help", "diff --help", "replay --help",
+                             "fit --help", "advise --help", "report --help", "export --help"}) {
         const run_result result = acre(what);
         EXPECT_EQ(result.status, 0) << what;
         EXPECT_NE(result.output.find("Example"), std::string::npos) << what;
@@ -111,7 +111,7 @@ TEST_F(command, wrong_usage_is_status_2) {
     write_trace();
     expect_failure("", 2, "subcommand");
     expect_failure("inform a.acre", 2,
-                   "there is no subcommand 'inform': there are record, finish, info, replay, fit, adv");
+                   "there is no subcommand 'inform': there are record, finish, info, diff, replay, fit");
     expect_failure("--bogus", 2, "there is no option '--bogus'");
     expect_failure("info", 2, "FILE is required; see 'acre info --help'");
     expect_failure("info a.acre --top many", 2, "top");
@@ -633,6 +633,55 @@ TEST_F(command, record_gives_a_trace_and_the_programs_own_status) {
     EXPECT_NE(finished.errors.find("delete it when the program has ended"), std::string::npos) << finished.errors;
     EXPECT_TRUE(nlohmann::json::parse(acre("info c.acre --json").output)["exit_status"].is_null());
     EXPECT_EQ(acre("--quiet record -o b.acre -- sh -c true").errors, "");
+}
+
+TEST_F(command, diff_tells_two_runs_apart_and_fails_where_it_is_told_to) {
+    write_trace();
+    EXPECT_NE(acre("diff a.acre a.acre --fail-above 0").output.find("No difference."), std::string::npos);
+    made_trace more;
+    for (int i = 0; i < 300; ++i)
+        more.release(more.allocate(more.stack({"main", "spawn:3"}), 64), more.stack({"main"}));
+    more.write(directory_ / "b.acre");
+    const run_result by_bytes = acre("diff a.acre b.acre");
+    EXPECT_EQ(by_bytes.status, 0);
+    EXPECT_NE(by_bytes.output.find("What shrank, by bytes (2 of 2 sites)"), std::string::npos) << by_bytes.output;
+    EXPECT_EQ(acre("diff a.acre b.acre --fail-above 10").status, 0);
+    const run_result grown = acre("diff b.acre a.acre --fail-above 10 --by allocations --json");
+    EXPECT_EQ(grown.status, 1);
+    EXPECT_EQ(grown.errors, "acre: allocations grew by 3900.0 %, more than the 10 % allowed\n");
+    EXPECT_EQ(nlohmann::json::parse(grown.output)["totals"]["allocations"]["growth"], 39.0);
+    EXPECT_EQ(acre("diff b.acre a.acre --fail-above 4000 --by allocations").status, 0);
+    const run_result leaking = acre("diff b.acre a.acre --fail-above 1e6 --by leaked");
+    EXPECT_EQ(leaking.status, 1);
+    EXPECT_NE(leaking.errors.find("there were none before"), std::string::npos) << leaking.errors;
+}
+
+TEST_F(command, diff_refuses_what_it_cannot_compare) {
+    write_trace();
+    made_trace sampled;
+    sampled.allocate(sampled.stack({"main"}), 8);
+    sampled.header.sampling_period = 100;
+    sampled.write(directory_ / "sampled.acre");
+    expect_failure("diff a.acre sampled.acre", 1, "same sampling");
+    expect_failure("diff a.acre missing.acre", 1, "missing.acre");
+    expect_failure("diff a.acre", 2, "AFTER is required");
+    expect_failure("diff a.acre a.acre --by speed", 2, "--by");
+    expect_failure("diff a.acre a.acre --fail-above -1", 2, "--fail-above");
+    write_cut_trace();
+    EXPECT_EQ(acre("diff cut.acre a.acre").status, 3);
+}
+
+TEST_F(command, diff_of_two_recordings_of_a_program_shows_what_it_does_more) {
+    ASSERT_EQ(acre("-q record -o b.acre -- sh -c 'echo one'").status, 0);
+    ASSERT_EQ(acre("-q record -o c.acre -- sh -c 'echo one'").status, 0);
+    ASSERT_EQ(acre("-q record -o d.acre -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do a=$a$i$a; done; echo $a'").status, 0);
+    const auto same = nlohmann::json::parse(acre("diff --json b.acre c.acre").output);
+    EXPECT_EQ(same["totals"]["allocations"]["growth"], 0.0);
+    EXPECT_EQ(same["sites"]["new"], 0);
+    EXPECT_EQ(same["sites"]["gone"], 0);
+    const auto more = nlohmann::json::parse(acre("diff --json b.acre d.acre").output);
+    EXPECT_GT(more["totals"]["bytes"]["growth"].get<double>(), 0.0);
+    EXPECT_FALSE(more["grew"].empty());
 }
 
 }  // namespace

@@ -281,4 +281,78 @@ TEST_F(damage, impossible_events_are_refused) {
     expect_refused(tables + section(section_kind::events, ""), "cut off");
 }
 
+TEST_F(damage, a_file_cut_anywhere_gives_what_came_before_or_is_refused) {
+    const made_trace made = random_trace(9, 500);
+    const std::string small = read_bytes(made.write(directory_ / "small.acre"));
+    for (std::size_t at = 0; at < small.size(); ++at) {
+        try {
+            trace_reader reader = reader_of(small.substr(0, at));
+            EXPECT_NE(reader.missing(), "") << at;
+            EXPECT_EQ(events_of(reader), made.events) << at;
+        } catch (const tool_error& error) {
+            EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos) << error.what();
+        }
+    }
+}
+
+TEST_F(damage, sections_that_are_repeated_are_refused) {
+    for (const span_in_file& each : sections_) {
+        const std::string twice = bytes_.substr(0, each.end) + bytes_.substr(each.begin);
+        expect_refused(twice, &each == &sections_.back() ? "after its end" : "out of order");
+    }
+}
+
+TEST_F(damage, sizes_near_the_largest_number_take_no_memory) {
+    const std::uint64_t absurd[] = {~std::uint64_t{0}, ~std::uint64_t{0} - 31, std::uint64_t{1} << 63};
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+        for (const std::uint64_t size : absurd) {
+            std::string changed = bytes_;
+            std::memcpy(changed.data() + sections_[i].begin + 16, &size, sizeof size);
+            expect_refused(changed, "absurd");
+            changed = bytes_;
+            std::memcpy(changed.data() + sections_[i].begin + 8, &size, sizeof size);
+            // To a reader the file ends within that section.
+            if (i < 7) {
+                expect_refused(changed, "cut off");
+            } else {
+                EXPECT_NE(reader_of(changed).missing(), "");
+            }
+        }
+    }
+}
+
+TEST_F(damage, a_section_that_is_larger_in_the_file_than_what_is_in_it_is_refused) {
+    // A file with a hole takes no room on the disk, and all of it would be read into memory.
+    for (const std::size_t i : {std::size_t{1}, std::size_t{6}}) {
+        const std::uint64_t size = std::uint64_t{1} << 36;
+        std::string head = bytes_.substr(0, sections_[i].begin + format::section_head_bytes);
+        std::memcpy(head.data() + sections_[i].begin + 8, &size, sizeof size);
+        write_bytes(directory_ / "a.acre", head);
+        std::filesystem::resize_file(directory_ / "a.acre", size * 2);
+        try {
+            const trace_reader reader{directory_ / "a.acre"};
+            ADD_FAILURE() << "a section of 64 GiB was taken";
+        } catch (const tool_error& error) {
+            EXPECT_NE(std::string{error.what()}.find("absurd"), std::string::npos) << error.what();
+        }
+    }
+}
+
+TEST_F(damage, chunks_that_claim_more_than_they_hold_are_refused) {
+    const std::string tables = bytes_.substr(0, sections_[5].end);
+    const auto claiming = [](std::uint64_t events, std::uint64_t before, std::uint64_t objects, std::uint64_t column) {
+        return section(section_kind::events, payload([&](byte_sink& sink) {
+                           for (const std::uint64_t number : {events, before, objects}) sink.number(number);
+                           for (std::size_t i = 0; i < format::column_count; ++i) sink.number(column);
+                       }));
+    };
+    for (const std::uint64_t absurd : {std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+        expect_refused(tables + claiming(absurd, 0, 0, 0), "number of events");
+        expect_refused(tables + claiming(1, absurd, 0, 0), "out of order");
+        expect_refused(tables + claiming(1, 0, absurd, 0), "out of order");
+        expect_refused(tables + claiming(1, 0, 0, absurd), "length of a column");
+    }
+    expect_refused(tables + claiming(1, 0, 0, 9), "column");
+}
+
 }  // namespace

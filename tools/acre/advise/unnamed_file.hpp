@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace acre::tool {
 
@@ -12,8 +13,9 @@ class unnamed_file {
 public:
     unnamed_file() = default;
     ~unnamed_file();
-    unnamed_file(const unnamed_file&) = delete;
-    unnamed_file& operator=(const unnamed_file&) = delete;
+    unnamed_file(unnamed_file&& from) noexcept
+        : file_{std::exchange(from.file_, -1)}, size_{from.size_}, directory_{std::move(from.directory_)} {}
+    unnamed_file& operator=(unnamed_file&&) = delete;
 
     /// Appends; the first time makes the file, in $TMPDIR or else in /var/tmp. Throws tool_error when that cannot be done.
     void write(std::span<const std::byte> bytes);

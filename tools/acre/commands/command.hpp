@@ -31,6 +31,7 @@ using command_action = std::function<int()>;
 void add_record_command(CLI::App& app, command_context& context, command_action& action);
 void add_finish_command(CLI::App& app, command_context& context, command_action& action);
 void add_info_command(CLI::App& app, command_context& context, command_action& action);
+void add_diff_command(CLI::App& app, command_context& context, command_action& action);
 void add_replay_command(CLI::App& app, command_context& context, command_action& action);
 void add_fit_command(CLI::App& app, command_context& context, command_action& action);
 void add_advise_command(CLI::App& app, command_context& context, command_action& action);

@@ -73,6 +73,11 @@ constexpr std::uint64_t most_raw_bytes(const section_head& head) {
     return by_expansion < most_table_bytes ? by_expansion : most_table_bytes;
 }
 
+/// What a section may take in the file: zstd makes nothing larger than this.
+constexpr std::uint64_t most_compressed_bytes(const section_head& head) {
+    return head.raw_bytes + head.raw_bytes / 128 + 1024;
+}
+
 /// FNV-1a with 64 bits, carried on from `seed`.
 constexpr std::uint64_t checksum(std::span<const std::uint8_t> bytes, std::uint64_t seed = 0xcbf2'9ce4'8422'2325) {
     for (const std::uint8_t byte : bytes) seed = (seed ^ byte) * 0x0000'0100'0000'01b3;

@@ -161,7 +161,9 @@ void trace_reader::check_head(const section& found) const {
     const std::string where = std::string{"its "} + name_of(found.head.kind) + " section at byte " +
                               std::to_string(found.offset - format::section_head_bytes);
     if (found.head.flags != 0) damaged(where + " has flags that this acre does not know");
-    if (found.head.raw_bytes > format::most_raw_bytes(found.head)) damaged(where + " claims an absurd size");
+    const bool absurd = found.head.raw_bytes > format::most_raw_bytes(found.head) ||
+                        found.head.compressed_bytes > format::most_compressed_bytes(found.head);
+    if (absurd) damaged(where + " claims an absurd size");
 }
 
 void trace_reader::read_tables() {

@@ -1,0 +1,45 @@
+// What the commands find out about a trace, all of it in one call, for traces that nobody vouches for.
+#pragma once
+
+#include <cstdlib>
+
+#include "advise/history.hpp"
+#include "advise/measure.hpp"
+#include "advise/plan.hpp"
+#include "diff/run_difference.hpp"
+#include "info/trace_summary.hpp"
+#include "replay/sequence_builder.hpp"
+#include "trace/call_paths.hpp"
+#include "trace/reader.hpp"
+
+namespace acre_test {
+
+inline void check(bool holds) {
+    if (!holds) std::abort();
+}
+
+/// Throws tool_error where the trace is refused; aborts where figures contradict each other.
+inline void analyse(acre::tool::trace_reader& reader) {
+    using namespace acre::tool;
+    const call_paths paths{reader.tables()};
+    const trace_summary summary = summarise(reader, paths);
+    const compared_run compared{reader.tables(), paths, summary};
+    check(compare_runs(compared, compared).nothing());
+
+    sequence_builder builder;
+    reader.for_each([&](const event& e) { builder.add(e); });
+    check(builder.finish().steps.size() == summary.events);
+
+    const history run{reader, paths};
+    check(run.event_count() == summary.events && run.object_count() == summary.allocated.count);
+    if (run.object_count() == 0) return;
+    std::uint64_t advised = 0;
+    const advice_list list = plan_advices(run, paths);
+    for (const advice& each : list.advices) {
+        advised += each.figures.objects;
+        check(!each.contexts.empty() && advised_sequence(run, each).steps.size() >= each.figures.events());
+    }
+    check(advised + list.small_objects == run.object_count());
+}
+
+}  // namespace acre_test

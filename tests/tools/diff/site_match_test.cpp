@@ -1,0 +1,68 @@
+// Sites are the same in another run wherever the program was loaded, and after it was changed.
+#include "diff/site_match.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace {
+
+using namespace acre::tool;
+
+/// Where each place of `before` is in `after`, as "function:where" -> the same or "gone"; what is new is behind "new".
+std::multimap<std::string, std::string> matched(const std::vector<site_place>& before,
+                                                const std::vector<site_place>& after) {
+    const auto text = [](const site_place& place) { return place.function + ":" + std::to_string(place.where); };
+    std::multimap<std::string, std::string> found;
+    for (const site_pair& each : match_sites(before, after)) {
+        found.emplace(each.before == no_site ? "new" : text(before[each.before]),
+                      each.after == no_site ? "gone" : text(after[each.after]));
+    }
+    return found;
+}
+
+using pairs = std::multimap<std::string, std::string>;
+
+TEST(site_match, the_same_places_in_any_order_are_the_same_sites) {
+    EXPECT_EQ(matched({{"f", "a.c", 1}, {"f", "a.c", 2}, {"g", "a.c", 1}},
+                      {{"g", "a.c", 1}, {"f", "a.c", 2}, {"f", "a.c", 1}}),
+              (pairs{{"f:1", "f:1"}, {"f:2", "f:2"}, {"g:1", "g:1"}}));
+    EXPECT_TRUE(match_sites({}, {}).empty());
+}
+
+TEST(site_match, a_function_that_moved_has_the_same_sites) {
+    EXPECT_EQ(matched({{"f", "a.c", 10}, {"f", "a.c", 12}, {"f", "a.c", 19}},
+                      {{"f", "a.c", 13}, {"f", "a.c", 15}, {"f", "a.c", 22}}),
+              (pairs{{"f:10", "f:13"}, {"f:12", "f:15"}, {"f:19", "f:22"}}));
+    // One is gone, and one more has come.
+    EXPECT_EQ(matched({{"f", "a.c", 10}, {"f", "a.c", 12}, {"f", "a.c", 15}, {"f", "a.c", 19}},
+                      {{"f", "a.c", 110}, {"f", "a.c", 112}, {"f", "a.c", 119}}),
+              (pairs{{"f:10", "f:110"}, {"f:12", "f:112"}, {"f:15", "gone"}, {"f:19", "f:119"}}));
+    EXPECT_EQ(matched({{"f", "a.c", 10}, {"f", "a.c", 12}}, {{"f", "a.c", 8}, {"f", "a.c", 20}, {"f", "a.c", 22}}),
+              (pairs{{"f:10", "f:20"}, {"f:12", "f:22"}, {"new", "f:8"}}));
+}
+
+TEST(site_match, what_moved_otherwise_keeps_its_order) {
+    EXPECT_EQ(matched({{"f", "a.c", 10}, {"f", "a.c", 20}}, {{"f", "a.c", 13}, {"f", "a.c", 29}}),
+              (pairs{{"f:10", "f:13"}, {"f:20", "f:29"}}));
+}
+
+TEST(site_match, other_functions_and_files_are_other_sites) {
+    EXPECT_EQ(matched({{"f", "a.c", 10}, {"g", "a.c", 10}}, {{"f", "b.c", 10}, {"h", "a.c", 10}}),
+              (pairs{{"f:10", "gone"}, {"g:10", "gone"}, {"new", "f:10"}, {"new", "h:10"}}));
+}
+
+TEST(site_match, a_function_of_very_many_sites_takes_no_quadratic_time) {
+    std::vector<site_place> before;
+    std::vector<site_place> after;
+    for (std::uint64_t i = 0; i < 200'000; ++i) {
+        before.push_back({"f", "a.c", 2 * i});
+        after.push_back({"f", "a.c", 2 * i + 1});
+    }
+    const auto found = match_sites(before, after);
+    ASSERT_EQ(found.size(), before.size());
+    EXPECT_EQ(found[77].after, 77U);
+}
+
+}  // namespace
