@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
+#include "advise/advised_sequence.hpp"
 #include "advise/history.hpp"
-#include "advise/measure.hpp"
 #include "advise/plan.hpp"
 #include "diff/run_difference.hpp"
 #include "info/trace_summary.hpp"

@@ -41,8 +41,9 @@ made_trace trace_of(acre_test::choices& choose) {
         threads = std::max(threads, thread + 1);
         const operation realloc_or = what / 4 % 5 == 0 ? operation::realloc : operation::malloc;
         if (what % 4 < 2 || live.empty()) {
-            // Mostly small; some of every magnitude, up to all 64 bits.
-            const std::uint64_t size = what / 32 % 8 == 0 ? ~std::uint64_t{0} >> (what / 256 % 64) : what / 256 % 64;
+            // Mostly small; some of every magnitude, up to the largest that can be written.
+            const std::uint64_t size =
+                what / 32 % 8 == 0 ? (~std::uint64_t{0} >> (what / 256 % 64)) - 1 : what / 256 % 64;
             live.push_back(made.allocate(stack, size, thread, realloc_or));
         } else {
             const std::size_t which = what % 4 == 2 ? live.size() - 1 : what / 32 % live.size();

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "advise/advice_report.hpp"
+#include "advise/advised_sequence.hpp"
 #include "advise/plan.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"

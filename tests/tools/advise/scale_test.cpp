@@ -3,9 +3,9 @@
 
 #include <cstdlib>
 
+#include "advise/advised_sequence.hpp"
 #include "advise/coarse.hpp"
 #include "advise/event_store.hpp"
-#include "advise/measure.hpp"
 #include "advise/plan.hpp"
 #include "advise/shape_table.hpp"
 #include "advise/value_counts.hpp"

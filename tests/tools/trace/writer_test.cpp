@@ -91,6 +91,7 @@ TEST(writer, refuses_events_that_contradict_each_other) {
     refused([](std::vector<event>& events) { events[0].stack = 2; });
     refused([](std::vector<event>& events) { events[0].thread = 1; });
     refused([](std::vector<event>& events) { events[0].alignment_log2 = 64; });
+    refused([](std::vector<event>& events) { events[0].size = ~std::uint64_t{0}; });
 }
 
 }  // namespace

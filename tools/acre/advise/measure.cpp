@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 
+#include "advised_sequence.hpp"
 #include "replay/comparison.hpp"
 #include "replay/resources.hpp"
 #include "replay/sequence_builder.hpp"
@@ -43,14 +43,6 @@ contender contender_of(const advice& each) {
 /// What a part of the events took, for all of them.
 interval scaled(const interval& part, double share) {
     return {part.low / share, part.median / share, part.high / share};
-}
-
-/// How many of the events are in a sequence made of them.
-double share_of(const sequence& steps, std::uint64_t events) {
-    const auto resets = std::count_if(steps.steps.begin(), steps.steps.end(),
-                                      [](const step& each) { return each.kind() == step_kind::reset; });
-    const auto replayed = static_cast<double>(steps.steps.size()) - static_cast<double>(resets);
-    return events == 0 ? 1 : replayed / static_cast<double>(events);
 }
 
 void note_result(advice& each, const comparison& found, std::uint64_t cpu_nanoseconds) {
@@ -99,73 +91,12 @@ void measure_malloc(replay_host& host, const history& run, advice_list& list) {
     options.rounds = 3;
     const comparison found = compare(host, steps.view(), {}, options);
     if (found.system.failed()) return;
-    list.malloc_share = share_of(steps, run.event_count());
+    list.malloc_share = replayed_share(steps, run.event_count());
     const double taken = std::max(found.system.nanoseconds.median - found.loop_nanoseconds.median, 0.0);
     list.malloc_nanoseconds = taken / list.malloc_share;
 }
 
-/// An event of an advice, as small as may be: many of them are sorted by their threads.
-struct advised_event {
-    std::uint64_t size = 0;
-    std::uint32_t object = 0;  // number among those of the advice
-    std::uint8_t alignment_log2 = 0;
-    bool allocates = false;
-    bool by_realloc = false;
-    bool in_function = false;  // a free that the advice's function owns
-
-    event original(std::uint32_t thread) const {
-        return recorded_event{.object = object,
-                              .size = size,
-                              .thread = thread,
-                              .alignment_log2 = alignment_log2,
-                              .allocates = allocates,
-                              .by_realloc = by_realloc}
-            .original();
-    }
-};
-static_assert(sizeof(advised_event) == 16);
-
-using events_by_thread = std::map<std::uint32_t, std::vector<advised_event>>;
-
-events_by_thread advised_events(const history& run, const advice& of, std::size_t most_events) {
-    std::vector<bool> member(run.contexts().size());
-    for (const std::uint32_t context : of.contexts) member[context] = true;
-    std::vector<std::uint32_t> number_of_slot(run.slots());
-    std::uint32_t objects = 0;
-    std::size_t left = most_events;
-    events_by_thread events;
-    run.for_each([&](const recorded_event& each) {
-        if (left == 0 || !member[each.context]) return;
-        --left;
-        if (each.allocates) number_of_slot[each.slot] = objects++;
-        events[each.thread].push_back({.size = each.size,
-                                       .object = number_of_slot[each.slot],
-                                       .alignment_log2 = each.alignment_log2,
-                                       .allocates = each.allocates,
-                                       .by_realloc = each.by_realloc,
-                                       .in_function = !each.allocates && each.function == of.function});
-    });
-    return events;
-}
-
 }  // namespace
-
-sequence advised_sequence(const history& run, const advice& of, std::size_t most_events) {
-    events_by_thread events = advised_events(run, of, most_events);
-    sequence_builder builder;
-    while (!events.empty()) {
-        const auto one_thread = events.extract(events.begin());
-        std::uint64_t live = 0;
-        for (const advised_event& each : one_thread.mapped()) {
-            builder.add(each.original(one_thread.key()));
-            live += each.allocates ? 1 : ~std::uint64_t{0};
-            // The end of a scratch takes everything back as well.
-            const bool resets = lies_in_owner(of.suits) || (of.suits == verdict::arena && each.in_function);
-            if (resets && live == 0) builder.reset();
-        }
-    }
-    return builder.finish();
-}
 
 void measure_advices(replay_host& host, const history& run, advice_list& list,
                      const std::function<void(double)>& tell) {
@@ -182,7 +113,7 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
             const double left = seconds_in_all - std::chrono::duration<double>(clock::now() - start).count();
             options.most_seconds = std::clamp(left / (all - done), 0.0, seconds_an_advice);
             const sequence steps = advised_sequence(run, each);
-            each.saving.replayed_share = share_of(steps, each.figures.events());
+            each.saving.replayed_share = replayed_share(steps, each.figures.events());
             note_result(each, compare(host, steps.view(), {candidate}, options), list.cpu_nanoseconds);
             judge(each);
         }

@@ -104,8 +104,10 @@ public:
             result_.sizes.push_back(sizes_[bytes]);
             result_.sizes.back().bytes = bytes;
         }
-        std::stable_sort(result_.sizes.begin(), result_.sizes.end(), [](const size_use& a, const size_use& b) {
-            return a.peak_objects * a.bytes > b.peak_objects * b.bytes;
+        std::sort(result_.sizes.begin(), result_.sizes.end(), [](const size_use& a, const size_use& b) {
+            const std::uint64_t peak_of_a = a.peak_objects * a.bytes;
+            const std::uint64_t peak_of_b = b.peak_objects * b.bytes;
+            return peak_of_a != peak_of_b ? peak_of_a > peak_of_b : a.bytes < b.bytes;
         });
         return std::move(result_);
     }

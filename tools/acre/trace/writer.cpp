@@ -73,6 +73,8 @@ void trace_writer::add(const mark& m) {
 
 void trace_writer::check(const event& e) {
     if (e.stack >= nodes_) throw tool_error{"an event has a stack that is not in the call tree"};
+    // Written as size + 1, and nothing is that large.
+    if (e.size == ~std::uint64_t{0}) throw tool_error{"an event has an impossible size"};
     if (e.alignment_log2 > 63) throw tool_error{"an event has an impossible alignment"};
     if (e.thread > threads_ || e.thread >= format::most_threads) {
         throw tool_error{"an event's thread is not numbered in order"};
