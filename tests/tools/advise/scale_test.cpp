@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <deque>
 
 #include "advise/advised_sequence.hpp"
 #include "advise/coarse.hpp"
@@ -94,6 +95,28 @@ TEST(shape_table, has_a_bound) {
     EXPECT_EQ(shapes[shapes.number_of({1000, 5})], (requested_shape{1000, 5}));
     const std::uint64_t beyond = 2 * shape_table::most_exact + 12'345;
     EXPECT_GE(shapes[shapes.number_of({beyond, 0})].size, beyond);
+}
+
+TEST(absurd_sizes, give_advice_that_can_be_said) {
+    // As only a file made to do harm has them.
+    const temporary_directory directory;
+    made_trace made;
+    const auto makes = made.stack({"main", "make:1"});
+    const auto frees = made.stack({"main", "drop:1"});
+    std::deque<std::uint64_t> live;
+    for (std::uint64_t i = 0; i < 500; ++i) {
+        live.push_back(made.allocate(makes, (~std::uint64_t{0} >> i % 7) - 1));
+        if (live.size() < 20) continue;
+        made.release(live.front(), frees);
+        live.pop_front();
+    }
+    trace_reader reader{made.write(directory / "a.acre")};
+    const call_paths paths{reader.tables()};
+    const history run{reader, paths};
+    const advice_list list = plan_advices(run, paths);
+    ASSERT_EQ(list.advices.size(), 1U);
+    EXPECT_LE(list.advices[0].arena_bytes, std::uint64_t{1} << 40);
+    EXPECT_NE(evidence_of(list.advices[0], paths), "");
 }
 
 class long_run : public testing::Test {

@@ -18,7 +18,7 @@ ruling leave_large(const group_figures& figures) {
         verdict::leave,
         fmt::format("they have {} on average: using so many bytes takes far longer than getting them from malloc, and "
                     "malloc hands out again what is still in the cache",
-                    bytes_text(static_cast<std::uint64_t>(figures.mean_bytes())))};
+                    bytes_text(figures.bytes / figures.objects))};
 }
 
 bool comes_and_goes(const group_figures& figures) {

@@ -40,8 +40,11 @@ std::uint64_t buffer_bytes(const group_figures& figures) {
 
 /// A few arenas more than a life takes, each for several objects.
 void choose_arenas(advice& each) {
+    // Sizes in a trace may be anything.
+    constexpr std::uint64_t most = std::uint64_t{1} << 40;
     const group_figures& figures = each.figures;
-    each.arena_bytes = std::bit_ceil(std::max(2 * figures.largest, figures.peak_bytes / 8));
+    each.arena_bytes =
+        std::bit_ceil(std::min(std::max(2 * std::min(figures.largest, most), figures.peak_bytes / 8), most));
     each.arenas = (rounded_peak(figures) + figures.group_life) / each.arena_bytes + 2;
 }
 
