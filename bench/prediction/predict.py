@@ -44,7 +44,7 @@ def predict(acre, plain, folder):
     subprocess.run([acre, "-q", "record", "-o", trace, "--", *plain], check=True, stdout=subprocess.DEVNULL)
     text = subprocess.run([acre, "-q", "advise", "--json", trace], check=True, capture_output=True, text=True).stdout
     savings = [each["saving"] for each in json.loads(text)["advices"] if each["verdict"] != "leave" and each["saving"]]
-    return [sum(each["nanoseconds"][end] for each in savings) / 1e9 for end in ("low", "high")]
+    return [sum(each["expected_nanoseconds"][end] for each in savings) / 1e9 for end in ("low", "high")]
 
 
 def obtain(plain, with_acre, rounds):

@@ -56,6 +56,7 @@ protected:
         for (advice& each : list_.advices) {
             each.saving.done = true;
             each.saving.nanoseconds = {9e6, 10e6, 11e6};
+            each.saving.littered_nanoseconds = each.saving.nanoseconds;
         }
         check_ = check_application(list_, before_->run, before_->paths, after_->run, after_->paths, cpu);
         return check_;

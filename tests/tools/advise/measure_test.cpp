@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "advise/advice_report.hpp"
 #include "advise/advised_sequence.hpp"
 #include "advise/plan.hpp"
+#include "replay/contender_list.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/reader.hpp"
@@ -80,7 +82,39 @@ TEST_F(measure, every_advice_is_measured_and_judged) {
         EXPECT_GT(each.saving.candidate_peak_bytes, 0U);
         EXPECT_EQ(each.says == verdict::leave, each.saving.nanoseconds.low <= 0 || each.saving.share_of_cpu < 0.02);
         EXPECT_EQ(each.says == verdict::leave, !each.reason.empty());
+        const bool as_a_whole = each.suits == verdict::arena || each.suits == verdict::monotonic_arena;
+        EXPECT_EQ(each.saving.frees_left_out.has_value(), as_a_whole);
+        EXPECT_NE(each.saving.littered_nanoseconds.median, 0);
     }
+}
+
+TEST_F(measure, the_installed_mallocs_are_measured_too) {
+    replay_host host;
+    advice_list list = plan_advices(run_, paths_);
+    measure_advices(host, run_, list, [](double) {});
+    EXPECT_EQ(list.preloads.size(), installed_contenders("preloads").size());
+    for (std::size_t i = 1; i < list.preloads.size(); ++i) {
+        EXPECT_GE(list.preloads[i - 1].nanoseconds.median, list.preloads[i].nanoseconds.median);
+    }
+    const bool one_saves =
+        !list.preloads.empty() && std::any_of(list.preloads.begin(), list.preloads.end(),
+                                              [](const preload_saving& each) { return each.nanoseconds.low > 0; });
+    for (const advice& each : list.advices) EXPECT_EQ(each.saving.preload.has_value(), one_saves);
+    EXPECT_EQ(advice_json(list, paths_, reader_.header())["preloads"].size(), list.preloads.size());
+}
+
+TEST(expected_saving, lies_between_what_a_clean_heap_gives_and_the_most_measured) {
+    measured_saving saving;
+    saving.nanoseconds = {10, 12, 14};
+    saving.littered_nanoseconds = {11, 13, 15};
+    EXPECT_EQ(saving.expected().low, 10);
+    EXPECT_EQ(saving.expected().high, 15);
+    saving.frees_left_out = interval{15, 17, 40};
+    EXPECT_EQ(saving.expected().high, 40);
+    saving.littered_nanoseconds = {20, 60, 90};
+    EXPECT_EQ(saving.expected().low, 10);
+    EXPECT_EQ(saving.expected().high, 90);
+    EXPECT_EQ(saving.expected().median, 50);
 }
 
 TEST_F(measure, what_is_worth_too_little_is_left) {

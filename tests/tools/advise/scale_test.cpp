@@ -12,6 +12,7 @@
 #include "advise/value_counts.hpp"
 #include "advise/wording.hpp"
 #include "tools/support/large_trace.hpp"
+#include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/error.hpp"
 

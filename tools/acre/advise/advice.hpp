@@ -1,6 +1,7 @@
 // An advice: which allocations, what suits them, with which options, and what it is worth.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,17 +37,34 @@ struct site_part {
     std::uint64_t objects = 0;
 };
 
+/// Another malloc, put in the place of the system's, and what that alone saves.
+struct preload_saving {
+    std::string name;
+    interval nanoseconds;
+};
+
 /// What the replay of just these allocations gave.
 struct measured_saving {
     bool done = false;
-    interval nanoseconds;                // saved in the whole run; less than 0: it costs
-    std::optional<double> share_of_cpu;  // of the recorded run's CPU time where that is known, at the median
-    interval ratio;                      // candidate's time to the system's
+    interval nanoseconds;           // saved in the whole run, on a clean heap; less than 0: it costs
+    interval littered_nanoseconds;  // the same on a heap that is fragmented
+    std::optional<interval>
+        frees_left_out;                     // the same as the first, where what is freed as a whole is not freed singly
+    std::optional<preload_saving> preload;  // what the best malloc to preload saves of these allocations
+    std::optional<double> share_of_cpu;     // of the recorded run's CPU time where that is known, at the median
+    interval ratio;                         // candidate's time to the system's
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
     std::uint32_t rounds = 0;
     double replayed_share = 1;  // of the events, the first ones; the time is scaled to all of them
     std::string failure;        // why the candidate could not be replayed
+
+    /// What the program may expect: at least what a clean heap gives, at most the most that was measured.
+    interval expected() const noexcept {
+        const double freed = frees_left_out ? frees_left_out->high : nanoseconds.high;
+        const double most = std::max({nanoseconds.high, littered_nanoseconds.high, freed});
+        return {nanoseconds.low, (nanoseconds.low + most) / 2, most};
+    }
 };
 
 struct advice {
@@ -85,7 +103,8 @@ struct advice_list {
     std::uint64_t cpu_nanoseconds = 0;  // of the recorded run; 0: not known
     double malloc_nanoseconds = 0;      // of replaying all of its events with malloc; 0: not measured
     double malloc_share = 1;            // of the events that were replayed for it, the first ones; it is scaled to all
-    std::uint64_t sampling_period = 1;  // one allocation in so many was recorded
+    std::vector<preload_saving> preloads;  // of the installed mallocs, in the whole run, most first
+    std::uint64_t sampling_period = 1;     // one allocation in so many was recorded
 
     bool is_sample() const noexcept { return sampling_period > 1; }
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -55,6 +56,18 @@ std::string entry_text(std::size_t number, const advice& each, const call_paths&
     return text;
 }
 
+/// The change that takes no code, for comparison.
+std::string what_preloading_saves(const advice_list& list) {
+    if (list.preloads.empty()) return {};
+    std::string text = "Without any change to the program, LD_PRELOAD of ";
+    for (const preload_saving& each : list.preloads) {
+        const bool costs = each.nanoseconds.median < 0;
+        text += fmt::format("{}{} {} {}", &each == &list.preloads.front() ? "" : ", ", each.name,
+                            costs ? "costs" : "saves", time_text(std::abs(each.nanoseconds.median)));
+    }
+    return wrapped(text + ".", 0, 110);
+}
+
 std::string what_there_is_to_save(const advice_list& list) {
     std::string text =
         fmt::format("Replayed, all of its allocations and frees take malloc {}", time_text(list.malloc_nanoseconds));
@@ -65,19 +78,31 @@ std::string what_there_is_to_save(const advice_list& list) {
     if (list.malloc_share < 1) {
         text += fmt::format(" (scaled from the first {} of them)", percent_text(list.malloc_share));
     }
-    return text + ".\n";
+    return text + ".\n" + what_preloading_saves(list);
 }
 
 nlohmann::json interval_json(const interval& value) {
     return {{"low", value.low}, {"median", value.median}, {"high", value.high}};
 }
 
+nlohmann::json preload_json(const preload_saving& saving) {
+    return {{"name", saving.name}, {"nanoseconds", interval_json(saving.nanoseconds)}};
+}
+
 nlohmann::json saving_json(const measured_saving& saving) {
     if (!saving.done) return nullptr;
     const nlohmann::json share = saving.share_of_cpu ? nlohmann::json(*saving.share_of_cpu) : nullptr;
-    return {{"nanoseconds", interval_json(saving.nanoseconds)}, {"share_of_cpu", share},
-            {"time_ratio", interval_json(saving.ratio)},        {"system_peak_bytes", saving.system_peak_bytes},
-            {"peak_bytes", saving.candidate_peak_bytes},        {"rounds", saving.rounds},
+    const nlohmann::json left_out = saving.frees_left_out ? interval_json(*saving.frees_left_out) : nullptr;
+    return {{"expected_nanoseconds", interval_json(saving.expected())},
+            {"littered_nanoseconds", interval_json(saving.littered_nanoseconds)},
+            {"frees_left_out_nanoseconds", left_out},
+            {"preload", saving.preload ? preload_json(*saving.preload) : nullptr},
+            {"nanoseconds", interval_json(saving.nanoseconds)},
+            {"share_of_cpu", share},
+            {"time_ratio", interval_json(saving.ratio)},
+            {"system_peak_bytes", saving.system_peak_bytes},
+            {"peak_bytes", saving.candidate_peak_bytes},
+            {"rounds", saving.rounds},
             {"replayed_share", saving.replayed_share}};
 }
 
@@ -207,11 +232,14 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
 nlohmann::json advice_json(const advice_list& list, const call_paths& paths, const trace_header& header) {
     nlohmann::json advices = nlohmann::json::array();
     for (const advice& each : list.advices) advices.push_back(entry_json(each, paths));
+    nlohmann::json preloads = nlohmann::json::array();
+    for (const preload_saving& each : list.preloads) preloads.push_back(preload_json(each));
     return {{"command", header.command},
             {"allocations", list.objects},
             {"notes", header.notes},
             {"cpu_ns", header.end_is_known() ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
             {"malloc_ns", list.malloc_nanoseconds},
+            {"preloads", preloads},
             {"sampling_period", list.sampling_period},
             {"malloc_replayed_share", list.malloc_share},
             {"advices", advices},

@@ -124,7 +124,7 @@ apply_check check_application(const advice_list& list, const history& before, co
         checked.number = i;
         if (checked.state != follow_up::not_applied) {
             all_measured = all_measured && each.saving.done;
-            if (each.saving.done) checked.predicted = scaled(each.saving.nanoseconds, checked.gone_share());
+            if (each.saving.done) checked.predicted = scaled(each.saving.expected(), checked.gone_share());
             add(result.predicted, checked.predicted);
         }
         result.advices.push_back(checked);

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <vector>
 
 #include "advised_sequence.hpp"
 #include "replay/comparison.hpp"
+#include "replay/contender_list.hpp"
 #include "replay/resources.hpp"
 #include "replay/sequence_builder.hpp"
 #include "text/text.hpp"
@@ -18,6 +21,8 @@ namespace {
 
 constexpr double seconds_an_advice = 2;  // at most
 constexpr double seconds_in_all = 5;     // shared by all advices, besides the fewest rounds of each
+constexpr std::uint32_t rounds_of_whole_run = 3;
+constexpr std::uint32_t rounds_on_littered_heap = 5;
 
 contender contender_of(const advice& each) {
     switch (each.suits) {
@@ -32,12 +37,28 @@ contender contender_of(const advice& each) {
         case verdict::multi_pool:
             return {resource_number("multi_pool"), {}};
         case verdict::multi_arena:
+            return {resource_number("multi_arena"), {.count = each.arenas, .bytes = each.arena_bytes}};
         case verdict::concurrent_pool:
         case verdict::concurrent_multi_pool:
+            return {resource_number("concurrent_multi_pool"), {}};
         case verdict::leave:
             break;
     }
     return {system_number, {}};
+}
+
+/// Whether the code that is advised frees objects as a whole, where the program frees each.
+bool frees_as_a_whole(verdict v) {
+    switch (v) {
+        case verdict::arena:
+        case verdict::scratch:
+        case verdict::stack_buffer:
+        case verdict::monotonic_arena:
+        case verdict::phase_arena:
+            return true;
+        default:
+            return false;
+    }
 }
 
 /// What a part of the events took, for all of them.
@@ -45,7 +66,27 @@ interval scaled(const interval& part, double share) {
     return {part.low / share, part.median / share, part.high / share};
 }
 
-void note_result(advice& each, const comparison& found, std::uint64_t cpu_nanoseconds) {
+/// Who takes part in the measuring of an advice: what is advised first.
+struct field {
+    std::vector<contender> contenders;
+    std::optional<std::size_t> frees_left_out;  // positions in it
+    std::optional<std::size_t> preload;
+
+    field(const advice& each, const std::optional<contender>& best_preload) : contenders{contender_of(each)} {
+        if (frees_as_a_whole(each.suits)) {
+            frees_left_out = contenders.size();
+            contenders.push_back(contenders.front());
+            contenders.back().without_frees = true;
+        }
+        if (best_preload) {
+            preload = contenders.size();
+            contenders.push_back(*best_preload);
+        }
+    }
+};
+
+void note_result(advice& each, const field& took_part, const comparison& found, const comparison& littered,
+                 std::uint64_t cpu_nanoseconds) {
     measured_saving& saving = each.saving;
     const standing& candidate = found.standings.front();
     saving.rounds = found.rounds;
@@ -56,7 +97,20 @@ void note_result(advice& each, const comparison& found, std::uint64_t cpu_nanose
         return;
     }
     saving.done = true;
-    saving.nanoseconds = scaled(found.saved_nanoseconds(0), saving.replayed_share);
+    const auto saved = [&](const comparison& in, std::size_t contender) {
+        return scaled(in.saved_nanoseconds(contender), saving.replayed_share);
+    };
+    const auto took = [&](const std::optional<std::size_t>& contender) {
+        return contender && !found.standings[*contender].failed();
+    };
+    saving.nanoseconds = saved(found, 0);
+    saving.littered_nanoseconds =
+        littered.standings.front().failed() || littered.system.failed() ? saving.nanoseconds : saved(littered, 0);
+    if (took(took_part.frees_left_out)) saving.frees_left_out = saved(found, *took_part.frees_left_out);
+    if (took(took_part.preload)) {
+        const std::string name = contender_text(took_part.contenders[*took_part.preload]);
+        saving.preload = preload_saving{name, saved(found, *took_part.preload)};
+    }
     saving.ratio = candidate.ratio;
     saving.system_peak_bytes = found.system.peak_bytes;
     saving.candidate_peak_bytes = candidate.peak_bytes;
@@ -77,8 +131,8 @@ void judge(advice& each) {
     }
 }
 
-/// What there is to save at most.
-void measure_malloc(replay_host& host, const history& run, advice_list& list) {
+/// What there is to save at most, and what another malloc saves: the best to preload, if any saves anything.
+std::optional<contender> measure_malloc(replay_host& host, const history& run, advice_list& list) {
     sequence_builder builder;
     std::size_t left = longest_replay;
     run.for_each([&](const recorded_event& each) {
@@ -88,12 +142,34 @@ void measure_malloc(replay_host& host, const history& run, advice_list& list) {
     });
     const sequence steps = builder.finish();
     comparison_options options;
-    options.rounds = 3;
-    const comparison found = compare(host, steps.view(), {}, options);
-    if (found.system.failed()) return;
+    options.rounds = rounds_of_whole_run;
+    const std::vector<contender> preloads = installed_contenders("preloads");
+    const comparison found = compare(host, steps.view(), preloads, options);
+    if (found.system.failed()) return std::nullopt;
     list.malloc_share = replayed_share(steps, run.event_count());
     const double taken = std::max(found.system.nanoseconds.median - found.loop_nanoseconds.median, 0.0);
     list.malloc_nanoseconds = taken / list.malloc_share;
+    std::optional<contender> best;
+    double most = 0;
+    for (std::size_t i = 0; i < preloads.size(); ++i) {
+        if (found.standings[i].failed()) continue;
+        const interval saved = scaled(found.saved_nanoseconds(i), list.malloc_share);
+        list.preloads.push_back({contender_text(preloads[i]), saved});
+        if (saved.low <= 0 || saved.median <= most) continue;
+        most = saved.median;
+        best = preloads[i];
+    }
+    std::sort(list.preloads.begin(), list.preloads.end(), [](const preload_saving& a, const preload_saving& b) {
+        return a.nanoseconds.median != b.nanoseconds.median ? a.nanoseconds.median > b.nanoseconds.median
+                                                            : a.name < b.name;
+    });
+    return best;
+}
+
+/// Enough blocks to fragment the heap for these steps.
+std::uint32_t litter_for(const sequence& steps) {
+    constexpr std::uint64_t most = 1'000'000;
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(20 * std::uint64_t{steps.slots}, 200'000, most));
 }
 
 }  // namespace
@@ -104,17 +180,21 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
     const auto start = clock::now();
     double done = 0;
     const auto all = static_cast<double>(list.advices.size() + 1);
-    measure_malloc(host, run, list);
+    const std::optional<contender> best_preload = measure_malloc(host, run, list);
     tell(++done / all);
     for (advice& each : list.advices) {
-        const contender candidate = contender_of(each);
-        if (candidate.resource != system_number) {
+        if (each.suits != verdict::leave) {
             comparison_options options;
             const double left = seconds_in_all - std::chrono::duration<double>(clock::now() - start).count();
             options.most_seconds = std::clamp(left / (all - done), 0.0, seconds_an_advice);
             const sequence steps = advised_sequence(run, each);
             each.saving.replayed_share = replayed_share(steps, each.figures.events());
-            note_result(each, compare(host, steps.view(), {candidate}, options), list.cpu_nanoseconds);
+            const field took_part{each, best_preload};
+            const comparison clean = compare(host, steps.view(), took_part.contenders, options);
+            options.litter = litter_for(steps);
+            options.rounds = rounds_on_littered_heap;
+            const comparison littered = compare(host, steps.view(), {took_part.contenders.front()}, options);
+            note_result(each, took_part, clean, littered, list.cpu_nanoseconds);
             judge(each);
         }
         tell(++done / all);

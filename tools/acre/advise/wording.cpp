@@ -172,6 +172,14 @@ std::string saving_of(const advice& each) {
     std::string text =
         fmt::format("{} to {} of CPU time{}, {:.2f} times malloc's time", time_text(saving.nanoseconds.low),
                     time_text(saving.nanoseconds.high), share, saving.ratio.median);
+    text += fmt::format("; {} on a fragmented heap", time_text(saving.littered_nanoseconds.median));
+    if (saving.frees_left_out) {
+        text += fmt::format(", {} where nothing is freed singly", time_text(saving.frees_left_out->median));
+    }
+    if (saving.preload) {
+        text += fmt::format(". {} in malloc's place saves {} of these", saving.preload->name,
+                            time_text(saving.preload->nanoseconds.median));
+    }
     text += fmt::format("; peak {} instead of {}", bytes_text(saving.candidate_peak_bytes),
                         bytes_text(saving.system_peak_bytes));
     if (saving.replayed_share < 1) {

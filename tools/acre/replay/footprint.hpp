@@ -42,6 +42,12 @@ inline std::uint64_t anonymous_bytes() {
 /// The most that was held, beyond what there was at the beginning, at the moments at which it was asked.
 class footprint_meter {
 public:
+    footprint_meter() : in_use_before_{malloc_bytes_in_use()}, anonymous_before_{anonymous_bytes()} {}
+
+    /// For where only the time is wanted: on a fragmented heap the questions take longer than what is measured.
+    struct unused {};
+    explicit footprint_meter(unused) {}
+
     void sample() {
         held_ = std::max(held_, beyond(malloc_bytes(), in_use_before_));
         system_ = std::max(system_, beyond(anonymous_bytes(), anonymous_before_));
@@ -55,8 +61,8 @@ public:
 private:
     static std::uint64_t beyond(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }
 
-    std::uint64_t in_use_before_ = malloc_bytes_in_use();
-    std::uint64_t anonymous_before_ = anonymous_bytes();
+    std::uint64_t in_use_before_ = 0;
+    std::uint64_t anonymous_before_ = 0;
     std::uint64_t held_ = 0;
     std::uint64_t system_ = 0;
 };

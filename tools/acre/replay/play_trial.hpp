@@ -52,7 +52,9 @@ private:
     template <typename Slots>
     void play_with(Slots& slots, trial_result& result) {
         metered_upstream upstream{request_.memory_limit, !sequence_.runs.empty()};
-        footprint_meter meter;
+        footprint_meter meter = request_.purpose == trial_purpose::footprint
+                                    ? footprint_meter{}
+                                    : footprint_meter{footprint_meter::unused{}};
         try {
             const auto arrangement = std::make_unique<Arrangement>(upstream, request_.parameters);
             play_over(arrangement->resource, slots, meter, result);
