@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <cstring>
 
 #include "advise/advised_sequence.hpp"
 #include "advise/history.hpp"
@@ -10,12 +11,18 @@
 #include "info/trace_summary.hpp"
 #include "replay/sequence_builder.hpp"
 #include "trace/call_paths.hpp"
+#include "trace/error.hpp"
 #include "trace/reader.hpp"
 
 namespace acre_test {
 
 inline void check(bool holds) {
     if (!holds) std::abort();
+}
+
+/// What is refused is refused with one sentence.
+inline void check_sentence(const acre::tool::tool_error& error) {
+    check(std::strlen(error.what()) >= 10 && std::strchr(error.what(), '\n') == nullptr);
 }
 
 /// Throws tool_error where the trace is refused; aborts where figures contradict each other.
