@@ -168,7 +168,7 @@ TEST(comparison, a_child_that_dies_is_an_answer) {
     sequence broken;
     broken.shapes.push_back({16, 16});
     broken.slots = 1;
-    broken.steps.emplace_back(step_kind::reallocate, 0, 7'000'000);
+    broken.steps.emplace_back(step_kind::reallocate, 0U, 7'000'000U);
     host.stage(broken.view());
     const trial_result result = host.measure({.resource = resource_number("std_pool"), .memory_limit = 1 << 20});
     EXPECT_NE(result.signal, 0);
