@@ -58,6 +58,7 @@ public:
         if (!fs::exists(path_, error))
             throw tool_error{"cannot record: the recorder '" + path_.string() + "' is missing"};
         if (path_.string().find_first_of(": \t\n") == std::string::npos) return;
+        // Not where TMPDIR says: that name may have such characters as well.
         link_ = std::make_unique<temporary_directory>("/tmp/acre-");
         fs::create_symlink(path_, link_->path() / "libacre-record.so");
         path_ = link_->path() / "libacre-record.so";

@@ -15,7 +15,7 @@ bool is_named(const function_info& function, const std::string& name) {
     return function.name == name || function.short_name == name;
 }
 
-/// "src/orc.cpp:7" and "orc.cpp:7" are both the site at "/home/me/src/orc.cpp", line 7.
+/// "src/orc.cpp:7" and "orc.cpp:7" are both the site at line 7 of src/orc.cpp, in whichever folder that lies.
 bool is_at(const site_info& site, const std::string& place) {
     const std::string full = fmt::format("{}:{}", site.file, site.line);
     if (site.file.empty() || !full.ends_with(place)) return false;
