@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "commands/command.hpp"
+#include "commands/help_format.hpp"
 
 namespace {
 
@@ -38,12 +40,20 @@ void occupy_closed_streams() {
     if (file >= 0) ::close(file);
 }
 
-/// What `record` is given after the first "--" belongs to the program; the rest to acre, last one first as CLI11 wants.
+/// The subcommand that is named; empty when none is.
+std::string_view subcommand_of(int count, char** arguments) {
+    char** const end = arguments + count;
+    char** const word = std::find_if(arguments + 1, end, [](const char* each) { return *each != '-'; });
+    return word < end ? *word : "";
+}
+
+/// What a program to run or a shell's words are, after the first "--", is not acre's; the rest, last one first as CLI11
+/// wants.
 std::vector<std::string> own_arguments(int count, char** arguments, std::vector<std::string>& rest) {
     const std::vector<std::string> all(arguments + 1, arguments + count);
-    const auto word = std::find_if(all.begin(), all.end(), [](const auto& each) { return !each.starts_with('-'); });
-    const bool records = word != all.end() && *word == "record";
-    const auto separator = records ? std::find(word, all.end(), "--") : all.end();
+    const std::string_view subcommand = subcommand_of(count, arguments);
+    const bool has_rest = runs_a_program(subcommand) || subcommand == "complete";
+    const auto separator = has_rest ? std::find(all.begin(), all.end(), "--") : all.end();
     if (separator != all.end()) rest.assign(separator + 1, all.end());
     std::vector<std::string> own(all.begin(), separator);
     std::reverse(own.begin(), own.end());
@@ -51,10 +61,8 @@ std::vector<std::string> own_arguments(int count, char** arguments, std::vector<
 }
 
 bool measures(int count, char** arguments) {
-    return std::any_of(arguments, arguments + count, [](const char* argument) {
-        const std::string_view word{argument};
-        return word == "replay" || word == "advise" || word == "report";
-    });
+    const std::string_view word = subcommand_of(count, arguments);
+    return word == "replay" || word == "advise" || word == "report";
 }
 
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
@@ -68,13 +76,18 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
     const std::vector<std::string> unknown = app.remaining(true);
     if (unknown.empty()) return error.what();
     const std::string& word = unknown.front();
-    if (app.get_subcommands().empty()) {
+    const auto chosen = app.get_subcommands();
+    if (chosen.empty()) {
         if (word.starts_with('-')) return fmt::format("there is no option '{}'", word);
-        const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-        return fmt::format("there is no subcommand '{}': there are {}", word, fmt::join(names_of(commands), ", "));
+        const auto commands = names_of(shown_subcommands(app));
+        return fmt::format("there is no subcommand '{}': there are {}", word, fmt::join(commands, ", "));
     }
-    if (app.get_subcommands().front()->get_name() != "record") return error.what();
-    return fmt::format("'{}' is no option of record: the program to record comes after --", word);
+    const std::string& name = chosen.front()->get_name();
+    if (runs_a_program(name)) {
+        return fmt::format("'{}' is no option of {}: the program to record comes after --", word, name);
+    }
+    return word.starts_with('-') ? fmt::format("{} has no option '{}'", name, word)
+                                 : fmt::format("'{}' is one argument more than {} takes", word, name);
 }
 
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
@@ -95,6 +108,7 @@ int run(int count, char** arguments) {
     CLI::App app{"Finds out which allocators a real program needs, how large, and what they gain.", "acre"};
     app.set_version_flag("--version", "acre " ACRE_VERSION);
     app.add_flag("-q,--quiet", context.quiet, "No progress bar and no remarks");
+    app.formatter(std::make_shared<help_format>(context.values));
     app.require_subcommand(1);
     app.fallthrough();
     app.footer(examples);
@@ -107,6 +121,8 @@ int run(int count, char** arguments) {
     add_advise_command(app, context, action);
     add_report_command(app, context, action);
     add_export_command(app, context, action);
+    add_complete_command(app, context, action);
+    add_man_command(app, context, action);
     try {
         app.parse(own_arguments(count, arguments, context.rest));
         return action();

@@ -23,12 +23,16 @@ constexpr verdict with_code[] = {verdict::arena,           verdict::scratch,
 
 class code : public testing::Test {
 protected:
-    code() : stack_{made_.stack({"main", "server::handle_request:5"})}, paths_{made_.tables} {}
+    code()
+        : stack_{made_.stack({"main", "server::handle_request:5"})},
+          lambda_{made_.stack({"main", "work(int)::{lambda()#1}::operator()() const"})},
+          odd_{made_.stack({"main", "odd\nname"})},
+          paths_{made_.tables} {}
 
-    advice advice_of(verdict suits, std::uint64_t threads) const {
+    advice advice_of(verdict suits, std::uint64_t threads, std::uint32_t stack) const {
         advice each;
         each.suits = each.says = suits;
-        each.function = paths_.sites()[paths_.site(stack_)].function;
+        each.function = paths_.sites()[paths_.site(stack)].function;
         each.figures.threads = threads;
         each.block_bytes = 10'240;
         each.slot_bytes = 48;
@@ -39,7 +43,10 @@ protected:
     }
 
     std::string code_for(verdict suits, std::uint64_t threads) const {
-        return code_of(advice_of(suits, threads), paths_);
+        return code_of(advice_of(suits, threads, stack_), paths_);
+    }
+    std::string code_in(std::uint32_t stack, verdict suits) const {
+        return code_of(advice_of(suits, 1, stack), paths_);
     }
 
     /// As if pasted into a function that has what the code speaks of.
@@ -59,6 +66,8 @@ protected:
     temporary_directory directory_;
     made_trace made_;
     std::uint32_t stack_;
+    std::uint32_t lambda_;
+    std::uint32_t odd_;
     call_paths paths_;
 };
 
@@ -80,6 +89,13 @@ TEST_F(code, all_of_it_compiles) {
 
 TEST_F(code, what_is_left_needs_none) {
     EXPECT_EQ(code_for(verdict::leave, 1), "");
+}
+
+TEST_F(code, names_the_place_also_where_it_can_name_no_variable) {
+    for (const verdict suits : {verdict::arena, verdict::scratch, verdict::stack_buffer}) {
+        EXPECT_NE(code_in(lambda_, suits).find(" work::{lambda}::operator()"), std::string::npos) << name_of(suits);
+        EXPECT_NE(code_in(odd_, suits).find(" odd?name"), std::string::npos) << name_of(suits);
+    }
 }
 
 TEST_F(code, what_each_thread_does_alone_is_thread_local) {

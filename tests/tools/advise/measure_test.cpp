@@ -84,7 +84,10 @@ TEST_F(measure, every_advice_is_measured_and_judged) {
         EXPECT_EQ(each.says == verdict::leave, !each.reason.empty());
         const bool as_a_whole = each.suits == verdict::arena || each.suits == verdict::monotonic_arena;
         EXPECT_EQ(each.saving.frees_left_out.has_value(), as_a_whole);
-        EXPECT_NE(each.saving.littered_nanoseconds.median, 0);
+        // What is left is not measured further.
+        const bool goes_on = each.says != verdict::leave;
+        EXPECT_EQ(each.saving.littered_frees_left_out.has_value(), as_a_whole && goes_on);
+        EXPECT_EQ(each.saving.littered_nanoseconds.has_value(), goes_on);
     }
 }
 
@@ -106,15 +109,19 @@ TEST_F(measure, the_installed_mallocs_are_measured_too) {
 TEST(expected_saving, lies_between_what_a_clean_heap_gives_and_the_most_measured) {
     measured_saving saving;
     saving.nanoseconds = {10, 12, 14};
-    saving.littered_nanoseconds = {11, 13, 15};
+    saving.littered_nanoseconds = interval{11, 13, 15};
     EXPECT_EQ(saving.expected().low, 10);
     EXPECT_EQ(saving.expected().high, 15);
+    saving.frees_left_out = interval{11, 13, 15};
+    EXPECT_EQ(saving.expected().high, 2 * 14);
     saving.frees_left_out = interval{15, 17, 40};
     EXPECT_EQ(saving.expected().high, 40);
-    saving.littered_nanoseconds = {20, 60, 90};
+    saving.littered_nanoseconds = interval{20, 60, 90};
     EXPECT_EQ(saving.expected().low, 10);
     EXPECT_EQ(saving.expected().high, 90);
     EXPECT_EQ(saving.expected().median, 50);
+    saving.littered_frees_left_out = interval{90, 95, 100};
+    EXPECT_EQ(saving.expected().high, 100);
 }
 
 TEST_F(measure, what_is_worth_too_little_is_left) {

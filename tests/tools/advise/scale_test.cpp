@@ -5,16 +5,16 @@
 #include <deque>
 
 #include "advise/advised_sequence.hpp"
-#include "advise/coarse.hpp"
 #include "advise/event_store.hpp"
 #include "advise/plan.hpp"
 #include "advise/shape_table.hpp"
-#include "advise/value_counts.hpp"
 #include "advise/wording.hpp"
 #include "tools/support/large_trace.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
+#include "trace/coarse.hpp"
 #include "trace/error.hpp"
+#include "trace/value_counts.hpp"
 
 namespace {
 

@@ -1,65 +1,21 @@
 // The program itself: what it prints, and the exit status it ends with.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "command_run.hpp"
+#include "orcs_and_requests.hpp"
+#include "tools/support/hostile_trace.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/random_trace.hpp"
-#include "tools/support/temporary_directory.hpp"
 
 namespace {
 
 using namespace acre::test;
 
-/// What a run of the command printed, and how it ended.
-struct run_result {
-    int status = -1;
-    std::string output;
-    std::string errors;
-};
-
-class command : public testing::Test {
+class command : public command_run {
 protected:
-    run_result acre(const std::string& arguments) { return shell("'" ACRE_COMMAND "' " + arguments); }
-
-    /// Runs a line in the directory.
-    run_result shell(const std::string& command_line) {
-        const auto errors = directory_ / "errors";
-        const std::string line =
-            "cd '" + directory_.path().string() + "' && (" + command_line + ") 2>'" + errors.string() + "'";
-        run_result result;
-        std::FILE* pipe = ::popen(line.c_str(), "r");
-        if (pipe == nullptr) return result;
-        std::array<char, 4096> part{};
-        for (std::size_t got = 0; (got = std::fread(part.data(), 1, part.size(), pipe)) > 0;) {
-            result.output.append(part.data(), got);
-        }
-        const int status = ::pclose(pipe);
-        result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        std::ifstream file{errors};
-        result.errors = {std::istreambuf_iterator<char>{file}, {}};
-        return result;
-    }
-
-    /// One sentence on standard error, nothing on standard output.
-    void expect_failure(const std::string& arguments, int status, const std::string& word) {
-        const run_result result = acre(arguments);
-        EXPECT_EQ(result.status, status) << arguments;
-        EXPECT_EQ(result.output, "") << arguments;
-        EXPECT_TRUE(result.errors.starts_with("acre: ")) << result.errors;
-        EXPECT_NE(result.errors.find(word), std::string::npos) << result.errors;
-        EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
-    }
-
-    std::string content_of(const char* name) {
-        std::ifstream file{directory_ / name};
-        return {std::istreambuf_iterator<char>{file}, {}};
-    }
-
     /// What the page of a report is drawn from.
     static nlohmann::json data_in(const std::string& page) {
         const std::string begin = R"(id="data">)";
@@ -67,33 +23,13 @@ protected:
         return nlohmann::json::parse(page.substr(from, page.find('<', from) - from), nullptr, false);
     }
 
-    /// Orcs that come and go, and requests.
-    std::filesystem::path write_trace() {
-        made_trace made;
-        const auto spawns = made.stack({"main", "spawn:3", "operator new(unsigned long)"});
-        const auto ends = made.stack({"main", "request:9"});
-        const auto works = made.stack({"main", "request:8", "copy:1"});
-        std::vector<std::uint64_t> orcs;
-        for (std::uint64_t i = 0; i < 2000; ++i) {
-            orcs.push_back(made.allocate(spawns, 64));
-            std::vector<std::uint64_t> texts;
-            for (std::uint64_t n = 0; n < 5; ++n) texts.push_back(made.allocate(works, 20 + n * 30));
-            for (const std::uint64_t text : texts) made.release(text, ends);
-            if (orcs.size() < 50) continue;
-            made.release(orcs[i % 40], ends);
-            orcs.erase(orcs.begin() + static_cast<std::ptrdiff_t>(i % 40));
-        }
-        made.header.user_time = 1000;
-        return made.write(directory_ / "a.acre");
-    }
+    std::filesystem::path write_trace() { return orcs_and_requests().write(directory_ / "a.acre"); }
 
     /// With half of its last chunk of events gone.
     void write_cut_trace() {
         const auto path = random_trace(2, 100'000).write(directory_ / "cut.acre");
         std::filesystem::resize_file(path, std::filesystem::file_size(path) * 9 / 10);
     }
-
-    temporary_directory directory_;
 };
 
 TEST_F(command, says_its_version_and_its_help) {
@@ -323,6 +259,24 @@ TEST_F(command, info_prints_an_object) {
     EXPECT_EQ(json["sites"][0]["function"], "copy");
     EXPECT_EQ(json["sites"][0]["file"], "made.cpp");
     EXPECT_EQ(json["sites"][0]["line"], 1);
+}
+
+TEST_F(command, names_cannot_command_the_terminal) {
+    made_trace made;
+    const auto evil = made.stack({"main", "evil\x1b[31m\rname"});
+    for (int i = 0; i < 100; ++i) made.allocate(evil, 10);
+    made.header.command = {"./evil\x1b]0;title\x07"};
+    made.write(directory_ / "evil.acre");
+    for (const char* arguments :
+         {"info evil.acre", "advise --no-measure evil.acre", "diff evil.acre evil.acre",
+          "fit evil.acre --function 'evil?[31m?name'", "replay evil.acre --with pool --rounds 1"}) {
+        const run_result shown = acre(arguments);
+        EXPECT_EQ(shown.status, 0) << shown.errors;
+        EXPECT_NE(shown.output, "") << arguments;
+        const std::string all = shown.output + shown.errors;
+        EXPECT_EQ(all.find_first_of("\x1b\r\x07"), std::string::npos) << arguments << all;
+    }
+    EXPECT_NE(acre("info evil.acre").output.find("evil?[31m?name"), std::string::npos);
 }
 
 TEST_F(command, info_prints_for_people_without_colours_in_a_pipe) {
@@ -682,6 +636,21 @@ TEST_F(command, diff_of_two_recordings_of_a_program_shows_what_it_does_more) {
     const auto more = nlohmann::json::parse(acre("diff --json b.acre d.acre").output);
     EXPECT_GT(more["totals"]["bytes"]["growth"].get<double>(), 0.0);
     EXPECT_FALSE(more["grew"].empty());
+}
+
+/// A small file whose stacks name 140 million calls: refused before it takes memory.
+TEST_F(command, a_trace_whose_tables_are_made_to_do_harm_is_refused_by_all_that_name_places) {
+    hostile_trace made;
+    const std::uint32_t long_frame = made.frame(70'000);
+    for (int i = 0; i < 2'000; ++i) made.call(0, long_frame);
+    made.write(directory_ / "hostile.acre");
+    EXPECT_LT(std::filesystem::file_size(directory_ / "hostile.acre"), 1U << 20);
+    for (const char* arguments : {"info hostile.acre", "advise hostile.acre", "fit hostile.acre",
+                                  "report hostile.acre -o report.html", "export hostile.acre -o events.csv",
+                                  "export hostile.acre -o profile.pb.gz", "diff hostile.acre hostile.acre"}) {
+        expect_failure(arguments, 1, "than 67,108,864 calls");
+    }
+    EXPECT_EQ(acre("replay hostile.acre --with pool --rounds 1").status, 0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "text/text.hpp"
 #include "tools/support/temporary_directory.hpp"
 
 namespace {
@@ -49,9 +50,9 @@ TEST(fit_code, compiles) {
 }
 
 TEST(fit_code, sizes_are_written_as_people_do) {
-    EXPECT_EQ(size_literal(16384), "16_KiB");
-    EXPECT_EQ(size_literal(3 << 20), "3_MiB");
-    EXPECT_EQ(size_literal(1008), "1008");
+    EXPECT_EQ(bytes_literal(16384), "16_KiB");
+    EXPECT_EQ(bytes_literal(3 << 20), "3_MiB");
+    EXPECT_EQ(bytes_literal(1008), "1008");
 }
 
 }  // namespace

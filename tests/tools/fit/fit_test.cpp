@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
 #include "fit/fit_check.hpp"
+#include "fit/kept_events.hpp"
 #include "fit/multi_arena_model.hpp"
 #include "made_workload.hpp"
+#include "trace/error.hpp"
 
 namespace {
 
@@ -207,6 +210,54 @@ TEST(fit, batches_do_not_change_the_answer) {
     const auto at_once = try_multi_arenas(source_of(made), few, trials);
     few.peak_objects = std::uint64_t{1} << 40;
     EXPECT_EQ(try_multi_arenas(source_of(made), few, trials), at_once);
+}
+
+/// What a fit uses of an event.
+bool alike(const event& a, const event& b) {
+    const bool reallocates = (a.op == operation::realloc) == (b.op == operation::realloc);
+    const bool same = a.object == b.object && a.size == b.size && a.thread == b.thread && a.allocates == b.allocates;
+    return same && reallocates && (!a.allocates || (a.stack == b.stack && a.alignment_log2 == b.alignment_log2));
+}
+
+TEST(kept_events, are_those_that_were_read_also_out_of_a_file) {
+    made_trace made = random_lives(9);
+    for (std::size_t i = 0; i + 1 < made.events.size(); ++i) {
+        event& first = made.events[i];
+        event& second = made.events[i + 1];
+        first.thread = static_cast<std::uint32_t>(i % 3);
+        if (!first.allocates && second.allocates && i % 4 == 0) first.op = second.op = operation::realloc;
+    }
+    std::vector<event> many;
+    const std::uint64_t objects = static_cast<std::uint64_t>(
+        std::count_if(made.events.begin(), made.events.end(), [](const event& e) { return e.allocates; }));
+    for (std::uint64_t again = 0; again < 60; ++again) {
+        for (event e : made.events) {
+            e.object += again * objects;
+            many.push_back(e);
+        }
+    }
+    const event_source source = [&](const std::function<void(const event&)>& visit) {
+        for (const event& e : many) visit(e);
+    };
+    for (const std::size_t memory : {std::size_t{0}, std::size_t{1} << 30}) {
+        const kept_events kept{source, memory};
+        double told = 0;
+        const event_source again = kept.source([&](double done) { told = done; });
+        for (int pass = 0; pass < 2; ++pass) {
+            std::size_t at = 0;
+            bool right = true;
+            again([&](const event& e) { right = right && alike(e, many[at++]); });
+            EXPECT_TRUE(right);
+            EXPECT_EQ(at, many.size());
+            EXPECT_GT(told, 0.5);
+        }
+    }
+}
+
+TEST(kept_events, sizes_that_no_program_can_have_are_refused) {
+    made_trace made;
+    made.allocate(0, std::uint64_t{1} << 48);
+    EXPECT_THROW(kept_events{source_of(made)}, tool_error);
 }
 
 }  // namespace

@@ -102,4 +102,21 @@ TEST(multi_arena_model, counts_sizes_in_granules) {
     EXPECT_EQ(granules_of(~std::uint64_t{0}), most_granules);
 }
 
+TEST(quick_divisor, divides_as_the_operator_does) {
+    constexpr std::uint32_t largest = 0xffff'ffff;
+    for (const std::uint32_t divisor : {1U, 2U, 3U, 7U, 27U, 4096U, 65'537U, 1U << 31, largest - 1, largest}) {
+        const quick_divisor quick{divisor};
+        for (const std::uint32_t number : {0U, 1U, divisor - 1, divisor, largest / 2, largest - 1, largest}) {
+            EXPECT_EQ(quick(number), number / divisor) << number << " / " << divisor;
+        }
+        // Around multiples, where a rounding would show.
+        for (std::uint64_t multiple = divisor; multiple <= largest;
+             multiple += divisor * (1 + multiple / divisor / 3)) {
+            const auto number = static_cast<std::uint32_t>(multiple);
+            EXPECT_EQ(quick(number), number / divisor);
+            EXPECT_EQ(quick(number - 1), (number - 1) / divisor);
+        }
+    }
+}
+
 }  // namespace

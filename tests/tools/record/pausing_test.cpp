@@ -77,6 +77,12 @@ TEST_F(samples, have_one_allocation_in_so_many_and_its_free) {
     }
 }
 
+TEST_F(samples, that_took_nothing_say_that_it_was_the_sample) {
+    record_options options = options_for({PAUSING, "seldom"});
+    options.sampling_period = 1'000'000;
+    EXPECT_NE(refusal(options).find("that the sample took"), std::string::npos) << refusal(options);
+}
+
 TEST_F(samples, are_the_same_each_time) {
     EXPECT_EQ(sample_of("often", 50).allocations(4321), sample_of("often", 50).allocations(4321));
 }

@@ -35,6 +35,11 @@ TEST_F(refused, is_what_does_not_exist) {
     EXPECT_EQ(files_left(), 0u);
 }
 
+TEST_F(refused, is_what_has_the_malloc_of_a_sanitizer) {
+    EXPECT_TRUE(contains(refusal({SANITIZED}), "built with AddressSanitizer"));
+    EXPECT_EQ(files_left(), 0u);
+}
+
 TEST_F(refused, is_what_is_no_program) {
     EXPECT_TRUE(contains(refusal({"/"}), "directory"));
     EXPECT_TRUE(contains(refusal({"/etc/passwd"}), "not an executable"));

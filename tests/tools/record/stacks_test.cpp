@@ -121,6 +121,46 @@ TEST_F(stacks, name_inlined_functions_with_their_lines) {
     EXPECT_FALSE(module.build_id.empty());
 }
 
+/// The functions around the allocation of a size, innermost first.
+std::vector<std::string> functions_around(const loaded_trace& trace, std::uint64_t size) {
+    std::vector<std::string> names;
+    const auto found =
+        std::find_if(trace.events.begin(), trace.events.end(), [&](const event& each) { return each.size == size; });
+    if (found == trace.events.end()) return names;
+    for (const frame_info& frame : trace.stack_of(*found)) {
+        for (const source_location& location : frame.locations) names.push_back(location.function);
+    }
+    return names;
+}
+
+bool any_begins_with(const std::vector<std::string>& names, const std::string& start) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return name.starts_with(start); });
+}
+
+TEST_F(stacks, name_functions_of_local_types_with_what_they_lie_in) {
+    for (const char* program : {LOCAL_TYPES, LOCAL_TYPES_PLAIN}) {
+        const loaded_trace trace = run({program});
+        const std::vector<std::string> in_table = functions_around(trace, 7'654'321);
+        EXPECT_TRUE(any_begins_with(in_table, "(anonymous namespace)::table::add")) << testing::PrintToString(in_table);
+        EXPECT_FALSE(any_begins_with(in_table, "make_unique")) << testing::PrintToString(in_table);
+        const std::vector<std::string> first = functions_around(trace, 7'654'322);
+        const std::vector<std::string> second = functions_around(trace, 7'654'323);
+        EXPECT_TRUE(any_begins_with(first, "main::")) << testing::PrintToString(first);
+        EXPECT_TRUE(any_begins_with(second, "main::")) << testing::PrintToString(second);
+        EXPECT_NE(first, second);
+    }
+}
+
+TEST_F(stacks, have_the_lines_of_functions_within_functions) {
+    const loaded_trace trace = run({LOCAL_TYPES_PLAIN});
+    const auto found = std::find_if(trace.events.begin(), trace.events.end(),
+                                    [](const event& each) { return each.size == 7'654'324; });
+    ASSERT_NE(found, trace.events.end());
+    const source_location lambda = trace.stack_of(*found).at(0).locations.at(0);
+    EXPECT_TRUE(lambda.function.starts_with("main::")) << lambda.function;
+    EXPECT_EQ(lambda.line, 41u);
+}
+
 TEST_F(stacks, by_frame_pointers_are_those_by_unwind_tables_where_there_are_frame_pointers) {
     record_options options = options_for({FRAME_POINTERS});
     const loaded_trace whole{record(options).traces.at(0)};

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <unordered_set>
 
@@ -12,6 +13,7 @@
 #include "replay/play_lanes.hpp"
 #include "replay/sequence_builder.hpp"
 #include "replay/slots.hpp"
+#include "replay/step_window.hpp"
 #include "tools/support/made_trace.hpp"
 
 namespace {
@@ -85,7 +87,7 @@ private:
 };
 
 /// Each thread frees what the one before it allocated, and reallocates some of it.
-sequence ring_of(std::uint32_t threads, int objects) {
+sequence ring_of(std::uint32_t threads, int objects, std::size_t memory = shared_array<step>::usual_memory) {
     made_trace made;
     std::vector<std::uint64_t> live;
     for (int i = 0; i < objects; ++i) {
@@ -97,26 +99,100 @@ sequence ring_of(std::uint32_t threads, int objects) {
         if (i % 5 == 0) live.push_back(made.allocate(0, 200, next, operation::realloc));
         live.erase(live.begin());
     }
-    sequence_builder builder{lanes::as_recorded};
+    sequence_builder builder{lanes::as_recorded, memory};
     for (const event& e : made.events) builder.add(e);
     return builder.finish();
+}
+
+void expect_played_in_order(const sequence& steps) {
+    watching_resource resource;
+    const trial_request request{.purpose = trial_purpose::check};
+    shared_slots slots{steps.view()};
+    footprint_meter meter;
+    trial_result result;
+    constexpr std::uint64_t window_steps = 1;
+    lane_play<watching_resource, false>{resource, steps.view(), request, slots, window_steps}.run(meter, result);
+    EXPECT_EQ(result.failure, trial_failure::none);
+    EXPECT_EQ(resource.wrong(), 0U);
+    EXPECT_EQ(resource.live(), 0U);
+    EXPECT_GT(result.nanoseconds, 0U);
 }
 
 TEST(play, threads_free_only_what_was_allocated) {
     for (const std::uint32_t threads : {1U, 2U, 7U}) {
         const sequence steps = ring_of(threads, 20'000);
         EXPECT_EQ(steps.lanes, threads);
-        watching_resource resource;
-        const trial_request request{.purpose = trial_purpose::check};
-        shared_slots slots{steps.view()};
-        footprint_meter meter;
-        trial_result result;
-        lane_play<watching_resource, false>{resource, steps.view(), request, slots}.run(meter, result);
-        EXPECT_EQ(result.failure, trial_failure::none);
-        EXPECT_EQ(resource.wrong(), 0U);
-        EXPECT_EQ(resource.live(), 0U);
-        EXPECT_GT(result.nanoseconds, 0U);
+        EXPECT_TRUE(steps.view().in_memory);
+        expect_played_in_order(steps);
     }
+}
+
+TEST(play, threads_play_steps_out_of_a_file) {
+    for (const std::uint32_t threads : {2U, 3U}) {
+        const sequence steps = ring_of(threads, 20'000, 0);
+        EXPECT_FALSE(steps.view().in_memory);
+        EXPECT_GT(steps.runs.size(), 2 * threads);
+        expect_played_in_order(steps);
+    }
+}
+
+/// Small requests only, which cost next to nothing; counts them.
+struct counting_resource {
+    std::uint64_t calls = 0;
+    std::array<unsigned char, 4096> bytes{};
+
+    void* try_allocate(std::size_t, std::size_t) noexcept {
+        ++calls;
+        return bytes.data();
+    }
+    void deallocate(void*, std::size_t, std::size_t) noexcept { ++calls; }
+};
+
+/// All in reallocations, so that windows end between the halves of some.
+sequence reallocations(int count, std::size_t memory) {
+    sequence_builder builder{lanes::one, memory};
+    event e;
+    e.allocates = true;
+    e.size = 10;
+    e.op = operation::malloc;
+    builder.add(e);
+    for (int i = 0; i < count; ++i) {
+        e.op = operation::realloc;
+        e.allocates = false;
+        builder.add(e);
+        ++e.object;
+        e.allocates = true;
+        builder.add(e);
+    }
+    return builder.finish();
+}
+
+TEST(play, windows_of_a_file_miss_and_repeat_nothing) {
+    const sequence steps = reallocations(2'500'000, 1 << 20);
+    const sequence_view view = steps.view();
+    ASSERT_FALSE(view.in_memory);
+    own_slots slots{view};
+    counting_resource resource;
+    player<counting_resource, own_slots, true> each{resource, view, {}, slots};
+    const step_window window{view};
+    std::uint64_t windows = 0;
+    for (std::uint64_t reached = 0; reached < view.steps.size(); ++windows) {
+        const std::uint64_t end = window.bring_in(reached, view.steps.size());
+        const std::uint64_t next = each.play(reached, end);
+        window.let_go(reached, end);
+        reached = next;
+    }
+    EXPECT_EQ(windows, 5U);
+    EXPECT_EQ(resource.calls, 1U + 2 * 2'500'000U);
+}
+
+TEST(play, steps_are_the_same_in_memory_and_in_a_file) {
+    const sequence in_memory = reallocations(300'000, shared_array<step>::usual_memory);
+    const sequence in_file = reallocations(300'000, 0);
+    ASSERT_EQ(in_memory.steps.size(), in_file.steps.size());
+    EXPECT_EQ(std::memcmp(in_memory.steps.begin(), in_file.steps.begin(), in_file.steps.size() * sizeof(step)), 0);
+    EXPECT_EQ(in_memory.uses, in_file.uses);
+    EXPECT_EQ(in_file.uses, std::vector<std::uint64_t>{in_file.steps.size()});
 }
 
 }  // namespace

@@ -30,8 +30,13 @@ protected:
                  {{"pairs", {{{"arenas", 2}, {"bytes", 64}, {"total_bytes", 200}}}},
                   {"least", nullptr},
                   {"impossible", ""},
+                  {"check", nullptr},
                   {"code", "acre::multi_arena a;"}}},
-                {"arena", {{"first_block_bytes", 1024}}},
+                {"arena",
+                 {{"first_block_bytes", 1024},
+                  {"bytes_without_reset", 4096},
+                  {"generations", {{"count", 3}, {"p50_bytes", 32}, {"p99_bytes", 1024}, {"max_bytes", 1024}}},
+                  {"check", {{"suffices", true}, {"one_less_fails", nullptr}, {"failure", ""}}}}},
                 {"slots", {{"sizes", json::array()}}}};
     }
 
@@ -44,6 +49,9 @@ TEST_F(fit_file, is_what_was_printed) {
     json part = whole();
     part.erase("multi_arena");
     EXPECT_EQ(written_and_read(part.dump()), part);
+    json of_an_advice = part;
+    of_an_advice["advice"] = 7;
+    EXPECT_EQ(written_and_read(of_an_advice.dump()), part);
 }
 
 TEST_F(fit_file, is_refused_where_a_page_could_not_show_it) {
@@ -63,7 +71,13 @@ TEST_F(fit_file, is_refused_where_a_page_could_not_show_it) {
     with("/multi_arena/least", 5);
     with("/multi_arena/code", nullptr);
     with("/slots/sizes", {{{"bytes", 8}}});
+    with("/multi_arena/check", 5);
     with("/arena/first_block_bytes", nullptr);
+    with("/arena/bytes_without_reset", "many");
+    with("/arena/generations/p50_bytes", nullptr);
+    with("/arena/generations", json::array());
+    with("/arena/check/one_less_fails", "no");
+    with("/arena/check/failure", nullptr);
     for (const std::string& text : wrong) {
         EXPECT_THROW(written_and_read(text), tool_error) << text;
     }

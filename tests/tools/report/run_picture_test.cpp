@@ -86,7 +86,7 @@ TEST_F(picture, knows_what_was_alive_at_the_peak) {
 TEST_F(picture, tells_lifetimes_by_three_clocks) {
     made_trace made;
     const auto site = made.stack({"main:1"});
-    made.release(made.allocate(site, 10), site);  // 100 ns later, nothing between
+    made.release(made.allocate(site, 10), site);  // 1 us later, nothing between
     const auto kept = made.allocate(site, 10);
     for (int i = 0; i < 4; ++i) made.allocate(site, 1000);
     made.release(kept, site);
@@ -96,7 +96,7 @@ TEST_F(picture, tells_lifetimes_by_three_clocks) {
     EXPECT_EQ(all.life_bytes.classes()[0].count, 1U);
     EXPECT_EQ(all.life_bytes.classes()[12].count, 1U);  // 2048 to below 4096
     EXPECT_EQ(all.life_times.classes()[0].count, 1U);
-    EXPECT_EQ(all.life_times.classes()[2].count, 1U);  // 500 ns to below 1 us
+    EXPECT_EQ(all.life_times.classes()[2].count, 1U);  // 5 us to below 10 us
 }
 
 TEST_F(picture, shows_the_generations_of_an_advised_scope) {
@@ -115,7 +115,7 @@ TEST_F(picture, shows_the_generations_of_an_advised_scope) {
         EXPECT_EQ(lane.name, "request");
         EXPECT_EQ(lane.thread, thread);
         EXPECT_EQ(lane.lane.count(), 50U);
-        EXPECT_EQ(lane.lane.longest(), 900U);
+        EXPECT_EQ(lane.lane.longest(), 9000U);
         EXPECT_EQ(lane.lane.bands().front().bytes, 5 * (100U + thread));
     }
 }

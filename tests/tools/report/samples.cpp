@@ -73,6 +73,62 @@ made_trace one_event() {
     return made;
 }
 
+/// Nothing is ever freed.
+made_trace no_frees() {
+    made_trace made;
+    const auto keep =
+        made.stack({"main", "load:12", "std::vector<entry>::push_back(entry)", "operator new(unsigned long)"});
+    for (std::uint64_t i = 0; i < 4000; ++i) made.allocate(keep, 24 + 8 * (i % 3));
+    return made;
+}
+
+/// Two hundred threads that work one after the other, each in scopes of its own names.
+made_trace many_threads() {
+    made_trace made;
+    const auto put = made.stack({"start_thread", "worker:9", "handle:21", "malloc"});
+    const auto end = made.stack({"start_thread", "worker:9", "handle:25"});
+    for (std::uint32_t thread = 0; thread < 200; ++thread) {
+        const std::string scope = "job of worker " + std::to_string(thread);
+        for (int turn = 0; turn < 12; ++turn) {
+            made.mark_here(mark_kind::scope_begin, scope, thread);
+            std::vector<std::uint64_t> objects;
+            for (std::uint64_t n = 0; n < 6; ++n) objects.push_back(made.allocate(put, 32 * (n + 1), thread));
+            for (const std::uint64_t object : objects) made.release(object, end, thread);
+            made.mark_here(mark_kind::scope_end, scope, thread);
+        }
+    }
+    return made;
+}
+
+/// Names as templates make them, files in deep folders, a command line of many arguments.
+made_trace long_names() {
+    made_trace made;
+    std::string type = "unsigned long";
+    for (int depth = 0; depth < 7; ++depth) {
+        type = "std::map<std::basic_string<char, std::char_traits<char>, std::allocator<char>>, std::vector<" + type +
+               ", std::allocator<" + type + ">>>";
+        if (type.size() > 20'000) break;
+    }
+    const std::string outer = "company::product::subsystem::handler<" + type + ">::handle(" + type + " const&)";
+    const std::string inner = "void company::product::subsystem::visit_each_of_them<" + type + ">(" + type + "&&)";
+    const auto put = made.stack({"main", outer, inner, "operator new(unsigned long)"});
+    const auto end = made.stack({"main", outer});
+    for (source_location* each : {&made.tables.frames[1].locations[0], &made.tables.frames[2].locations[0]}) {
+        each->file =
+            "/home/somebody/work/company/product/" + std::string(150, 'd') + "/source/handler_implementation.cpp";
+        each->line = 123'456;
+    }
+    made.mark_here(mark_kind::scope_begin, type);
+    for (int i = 0; i < 300; ++i) {
+        std::vector<std::uint64_t> objects;
+        for (std::uint64_t n = 0; n < 8; ++n) objects.push_back(made.allocate(put, 16 + 24 * n));
+        for (const std::uint64_t object : objects) made.release(object, end);
+    }
+    made.mark_here(mark_kind::scope_end, type);
+    for (int i = 0; i < 60; ++i) made.header.command.push_back("--option-number-" + std::to_string(i) + "=value");
+    return made;
+}
+
 made_trace sampled() {
     made_trace made = random_trace(3, 5000);
     made.header.sampling_period = 512;
@@ -106,7 +162,7 @@ void write_large(const std::filesystem::path& path, std::uint64_t events) {
     std::uint64_t objects = 0;
     event e;
     for (std::uint64_t i = 0; i < events; ++i) {
-        e.time += 100 * (1 + (random() % 1000 == 0 ? random() % 5000 : 0));
+        e.time += 1000 * (1 + (random() % 1000 == 0 ? random() % 5000 : 0));
         e.thread = static_cast<std::uint32_t>(i % 4);
         e.stack = stacks[(random() % stacks.size()) * (random() % 100) / 100];
         e.allocates = live.size() < 1000 || (live.size() < 50'000 && random() % 2 == 0);
@@ -132,6 +188,9 @@ void write_all(const std::filesystem::path& directory, std::uint64_t events) {
     hostile().write(directory / "hostile.acre");
     one_event().write(directory / "one_event.acre");
     made_trace{}.write(directory / "empty.acre");
+    no_frees().write(directory / "no_frees.acre");
+    many_threads().write(directory / "many_threads.acre");
+    long_names().write(directory / "long_names.acre");
     sampled().write(directory / "sampled.acre");
     without_free_stacks().write(directory / "without_free_stacks.acre");
     random_trace(6, 20'000).write(directory / "random.acre");

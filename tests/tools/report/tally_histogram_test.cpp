@@ -35,7 +35,7 @@ TEST(tally_histogram, has_round_bounds) {
     }
     EXPECT_FALSE(std::binary_search(sizes.begin(), sizes.end(), std::uint64_t{3} << 20));
     const auto times = time_bounds();
-    EXPECT_EQ(times.front(), 200U);
+    EXPECT_EQ(times.front(), 2000U);
     EXPECT_EQ(times.back(), 10'000'000'000'000U);
     EXPECT_TRUE(std::binary_search(times.begin(), times.end(), 5'000U));
 }

@@ -12,9 +12,9 @@ TEST(timeline, has_the_live_bytes_of_each_bucket) {
     line.allocate(0, 100);
     line.allocate(10, 50);
     line.release(20, 100);
-    line.allocate(300, 7);
+    line.allocate(3000, 7);
     EXPECT_EQ(line.live_bytes(), 57U);
-    EXPECT_EQ(line.bucket_nanoseconds(), 100U);
+    EXPECT_EQ(line.bucket_nanoseconds(), 1000U);
     const std::vector<time_bucket> buckets = line.finish();
     ASSERT_EQ(buckets.size(), 4U);
     EXPECT_EQ(buckets[0].most_bytes, 150U);
@@ -30,7 +30,7 @@ TEST(timeline, has_the_live_bytes_of_each_bucket) {
 TEST(timeline, what_a_bucket_begins_with_counts_as_alive_in_it) {
     timeline line;
     line.allocate(0, 100);
-    line.release(100, 100);
+    line.release(1000, 100);
     EXPECT_EQ(line.finish()[1].most_bytes, 100U);
 }
 

@@ -86,7 +86,7 @@ private:
 
     event next(std::uint32_t stack, std::uint32_t thread, operation op) {
         event e;
-        e.time = time_ += 100;
+        e.time = time_ += 1000;
         e.thread = thread;
         e.stack = stack;
         e.op = op;

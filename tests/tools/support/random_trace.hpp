@@ -37,7 +37,7 @@ inline made_trace random_trace(unsigned seed, std::size_t events) {
             live.pop_back();
         }
         // Times may jump and even go back a little: several threads' clocks.
-        made.events.back().time = 100 * (i * 7 + below(50));
+        made.events.back().time = 1000 * (i * 7 + below(50));
         if (i == threads * std::size_t{50} && threads < 5) {
             made.events.back().thread = threads++;
         }

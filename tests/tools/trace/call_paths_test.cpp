@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/support/hostile_trace.hpp"
 #include "tools/support/made_trace.hpp"
+#include "trace/error.hpp"
 
 namespace {
 
@@ -77,6 +79,17 @@ TEST(call_paths, inlined_calls_are_levels_of_their_own) {
     EXPECT_EQ(paths.site_text(paths.site(1)), "inner (a.hpp:5)");
 }
 
+TEST(call_paths, a_frame_that_is_gone_at_the_free_is_put_back_with_what_it_is_called_through) {
+    made_trace made;
+    const auto caller = made.stack({"main:3"});
+    made.tables.frames.push_back({0, 0, {{"work", "a.cpp", 5}, {"std::invoke()", "functional", 9}}});
+    const auto frame = static_cast<std::uint32_t>(made.tables.frames.size() - 1);
+    made.tables.call_tree.push_back({caller, frame});
+    const auto allocates = static_cast<std::uint32_t>(made.tables.call_tree.size() - 1);
+    const call_paths paths{made.tables};
+    EXPECT_EQ(function_at(paths, paths.common(paths.node(allocates), paths.free_node(caller))), "work");
+}
+
 TEST(call_paths, what_has_no_name_is_called_by_its_module) {
     made_trace made;
     made.tables.frames.push_back({0, 0x1a2b, {}});
@@ -95,6 +108,39 @@ TEST(call_paths, a_very_deep_stack_costs_little) {
     }
     const call_paths paths{made.tables};
     EXPECT_LE(paths.nodes().size(), 300U);
+}
+
+std::string refusal_of(const trace_tables& tables, const call_path_limits& limits) {
+    try {
+        const call_paths paths{tables, limits};
+    } catch (const tool_error& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(call_paths, more_calls_than_any_recording_has_are_refused) {
+    hostile_trace made;
+    made.add_fans(10, 90);  // 20 calls of frames with 1 + 90 functions
+    EXPECT_EQ(refusal_of(made.tables, {.calls = 910}), "");
+    EXPECT_NE(refusal_of(made.tables, {.calls = 909}).find("more than 909 calls"), std::string::npos);
+}
+
+TEST(call_paths, more_paths_than_any_recording_has_are_refused) {
+    hostile_trace made;
+    made.add_fans(10, 90);
+    const call_paths paths{made.tables};
+    EXPECT_EQ(paths.nodes().size(), 1U + 910);
+    EXPECT_EQ(refusal_of(made.tables, {.paths = 2'000}), "");
+    EXPECT_NE(refusal_of(made.tables, {.paths = 909}).find("more than 909 paths"), std::string::npos);
+}
+
+TEST(call_paths, a_path_deeper_than_any_ends_with_its_last_function) {
+    hostile_trace made;
+    made.add_chain(200'000, 100'000);
+    const call_paths paths{made.tables};
+    EXPECT_EQ(paths.nodes().size(), 1U + 256);
+    EXPECT_EQ(paths.nodes()[paths.node(200'000)].depth, 256U);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Files that are cut off, damaged or made to do harm: one sentence, no crash, no unbounded memory.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <fstream>
@@ -168,6 +169,11 @@ TEST_F(damage, what_is_not_a_trace_is_called_that) {
     EXPECT_THROW(trace_reader{directory_.path()}, tool_error);
 }
 
+TEST_F(damage, a_pipe_is_refused_without_waiting_for_a_writer) {
+    ASSERT_EQ(::mkfifo((directory_ / "pipe.acre").c_str(), 0600), 0);
+    EXPECT_THROW(trace_reader{directory_ / "pipe.acre"}, tool_error);
+}
+
 TEST_F(damage, sections_in_another_order_are_refused) {
     const auto section_text = [&](std::size_t number) {
         return bytes_.substr(sections_[number].begin, sections_[number].end - sections_[number].begin);
@@ -245,39 +251,80 @@ TEST_F(damage, names_that_grow_beyond_all_bounds_are_refused) {
     EXPECT_LT(usage.ru_maxrss, 2'000'000);  // KiB
 }
 
-/// Events of one chunk, column by column.
-std::string chunk(std::uint64_t events, const std::vector<std::string>& columns) {
+std::string numbers(std::initializer_list<std::uint64_t> values) {
+    return payload([&](byte_sink& sink) {
+        for (const std::uint64_t value : values) sink.number(value);
+    });
+}
+
+/// The columns of a chunk; without more: of one malloc.
+struct columns {
+    std::string op = numbers({0});
+    std::string size = numbers({9});
+    std::string alignment{};
+    std::string stack = numbers({0});
+    std::string guess{};
+    std::string object{};
+    std::string step = numbers({0});
+    std::string run = numbers({1});
+    std::string thread{};
+};
+
+std::string chunk(std::uint64_t events, const columns& of) {
+    const std::string* const in_order[] = {&of.op,     &of.size, &of.alignment, &of.stack, &of.guess,
+                                           &of.object, &of.step, &of.run,       &of.thread};
     std::string text = payload([&](byte_sink& sink) {
         sink.number(events);
         sink.number(0);
         sink.number(0);
-        for (const std::string& column : columns) sink.number(column.size());
+        for (const std::string* column : in_order) sink.number(column->size());
     });
-    for (const std::string& column : columns) text += column;
+    for (const std::string* column : in_order) text += *column;
     return section(section_kind::events, text);
 }
 
 TEST_F(damage, impossible_events_are_refused) {
     const std::string tables = bytes_.substr(0, sections_[5].end);
-    const auto column = [](std::initializer_list<std::uint64_t> numbers) {
-        return payload([&](byte_sink& sink) {
-            for (const std::uint64_t number : numbers) sink.number(number);
-        });
+    const std::string release = numbers({format::operation_code(operation::free, false)});
+    const auto expect = [&](std::uint64_t events, const columns& of, const char* why) {
+        expect_refused(tables + chunk(events, of), why);
     };
-    const std::string allocate{'\x10'};
-    const std::string release{'\x06'};
-    // op, size, alignment, stack, object, time, thread
-    expect_refused(tables + chunk(1, {"\x1f", column({9}), "", column({0}), "", column({0}), ""}), "operation");
-    expect_refused(tables + chunk(1, {allocate, column({9}), "", column({100'000}), "", column({0}), ""}), "stack");
-    expect_refused(tables + chunk(1, {"\x30", column({9}), "", column({0}), "", column({0}), column({3})}), "thread");
-    expect_refused(tables + chunk(1, {"\x50", column({9}), "\x40", column({0}), "", column({0}), ""}), "alignment");
-    expect_refused(tables + chunk(1, {release, "", "", column({0}), column({0}), column({0}), ""}), "never allocated");
-    expect_refused(tables + chunk(3, {allocate + release + release, column({9}), "", column({0, 0, 0}), column({0, 0}),
-                                      column({0, 0, 0}), ""}),
-                   "freed twice");
-    expect_refused(tables + chunk(2, {allocate, column({9}), "", column({0}), "", column({0}), ""}), "cut off");
-    expect_refused(tables + chunk(1, {allocate, column({9, 9}), "", column({0}), "", column({0}), ""}), "longer");
-    expect_refused(tables + chunk(70'000, {"", "", "", "", "", "", ""}), "number of events");
+    {
+        trace_reader sound = reader_of(tables + chunk(1, {}));
+        EXPECT_EQ(events_of(sound).size(), 1U);
+    }
+    for (const char* unknown : {"\x0c", "\x1f", "\x10", "\x80"}) expect(1, {.op = unknown}, "operation is unknown");
+    expect(1, {.stack = numbers({100'000})}, "the stack");
+    expect(1, {.op = "\x20", .thread = numbers({3})}, "the thread");
+    expect(1, {.op = "\x40", .alignment = "\x40"}, "the alignment");
+    expect(1, {.op = "\x47", .size = "", .guess = numbers({0})}, "a free has an alignment");
+    expect(1, {.op = release, .size = "", .guess = numbers({7}), .object = numbers({0})}, "never allocated");
+    expect(1, {.op = release, .size = "", .guess = numbers({8})}, "the guess");
+    for (const std::uint64_t guess : {0, 1, 2, 3, 4, 5, 6}) {
+        expect(1, {.op = release, .size = "", .guess = numbers({guess})}, "does not live");
+    }
+    const columns twice{.op = numbers({0}) + release + release,
+                        .stack = numbers({0, 0, 0}),
+                        .guess = numbers({7, 7}),
+                        .object = numbers({0, 0}),
+                        .run = numbers({3})};
+    expect(3, twice, "does not live");
+    expect(1, {.run = numbers({0})}, "no event is at a time");
+    expect(1, {.run = numbers({2})}, "events at a time");
+    expect(2, {.op = numbers({0, 0}), .size = numbers({9, 9}), .stack = numbers({0, 0}), .step = "", .run = ""},
+           "cut off");
+    expect(2, {.op = numbers({0, 0}), .size = numbers({9, 9}), .stack = numbers({0, 0}), .run = numbers({1})},
+           "cut off");
+    expect(2,
+           {.op = numbers({0, 0}),
+            .size = numbers({9, 9}),
+            .stack = numbers({0, 0}),
+            .step = numbers({0, 0}),
+            .run = numbers({1, 2})},
+           "end within those of a time");
+    expect(2, {}, "cut off");
+    expect(1, {.size = numbers({9, 9})}, "longer");
+    expect(70'000, {.op = "", .size = "", .stack = "", .step = "", .run = ""}, "number of events");
     expect_refused(tables + section(section_kind::events, ""), "cut off");
 }
 

@@ -105,7 +105,7 @@ TEST(marks, beyond_the_events_that_are_whole_are_left_out) {
     const temporary_directory directory;
     made_trace made = random_trace(5, format::events_per_chunk + 10);
     for (std::size_t i = 0; i <= made.events.size(); i += 5) {
-        made.marks.push_back({.time = i * 100, .event = i, .thread = 0, .kind = recording_paused});
+        made.marks.push_back({.time = i * 1000, .event = i, .thread = 0, .kind = recording_paused});
     }
     const auto path = made.write(directory / "a.acre");
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - format::section_head_bytes - 40);

@@ -92,10 +92,11 @@ nlohmann::json preload_json(const preload_saving& saving) {
 nlohmann::json saving_json(const measured_saving& saving) {
     if (!saving.done) return nullptr;
     const nlohmann::json share = saving.share_of_cpu ? nlohmann::json(*saving.share_of_cpu) : nullptr;
-    const nlohmann::json left_out = saving.frees_left_out ? interval_json(*saving.frees_left_out) : nullptr;
+    const auto or_null = [](const std::optional<interval>& each) { return each ? interval_json(*each) : nullptr; };
     return {{"expected_nanoseconds", interval_json(saving.expected())},
-            {"littered_nanoseconds", interval_json(saving.littered_nanoseconds)},
-            {"frees_left_out_nanoseconds", left_out},
+            {"littered_nanoseconds", or_null(saving.littered_nanoseconds)},
+            {"frees_left_out_nanoseconds", or_null(saving.frees_left_out)},
+            {"littered_frees_left_out_nanoseconds", or_null(saving.littered_frees_left_out)},
             {"preload", saving.preload ? preload_json(*saving.preload) : nullptr},
             {"nanoseconds", interval_json(saving.nanoseconds)},
             {"share_of_cpu", share},
@@ -203,7 +204,7 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
     const std::string cpu = header.end_is_known()
                                 ? time_text(static_cast<double>(list.cpu_nanoseconds)) + " with the recording"
                                 : "not known";
-    std::string text = fmt::format("{}: {}, CPU time {}\n", fmt::join(header.command, " "),
+    std::string text = fmt::format("{}: {}, CPU time {}\n", command_text(header),
                                    plural(list.objects, "allocation", "allocations"), cpu);
     for (const std::string& note : header.notes) text += wrapped("Note: " + note, 0, 110);
     if (list.malloc_nanoseconds > 0) text += what_there_is_to_save(list);

@@ -1,19 +1,12 @@
 #include "arena_fitting.hpp"
 
-#include <vector>
-
+#include "advised_source.hpp"
 #include "fit/multi_arena_front.hpp"
 
 namespace acre::tool {
 
 void fit_arenas(advice& each, const history& run) {
-    std::vector<bool> member(run.contexts().size());
-    for (const std::uint32_t context : each.contexts) member[context] = true;
-    const event_source source = [&](const std::function<void(const event&)>& visit) {
-        run.for_each([&](const recorded_event& recorded) {
-            if (member[recorded.context]) visit(recorded.original());
-        });
-    };
+    const event_source source = advised_source(each, run);
     const multi_arena_front front = find_front(source, take_census(source));
     if (front.empty()) return;
     each.arenas = front.best().arenas;

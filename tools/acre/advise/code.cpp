@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "text/text.hpp"
+
 namespace acre::tool {
 
 namespace {
@@ -17,12 +19,6 @@ std::string variable_name(const std::string& function) {
     const bool usable = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
                         name.find_first_not_of('_') != std::string::npos && name.find("operator") != 0;
     return usable ? name : "its";
-}
-
-std::string bytes_literal(std::uint64_t bytes) {
-    if (bytes % (1 << 20) == 0) return fmt::format("{}_MiB", bytes >> 20);
-    if (bytes % 1024 == 0) return fmt::format("{}_KiB", bytes >> 10);
-    return fmt::format("{}", bytes);
 }
 
 /// What a thread does alone needs a resource of each thread's own.
@@ -43,18 +39,18 @@ std::string uses_of(const std::string& memory) {
         memory);
 }
 
-std::string arena_code(const advice& each, const std::string& owner) {
+std::string arena_code(const advice& each, const std::string& owner, const std::string& place) {
     const std::string name = owner + "_memory";
     return "#include <acre/acre.hpp>\n" + arena_declaration(name, each.block_bytes, storage_of(each)) + uses_of(name) +
-           fmt::format("{}.reset();  // in {}, where the last of it is freed now\n", name, owner);
+           fmt::format("{}.reset();  // in {}, where the last of it is freed now\n", name, place);
 }
 
-std::string scratch_code(const advice& each, const std::string& owner) {
+std::string scratch_code(const advice& each, const std::string& place) {
     return "#include <acre/acre.hpp>\n" + arena_declaration("scratch_memory", each.block_bytes, "thread_local ") +
            fmt::format(
                "acre::scratch temp{{scratch_memory}};      // first line of {}\n"
                "std::span<T> part = temp.allocate<T>(n);  // for malloc or new T[n]; no free\n",
-               owner);
+               place);
 }
 
 std::string monotonic_code(const advice& each, const std::string& owner) {
@@ -72,12 +68,12 @@ std::string pool_code(const char* type, const char* storage, const advice& each,
         storage, type, owner, each.slot_bytes);
 }
 
-std::string stack_buffer_code(const advice& each, const std::string& owner) {
+std::string stack_buffer_code(const advice& each, const std::string& place) {
     return fmt::format(
         "#include <acre/acre.hpp>\n"
         "acre::inline_arena<{}> buffer;             // first line of {}: these bytes lie on the stack\n"
         "std::span<T> part = buffer.allocate<T>(n);  // for malloc or new T[n]; no free\n",
-        each.buffer_bytes, owner);
+        each.buffer_bytes, place);
 }
 
 std::string multi_arena_code(const advice& each, const std::string& owner) {
@@ -105,17 +101,18 @@ std::string multi_pool_code(const char* type, const char* storage, const std::st
 }  // namespace
 
 std::string code_of(const advice& each, const call_paths& paths) {
-    const std::string owner = variable_name(paths.functions()[each.function].short_name);
+    const std::string& function = paths.functions()[each.function].short_name;
+    const std::string owner = variable_name(function);
     switch (each.suits) {
         case verdict::arena:
-            return arena_code(each, owner);
+            return arena_code(each, owner, function);
         case verdict::scratch:
-            return scratch_code(each, owner);
+            return scratch_code(each, function);
         case verdict::monotonic_arena:
         case verdict::phase_arena:
             return monotonic_code(each, owner);
         case verdict::stack_buffer:
-            return stack_buffer_code(each, owner);
+            return stack_buffer_code(each, function);
         case verdict::object_pool:
             return pool_code("object_pool", storage_of(each), each, owner);
         case verdict::multi_pool:

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "lifetimes.hpp"
-#include "value_counts.hpp"
+#include "trace/value_counts.hpp"
 
 namespace acre::tool {
 

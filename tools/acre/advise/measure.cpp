@@ -83,10 +83,19 @@ struct field {
             contenders.push_back(*best_preload);
         }
     }
+
+    /// Those of the advice, without the other malloc.
+    std::vector<contender> on_littered_heap() const {
+        return {contenders.begin(), contenders.begin() + static_cast<std::ptrdiff_t>(frees_left_out.value_or(0)) + 1};
+    }
 };
 
-void note_result(advice& each, const field& took_part, const comparison& found, const comparison& littered,
-                 std::uint64_t cpu_nanoseconds) {
+/// Whether one of the field took part and came to the end, as malloc did.
+bool took(const comparison& in, const std::optional<std::size_t>& contender) {
+    return contender && !in.system.failed() && !in.standings[*contender].failed();
+}
+
+void note_clean(advice& each, const field& took_part, const comparison& found, std::uint64_t cpu_nanoseconds) {
     measured_saving& saving = each.saving;
     const standing& candidate = found.standings.front();
     saving.rounds = found.rounds;
@@ -97,24 +106,30 @@ void note_result(advice& each, const field& took_part, const comparison& found, 
         return;
     }
     saving.done = true;
-    const auto saved = [&](const comparison& in, std::size_t contender) {
-        return scaled(in.saved_nanoseconds(contender), saving.replayed_share);
+    const auto saved = [&](std::size_t contender) {
+        return scaled(found.saved_nanoseconds(contender), saving.replayed_share);
     };
-    const auto took = [&](const std::optional<std::size_t>& contender) {
-        return contender && !found.standings[*contender].failed();
-    };
-    saving.nanoseconds = saved(found, 0);
-    saving.littered_nanoseconds =
-        littered.standings.front().failed() || littered.system.failed() ? saving.nanoseconds : saved(littered, 0);
-    if (took(took_part.frees_left_out)) saving.frees_left_out = saved(found, *took_part.frees_left_out);
-    if (took(took_part.preload)) {
+    saving.nanoseconds = saved(0);
+    if (took(found, took_part.frees_left_out)) saving.frees_left_out = saved(*took_part.frees_left_out);
+    if (took(found, took_part.preload)) {
         const std::string name = contender_text(took_part.contenders[*took_part.preload]);
-        saving.preload = preload_saving{name, saved(found, *took_part.preload)};
+        saving.preload = preload_saving{name, saved(*took_part.preload)};
     }
     saving.ratio = candidate.ratio;
     saving.system_peak_bytes = found.system.peak_bytes;
     saving.candidate_peak_bytes = candidate.peak_bytes;
     if (cpu_nanoseconds != 0) saving.share_of_cpu = saving.nanoseconds.median / static_cast<double>(cpu_nanoseconds);
+}
+
+void note_littered(advice& each, const field& took_part, const comparison& found) {
+    measured_saving& saving = each.saving;
+    const auto saved = [&](std::size_t contender) {
+        return scaled(found.saved_nanoseconds(contender), saving.replayed_share);
+    };
+    if (took(found, 0)) saving.littered_nanoseconds = saved(0);
+    if (took(found, took_part.frees_left_out)) {
+        saving.littered_frees_left_out = saved(*took_part.frees_left_out);
+    }
 }
 
 /// Leaves alone what gains nothing, or too little for the change.
@@ -190,12 +205,14 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
             const sequence steps = advised_sequence(run, each);
             each.saving.replayed_share = replayed_share(steps, each.figures.events());
             const field took_part{each, best_preload};
-            const comparison clean = compare(host, steps.view(), took_part.contenders, options);
-            options.litter = litter_for(steps);
-            options.rounds = rounds_on_littered_heap;
-            const comparison littered = compare(host, steps.view(), {took_part.contenders.front()}, options);
-            note_result(each, took_part, clean, littered, list.cpu_nanoseconds);
+            note_clean(each, took_part, compare(host, steps.view(), took_part.contenders, options),
+                       list.cpu_nanoseconds);
             judge(each);
+            if (each.says != verdict::leave) {
+                options.litter = litter_for(steps);
+                options.rounds = rounds_on_littered_heap;
+                note_littered(each, took_part, compare(host, steps.view(), took_part.on_littered_heap(), options));
+            }
         }
         tell(++done / all);
     }

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "coarse.hpp"
+#include "trace/coarse.hpp"
 
 namespace acre::tool {
 

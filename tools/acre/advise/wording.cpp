@@ -169,13 +169,16 @@ std::string saving_of(const advice& each) {
     if (!saving.done) return {};
     const std::string share =
         saving.share_of_cpu ? " (" + percent_text(*saving.share_of_cpu) + " of the recorded run)" : "";
-    std::string text =
-        fmt::format("{} to {} of CPU time{}, {:.2f} times malloc's time", time_text(saving.nanoseconds.low),
-                    time_text(saving.nanoseconds.high), share, saving.ratio.median);
-    text += fmt::format("; {} on a fragmented heap", time_text(saving.littered_nanoseconds.median));
-    if (saving.frees_left_out) {
-        text += fmt::format(", {} where nothing is freed singly", time_text(saving.frees_left_out->median));
-    }
+    const interval expected = saving.expected();
+    std::string text = fmt::format("{} to {} of CPU time{}", time_text(expected.low), time_text(expected.high), share);
+    const auto on_heap = [&](const interval& freed_singly, const std::optional<interval>& left_out, const char* heap) {
+        text += fmt::format("; {} on a {} heap", time_text(freed_singly.median), heap);
+        if (left_out) text += fmt::format(" ({} where nothing is freed singly)", time_text(left_out->median));
+    };
+    on_heap(saving.nanoseconds, saving.frees_left_out, "clean");
+    if (saving.littered_nanoseconds)
+        on_heap(*saving.littered_nanoseconds, saving.littered_frees_left_out, "fragmented");
+    text += fmt::format("; {:.2f} times malloc's time", saving.ratio.median);
     if (saving.preload) {
         text += fmt::format(". {} in malloc's place saves {} of these", saving.preload->name,
                             time_text(saving.preload->nanoseconds.median));
@@ -221,7 +224,9 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
             cautions.emplace_back("Every object must go back to the pool it came from, in one thread.");
             break;
         case verdict::monotonic_arena:
-            cautions.emplace_back("A longer run that does free them would keep the memory.");
+            cautions.emplace_back(
+                "If they ought to have been freed, this is a leak: an arena would only hide it. A longer run that does "
+                "free them would keep the memory.");
             break;
         case verdict::phase_arena:
             cautions.emplace_back(

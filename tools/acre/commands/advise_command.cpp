@@ -12,6 +12,7 @@
 #include "advise/measure.hpp"
 #include "advise/plan.hpp"
 #include "command.hpp"
+#include "reading_progress.hpp"
 #include "text/terminal.hpp"
 #include "trace/error.hpp"
 
@@ -30,8 +31,7 @@ struct advise_options {
 };
 
 history read_history(trace_reader& reader, const call_paths& paths, const command_context& context) {
-    progress_bar bar{"reading", !context.quiet};
-    reader.on_progress([&](double done) { bar.show(done); });
+    const reading_progress bar{"reading", reader, context};
     return {reader, paths};
 }
 
@@ -117,31 +117,36 @@ void add_advise_command(CLI::App& app, command_context& context, command_action&
     auto options = std::make_shared<advise_options>();
     CLI::App* command =
         app.add_subcommand("advise", "Says per scope and site what suits it, with the code to write and what it saves");
-    CLI::Option* file = command->add_option("FILE", options->file, "The trace");
+    option_values& values = context.values;
+    CLI::Option* file = values.trace(command->add_option("FILE", options->file, "The trace"));
     CLI::Option* check =
-        command
-            ->add_option("--apply-check", options->before_and_after,
-                         "Two traces, before and after advice was followed: was it, and did it save what "
-                         "was predicted?")
+        values
+            .trace(command->add_option("--apply-check", options->before_and_after,
+                                       "Two traces, before and after advice was followed: was it, and did it save "
+                                       "what was predicted?"),
+                   "BEFORE AFTER")
             ->expected(2)
-            ->type_name("BEFORE AFTER")
             ->excludes(file);
-    CLI::Option* cpu_before =
-        command->add_option("--cpu-before", options->cpu_before, "CPU seconds of the run before, without recording")
-            ->needs(check)
-            ->check(CLI::NonNegativeNumber);
-    CLI::Option* cpu_after =
-        command->add_option("--cpu-after", options->cpu_after, "CPU seconds of the run after, without recording")
-            ->needs(check)
-            ->check(CLI::NonNegativeNumber);
+    CLI::Option* cpu_before = values
+                                  .decimal(command->add_option("--cpu-before", options->cpu_before,
+                                                               "CPU seconds of the run before, without recording"),
+                                           "SECONDS", 0, 1e9)
+                                  ->needs(check);
+    CLI::Option* cpu_after = values
+                                 .decimal(command->add_option("--cpu-after", options->cpu_after,
+                                                              "CPU seconds of the run after, without recording"),
+                                          "SECONDS", 0, 1e9)
+                                 ->needs(check);
     cpu_before->needs(cpu_after);
     cpu_after->needs(cpu_before);
-    command->add_option("--top", options->top, "How many advices to measure and show")
-        ->check(CLI::Range(1, 1'000'000))
+    values
+        .whole_number(command->add_option("--top", options->top, "How many advices to measure and show"), "N", 1,
+                      most_shown)
         ->capture_default_str();
     command->add_flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
-    command->add_flag("--no-measure", options->plan_only,
-                      "Say only what the lives of the objects suit, not what it saves");
+    command
+        ->add_flag("--no-measure", options->plan_only, "Say only what the lives of the objects suit, not what it saves")
+        ->excludes(check);
     command->footer(
         "Examples:\n"
         "  acre advise app.acre\n"

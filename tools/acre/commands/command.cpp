@@ -1,18 +1,37 @@
 #include "command.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "trace/error.hpp"
 
 namespace acre::tool {
 
+std::vector<const CLI::App*> shown_subcommands(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
+}
+
+std::vector<const CLI::Option*> common_options(const CLI::App& app) {
+    return app.get_options(
+        [&](const CLI::Option* each) { return each != app.get_help_ptr() && each != app.get_version_ptr(); });
+}
+
 int report_missing(const trace_reader& reader) {
     if (reader.missing().empty()) return status_success;
     tell(reader.missing());
     return status_incomplete;
+}
+
+void keep_from_replacing(const std::string& source, const std::string& output, std::string_view option) {
+    std::error_code ignored;
+    if (!std::filesystem::equivalent(source, output, ignored)) return;
+    throw tool_error{fmt::format("'{}' is the trace itself: name another file with {}", output, option)};
 }
 
 void print(std::string_view text) {

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "option_values.hpp"
 #include "replay/replay_host.hpp"
 #include "trace/reader.hpp"
 
@@ -18,11 +21,15 @@ inline constexpr int status_failure = 1;
 inline constexpr int status_usage = 2;
 inline constexpr int status_incomplete = 3;  // the trace was cut off; what is whole was used
 
+/// The most entries of a list that can be asked for.
+inline constexpr std::int64_t most_shown = 1'000'000;
+
 /// What a subcommand's code is given besides its own options.
 struct command_context {
     bool quiet = false;             // no progress bar, no remarks
     replay_host* host = nullptr;    // where the command measures
     std::vector<std::string> rest;  // of the command line, after "--"
+    option_values values;           // that the options take
 };
 
 /// The code of the subcommand that was chosen: its exit status.
@@ -37,9 +44,25 @@ void add_fit_command(CLI::App& app, command_context& context, command_action& ac
 void add_advise_command(CLI::App& app, command_context& context, command_action& action);
 void add_export_command(CLI::App& app, command_context& context, command_action& action);
 void add_report_command(CLI::App& app, command_context& context, command_action& action);
+void add_complete_command(CLI::App& app, command_context& context, command_action& action);
+void add_man_command(CLI::App& app, command_context& context, command_action& action);
+
+/// Whether what stands after "--" is a program to run, and its arguments.
+inline bool runs_a_program(std::string_view subcommand) {
+    return subcommand == "record";
+}
+
+/// Those that people use; others are there for shells and for installing acre.
+std::vector<const CLI::App*> shown_subcommands(const CLI::App& app);
+
+/// Options of `acre` that may also stand behind a subcommand.
+std::vector<const CLI::Option*> common_options(const CLI::App& app);
 
 /// Says what a cut-off trace lacks, on standard error; the exit status that goes with it.
 int report_missing(const trace_reader& reader);
+
+/// Throws tool_error when a file to write, named with the option, is the one that it is made from.
+void keep_from_replacing(const std::string& source, const std::string& output, std::string_view option);
 
 /// Prints on standard output; throws tool_error when that cannot be written.
 void print(std::string_view text);

@@ -8,7 +8,7 @@
 #include "command.hpp"
 #include "diff/diff_report.hpp"
 #include "diff/run_difference.hpp"
-#include "text/terminal.hpp"
+#include "reading_progress.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
 
@@ -38,8 +38,7 @@ struct read_run {
 
 private:
     trace_summary read(const command_context& context) {
-        progress_bar bar{"reading", !context.quiet};
-        reader.on_progress([&](double done) { bar.show(done); });
+        const reading_progress bar{"reading", reader, context};
         return summarise(reader, paths);
     }
 };
@@ -101,18 +100,20 @@ std::vector<std::string> measure_names() {
 void add_diff_command(CLI::App& app, command_context& context, command_action& action) {
     auto options = std::make_shared<diff_options>();
     CLI::App* command = app.add_subcommand("diff", "What grew and what shrank from one run of a program to another");
-    command->add_option("BEFORE", options->before, "The trace to compare with")->required();
-    command->add_option("AFTER", options->after, "The trace of the later run")->required();
-    command->add_option("--by", options->by, "What to sort by; without it bytes")
-        ->check(CLI::IsMember(measure_names()));
-    command->add_option("--top", options->top, "How many sites to show that grew, and as many that shrank")
-        ->check(CLI::Range(1, 1'000'000))
+    option_values& values = context.values;
+    values.trace(command->add_option("BEFORE", options->before, "The trace to compare with")->required());
+    values.trace(command->add_option("AFTER", options->after, "The trace of the later run")->required());
+    values.one_of(command->add_option("--by", options->by, "What to sort by; without it bytes"), measure_names());
+    values
+        .whole_number(
+            command->add_option("--top", options->top, "How many sites to show that grew, and as many that shrank"),
+            "N", 1, most_shown)
         ->capture_default_str();
-    command
-        ->add_option("--fail-above", options->fail_above,
-                     "Exit status 1 when a total (the one named with --by, or any) grew by more than so many percent")
-        ->check(CLI::Range(0.0, 1e9))
-        ->type_name("PERCENT");
+    values.decimal(
+        command->add_option("--fail-above", options->fail_above,
+                            "Exit status 1 when a total (the one named with --by, or any) grew by more than so "
+                            "many percent"),
+        "PERCENT", 0, 1e9);
     command->add_flag("--json", options->json, "Print an object for machines; docs/command.md names its keys");
     command->footer(
         "Examples:\n"

@@ -8,7 +8,7 @@
 
 #include "command.hpp"
 #include "export/export.hpp"
-#include "text/terminal.hpp"
+#include "reading_progress.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -35,13 +35,6 @@ const std::map<std::string, stack_weight> weights{{"bytes", stack_weight::bytes}
                                                   {"allocations", stack_weight::allocations},
                                                   {"peak", stack_weight::peak},
                                                   {"lifetime", stack_weight::lifetime}};
-
-template <typename Value>
-std::vector<std::string> names_of(const std::map<std::string, Value>& values) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : values) names.push_back(name);
-    return names;
-}
 
 /// Ends of names, and the formats they stand for.
 constexpr std::array<std::pair<std::string_view, export_format>, 10> name_ends{
@@ -89,11 +82,7 @@ export_options options_of(const export_choices& choices) {
 }
 
 void check_output(const export_choices& choices, const export_options& options) {
-    if (choices.output != "-") {
-        std::error_code ignored;
-        if (!std::filesystem::equivalent(choices.output, choices.file, ignored)) return;
-        throw tool_error{"'" + choices.output + "' is the trace itself: name another file with -o"};
-    }
+    if (choices.output != "-") return keep_from_replacing(choices.file, choices.output, "-o");
     const bool is_text = options.format != export_format::parquet && options.format != export_format::pprof;
     if (is_text || ::isatty(STDOUT_FILENO) == 0) return;
     throw tool_error{"this format is not for a terminal: name a file with -o, or redirect standard output"};
@@ -107,8 +96,7 @@ int run_export(const export_choices& choices, const command_context& context) {
     trace_reader reader{choices.file};
     const call_paths paths{reader.tables()};
     {
-        progress_bar bar{"exporting", !context.quiet};
-        reader.on_progress([&](double done) { bar.show(done); });
+        const reading_progress bar{"exporting", reader, context};
         export_trace(reader, paths, options);
     }
     if (reader.header().is_sampled()) {
@@ -123,18 +111,22 @@ int run_export(const export_choices& choices, const command_context& context) {
 void add_export_command(CLI::App& app, command_context& context, command_action& action) {
     auto choices = std::make_shared<export_choices>();
     CLI::App* command = app.add_subcommand("export", "Writes a trace as a file that other tools read");
-    command->add_option("FILE", choices->file, "The trace")->required();
-    command->add_option("-o,--output", choices->output, "The file to write, for parquet a folder; - is standard output")
-        ->required();
-    command->add_option("--format", choices->format, "Without: as the end of the output's name tells")
-        ->check(CLI::IsMember(names_of(formats)));
-    command->add_option("--table", choices->table, "Of parquet and csv: one table, as one file")
-        ->check(CLI::IsMember(names_of(tables)));
-    command
-        ->add_option("--weight", choices->weight,
-                     "Of collapsed: what to count, without it bytes; lifetime is in microseconds")
-        ->check(CLI::IsMember(names_of(weights)));
-    command->add_option("--host", choices->host, "What to call the machine of the recording, in the table of sites");
+    option_values& values = context.values;
+    values.trace(command->add_option("FILE", choices->file, "The trace")->required());
+    values.file(command
+                    ->add_option("-o,--output", choices->output,
+                                 "The file to write, for parquet a folder; - is standard output")
+                    ->required());
+    values.one_of(command->add_option("--format", choices->format, "Without: as the end of the output's name tells"),
+                  names_of(formats));
+    values.one_of(command->add_option("--table", choices->table, "Of parquet and csv: one table, as one file"),
+                  names_of(tables));
+    values.one_of(command->add_option("--weight", choices->weight,
+                                      "Of collapsed: what to count, without it bytes; lifetime is in microseconds"),
+                  names_of(weights));
+    values.text(command->add_option("--host", choices->host,
+                                    "What to call the machine of the recording, in the table of sites"),
+                "NAME");
     command->footer(
         "Examples:\n"
         "  acre export -o run/ run.acre                      a folder of Parquet: events, sites, stacks\n"

@@ -2,13 +2,15 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "command.hpp"
 #include "fit/fit.hpp"
 #include "fit/fit_check.hpp"
 #include "fit/fit_report.hpp"
 #include "fit/front_plot.hpp"
-#include "text/terminal.hpp"
+#include "fit/kept_events.hpp"
+#include "reading_progress.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
 #include "trace/replacing_file.hpp"
@@ -75,6 +77,12 @@ fit_targets targets_of(const std::vector<std::string>& names) {
     return wanted;
 }
 
+std::vector<described_word> target_words() {
+    std::vector<described_word> words{{"all", {}}};
+    for (const target_name& each : target_names) words.push_back({each.name, {}});
+    return words;
+}
+
 /// "16..256", "16..", "..4K" or "64".
 void set_sizes(const std::string& text, selection_options& selected) {
     const std::size_t dots = text.find("..");
@@ -96,7 +104,7 @@ void write_plot(const std::string& path, const front_picture& of) {
     file.finish();
 }
 
-/// The events of the selection, with a bar for the first reading.
+/// The events of the selection.
 class selected_trace {
 public:
     selected_trace(trace_reader& reader, const call_paths& paths, const selection_options& options)
@@ -123,7 +131,14 @@ void refuse_what_cannot_be_fitted(const trace_reader& reader) {
     }
 }
 
+/// One for the census, others for all that follows from it.
+bool takes_several_passes(const fit_command_options& options) {
+    const fit_targets& wanted = options.targets;
+    return wanted.multi_arena || wanted.concurrent_multi_arena || (wanted.arena && !options.without_check);
+}
+
 int run_fit(const fit_command_options& options, const command_context& context) {
+    keep_from_replacing(options.file, options.plot, "--plot");
     fit_outcome outcome;
     outcome.targets = options.targets;
     outcome.selected = options.selected.text();
@@ -131,10 +146,16 @@ int run_fit(const fit_command_options& options, const command_context& context) 
     refuse_what_cannot_be_fitted(reader);
     const call_paths paths{reader.tables()};
     selected_trace trace{reader, paths, options.selected};
-    const event_source events = trace.events();
+    event_source events = trace.events();
+    std::optional<kept_events> kept;
+    if (takes_several_passes(options)) {
+        const reading_progress bar{"reading", reader, context};
+        kept.emplace(events);
+    }
     {
-        progress_bar bar{"fitting", !context.quiet};
-        reader.on_progress([&](double done) { bar.show(done); });
+        reading_progress bar{"fitting", reader, context};
+        const auto tell = [&](double done) { bar.show(done); };
+        if (kept) events = kept->source(tell);
         const fit_request request{.open = options.open,
                                   .multi_arena = outcome.targets.multi_arena,
                                   .blockers = outcome.targets.multi_arena,
@@ -158,17 +179,20 @@ int run_fit(const fit_command_options& options, const command_context& context) 
     return report_missing(reader);
 }
 
-void add_selection_options(CLI::App& command, fit_command_options& options) {
-    const auto list = [&](const char* name, std::vector<std::string>& names, const char* text) {
-        command.add_option(name, names, text)->allow_extra_args(false);
+void add_selection_options(CLI::App& command, option_values& values, fit_command_options& options) {
+    const auto list = [&](const char* name, std::vector<std::string>& names, const char* value, const char* text) {
+        values.text(command.add_option(name, names, text), value)->allow_extra_args(false);
     };
-    list("--function", options.selected.functions, "Only what is allocated through this function; may be repeated");
-    list("--scope", options.selected.scopes, "Only what a thread allocates in a scope that the program has so named");
-    list("--site", options.selected.sites, "Only what is allocated at FILE:LINE, or directly in a function");
-    list("--without", options.selected.without, "Not what is allocated at this site");
-    command.add_option("--sizes", options.sizes, "Only sizes in this range of bytes: 16..256, ..4K or 64");
-    command.add_option("--thread", options.thread, "Only what this thread allocates; the first is 0")
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{0xffff'ffff}));
+    list("--function", options.selected.functions, "NAME", "Only what is allocated through this function");
+    list("--scope", options.selected.scopes, "NAME",
+         "Only what a thread allocates in a scope that the program has so named");
+    list("--site", options.selected.sites, "SITE", "Only what is allocated at FILE:LINE, or directly in a function");
+    list("--without", options.selected.without, "SITE", "Not what is allocated at this site");
+    values.text(command.add_option("--sizes", options.sizes, "Only sizes in this range of bytes: 16..256, ..4K or 64"),
+                "RANGE");
+    values.whole_number(
+        command.add_option("--thread", options.thread, "Only what this thread allocates; the first is 0"), "N", 0,
+        0xffff'ffff);
 }
 
 }  // namespace
@@ -177,18 +201,21 @@ void add_fit_command(CLI::App& app, command_context& context, command_action& ac
     auto options = std::make_shared<fit_command_options>();
     CLI::App* command =
         app.add_subcommand("fit", "Finds how large arenas and pools must be for a trace, or for a part of it");
-    command->add_option("FILE", options->file, "The trace")->required();
-    command
-        ->add_option(
-            "--for", options->types,
-            "multi_arena, concurrent_multi_arena, arena, pool, typed_arena, realtime_heap, separated by commas, "
-            "or all")
+    option_values& values = context.values;
+    values.trace(command->add_option("FILE", options->file, "The trace")->required());
+    values
+        .list_of(command->add_option("--for", options->types,
+                                     "multi_arena, concurrent_multi_arena, arena, pool, typed_arena, realtime_heap, "
+                                     "separated by commas, or all"),
+                 target_words())
         ->delimiter(',')
         ->allow_extra_args(false);
-    add_selection_options(*command, *options);
-    command->add_option("--open", options->open, "Arenas that a multi_arena keeps open besides the one in use")
-        ->check(CLI::Range(std::size_t{0}, acre::multi_arena::most_open));
-    command->add_option("--plot", options->plot, "Write a picture of the front of multi_arena to this SVG file");
+    add_selection_options(*command, values, *options);
+    values.whole_number(
+        command->add_option("--open", options->open, "Arenas that a multi_arena keeps open besides the one in use"),
+        "N", 0, acre::multi_arena::most_open);
+    values.file(
+        command->add_option("--plot", options->plot, "Write a picture of the front of multi_arena to this SVG file"));
     command->add_flag("--no-check", options->without_check, "Do not replay what was found");
     command->add_flag("--json", options->json, "Print an object for machines; docs/fit.md names its keys");
     command->footer(

@@ -3,7 +3,7 @@
 
 #include "command.hpp"
 #include "info/info_report.hpp"
-#include "text/terminal.hpp"
+#include "reading_progress.hpp"
 
 namespace acre::tool {
 
@@ -18,8 +18,7 @@ struct info_options {
 int run_info(const info_options& options, const command_context& context) {
     trace_reader reader{options.file};
     const call_paths paths{reader.tables()};
-    progress_bar bar{"reading", !context.quiet};
-    reader.on_progress([&](double done) { bar.show(done); });
+    const reading_progress bar{"reading", reader, context};
     const trace_summary summary = summarise(reader, paths);
     if (options.json) {
         print(text_of(info_json(reader, paths, summary, options.top)));
@@ -35,9 +34,10 @@ void add_info_command(CLI::App& app, command_context& context, command_action& a
     auto options = std::make_shared<info_options>();
     CLI::App* command =
         app.add_subcommand("info", "What is in a trace: counts, sizes, lifetimes, scopes, the top sites");
-    command->add_option("FILE", options->file, "The trace")->required();
-    command->add_option("--top", options->top, "How many sites and scopes to show")
-        ->check(CLI::Range(1, 1'000'000))
+    context.values.trace(command->add_option("FILE", options->file, "The trace")->required());
+    context.values
+        .whole_number(command->add_option("--top", options->top, "How many sites and scopes to show"), "N", 1,
+                      most_shown)
         ->capture_default_str();
     command->add_flag("--json", options->json, "Print an object for machines");
     command->footer(

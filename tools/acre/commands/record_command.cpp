@@ -37,6 +37,7 @@ int run_record(record_options options, const command_context& context, bool name
 }
 
 int run_finish(const finish_options& options, const command_context& context) {
+    keep_from_replacing(options.raw, options.output, "-o");
     progress_bar bar{"writing the trace", !context.quiet};
     tell_result(context, finish_raw_log(options.raw, options.output, [&](double done) { bar.show(done); }));
     remark(context,
@@ -92,30 +93,33 @@ void add_record_command(CLI::App& app, command_context& context, command_action&
     auto toggle_signal = std::make_shared<std::string>();
     CLI::App* command =
         app.add_subcommand("record", "Runs a program (after --) and records what it allocates; nothing is rebuilt");
-    const CLI::Option* output =
-        command->add_option("-o,--output", options->output, "The trace to write; without it PROGRAM.acre");
+    option_values& values = context.values;
+    const CLI::Option* output = values.trace(
+        command->add_option("-o,--output", options->output, "The trace to write; without it PROGRAM.acre"));
     command->add_flag("--children", options->children, "Record the processes that it starts too, a trace each");
-    command
-        ->add_option("--stacks", *method,
-                     "How stacks are found: trie (by unwind tables, whole), fp (by frame pointers), caller (one frame)")
-        ->check(CLI::IsMember(stack_methods))
+    values
+        .one_of(command->add_option("--stacks", *method,
+                                    "How stacks are found: trie (by unwind tables, whole), fp (by frame pointers), "
+                                    "caller (one frame)"),
+                stack_methods)
         ->capture_default_str();
     command->add_flag("--no-free-stacks", *no_free_stacks,
                       "Record no call stacks at frees: faster, but no advice about arenas");
     command->add_flag("--paused", options->paused, "Record nothing until the program or a signal resumes");
-    command
-        ->add_option("--toggle-signal", *toggle_signal,
-                     "Pause and resume at this signal: USR1, USR2 or RTMIN+n, one that the program does not use")
-        ->check(CLI::Validator{check_signal, "SIGNAL"});
-    command
-        ->add_option("--sample", options->sampling_period,
-                     "Record one allocation in N on average, and its free: for long runs")
-        ->check(CLI::Range(std::uint32_t{1}, most_sampling))
-        ->type_name("N");
-    command
-        ->add_option("--max-size", options->max_bytes,
-                     "Stop recording when so many bytes are logged: 256K or more, in K, M, G or T")
-        ->transform(CLI::Validator{to_bytes, "SIZE"});
+    values
+        .text(command->add_option("--toggle-signal", *toggle_signal,
+                                  "Pause and resume at this signal: USR1, USR2 or RTMIN+n, one that the program does "
+                                  "not use"),
+              "SIGNAL")
+        ->check(CLI::Validator{check_signal, ""});
+    values.whole_number(command->add_option("--sample", options->sampling_period,
+                                            "Record one allocation in N on average, and its free: for long runs"),
+                        "N", 1, most_sampling);
+    values
+        .text(command->add_option("--max-size", options->max_bytes,
+                                  "Stop recording when so many bytes are logged: 256K or more, in K, M, G or T"),
+              "SIZE")
+        ->transform(CLI::Validator{to_bytes, ""});
     command->footer(
         "Examples:\n"
         "  acre record -o app.acre -- ./app input.txt\n"
@@ -135,8 +139,9 @@ void add_finish_command(CLI::App& app, command_context& context, command_action&
     auto options = std::make_shared<finish_options>();
     CLI::App* command =
         app.add_subcommand("finish", "Makes a trace of what 'acre record' left behind when it was killed itself");
-    command->add_option("RAW", options->raw, "The directory TRACE.raw-XXXXXX, or a file in it")->required();
-    command->add_option("-o,--output", options->output, "The trace to write")->required();
+    context.values.file(
+        command->add_option("RAW", options->raw, "The directory TRACE.raw-XXXXXX, or a file in it")->required());
+    context.values.trace(command->add_option("-o,--output", options->output, "The trace to write")->required());
     command->footer("Example:\n  acre finish app.acre.raw-Xy12Zq -o app.acre");
     command->callback([&, options] { action = [&, options] { return run_finish(*options, context); }; });
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "reading_progress.hpp"
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/litter.hpp"
@@ -25,6 +26,10 @@ namespace {
 constexpr std::uint32_t most_rounds = 100'000;
 
 enum class heap_kind : std::uint8_t { clean, littered, both };
+
+const std::map<std::string, heap_kind> heap_kinds{
+    {"clean", heap_kind::clean}, {"littered", heap_kind::littered}, {"both", heap_kind::both}};
+const std::map<std::string, lanes> thread_kinds{{"one", lanes::one}, {"recorded", lanes::as_recorded}};
 
 struct replay_options {
     std::string file;
@@ -81,8 +86,7 @@ void refuse_sampled(const trace_reader& reader) {
 }
 
 sequence read_sequence(trace_reader& reader, lanes who, replay_outcome& outcome, const command_context& context) {
-    progress_bar bar{"reading", !context.quiet};
-    reader.on_progress([&](double done) { bar.show(done); });
+    const reading_progress bar{"reading", reader, context};
     sequence_builder builder{who};
     reader.for_each([&](const event& e) {
         builder.add(e);
@@ -137,6 +141,21 @@ std::vector<replay_failure> located_failures(trace_reader& reader, lanes who, co
     return failures;
 }
 
+template <typename Value>
+CLI::Option* add_choice(CLI::App& command, option_values& values, const std::string& name, Value& chosen,
+                        const std::map<std::string, Value>& choices, const std::string& text) {
+    const auto choose = [&](const std::string& choice) { chosen = choices.at(choice); };
+    return values.one_of(command.add_option_function<std::string>(name, choose, text), names_of(choices));
+}
+
+std::vector<described_word> contender_words() {
+    std::vector<described_word> words;
+    for (const auto& [name, description] : contender_names()) {
+        words.push_back({std::string{name}, std::string{description}});
+    }
+    return words;
+}
+
 void require_arguments(const replay_options& options) {
     if (options.list) return;
     if (options.file.empty()) throw CLI::RequiredError{"FILE"};
@@ -183,24 +202,21 @@ void add_replay_command(CLI::App& app, command_context& context, command_action&
     auto options = std::make_shared<replay_options>();
     CLI::App* command = app.add_subcommand(
         "replay", "Plays a trace's allocations and frees over other resources, beside the system's malloc");
-    command->add_option("FILE", options->file, "The trace");
-    command
-        ->add_option("--with", options->with,
-                     "Names of resources and groups, separated by commas; parameters after a colon")
+    option_values& values = context.values;
+    values.trace(command->add_option("FILE", options->file, "The trace"));
+    values
+        .list_of(command->add_option("--with", options->with,
+                                     "Names of resources and groups, separated by commas; parameters after a colon"),
+                 contender_words())
         ->allow_extra_args(false);
-    command->add_option("--rounds", options->rounds, "Rounds to play; without it as many as the figures need")
-        ->check(CLI::Range(std::uint32_t{1}, most_rounds));
-    command->add_option("--heap", options->heap, "clean, littered (fragmented, as a long-running program's) or both")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, heap_kind>{
-                {"clean", heap_kind::clean}, {"littered", heap_kind::littered}, {"both", heap_kind::both}},
-            CLI::ignore_case))
-        ->type_name("KIND")
+    values.whole_number(
+        command->add_option("--rounds", options->rounds, "Rounds to play; without it as many as the figures need"), "N",
+        1, most_rounds);
+    add_choice(*command, values, "--heap", options->heap, heap_kinds,
+               "littered is fragmented, as a long-running program's is")
         ->default_str("both");
-    command->add_option("--threads", options->threads, "one: one thread plays all; recorded: each thread its own")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, lanes>{{"one", lanes::one}, {"recorded", lanes::as_recorded}}, CLI::ignore_case))
-        ->type_name("WHO")
+    add_choice(*command, values, "--threads", options->threads, thread_kinds,
+               "one: one thread plays all; recorded: each thread its own")
         ->default_str("one");
     command->add_flag("--without-frees", options->without_frees,
                       "Also play resources that take all back at once without the frees");

@@ -4,7 +4,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
 #include <type_traits>
 #include <vector>
 
@@ -14,9 +13,11 @@
 #include "advise/plan.hpp"
 #include "command.hpp"
 #include "info/info_report.hpp"
+#include "reading_progress.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/replay_report.hpp"
 #include "replay/sequence_builder.hpp"
+#include "report/advised_fits.hpp"
 #include "report/fit_file.hpp"
 #include "report/page.hpp"
 #include "report/report_json.hpp"
@@ -30,7 +31,8 @@ namespace acre::tool {
 namespace {
 
 constexpr std::size_t sites_shown = 25;
-constexpr std::uint64_t most_replayed = 2'000'000;  // events: a comparison needs no more
+constexpr std::uint64_t most_replayed = 1'000'000;  // events: a comparison needs no more
+constexpr double replay_seconds = 2;                // for the rounds beyond the first few
 
 struct report_options {
     std::string file;
@@ -38,6 +40,7 @@ struct report_options {
     std::size_t top = 10;
     std::vector<std::string> fits;  // files
     bool no_measure = false;
+    bool no_fit = false;
 };
 
 /// Everything that a report tells of one trace, one pass or measurement after the other.
@@ -55,6 +58,7 @@ public:
         const run_picture picture =
             pass("drawing", [&] { return draw_run(reader_, paths_, recorded_peak(summary), run, list.advices); });
         if (is_to_measure(summary)) measure(list, run, summary);
+        if (is_to_fit()) fit_sizes(list, run);
         parts_.advice = advice_json(list, paths_, reader_.header());
         write(page_of(report_json(picture, paths_, reader_.header(), std::move(parts_))));
         return report_missing(reader_);
@@ -79,17 +83,21 @@ private:
         return !options_.no_measure && summary.events != 0 && !reader_.header().is_sampled();
     }
 
-    /// The bar is gone when a pass is over.
-    struct progress_end {
-        trace_reader& reader;
-        ~progress_end() { reader.on_progress({}); }
-    };
+    /// Some of the allocations do not say what all of them need.
+    bool is_to_fit() const { return !options_.no_fit && !reader_.header().is_sampled(); }
+
+    /// Behind what was read from files.
+    void fit_sizes(const advice_list& list, const history& run) {
+        progress_bar bar{"fitting", !context_.quiet};
+        for (nlohmann::json& each :
+             fit_advices(run, list.advices, paths_, reader_.header(), [&](double done) { bar.show(done); })) {
+            parts_.fit.push_back(std::move(each));
+        }
+    }
 
     template <typename Work>
     std::invoke_result_t<Work> pass(const char* label, Work work) {
-        progress_bar bar{label, !context_.quiet};
-        reader_.on_progress([&](double done) { bar.show(done); });
-        const progress_end end{reader_};
+        const reading_progress bar{label, reader_, context_};
         return work();
     }
 
@@ -114,7 +122,7 @@ private:
         parts_.measured = true;
     }
 
-    /// What is most often chosen from, in few rounds where the trace is long.
+    /// What is most often chosen from.
     replay_outcome replay(const trace_summary& summary) {
         replay_outcome outcome;
         outcome.trace = options_.file;
@@ -129,18 +137,11 @@ private:
         const sequence steps = builder.finish();
         outcome.peak_bytes = steps.peak_bytes;
         comparison_options how;
-        how.rounds = rounds_for(outcome.events);
+        how.most_seconds = replay_seconds;
         progress_bar bar{"replaying", !context_.quiet};
         how.progress = [&](double done) { bar.show(done); };
         outcome.heaps.push_back({0, compare(*context_.host, steps.view(), outcome.contenders, how)});
         return outcome;
-    }
-
-    static std::uint32_t rounds_for(std::uint64_t events) {
-        constexpr std::uint64_t fewest = 3;
-        constexpr std::uint64_t most = 11;
-        constexpr std::uint64_t affordable_events = 15'000'000;
-        return static_cast<std::uint32_t>(std::clamp(affordable_events / events, fewest, most));
     }
 
     const report_options& options_;
@@ -150,20 +151,12 @@ private:
     report_parts parts_;
 };
 
-/// The trace must outlive its report.
-void check_output(const report_options& options) {
-    std::error_code ignored;
-    if (options.output.empty()) throw tool_error{"the report to write has no name: give one after -o"};
-    if (std::filesystem::equivalent(options.file, options.output, ignored)) {
-        throw tool_error{"'" + options.output + "' is the trace itself: give the report another name with -o"};
-    }
-}
-
 int run_report(report_options options, const command_context& context, bool named) {
     if (!named) options.output = std::filesystem::path{options.file}.filename().replace_extension(".html").string();
     // A page that grows beyond the system's limit of file sizes is a failure to tell, not a signal to die of.
     std::signal(SIGXFSZ, SIG_IGN);
-    check_output(options);
+    if (options.output.empty()) throw tool_error{"the report to write has no name: give one after -o"};
+    keep_from_replacing(options.file, options.output, "-o");
     return reporter{options, context}.run();
 }
 
@@ -172,16 +165,22 @@ int run_report(report_options options, const command_context& context, bool name
 void add_report_command(CLI::App& app, command_context& context, command_action& action) {
     auto options = std::make_shared<report_options>();
     CLI::App* command = app.add_subcommand("report", "Writes a trace as one HTML page: plots, flame graph, advice");
-    command->add_option("FILE", options->file, "The trace")->required();
-    const CLI::Option* output = command->add_option("-o,--output", options->output,
-                                                    "The page to write, - for standard output; without it TRACE.html");
-    command->add_option("--top", options->top, "How many advices to measure and show")
-        ->check(CLI::Range(1, 1'000'000))
+    option_values& values = context.values;
+    values.trace(command->add_option("FILE", options->file, "The trace")->required());
+    const CLI::Option* output = values.file(command->add_option(
+        "-o,--output", options->output, "The page to write, - for standard output; without it TRACE.html"));
+    values
+        .whole_number(command->add_option("--top", options->top, "How many advices to measure and show"), "N", 1,
+                      most_shown)
         ->capture_default_str();
-    command->add_option("--fit", options->fits, "Show what 'acre fit --json' printed into this file; may be repeated")
+    values
+        .file(command->add_option("--fit", options->fits,
+                                  "Show what 'acre fit --json' printed into this file, too; may be repeated"))
         ->allow_extra_args(false);
     command->add_flag("--no-measure", options->no_measure,
                       "Replay nothing: quick, and the same page each time, but without savings");
+    command->add_flag("--no-fit", options->no_fit,
+                      "Do not look for the sizes of the arenas and pools that are advised");
     command->footer(
         "Examples:\n"
         "  acre report app.acre -o app.html\n"

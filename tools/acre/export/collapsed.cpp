@@ -49,7 +49,7 @@ std::uint64_t weight_of(const usage& used, stack_weight weight) {
         case stack_weight::bytes:
             return used.allocated.bytes;
         case stack_weight::allocations:
-            return used.allocated.objects;
+            return used.allocated.count;
         case stack_weight::peak:
             return used.at_peak.bytes;
         case stack_weight::lifetime:
@@ -75,9 +75,12 @@ void write_collapsed(trace_reader& reader, const call_paths& paths, stack_weight
         if (value == 0) return;
         labels.clear();
         profile.tree().for_each_label(node, [&](std::uint32_t label) { labels.push_back(label); });
-        std::string line;
-        for (; !labels.empty(); labels.pop_back()) line += (line.empty() ? "" : ";") + known.text(labels.back());
-        output.write(line + " " + std::to_string(value) + "\n");
+        // Piece by piece: a deep stack of long names is longer than what should be in memory.
+        for (; !labels.empty(); labels.pop_back()) {
+            output.write(known.text(labels.back()));
+            output.write(labels.size() > 1 ? ";" : " ");
+        }
+        output.write(std::to_string(value) + "\n");
     });
     output.finish();
 }

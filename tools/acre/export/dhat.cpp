@@ -109,14 +109,14 @@ std::string head_text(const trace_header& header, const usage_table& totals) {
 
 nlohmann::ordered_json program_point(const usage& used, const scale& scaled) {
     return {{"tb", scaled(used.allocated.bytes)},
-            {"tbk", scaled(used.allocated.objects)},
+            {"tbk", scaled(used.allocated.count)},
             {"tl", scaled(used.lifetime_microseconds())},
             {"mb", scaled(used.most.bytes)},
-            {"mbk", scaled(used.most.objects)},
+            {"mbk", scaled(used.most.count)},
             {"gb", scaled(used.at_peak.bytes)},
-            {"gbk", scaled(used.at_peak.objects)},
+            {"gbk", scaled(used.at_peak.count)},
             {"eb", scaled(used.live.bytes)},
-            {"ebk", scaled(used.live.objects)}};
+            {"ebk", scaled(used.live.count)}};
 }
 
 }  // namespace

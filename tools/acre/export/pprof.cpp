@@ -61,11 +61,11 @@ struct sample_type {
 };
 
 constexpr sample_type sample_types[] = {
-    {"alloc_objects", "count", [](const usage& used) { return used.allocated.objects; }},
+    {"alloc_objects", "count", [](const usage& used) { return used.allocated.count; }},
     {"alloc_space", "bytes", [](const usage& used) { return used.allocated.bytes; }},
-    {"peak_objects", "count", [](const usage& used) { return used.at_peak.objects; }},
+    {"peak_objects", "count", [](const usage& used) { return used.at_peak.count; }},
     {"peak_space", "bytes", [](const usage& used) { return used.at_peak.bytes; }},
-    {"inuse_objects", "count", [](const usage& used) { return used.live.objects; }},
+    {"inuse_objects", "count", [](const usage& used) { return used.live.count; }},
     {"inuse_space", "bytes", [](const usage& used) { return used.live.bytes; }},
     {"lifetime", "microseconds", [](const usage& used) { return used.lifetime_microseconds(); }},
 };

@@ -31,7 +31,7 @@ public:
     template <typename Visit>
     void for_each(Visit&& visit) const {
         for (std::uint32_t node = 0; node < usage_.by_key().size(); ++node) {
-            if (usage_.of(node).allocated.objects != 0) visit(node, usage_.of(node));
+            if (usage_.of(node).allocated.count != 0) visit(node, usage_.of(node));
         }
     }
 

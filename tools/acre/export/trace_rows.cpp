@@ -178,7 +178,7 @@ void trace_rows::put_run(table_writer& to) const {
 
 void trace_rows::put_sites(table_writer& to, const usage_table& by_site) const {
     for (std::uint32_t site = 0; site < by_site.by_key().size(); ++site) {
-        if (by_site.of(site).allocated.objects == 0) continue;
+        if (by_site.of(site).allocated.count == 0) continue;
         const site_info& place = paths_.sites()[site];
         put_run(to);
         to.number(site);
@@ -190,22 +190,22 @@ void trace_rows::put_sites(table_writer& to, const usage_table& by_site) const {
     }
 }
 
-void trace_rows::put_usage(table_writer& to, const usage& used, const amount& all) const {
+void trace_rows::put_usage(table_writer& to, const usage& used, const tally& all) const {
     const scale scaled{reader_.header()};
-    to.number(scaled(used.allocated.objects));
-    to.real(share(used.allocated.objects, all.objects));
+    to.number(scaled(used.allocated.count));
+    to.real(share(used.allocated.count, all.count));
     to.number(scaled(used.allocated.bytes));
     to.real(share(used.allocated.bytes, all.bytes));
     to.number(used.smallest);
     to.number(used.largest);
     to.number(scaled(used.most.bytes));
-    to.number(scaled(used.most.objects));
+    to.number(scaled(used.most.count));
     to.number(scaled(used.at_peak.bytes));
-    to.number(scaled(used.at_peak.objects));
+    to.number(scaled(used.at_peak.count));
     to.number(scaled(used.freed()));
     to.number(scaled(used.freed_elsewhere));
     to.real_if(used.freed() != 0, used.mean_lifetime_nanoseconds());
-    to.number(scaled(used.live.objects));
+    to.number(scaled(used.live.count));
     to.number(scaled(used.live.bytes));
 }
 

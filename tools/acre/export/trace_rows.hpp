@@ -41,7 +41,7 @@ private:
     std::vector<column> site_columns() const;
     std::vector<column> stack_columns() const;
     void put_run(table_writer& to) const;
-    void put_usage(table_writer& to, const usage& used, const amount& all) const;
+    void put_usage(table_writer& to, const usage& used, const tally& all) const;
     void put_frame(table_writer& to, std::uint32_t stack, std::size_t inlined) const;
 
     const trace_reader& reader_;

@@ -7,7 +7,7 @@
 namespace acre::tool {
 
 std::uint64_t usage::lifetime_microseconds() const noexcept {
-    return (freed_ticks + live_ticks) / (1000 / format::tick_nanoseconds);
+    return (freed_ticks + live_ticks) * (format::tick_nanoseconds / 1000);
 }
 
 double usage::mean_lifetime_nanoseconds() const noexcept {
@@ -26,7 +26,7 @@ void usage_table::allocate(const event& e, std::uint32_t key) {
     used.live.add(e.size);
     used.smallest = std::min(used.smallest, e.size);
     used.largest = std::max(used.largest, e.size);
-    if (used.live.bytes > used.most.bytes || used.most.objects == 0) used.most = used.live;
+    if (used.live.bytes > used.most.bytes || used.most.count == 0) used.most = used.live;
     all_.add(e.size);
     live_.add(e.size);
     touch(key);

@@ -7,36 +7,22 @@
 
 #include "trace/live_table.hpp"
 #include "trace/model.hpp"
+#include "trace/tally.hpp"
 
 namespace acre::tool {
 
-/// Objects and the bytes that were asked for them.
-struct amount {
-    std::uint64_t objects = 0;
-    std::uint64_t bytes = 0;
-
-    void add(std::uint64_t size) noexcept {
-        ++objects;
-        bytes += size;
-    }
-    void remove(std::uint64_t size) noexcept {
-        --objects;
-        bytes -= size;
-    }
-};
-
 struct usage {
-    amount allocated;
-    amount live;     // at the end: never freed
-    amount most;     // when most bytes of the key were alive
-    amount at_peak;  // when most bytes of the program were alive
+    tally allocated;
+    tally live;     // at the end: never freed
+    tally most;     // when most bytes of the key were alive
+    tally at_peak;  // when most bytes of the program were alive
     std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t largest = 0;
     std::uint64_t freed_elsewhere = 0;  // by another thread than the allocating one
-    std::uint64_t freed_ticks = 0;      // lifetimes of the freed objects together, in units of 100 ns
+    std::uint64_t freed_ticks = 0;      // lifetimes of the freed objects together, in ticks of the trace
     std::uint64_t live_ticks = 0;       // of the others, from their allocation to the end
 
-    std::uint64_t freed() const noexcept { return allocated.objects - live.objects; }
+    std::uint64_t freed() const noexcept { return allocated.count - live.count; }
     std::uint64_t lifetime_microseconds() const noexcept;  // of all objects together
     double mean_lifetime_nanoseconds() const noexcept;     // of those that were freed
 };
@@ -63,7 +49,7 @@ public:
     /// By key, as far as the highest that was used.
     const std::vector<usage>& by_key() const noexcept { return by_key_; }
     const usage& of(std::uint32_t key) const noexcept { return by_key_[key]; }
-    const amount& all() const noexcept { return all_; }
+    const tally& all() const noexcept { return all_; }
 
     std::uint64_t peak_time() const noexcept { return peak_time_; }  // when most bytes were alive
     std::uint64_t end_time() const noexcept { return end_time_; }
@@ -74,8 +60,8 @@ private:
 
     std::vector<usage> by_key_;
     live_table<life> lives_;
-    amount all_;   // allocated
-    amount live_;  // now
+    tally all_;   // allocated
+    tally live_;  // now
     std::uint64_t peak_bytes_ = 0;
     std::uint64_t peak_time_ = 0;
     std::uint64_t end_time_ = 0;

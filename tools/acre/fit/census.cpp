@@ -4,11 +4,11 @@
 #include <bit>
 #include <string>
 
-#include "advise/value_counts.hpp"
 #include "arena_model.hpp"
 #include "multi_arena_model.hpp"
 #include "trace/error.hpp"
 #include "trace/live_table.hpp"
+#include "trace/value_counts.hpp"
 
 namespace acre::tool {
 
@@ -62,9 +62,7 @@ public:
     census_taker() : sizes_(census::largest_slot + 1) {}
 
     void allocate(const event& e) {
-        if (e.size > largest_possible || alignment_of(e) > largest_possible)
-            throw tool_error{"the trace has an allocation of " + std::to_string(e.size) + " bytes aligned to " +
-                             std::to_string(alignment_of(e)) + ", which no program can have"};
+        require_possible(e);
         note_shape(e);
         size_use& use = use_of(e.size);
         ++use.objects;
@@ -151,6 +149,12 @@ private:
 };
 
 }  // namespace
+
+void require_possible(const event& e) {
+    if (e.size <= largest_possible && alignment_of(e) <= largest_possible) return;
+    throw tool_error{"the trace has an allocation of " + std::to_string(e.size) + " bytes aligned to " +
+                     std::to_string(alignment_of(e)) + ", which no program can have"};
+}
 
 census take_census(const event_source& source) {
     census_taker taker;

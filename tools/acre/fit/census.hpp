@@ -53,6 +53,9 @@ struct census {
     size_use larger;              // all others
 };
 
+/// Throws tool_error on a size or an alignment that no program can have.
+void require_possible(const event& e);
+
 /// Reads all events once. Memory in proportion to the live objects. Throws tool_error on sizes that no program can have.
 census take_census(const event_source& source);
 

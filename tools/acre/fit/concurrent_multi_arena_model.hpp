@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "multi_arena_model.hpp"
+#include "quick_divisor.hpp"
 
 namespace acre::tool {
 
@@ -19,7 +20,8 @@ class concurrent_multi_arena_model {
 public:
     using place = std::uint32_t;
 
-    explicit concurrent_multi_arena_model(std::uint32_t arena_granules) : size_{arena_granules} {}
+    explicit concurrent_multi_arena_model(std::uint32_t arena_granules)
+        : size_{arena_granules}, arena_at_{arena_granules} {}
 
     place allocate(std::uint32_t granules, std::uint32_t alignment, std::uint32_t thread) {
         if (thread >= parts_.size()) parts_.resize(thread + std::size_t{1});
@@ -38,7 +40,7 @@ public:
 
     void release(place at, std::uint32_t granules, std::uint32_t thread) {
         if (gave_up_) return;
-        const std::uint32_t home = at / size_;
+        const std::uint32_t home = arena_at_(at);
         arena& in = arenas_[home];
         --in.live;
         if (in.opened_by == closed) {
@@ -49,8 +51,8 @@ public:
         part& mine = parts_[thread];
         if (--mine.live == 0) {
             mine.used = 0;
-        } else if (at % size_ + granules == mine.used) {
-            mine.used = at % size_;
+        } else if (at - home * size_ + granules == mine.used) {
+            mine.used = at - home * size_;
         }
     }
 
@@ -125,6 +127,7 @@ private:
     }
 
     std::uint32_t size_;
+    quick_divisor arena_at_;  // divided by the size
     bool gave_up_ = false;
     std::uint64_t threads_ = 0;
     std::uint64_t taken_ = 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "text/text.hpp"
+
 namespace acre::tool {
 
 namespace {
@@ -28,12 +30,6 @@ std::uint64_t arena_block_bytes(const census& of) {
     return dies_together(of) ? of.generations.max_bytes : of.arena_bytes;
 }
 
-std::string size_literal(std::uint64_t bytes) {
-    if (bytes != 0 && bytes % (1 << 20) == 0) return fmt::format("{}_MiB", bytes >> 20);
-    if (bytes != 0 && bytes % 1024 == 0) return fmt::format("{}_KiB", bytes >> 10);
-    return fmt::format("{}", bytes);
-}
-
 std::string multi_arena_code(const acre::multi_arena_fit& pair, bool several_threads) {
     return fmt::format(
         "{}{} arenas{{{{.arenas = {}, .bytes = {}{}}}}};\n"
@@ -41,7 +37,7 @@ std::string multi_arena_code(const acre::multi_arena_fit& pair, bool several_thr
         "arenas.deallocate(p, bytes);       // for free\n"
         "// without a heap, in static storage: acre::inline_multi_arena<{}, {}{}>\n",
         opening, several_threads ? "acre::synchronized<acre::multi_arena>" : "acre::multi_arena", pair.arenas,
-        size_literal(pair.bytes), open_option(pair), pair.arenas, pair.bytes,
+        bytes_literal(pair.bytes), open_option(pair), pair.arenas, pair.bytes,
         pair.open == 0 ? "" : fmt::format(", {}", pair.open));
 }
 
@@ -50,7 +46,7 @@ std::string concurrent_multi_arena_code(const acre::multi_arena_fit& pair) {
         "{}acre::concurrent_multi_arena arenas{{{{.arenas = {}, .bytes = {}}}}};\n"
         "void* p = arenas.allocate(bytes);  // for malloc, in any thread\n"
         "arenas.deallocate(p, bytes);       // for free, in any thread\n",
-        opening, pair.arenas, size_literal(pair.bytes));
+        opening, pair.arenas, bytes_literal(pair.bytes));
 }
 
 std::string arena_code(const census& of) {
@@ -58,7 +54,7 @@ std::string arena_code(const census& of) {
     return fmt::format(
         "{}acre::arena arena{{{{.first_block_bytes = {}, .max_block_bytes = {}}}}};\n"
         "void* p = arena.allocate(bytes);  // for malloc; no free\n{}",
-        opening, size_literal(block), size_literal(std::max<std::uint64_t>(block, 1 << 20)),
+        opening, bytes_literal(block), bytes_literal(std::max<std::uint64_t>(block, 1 << 20)),
         dies_together(of) ? "arena.reset();                    // where the last of it is freed now\n" : "");
 }
 

@@ -13,9 +13,6 @@ bool dies_together(const census& of);
 /// `first_block_bytes` of the arena that suits.
 std::uint64_t arena_block_bytes(const census& of);
 
-/// A number of bytes as a program writes it: 16_KiB, 1_MiB, 1008.
-std::string size_literal(std::uint64_t bytes);
-
 std::string multi_arena_code(const acre::multi_arena_fit& pair, bool several_threads);
 std::string concurrent_multi_arena_code(const acre::multi_arena_fit& pair);
 std::string arena_code(const census& of);

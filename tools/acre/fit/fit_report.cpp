@@ -94,7 +94,7 @@ public:
 
 private:
     void opening() {
-        out_ += fmt::format("{}\n", styled(fmt::format("{}", fmt::join(header_.command, " ")), style::bold));
+        out_ += fmt::format("{}\n", styled(command_text(header_), style::bold));
         if (!of_.selected.empty()) out_ += wrapped("selected: allocations " + of_.selected, 2);
         out_ += wrapped(fmt::format("{} of {}; at most {} of {} live at a time",
                                     plural(figures_.objects, "allocation", "allocations"), bytes_text(figures_.bytes),

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "quick_divisor.hpp"
+
 namespace acre::tool {
 
 /// Sizes, alignments and places are in granules of so many bytes, as a multi_arena counts them.
@@ -34,7 +36,7 @@ public:
     using place = std::uint32_t;
 
     explicit multi_arena_model(std::uint32_t arena_granules, std::size_t open = 0)
-        : size_{arena_granules}, open_limit_{open} {}
+        : size_{arena_granules}, arena_at_{arena_granules}, open_limit_{open} {}
 
     place allocate(std::uint32_t granules, std::uint32_t alignment) {
         if (active_ != none && fits(active_, granules, alignment)) return put(active_, granules, alignment);
@@ -50,10 +52,11 @@ public:
 
     void release(place at, std::uint32_t granules) {
         if (gave_up_) return;
-        const std::uint32_t home = at / size_;
+        const std::uint32_t home = arena_at_(at);
         arena& in = arenas_[home];
         if (--in.live == 0) return emptied(home);
-        if (at % size_ + granules == in.used) in.used = at % size_;
+        const std::uint32_t start = at - home * size_;
+        if (start + granules == in.used) in.used = start;
     }
 
     std::uint64_t arena_bytes() const noexcept { return size_ * granule_bytes; }
@@ -66,7 +69,7 @@ public:
 
     /// Of those taken now, this many are; and which arena a place is in, with how many live there.
     std::uint64_t taken() const noexcept { return taken_; }
-    std::uint32_t arena_of(place at) const noexcept { return at / size_; }
+    std::uint32_t arena_of(place at) const noexcept { return arena_at_(at); }
     std::uint32_t live_in(std::uint32_t index) const noexcept { return arenas_[index].live; }
 
 private:
@@ -74,8 +77,7 @@ private:
 
     struct arena {
         std::uint32_t used = 0;
-        std::uint32_t live : 31 = 0;
-        std::uint32_t kept : 1 = 0;
+        std::uint32_t live = 0;
     };
 
     static std::uint32_t padding(std::uint32_t used, std::uint32_t alignment) noexcept {
@@ -114,9 +116,13 @@ private:
 
     void emptied(std::uint32_t index) {
         arenas_[index].used = 0;
-        if (index == active_ || arenas_[index].kept != 0) return;
+        if (index == active_ || is_kept(index)) return;
         --taken_;
         empty_.push_back(index);
+    }
+
+    bool is_kept(std::uint32_t index) const noexcept {
+        return std::find(kept_.begin(), kept_.begin() + kept_count_, index) != kept_.begin() + kept_count_;
     }
 
     /// Of the arena in use and `added`, the one with more room left is used next.
@@ -132,7 +138,6 @@ private:
     }
 
     void keep(std::uint32_t candidate) {
-        arenas_[candidate].kept = 1;
         if (kept_count_ < open_limit_) {
             kept_[kept_count_++] = candidate;
             return;
@@ -141,11 +146,11 @@ private:
         for (std::size_t i = 0; i < kept_count_; ++i) {
             if (room(kept_[i]) < room(least)) std::swap(kept_[i], least);
         }
-        arenas_[least].kept = 0;
         if (arenas_[least].live == 0) emptied(least);
     }
 
     std::uint32_t size_;
+    quick_divisor arena_at_;  // divided by the size
     std::size_t open_limit_;
     std::uint32_t active_ = none;
     bool gave_up_ = false;

@@ -134,7 +134,7 @@ std::string figures(const trace_reader& reader, const trace_summary& summary) {
     const auto line = [&](const char* name, const std::string& value) {
         text += fmt::format("{:<14}{}\n", name, value);
     };
-    line("program", fmt::format("{}", fmt::join(header.command, " ")));
+    line("program", command_text(header));
     const bool known = header.end_is_known();
     line("recorded", fmt::format("{}, {}, exit status {}", header.date, header.machine,
                                  known ? std::to_string(header.exit_status) : "not known"));

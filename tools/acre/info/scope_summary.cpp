@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "text/text.hpp"
+
 namespace acre::tool {
 
 namespace {
@@ -14,7 +16,7 @@ constexpr std::uint64_t key_of(std::uint32_t thread, std::uint32_t name) {
 
 scope_summariser::scope_summariser(const trace_tables& tables) : scopes_(tables.scope_names.size()) {
     for (std::uint32_t i = 0; i < scopes_.size(); ++i) {
-        scopes_[i].name = tables.scope_names[i];
+        scopes_[i].name = printable(tables.scope_names[i]);
         scopes_[i].number = i;
     }
 }

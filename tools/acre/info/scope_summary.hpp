@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "run_sizes.hpp"
-#include "tally.hpp"
 #include "trace/live_table.hpp"
 #include "trace/model.hpp"
+#include "trace/tally.hpp"
 
 namespace acre::tool {
 

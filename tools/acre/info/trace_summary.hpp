@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "scope_summary.hpp"
-#include "tally.hpp"
 #include "trace/call_paths.hpp"
 #include "trace/reader.hpp"
+#include "trace/tally.hpp"
 
 namespace acre::tool {
 

@@ -133,7 +133,7 @@ stop_cause cause_of(raw::stop_reason reason) {
         case raw::stop_reason::no_memory:
             break;
     }
-    return {"memory was short", "close other programs"};
+    return {"memory was short", "close other programs, or raise the limit with 'ulimit -v unlimited'"};
 }
 
 conversion convert(const raw_reader& log, trace_header header, raw::clock_pair end, const std::filesystem::path& output,

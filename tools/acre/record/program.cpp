@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "raw_log.hpp"
+#include "sanitizer.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -152,6 +153,10 @@ bool check_elf(const fs::path& path) {
     }
     if (loader.find("ld-linux-x86-64") == std::string::npos) {
         refuse(path, "it uses the C library of '" + loader + "'; only programs of glibc can be recorded");
+    }
+    if (const std::string sanitizer = sanitizer_of(path); !sanitizer.empty()) {
+        refuse(path, "it is built with " + sanitizer +
+                         ", whose malloc the recorder cannot stand in front of: record a build without it");
     }
     return true;
 }

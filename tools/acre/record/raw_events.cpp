@@ -31,6 +31,7 @@ const raw::row* raw_events::thread_position::peek() {
         for (; row < rows.size(); ++row) {
             if (rows[row].ticks != 0) return &rows[row];
         }
+        log->let_go(rows);
         ++segment;
         row = 0;
     }
@@ -50,6 +51,7 @@ void raw_events::begin() {
     threads_ended_ = 0;
     paused_ = false;
     for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+        threads_[i].log = &log_;
         threads_[i].segments = &log_.threads()[i];
         enqueue(i);
     }

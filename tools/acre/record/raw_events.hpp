@@ -71,6 +71,7 @@ public:
 private:
     /// Where a thread's rows stand.
     struct thread_position {
+        const raw_reader* log = nullptr;
         const std::vector<raw_rows>* segments = nullptr;
         std::size_t segment = 0;
         std::size_t row = 0;

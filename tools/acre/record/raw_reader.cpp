@@ -19,6 +19,9 @@ namespace {
 constexpr std::uint32_t most_threads = 1 << 22;
 constexpr std::uint32_t most_modules = 1 << 16;
 
+// Of the file, while its chunks are looked for: with each page that is read, the system maps those around it.
+constexpr std::size_t most_mapped = std::size_t{32} << 20;
+
 /// The fields of a head, which lie in the file as they do in memory.
 template <typename T>
 T copy_of(std::span<const std::byte> bytes) {
@@ -55,7 +58,8 @@ mapped_file::mapped_file(const std::filesystem::path& path) {
     const auto fail = [&](int error) {
         throw tool_error{"cannot read '" + path.string() + "': " + std::strerror(error)};
     };
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Of a pipe the writer is not waited for.
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) fail(errno);
     struct stat status{};
     const bool regular = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
@@ -72,6 +76,13 @@ mapped_file::~mapped_file() {
     if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
+void mapped_file::let_go(std::span<const std::byte> part) const noexcept {
+    const std::uintptr_t page = raw::page_bytes;
+    const auto begin = reinterpret_cast<std::uintptr_t>(part.data()) / page * page;
+    const auto end = (reinterpret_cast<std::uintptr_t>(part.data() + part.size()) + page - 1) / page * page;
+    if (!part.empty()) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 raw_reader::raw_reader(const std::filesystem::path& path) : file_{path} {
     read_head(path);
     read_chunks();
@@ -84,7 +95,9 @@ void raw_reader::read_head(const std::filesystem::path& path) {
     const auto bytes = file_.bytes();
     const bool known =
         bytes.size() >= raw::page_bytes && std::memcmp(bytes.data(), raw::file_magic, sizeof raw::file_magic) == 0;
-    if (!known) throw tool_error{"'" + path.string() + "' is not a raw log of 'acre record'"};
+    if (!known)
+        throw tool_error{"'" + path.string() +
+                         "' is not a raw log: name the folder TRACE.raw-XXXXXX that 'acre record' left behind"};
     if (field<std::uint32_t>(bytes, offsetof(raw::file_head, version)) != raw::file_version) {
         throw tool_error{"'" + path.string() + "' was left by another version of acre"};
     }
@@ -105,7 +118,13 @@ void raw_reader::read_head(const std::filesystem::path& path) {
 void raw_reader::read_chunks() {
     const std::size_t end = file_.bytes().size();
     std::size_t offset = raw::page_bytes;
-    while (end - offset >= sizeof(raw::chunk_head)) offset += std::min(read_chunk(offset), end - offset);
+    std::size_t mapped_from = 0;
+    while (end - offset >= sizeof(raw::chunk_head)) {
+        offset += std::min(read_chunk(offset), end - offset);
+        if (offset - mapped_from < most_mapped) continue;
+        file_.let_go(file_.bytes().subspan(mapped_from, offset - mapped_from));
+        mapped_from = offset;
+    }
 }
 
 /// Takes note of the chunk at an offset, and says how far on the next one may begin.

@@ -20,6 +20,9 @@ public:
 
     std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
+    /// A part that is not needed soon no longer counts as this process's memory; it is read again when it is looked at.
+    void let_go(std::span<const std::byte> part) const noexcept;
+
 private:
     std::span<const std::byte> bytes_;
 };
@@ -53,6 +56,9 @@ public:
 
     /// Number 0 is the root; a parent's number is smaller than its children's.
     const std::vector<raw::node>& nodes() const noexcept { return nodes_; }
+
+    /// Rows that were gone through and are not needed soon: else the whole log would end up in memory.
+    void let_go(raw_rows rows) const noexcept { file_.let_go(std::as_bytes(rows)); }
 
     /// The rows of each thread in their order, each once.
     const std::vector<std::vector<raw_rows>>& threads() const noexcept { return threads_; }

@@ -10,11 +10,13 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "convert.hpp"
 #include "launch.hpp"
 #include "program.hpp"
+#include "separate_process.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -167,6 +169,7 @@ public:
         if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < raw::page_bytes) {
             return raw::stop_reason::file_size_limit;
         }
+        if (memory_is_limited()) return raw::stop_reason::no_memory;
         std::error_code error;
         const fs::space_info space = fs::space(directory, error);
         return !error && space.available < raw::page_bytes ? raw::stop_reason::disk_full : raw::stop_reason::none;
@@ -234,9 +237,71 @@ std::string why_nothing(const record_options& options, const finished_program& f
         "'" + options.command.front() + "' ended with status " + std::to_string(finished.exit_status);
     if (obstacle == raw::stop_reason::none && options.paused)
         return program + " before its recording was resumed: " + how_to_resume(options);
+    if (obstacle == raw::stop_reason::none && options.sampling_period > 1)
+        return program + " without any allocation that the sample took: record more of them by a smaller --sample";
     if (obstacle == raw::stop_reason::none) return program + " without any allocation that the recorder saw";
     const stop_cause cause = cause_of(obstacle);
     return program + ", but before its first allocation the recording stopped when " + cause.what + ": " + cause.remedy;
+}
+
+/// The traces of what is in the raw directory; none, and why as the only note, when nothing is.
+record_result convert_recording(const record_options& options, const finished_program& finished,
+                                const fs::path& directory, const progress_function& progress) {
+    directory_conversion conversion{directory, options.output, progress};
+    const auto process = static_cast<std::uint32_t>(finished.process);
+    if (!conversion.has_rows(process)) {
+        record_result nothing;
+        nothing.notes.push_back("nothing was recorded: " +
+                                why_nothing(options, finished, conversion.obstacle(process, directory)));
+        return nothing;
+    }
+    trace_header header;
+    header.command = options.command;
+    header.exit_status = finished.exit_status;
+    header.user_time = microseconds(finished.usage.ru_utime);
+    header.system_time = microseconds(finished.usage.ru_stime);
+    return conversion.convert_all(process, header, finished.end);
+}
+
+record_result finish_directory_or_file(const fs::path& raw, const fs::path& output, const progress_function& progress) {
+    trace_header header;
+    header.exit_status = trace_header::unknown_status;
+    header.notes.emplace_back("The recording was cut off; the program's exit status and CPU time are not known.");
+    std::error_code error;
+    if (fs::is_directory(raw, error)) {
+        directory_conversion conversion{raw, output, progress};
+        record_result result = conversion.convert_all(conversion.started_process(), header, {});
+        if (result.traces.empty())
+            throw tool_error{"'" + raw.string() +
+                             "' holds no raw log with anything recorded: name the folder TRACE.raw-XXXXXX that 'acre "
+                             "record' left behind"};
+        return result;
+    }
+    const raw_reader log{raw};
+    if (log.row_count() == 0) throw tool_error{"'" + raw.string() + "' holds nothing that was recorded"};
+    const conversion made = convert(log, header, log.last_clock(), output, progress);
+    return {0, made.events, made.unmatched_frees, {output}, made.notes};
+}
+
+/// As bytes that go from one process to another; names of files need not be UTF-8, which CBOR leaves as it is.
+std::string packed(const record_result& result) {
+    std::vector<std::string> traces;
+    for (const fs::path& each : result.traces) traces.push_back(each.string());
+    std::string bytes;
+    nlohmann::json::to_cbor(nlohmann::json{result.events, result.unmatched_frees, traces, result.notes}, bytes);
+    return bytes;
+}
+
+record_result unpacked(const std::string& bytes) {
+    const nlohmann::json fields = nlohmann::json::from_cbor(bytes);
+    const auto traces = fields[2].get<std::vector<std::string>>();
+    return {0, fields[0], fields[1], {traces.begin(), traces.end()}, fields[3].get<std::vector<std::string>>()};
+}
+
+/// In a process of its own: libdw, which reads the files of any program, ends a process that has too little memory.
+record_result convert_apart(const std::function<record_result(const progress_function&)>& convert,
+                            const progress_function& progress) {
+    return unpacked(run_apart([&](const progress_function& tell) { return packed(convert(tell)); }, progress));
 }
 
 }  // namespace
@@ -248,45 +313,27 @@ record_result record(const record_options& options) {
     const preloadable_recorder recorder{options.recorder};
     temporary_directory raw{fs::absolute(options.output).string() + ".raw-"};
     const finished_program finished = run_recorded(options, program, recorder.path(), raw.path());
-
-    directory_conversion conversion{raw.path(), options.output, options.progress};
-    const auto process = static_cast<std::uint32_t>(finished.process);
-    if (!conversion.has_rows(process)) {
-        throw tool_error{"nothing was recorded: " +
-                         why_nothing(options, finished, conversion.obstacle(process, raw.path()))};
-    }
-    trace_header header;
-    header.command = options.command;
-    header.exit_status = finished.exit_status;
-    header.user_time = microseconds(finished.usage.ru_utime);
-    header.system_time = microseconds(finished.usage.ru_stime);
+    record_result result;
     try {
-        record_result result = conversion.convert_all(process, header, finished.end);
-        result.exit_status = finished.exit_status;
-        return result;
+        result = convert_apart(
+            [&](const progress_function& progress) {
+                return convert_recording(options, finished, raw.path(), progress);
+            },
+            options.progress);
     } catch (const tool_error& error) {
         const std::string kept = raw.path().string();
         raw.keep();
         throw tool_error{std::string{error.what()} + "; what was recorded is in '" + kept + "', for 'acre finish'"};
     }
+    if (result.traces.empty()) throw tool_error{result.notes.front()};
+    result.exit_status = finished.exit_status;
+    return result;
 }
 
 record_result finish_raw_log(const fs::path& raw, const fs::path& output, std::function<void(double)> progress) {
     check_output(output);
-    trace_header header;
-    header.exit_status = trace_header::unknown_status;
-    header.notes.emplace_back("The recording was cut off; the program's exit status and CPU time are not known.");
-    std::error_code error;
-    if (fs::is_directory(raw, error)) {
-        directory_conversion conversion{raw, output, progress};
-        record_result result = conversion.convert_all(conversion.started_process(), header, {});
-        if (result.traces.empty()) throw tool_error{"'" + raw.string() + "' holds no raw log with anything recorded"};
-        return result;
-    }
-    const raw_reader log{raw};
-    if (log.row_count() == 0) throw tool_error{"'" + raw.string() + "' holds nothing that was recorded"};
-    const conversion made = convert(log, header, log.last_clock(), output, progress);
-    return {0, made.events, made.unmatched_frees, {output}, made.notes};
+    return convert_apart([&](const progress_function& tell) { return finish_directory_or_file(raw, output, tell); },
+                         progress);
 }
 
 }  // namespace acre::tool

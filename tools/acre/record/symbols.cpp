@@ -1,26 +1,18 @@
 #include "symbols.hpp"
 
-#include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <unordered_map>
+
+#include "function_names.hpp"
 
 namespace acre::tool {
 
 namespace {
-
-std::string demangled(const char* name) {
-    if (name == nullptr) return {};
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> plain{abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                            &std::free};
-    return status == 0 && plain ? plain.get() : name;
-}
 
 std::string text(const char* of) {
     return of != nullptr ? of : std::string{};
@@ -38,18 +30,6 @@ std::string hexadecimal(const unsigned char* bytes, int count) {
 
 /// Where the calls of `find_debuginfo` look besides the file itself; the system's places.
 const Dwfl_Callbacks callbacks = {nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address, nullptr};
-
-/// An attribute of a function, also where it is said at the function's declaration or abstract instance.
-const char* attribute_text(Dwarf_Die& die, unsigned name) {
-    Dwarf_Attribute attribute;
-    return dwarf_formstring(dwarf_attr_integrate(&die, name, &attribute));
-}
-
-std::string function_name(Dwarf_Die& die) {
-    const char* linkage = attribute_text(die, DW_AT_linkage_name);
-    if (linkage == nullptr) linkage = attribute_text(die, DW_AT_MIPS_linkage_name);
-    return linkage != nullptr ? demangled(linkage) : text(attribute_text(die, DW_AT_name));
-}
 
 std::uint32_t attribute_number(Dwarf_Die& die, unsigned name) {
     Dwarf_Attribute attribute;
@@ -70,7 +50,7 @@ public:
         }
     }
 
-    /// The functions of a unit: they lie in it, its namespaces and its classes.
+    /// The functions of a unit: they lie in it, its namespaces and its classes, and in other functions' own classes.
     void add_functions(Dwarf_Die& parent, int depth) {
         Dwarf_Die child;
         if (depth == 0 || dwarf_child(&parent, &child) != 0) return;
@@ -78,7 +58,9 @@ public:
             switch (dwarf_tag(&child)) {
                 case DW_TAG_subprogram:
                     add(child);
+                    add_functions(child, depth - 1);
                     break;
+                case DW_TAG_lexical_block:
                 case DW_TAG_namespace:
                 case DW_TAG_module:
                 case DW_TAG_class_type:
@@ -134,6 +116,7 @@ struct symbol_source::state {
     std::uint64_t shift = 0;  // address as libdwfl counts minus address in the file
     Dwarf* debug = nullptr;   // null: none
     std::uint64_t debug_shift = 0;
+    function_names names;
     address_index units;
     std::unordered_map<Dwarf_Off, address_index> functions;  // by unit
 
@@ -197,7 +180,7 @@ void symbol_source::state::add_functions(std::uint64_t address, std::vector<sour
     std::vector<Dwarf_Die> scopes(1);
     if (!function_entry || dwarf_offdie(debug, *function_entry, scopes.data()) == nullptr) return;
     find_inlined(scopes[0], address, scopes);
-    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) into.push_back({function_name(*scope), {}, 0});
+    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) into.push_back({names.of(*scope), {}, 0});
     add_places(unit, address, scopes, into);
 }
 

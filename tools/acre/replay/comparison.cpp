@@ -64,7 +64,7 @@ private:
                 .repeats = times ? repeats_ : 1,
                 .parameters = entries_[entry].parameters,
                 .memory_limit = options_.memory_limit,
-                .litter = times ? options_.litter : 0,
+                .litter = times && entries_[entry].resource != loop_number ? options_.litter : 0,
                 .purpose = purpose,
                 .without_frees = entries_[entry].without_frees};
     }

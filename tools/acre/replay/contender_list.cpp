@@ -177,6 +177,15 @@ std::string contender_text(const contender& which) {
     return text;
 }
 
+std::vector<std::pair<std::string_view, std::string_view>> contender_names() {
+    std::vector<std::pair<std::string_view, std::string_view>> names;
+    for (const group_entry& each : groups) names.emplace_back(each.name, each.description);
+    for (std::uint32_t i = 0; i < resources().size(); ++i) {
+        if (i != loop_number) names.emplace_back(resources()[i].name, resources()[i].description);
+    }
+    return names;
+}
+
 std::string groups_text() {
     std::string text;
     for (const group_entry& each : groups) text += fmt::format("  {:<30}{}\n", each.name, each.description);

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "comparison.hpp"
@@ -25,6 +26,9 @@ std::vector<contender> installed_contenders(const std::string& list);
 
 /// The name as it would be written there: "multi_arena:count=64,bytes=16K".
 std::string contender_text(const contender& which);
+
+/// All names that can be listed, of groups and of resources, each with what it stands for.
+std::vector<std::pair<std::string_view, std::string_view>> contender_names();
 
 /// The groups and what they stand for, a line each.
 std::string groups_text();

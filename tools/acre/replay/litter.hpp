@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -22,14 +23,17 @@ inline std::uint32_t litter_blocks(const sequence_view& sequence) {
 class litter {
 public:
     litter(const sequence_view& sequence, std::uint32_t count) {
-        if (count == 0 || sequence.steps.empty()) return;
+        // By shape: steps that have it or one before it.
+        std::vector<std::uint64_t> ends(sequence.uses.size());
+        std::partial_sum(sequence.uses.begin(), sequence.uses.end(), ends.begin());
+        if (count == 0 || ends.empty()) return;
         std::mt19937 random{20'26};
         std::vector<void*> blocks;
         blocks.reserve(count);
         std::uint64_t bytes_left = most_bytes;
         for (std::uint32_t i = 0; i < count; ++i) {
-            const step& like = sequence.steps[random() % sequence.steps.size()];
-            const std::uint64_t bytes = sequence.shapes[like.shape()].bytes;
+            const auto like = std::upper_bound(ends.begin(), ends.end(), random() % ends.back());
+            const std::uint64_t bytes = sequence.shapes[static_cast<std::size_t>(like - ends.begin())].bytes;
             if (bytes > bytes_left) continue;
             bytes_left -= bytes;
             blocks.push_back(std::malloc(static_cast<std::size_t>(bytes)));
@@ -37,6 +41,10 @@ public:
         for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random() % i]);
         const std::size_t half = blocks.size() / 2;
         for (std::size_t i = half; i < blocks.size(); ++i) std::free(blocks[i]);
+        // A large request makes glibc put together and sort what was freed. In a program that has run for long that has
+        // been done; here it would be charged to the first that asks for a large block, such as an arena.
+        void* volatile large = std::malloc(large_bytes);  // volatile: the pair would be left out
+        std::free(large);
         blocks.resize(half);
         kept_ = std::move(blocks);
     }
@@ -48,6 +56,7 @@ public:
 
 private:
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+    static constexpr std::size_t large_bytes = std::size_t{120} << 10;  // below what glibc maps
 
     std::vector<void*> kept_;
 };

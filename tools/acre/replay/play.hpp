@@ -13,8 +13,9 @@
 
 namespace acre::tool {
 
-/// What plays steps over a resource of type R with R's inline calls. Timed: blocks are only touched; else they are also
-/// filled, or looked at, as the purpose of the trial wants it.
+/// What plays steps over a resource of type R with R's inline calls. Timed: blocks are only touched, once where a program
+/// would make an object in them, and once where it would destroy it; else they are also filled, or looked at, as the
+/// purpose of the trial wants it.
 template <typename R, typename Slots, bool Timed>
 class player {
 public:
@@ -25,9 +26,11 @@ public:
           without_frees_{request.without_frees},
           checks_{request.purpose == trial_purpose::check} {}
 
-    /// Plays the steps from `first` to `last`; the number of the step that failed, or `last`.
+    /// Plays the steps from `first` to `last`; the number of the step that failed, or of the next one to play, which is one
+    /// beyond `last` where that is the second half of a reallocation.
     std::size_t play(std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i) {
+        std::size_t i = first;
+        for (; i < last; ++i) {
             const step now = sequence_.steps[i];
             if (now.kind() == step_kind::reset) {
                 if constexpr (requires { resource_.reset(); }) resource_.reset();
@@ -39,7 +42,7 @@ public:
             slots_.end(i, now);
             if (now.kind() == step_kind::reallocate) ++i;
         }
-        return last;
+        return i;
     }
 
     /// None also where it stopped because another thread's step failed.
@@ -111,7 +114,10 @@ private:
     }
 
     bool checked(const void* object, std::uint32_t slot, std::size_t bytes) {
-        if constexpr (Timed) return true;
+        if constexpr (Timed) {
+            if (bytes != 0) static_cast<void>(*static_cast<const volatile unsigned char*>(object));
+            return true;
+        }
         if (!checks_) return true;
         const auto* first = static_cast<const unsigned char*>(object);
         const bool right = std::all_of(first, first + bytes, [&](unsigned char each) { return each == mark_of(slot); });

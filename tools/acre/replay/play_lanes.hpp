@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <latch>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "play.hpp"
 #include "sequence.hpp"
 #include "slots.hpp"
+#include "step_window.hpp"
 #include "trial.hpp"
 
 namespace acre::tool {
@@ -27,8 +29,15 @@ inline std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point sta
 template <typename Resource, bool Timed>
 class lane_play {
 public:
-    lane_play(Resource& resource, const sequence_view& sequence, const trial_request& request, shared_slots& slots)
-        : resource_{resource}, sequence_{sequence}, request_{request}, slots_{slots}, outcomes_(sequence.lanes) {
+    /// Of steps that lie in a file, `window_steps` are in memory at a time, or one stretch of each lane.
+    lane_play(Resource& resource, const sequence_view& sequence, const trial_request& request, shared_slots& slots,
+              std::uint64_t window_steps = step_window::usual_steps)
+        : resource_{resource},
+          sequence_{sequence},
+          request_{request},
+          slots_{slots},
+          window_steps_{window_steps},
+          outcomes_(sequence.lanes) {
         for (const lane_run& run : sequence.runs) outcomes_[run.lane].runs.push_back(&run);
     }
 
@@ -72,17 +81,44 @@ private:
         outcome& mine = outcomes_[lane];
         lane_slots slots{slots_};
         player<Resource, lane_slots, Timed> each{resource_, sequence_, request_, slots};
-        const std::uint64_t start = thread_nanoseconds();
-        for (const lane_run* run : mine.runs) {
-            const std::size_t reached = each.play(run->first, run->first + run->count);
-            mine.played += reached - run->first;
-            if (reached < run->first + run->count) break;
+        const step_window window{sequence_};
+        const std::size_t at_a_time = window.is_whole() ? mine.runs.size() : runs_in_window();
+        std::uint64_t not_playing = 0;
+        bool whole = true;
+        for (std::size_t first = 0; whole && first < mine.runs.size(); first += at_a_time) {
+            const std::span runs = std::span{mine.runs}.subspan(first, std::min(at_a_time, mine.runs.size() - first));
+            const auto reading = std::chrono::steady_clock::now();
+            for (const lane_run* run : runs) window.bring_in(run->first, run->first + run->count);
+            not_playing += nanoseconds_since(reading);
+            whole = play(runs, each, mine);
+            for (const lane_run* run : runs) window.let_go(run->first, run->first + run->count);
         }
-        mine.nanoseconds = thread_nanoseconds() - start - slots.waited_nanoseconds();
-        mine.end = nanoseconds_since(start_);
+        mine.nanoseconds -= slots.waited_nanoseconds();
+        mine.end = nanoseconds_since(start_) - not_playing;
         mine.failure = each.failure();
         if (mine.failure != trial_failure::none) slots_.stop();
         left_.fetch_sub(1, std::memory_order_release);
+    }
+
+    /// False when a step failed, here or in another lane.
+    template <typename Each>
+    bool play(std::span<const lane_run* const> runs, Each& each, outcome& mine) {
+        const std::uint64_t start = thread_nanoseconds();
+        bool whole = true;
+        for (const lane_run* run : runs) {
+            const std::size_t reached = each.play(run->first, run->first + run->count);
+            mine.played += reached - run->first;
+            whole = reached == run->first + run->count;
+            if (!whole) break;
+        }
+        mine.nanoseconds += thread_nanoseconds() - start;
+        return whole;
+    }
+
+    /// All lanes together have as much in memory as one thread would.
+    std::size_t runs_in_window() const noexcept {
+        const std::uint64_t steps = std::ranges::max_element(sequence_.runs, {}, &lane_run::count)->count;
+        return std::max<std::size_t>(window_steps_ / (steps * sequence_.lanes), 1);
     }
 
     void watch(footprint_meter& meter) {
@@ -117,6 +153,7 @@ private:
     sequence_view sequence_;
     trial_request request_;
     shared_slots& slots_;
+    std::uint64_t window_steps_;
     std::vector<outcome> outcomes_;
     std::atomic<std::uint32_t> left_{sequence_.lanes};
     std::chrono::steady_clock::time_point start_;

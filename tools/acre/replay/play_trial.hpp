@@ -15,6 +15,7 @@
 #include "play_lanes.hpp"
 #include "sequence.hpp"
 #include "slots.hpp"
+#include "step_window.hpp"
 #include "trial.hpp"
 
 namespace acre::tool {
@@ -90,48 +91,56 @@ private:
         const std::size_t steps = sequence_.steps.size();
         std::size_t reached = 0;
         if constexpr (Timed) {
-            const auto wall = std::chrono::steady_clock::now();
-            const std::uint64_t start = thread_nanoseconds();
-            reached = each.play(0, steps);
-            result.nanoseconds += thread_nanoseconds() - start;
-            result.wall_nanoseconds += nanoseconds_since(wall);
+            reached = play_in_windows(each, 0, steps, result);
         } else {
-            reached = play_with_stops(each, meter);
+            reached = play_with_stops(each, meter, result);
             result.peak_bytes = meter.held();
             result.system_bytes = meter.system();
         }
-        if (reached == steps && !request_.without_frees) {
+        if (reached >= steps && !request_.without_frees) {
             for (const step& survivor : sequence_.survivors) each.release(slots.object(survivor.slot()), survivor);
         }
         result.failure = each.failure();
-        if (reached != steps) result.failed_step = reached;
+        if (reached < steps) result.failed_step = reached;
+    }
+
+    /// Only the playing itself is timed.
+    template <typename Each>
+    std::size_t play_in_windows(Each& each, std::size_t first, std::size_t last, trial_result& result) {
+        const step_window window{sequence_};
+        std::size_t reached = first;
+        while (reached < last) {
+            const std::size_t begin = reached;
+            const std::size_t end = window.bring_in(begin, last);
+            const auto wall = std::chrono::steady_clock::now();
+            const std::uint64_t start = thread_nanoseconds();
+            reached = each.play(begin, end);
+            result.nanoseconds += thread_nanoseconds() - start;
+            result.wall_nanoseconds += nanoseconds_since(wall);
+            window.let_go(begin, end);
+            if (reached < end) break;
+        }
+        return reached;
     }
 
     template <typename Each>
-    std::size_t play_with_stops(Each& each, footprint_meter& meter) {
+    std::size_t play_with_stops(Each& each, footprint_meter& meter, trial_result& result) {
         std::size_t reached = 0;
         for (const std::size_t stop : footprint_stops()) {
-            reached = each.play(reached, stop);
+            reached = play_in_windows(each, reached, stop, result);
             if (reached < stop) return reached;
             meter.sample();
         }
-        return std::min(reached, sequence_.steps.size());
+        return reached;
     }
 
-    /// Ends at the last step; never between the two halves of a reallocation.
+    /// Ends at the last step.
     std::vector<std::size_t> footprint_stops() const {
         const std::size_t steps = sequence_.steps.size();
-        std::vector<std::size_t> stops{static_cast<std::size_t>(sequence_.peak_step) + 1, steps};
+        std::vector<std::size_t> stops{std::min(static_cast<std::size_t>(sequence_.peak_step) + 1, steps), steps};
         for (std::size_t i = 1; i < footprint_samples; ++i) stops.push_back(steps * i / footprint_samples);
-        for (std::size_t& stop : stops) stop = std::min(whole_step(stop), steps);
         std::sort(stops.begin(), stops.end());
         return stops;
-    }
-
-    std::size_t whole_step(std::size_t stop) const {
-        std::size_t halves = 0;
-        for (std::size_t i = stop; i > 0 && sequence_.steps[i - 1].kind() == step_kind::reallocate; --i) ++halves;
-        return stop + halves % 2;
     }
 
     sequence_view sequence_;

@@ -59,6 +59,7 @@ struct sequence_view {
     std::span<const std::uint32_t> turns;  // by step; empty when one thread plays all
     std::span<const lane_run> runs;        // empty when one thread plays all
     std::span<const shape> shapes;
+    std::span<const std::uint64_t> uses;  // by shape: steps that have it
     std::span<const step> survivors;
     std::uint32_t slots = 0;
     std::uint32_t lanes = 1;
@@ -66,6 +67,7 @@ struct sequence_view {
     std::uint64_t peak_step = 0;   // where that is reached, when one thread plays all
     int steps_file = -1;           // where steps and turns are shared with other processes
     int turns_file = -1;
+    bool in_memory = true;  // steps and turns; else they are to be read in before they are played
 };
 
 /// Steps that own their storage. The many lie in memory that the processes that play them can map.
@@ -74,6 +76,7 @@ struct sequence {
     shared_array<std::uint32_t> turns;
     std::vector<lane_run> runs;
     std::vector<shape> shapes;
+    std::vector<std::uint64_t> uses;
     std::vector<step> survivors;  // releases what lives at the end
     std::uint32_t slots = 0;
     std::uint32_t lanes = 1;
@@ -81,8 +84,19 @@ struct sequence {
     std::uint64_t peak_step = 0;
 
     sequence_view view() const noexcept {
-        return {steps.view(), turns.view(), runs,      shapes,       survivors,   slots,
-                lanes,        peak_bytes,   peak_step, steps.file(), turns.file()};
+        return {steps.view(),
+                turns.view(),
+                runs,
+                shapes,
+                uses,
+                survivors,
+                slots,
+                lanes,
+                peak_bytes,
+                peak_step,
+                steps.file(),
+                turns.file(),
+                steps.is_in_memory() && turns.is_in_memory()};
     }
 };
 

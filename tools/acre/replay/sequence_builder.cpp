@@ -33,7 +33,7 @@ sequence sequence_builder::finish() {
     live_.for_each([&](std::uint64_t, const live_object& object) {
         sequence_.survivors.emplace_back(step_kind::release, object.slot, object.shape);
     });
-    return std::exchange(*this, sequence_builder{who_}).sequence_;
+    return std::exchange(*this, sequence_builder{who_, memory_for_steps_}).sequence_;
 }
 
 void sequence_builder::allocate(const event& e) {
@@ -86,6 +86,9 @@ std::uint32_t sequence_builder::lane_of(std::uint32_t thread) {
 
 /// The steps, all on one slot, stand next to each other and have one turn.
 void sequence_builder::append(std::uint32_t lane, std::initializer_list<step> steps) {
+    for (const step& each : steps) {
+        if (each.kind() != step_kind::reset) ++sequence_.uses[each.shape()];
+    }
     if (who_ == lanes::one) {
         for (const step& each : steps) sequence_.steps.push_back(each);
         return;
@@ -128,6 +131,7 @@ std::uint32_t sequence_builder::shape_of(const event& e) {
                 fmt::format("the trace has more than {} different sizes, too many to replay", count_text(most_shapes))};
         }
         sequence_.shapes.push_back(wanted);
+        sequence_.uses.push_back(0);
     }
     return place->second;
 }

@@ -20,13 +20,18 @@ enum class lanes : std::uint8_t {
 };
 
 /// The two halves of a realloc become one step, which a resource without a realloc of its own plays as allocate, copy
-/// and free. Memory: the steps, and what is known of each live object and each different size.
+/// and free. Memory: so many bytes of steps, the others being in a file, and what is known of each live object and each
+/// different size.
 class sequence_builder {
 public:
     static constexpr std::uint32_t most_lanes = 512;
     static constexpr std::size_t most_shapes = std::size_t{1} << 22;
 
-    explicit sequence_builder(lanes who = lanes::one) : who_{who} {}
+    explicit sequence_builder(lanes who = lanes::one, std::size_t memory_for_steps = shared_array<step>::usual_memory)
+        : who_{who}, memory_for_steps_{memory_for_steps} {
+        sequence_.steps = shared_array<step>{memory_for_steps};
+        sequence_.turns = shared_array<std::uint32_t>{memory_for_steps};
+    }
 
     void add(const event& e) { pairing_.add(e, sink{*this}); }
 
@@ -76,6 +81,7 @@ private:
     void count_bytes(std::uint64_t added);
 
     lanes who_;
+    std::size_t memory_for_steps_;
     event_pairing pairing_;
     sequence sequence_;
     live_table<live_object> live_;

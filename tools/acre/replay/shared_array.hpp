@@ -1,4 +1,5 @@
-// An array that grows and that other processes can map: what is built in it needs no copy to be handed over.
+// An array that grows and that other processes can map: what is built in it needs no copy to be handed over. As long as it is
+// short it lies in memory, beyond that in a file without a name.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,31 +15,26 @@
 #include <utility>
 
 #include "trace/error.hpp"
+#include "trace/unnamed_file.hpp"
 
 namespace acre::tool {
 
-/// Elements in a memory file of their own, which is there from the first element on.
 template <typename T>
 class shared_array {
     static_assert(std::is_trivially_copyable_v<T>);
 
 public:
-    shared_array() = default;
-    shared_array(shared_array&& other) noexcept
-        : file_{std::exchange(other.file_, -1)},
-          elements_{std::exchange(other.elements_, nullptr)},
-          size_{std::exchange(other.size_, 0)},
-          room_{std::exchange(other.room_, 0)} {}
+    static constexpr std::size_t usual_memory = std::size_t{256} << 20;  // bytes
+
+    explicit shared_array(std::size_t most_memory = usual_memory) : most_memory_{most_memory} {}
+    shared_array(shared_array&& other) noexcept { swap(other); }
     shared_array& operator=(shared_array&& other) noexcept {
-        std::swap(file_, other.file_);
-        std::swap(elements_, other.elements_);
-        std::swap(size_, other.size_);
-        std::swap(room_, other.room_);
+        swap(other);
         return *this;
     }
     ~shared_array() {
         if (elements_ != nullptr) ::munmap(elements_, room_ * sizeof(T));
-        if (file_ >= 0) ::close(file_);
+        if (memory_file_ >= 0) ::close(memory_file_);
     }
 
     template <typename... Arguments>
@@ -62,24 +58,70 @@ public:
     const T& operator[](std::size_t i) const noexcept { return elements_[i]; }
     std::span<const T> view() const noexcept { return {elements_, size_}; }
 
+    bool is_in_memory() const noexcept { return disk_file_.descriptor() < 0; }
+
     /// The descriptor of the file, which stays this object's; -1 while there was never an element.
-    int file() const noexcept { return file_; }
+    int file() const noexcept { return is_in_memory() ? memory_file_ : disk_file_.descriptor(); }
 
 private:
+    // So much of a file on the disk is in memory while it is written.
+    static constexpr std::size_t piece = (std::size_t{32} << 20) / sizeof(T);
+
+    void swap(shared_array& other) noexcept {
+        std::swap(most_memory_, other.most_memory_);
+        std::swap(memory_file_, other.memory_file_);
+        disk_file_.swap(other.disk_file_);
+        std::swap(elements_, other.elements_);
+        std::swap(size_, other.size_);
+        std::swap(room_, other.room_);
+    }
+
     T& append(const T& element) {
         if (size_ == room_) grow(size_ + 1);
         return elements_[size_++] = element;
     }
 
-    // By half, for the file has pages only where elements were written.
     void grow(std::size_t wanted) {
+        if (is_in_memory() && wanted * sizeof(T) <= most_memory_) return grow_in_memory(wanted);
+        if (is_in_memory()) move_to_disk();
+        const std::size_t room = std::max(wanted, room_ + piece);
+        disk_file_.reserve(room * sizeof(T));
+        if (elements_ == nullptr) {
+            elements_ = map(room);
+            room_ = room;
+            return;
+        }
+        // What was written is in the file; its pages may leave this process.
+        ::madvise(elements_, room_ * sizeof(T), MADV_DONTNEED);
+        remap(room);
+    }
+
+    // By half, for the file has pages only where elements were written.
+    void grow_in_memory(std::size_t wanted) {
         const std::size_t room = std::max({wanted, room_ + room_ / 2, std::size_t{4096} / sizeof(T)});
-        if (file_ < 0) file_ = ::memfd_create("acre-replay", MFD_CLOEXEC);
-        if (file_ < 0 || ::ftruncate(file_, static_cast<off_t>(room * sizeof(T))) != 0) fail();
-        void* mapped =
-            elements_ == nullptr
-                ? ::mmap(nullptr, room * sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0)
-                : ::mremap(static_cast<void*>(elements_), room_ * sizeof(T), room * sizeof(T), MREMAP_MAYMOVE);
+        if (memory_file_ < 0) memory_file_ = ::memfd_create("acre-replay", MFD_CLOEXEC);
+        if (memory_file_ < 0 || ::ftruncate(memory_file_, static_cast<off_t>(room * sizeof(T))) != 0) fail();
+        if (elements_ != nullptr) return remap(room);
+        elements_ = map(room);
+        room_ = room;
+    }
+
+    void move_to_disk() {
+        disk_file_.write(std::as_bytes(std::span{elements_, size_}));
+        if (elements_ == nullptr) return;
+        ::munmap(std::exchange(elements_, nullptr), std::exchange(room_, size_) * sizeof(T));
+        ::close(std::exchange(memory_file_, -1));
+    }
+
+    T* map(std::size_t room) const {
+        void* const mapped = ::mmap(nullptr, room * sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED, file(), 0);
+        if (mapped == MAP_FAILED) fail();
+        return static_cast<T*>(mapped);
+    }
+
+    void remap(std::size_t room) {
+        void* const mapped =
+            ::mremap(static_cast<void*>(elements_), room_ * sizeof(T), room * sizeof(T), MREMAP_MAYMOVE);
         if (mapped == MAP_FAILED) fail();
         elements_ = static_cast<T*>(mapped);
         room_ = room;
@@ -89,7 +131,9 @@ private:
         throw tool_error{std::string{"cannot get memory for the replay: "} + std::strerror(errno)};
     }
 
-    int file_ = -1;
+    std::size_t most_memory_ = usual_memory;
+    int memory_file_ = -1;
+    unnamed_file disk_file_;
     T* elements_ = nullptr;
     std::size_t size_ = 0;
     std::size_t room_ = 0;

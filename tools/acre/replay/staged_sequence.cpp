@@ -16,7 +16,7 @@ namespace acre::tool {
 
 namespace {
 
-/// In front of the stretches, the survivors and the shapes.
+/// In front of the stretches, the survivors, the shapes and how often they are used.
 struct stage_head {
     trial_request request;
     std::uint64_t bytes = 0;  // of the stage, this included
@@ -25,6 +25,7 @@ struct stage_head {
     std::uint64_t runs = 0;
     std::uint64_t survivors = 0;
     std::uint64_t shapes = 0;
+    std::uint64_t in_memory = 0;  // whether steps and turns are
     std::uint32_t slots = 0;
     std::uint32_t lanes = 0;
     std::uint64_t peak_bytes = 0;
@@ -42,9 +43,9 @@ void* map(int file, std::size_t bytes, int protection, int flags) {
 }
 
 template <typename T>
-std::span<const T> map_elements(int file, std::uint64_t count) {
+std::span<const T> map_elements(int file, std::uint64_t count, bool in_memory) {
     if (count == 0) return {};
-    const void* start = map(file, count * sizeof(T), PROT_READ, MAP_SHARED | MAP_POPULATE);
+    const void* start = map(file, count * sizeof(T), PROT_READ, MAP_SHARED | (in_memory ? MAP_POPULATE : 0));
     return {static_cast<const T*>(start), static_cast<std::size_t>(count)};
 }
 
@@ -59,6 +60,10 @@ std::span<const T> take(const std::byte*& from, std::uint64_t count) {
 }  // namespace
 
 void write_stage(int stage, const sequence_view& sequence) {
+    // What goes to the disk later would do so while trials are timed.
+    for (const int file : {sequence.steps_file, sequence.turns_file}) {
+        if (!sequence.in_memory && file >= 0 && ::fdatasync(file) != 0) fail();
+    }
     stage_head head{{},
                     0,
                     sequence.steps.size(),
@@ -66,13 +71,14 @@ void write_stage(int stage, const sequence_view& sequence) {
                     sequence.runs.size(),
                     sequence.survivors.size(),
                     sequence.shapes.size(),
+                    sequence.in_memory ? 1U : 0U,
                     sequence.slots,
                     sequence.lanes,
                     sequence.peak_bytes,
                     sequence.peak_step};
-    const std::array<std::span<const std::byte>, 4> parts{
+    const std::array<std::span<const std::byte>, 5> parts{
         std::as_bytes(std::span{&head, 1}), std::as_bytes(sequence.runs), std::as_bytes(sequence.survivors),
-        std::as_bytes(sequence.shapes)};
+        std::as_bytes(sequence.shapes), std::as_bytes(sequence.uses)};
     for (const auto& part : parts) head.bytes += part.size();
     if (::ftruncate(stage, 0) != 0 || ::ftruncate(stage, static_cast<off_t>(head.bytes)) != 0) fail();
     void* start = map(stage, head.bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
@@ -91,11 +97,13 @@ sequence_view map_sequence(const staged_files& files) {
         map(files.stage, static_cast<std::size_t>(head.bytes), PROT_READ, MAP_SHARED | MAP_POPULATE));
     from += sizeof head;
     sequence_view view;
-    view.steps = map_elements<step>(files.steps, head.steps);
-    view.turns = map_elements<std::uint32_t>(files.turns, head.turns);
+    view.in_memory = head.in_memory != 0;
+    view.steps = map_elements<step>(files.steps, head.steps, view.in_memory);
+    view.turns = map_elements<std::uint32_t>(files.turns, head.turns, view.in_memory);
     view.runs = take<lane_run>(from, head.runs);
     view.survivors = take<step>(from, head.survivors);
     view.shapes = take<shape>(from, head.shapes);
+    view.uses = take<std::uint64_t>(from, head.shapes);
     view.slots = head.slots;
     view.lanes = head.lanes;
     view.peak_bytes = head.peak_bytes;

@@ -45,8 +45,21 @@ bool is_text(const json& object, const char* key) {
     return object.contains(key) && object[key].is_string();
 }
 
+/// A part may be missing, as acre fit tells only what was asked for.
+template <typename Check>
+bool is_absent_or(const json& object, const char* key, Check check) {
+    return !object.contains(key) || check(object[key]);
+}
+
+bool is_check(const json& check) {
+    return check.is_null() || (check.is_object() && is_text(check, "failure") && check.contains("suffices") &&
+                               check["suffices"].is_boolean() && check.contains("one_less_fails") &&
+                               (check["one_less_fails"].is_null() || check["one_less_fails"].is_boolean()));
+}
+
 bool is_front(const json& front) {
-    return front.is_object() && front.contains("pairs") && are_pairs(front["pairs"]) && front.contains("least") &&
+    return front.is_object() && is_absent_or(front, "check", is_check) && front.contains("pairs") &&
+           are_pairs(front["pairs"]) && front.contains("least") &&
            (front["least"].is_null() || are_pairs(json::array({front["least"]}))) && is_text(front, "impossible") &&
            is_text(front, "code");
 }
@@ -58,17 +71,18 @@ bool are_slots(const json& slots) {
            });
 }
 
-/// A part may be missing, as acre fit tells only what was asked for.
-template <typename Check>
-bool is_absent_or(const json& fit, const char* key, Check check) {
-    return !fit.contains(key) || check(fit[key]);
+bool is_arena(const json& arena) {
+    return has_figures(arena, {"first_block_bytes"}) && is_absent_or(arena, "check", is_check) &&
+           is_absent_or(arena, "bytes_without_reset", [](const json& each) { return each.is_number_unsigned(); }) &&
+           is_absent_or(arena, "generations", [](const json& each) {
+               return has_figures(each, {"count", "p50_bytes", "p99_bytes", "max_bytes"});
+           });
 }
 
 bool is_fit(const json& fit) {
     return has_figures(fit, {"allocations", "peak_bytes"}) && is_text(fit, "selected") &&
            is_absent_or(fit, "multi_arena", is_front) && is_absent_or(fit, "concurrent_multi_arena", is_front) &&
-           is_absent_or(fit, "slots", are_slots) &&
-           is_absent_or(fit, "arena", [](const json& arena) { return has_figures(arena, {"first_block_bytes"}); });
+           is_absent_or(fit, "slots", are_slots) && is_absent_or(fit, "arena", is_arena);
 }
 
 }  // namespace
@@ -79,6 +93,7 @@ nlohmann::json read_fit(const std::string& path) {
         throw tool_error{"'" + path +
                          "' is not what 'acre fit --json' prints: make it with 'acre fit --json TRACE > FILE'"};
     }
+    fit.erase("advice");  // it is about none of the report
     return fit;
 }
 

@@ -69,6 +69,21 @@ json histogram_json(const tally_histogram& histogram, scale scaled) {
     return rows;
 }
 
+// Names of templates go on for kilobytes.
+constexpr std::size_t longest_name = 400;
+
+/// Cuts the names that are longer than the page shows, wherever they are, but not the code to copy.
+void cut_names(json& part) {
+    if (part.is_string()) {
+        auto& text = part.get_ref<std::string&>();
+        if (text.size() > longest_name) text.resize(longest_name);
+    } else if (part.is_structured()) {
+        for (const auto& [key, value] : part.items()) {
+            if (key != "code") cut_names(value);
+        }
+    }
+}
+
 class name_table {
 public:
     explicit name_table(const call_paths& paths) : paths_{paths} {}
@@ -77,8 +92,8 @@ public:
         const auto [place, added] = places_.try_emplace(function, functions_.size());
         if (added) {
             const function_info& info = paths_.functions()[function];
-            const std::string full = info.name == info.short_name ? "" : info.name.substr(0, longest);
-            functions_.push_back({info.short_name.substr(0, longest), full, info.passes_memory_on ? 1 : 0});
+            const std::string full = info.name == info.short_name ? "" : info.name.substr(0, longest_name);
+            functions_.push_back({info.short_name.substr(0, longest_name), full, info.passes_memory_on ? 1 : 0});
         }
         return place->second;
     }
@@ -86,8 +101,6 @@ public:
     json functions() && { return std::move(functions_); }
 
 private:
-    static constexpr std::size_t longest = 400;  // names of templates go on for kilobytes
-
     const call_paths& paths_;
     std::map<std::uint32_t, std::size_t> places_;
     json functions_ = json::array();
@@ -121,7 +134,7 @@ json bands_json(const band_lane& lane) {
 json lanes_json(const lane_list& list) {
     json lanes = json::array();
     for (const named_lane& each : list.lanes) {
-        lanes.push_back({{"name", each.name},
+        lanes.push_back({{"name", each.name.substr(0, longest_name)},
                          {"thread", each.thread},
                          {"advice", each.advice},
                          {"count", each.lane.count()},
@@ -154,6 +167,8 @@ json threads_json(const run_picture& picture, scale scaled) {
 nlohmann::json report_json(const run_picture& picture, const call_paths& paths, const trace_header& header,
                            report_parts parts) {
     const scale scaled{header};
+    cut_names(parts.info);
+    cut_names(parts.advice);
     return {
         {"info", std::move(parts.info)},
         {"advice", std::move(parts.advice)},

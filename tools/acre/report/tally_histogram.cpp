@@ -1,5 +1,7 @@
 #include "tally_histogram.hpp"
 
+#include "trace/format.hpp"
+
 namespace acre::tool {
 
 namespace {
@@ -21,10 +23,10 @@ std::vector<std::uint64_t> size_bounds() {
 
 std::vector<std::uint64_t> time_bounds() {
     std::vector<std::uint64_t> bounds;
-    for (std::uint64_t decade = 100; decade <= 10'000'000'000'000; decade *= 10) {
+    for (std::uint64_t decade = format::tick_nanoseconds; decade <= 10'000'000'000'000; decade *= 10) {
         for (const std::uint64_t step : {1U, 2U, 5U}) bounds.push_back(step * decade);
     }
-    bounds.erase(bounds.begin());  // times are known to 100 ns
+    bounds.erase(bounds.begin());  // times are known to a tick
     bounds.resize(bounds.size() - 2);
     return bounds;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "info/trace_summary.hpp"
+#include "trace/format.hpp"
 
 namespace acre::tool {
 
@@ -47,13 +48,11 @@ public:
     std::vector<time_bucket> finish();
 
 private:
-    static constexpr std::uint64_t tick = 100;  // nanoseconds, the resolution of a trace
-
     time_bucket& at(std::uint64_t time);
     void halve();
 
     std::vector<time_bucket> buckets_;
-    std::uint64_t width_ = tick;
+    std::uint64_t width_ = format::tick_nanoseconds;
     std::uint64_t live_bytes_ = 0;
 };
 

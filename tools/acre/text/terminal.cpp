@@ -12,10 +12,16 @@ namespace acre::tool {
 
 namespace {
 
-bool terminal_shows_colours() {
+/// Whether it is a terminal that knows the sequences for colours and for erasing a line.
+bool follows_sequences(int stream) {
     const char* kind = std::getenv("TERM");
-    return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && kind != nullptr &&
-           std::string_view{kind} != "dumb";
+    return ::isatty(stream) != 0 && kind != nullptr && std::string_view{kind} != "dumb";
+}
+
+/// As no-color.org has it: set, and not empty.
+bool colours_are_unwanted() {
+    const char* value = std::getenv("NO_COLOR");
+    return value != nullptr && *value != 0;
 }
 
 const char* code_of(style wanted) {
@@ -41,13 +47,13 @@ constexpr int bar_width = 30;
 }  // namespace
 
 std::string styled(std::string_view text, style wanted) {
-    static const bool colours = terminal_shows_colours();
+    static const bool colours = follows_sequences(STDOUT_FILENO) && !colours_are_unwanted();
     return colours ? fmt::format("\033[{}m{}\033[0m", code_of(wanted), text) : std::string{text};
 }
 
 progress_bar::progress_bar(std::string label, bool wanted)
     : label_{std::move(label)},
-      wanted_{wanted && ::isatty(STDERR_FILENO) != 0},
+      wanted_{wanted && follows_sequences(STDERR_FILENO)},
       start_{std::chrono::steady_clock::now()},
       last_{start_} {}
 

@@ -24,6 +24,12 @@ std::string bytes_text(std::uint64_t bytes) {
     return fmt::format("{:.{}f} {}", value, value < 99.95 ? 1 : 0, units[unit]);
 }
 
+std::string bytes_literal(std::uint64_t bytes) {
+    if (bytes != 0 && bytes % (1 << 20) == 0) return fmt::format("{}_MiB", bytes >> 20);
+    if (bytes != 0 && bytes % 1024 == 0) return fmt::format("{}_KiB", bytes >> 10);
+    return fmt::format("{}", bytes);
+}
+
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -52,6 +58,12 @@ std::string percent_text(double share) {
     if (percent != 0 && std::abs(percent) < 0.05) return "<0.1 %";
     if (percent > 99.9 && percent < 100) return fmt::format("{:.2f} %", std::min(percent, 99.99));
     return fmt::format("{:.1f} %", percent);
+}
+
+std::string printable(std::string_view name) {
+    std::string shown{name};
+    std::replace_if(shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+    return shown;
 }
 
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {

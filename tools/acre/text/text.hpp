@@ -9,11 +9,17 @@
 
 namespace acre::tool {
 
-std::string count_text(std::uint64_t count);                                           // 1,234,567
-std::string bytes_text(std::uint64_t bytes);                                           // 812 B, 9.9 KiB, 1.5 MiB
-std::string time_text(double nanoseconds);                                             // 850 ns, 1.2 ms, 3.4 s
-std::string percent_text(double share);                                                // 0.123 -> 12.3 %
+std::string count_text(std::uint64_t count);  // 1,234,567
+std::string bytes_text(std::uint64_t bytes);  // 812 B, 9.9 KiB, 1.5 MiB
+std::string time_text(double nanoseconds);    // 850 ns, 1.2 ms, 3.4 s
+std::string percent_text(double share);       // 0.123 -> 12.3 %
+/// A name as it may go to a terminal: control characters, which could be commands to it, become '?'.
+std::string printable(std::string_view name);
+
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many);  // "1 thread", "2 threads"
+
+/// A number of bytes as a program writes it: 16_KiB, 1_MiB, 1008.
+std::string bytes_literal(std::uint64_t bytes);
 
 /// The bytes that digits with K, M, G or T behind them stand for, in powers of 1024; nothing when it is not that.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <tuple>
 
+#include "error.hpp"
 #include "function_name.hpp"
+#include "text/text.hpp"
 
 namespace acre::tool {
 
@@ -14,6 +17,13 @@ namespace {
 
 // Deeper calls are taken for their caller, so that a stack made to do harm costs no more than this.
 constexpr std::uint32_t deepest = 256;
+
+[[noreturn]] void refuse(std::uint64_t limit, const char* what) {
+    throw tool_error{
+        fmt::format("the stacks of the trace have more than {} {}, which no recording has: the trace is damaged "
+                    "or made to do harm; record again",
+                    count_text(limit), what)};
+}
 
 std::string unknown_function(const trace_tables& tables, const frame_info& frame) {
     if (frame.module == frame_info::no_module) return fmt::format("{:#x}", frame.module_offset);
@@ -26,14 +36,16 @@ std::string file_name(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }
 
-call_paths::call_paths(const trace_tables& tables) : tables_{tables} {
+call_paths::call_paths(const trace_tables& tables, const call_path_limits& limits) : tables_{tables}, limits_{limits} {
     number_functions();
+    check_calls();
     number_sites();
     build_nodes();
     build_free_nodes();
 }
 
-std::uint32_t call_paths::function_number(const std::string& name, bool in_runtime_library) {
+std::uint32_t call_paths::function_number(const std::string& recorded, bool in_runtime_library) {
+    const std::string name = printable(recorded);
     const auto [place, added] = function_numbers_.try_emplace(name, static_cast<std::uint32_t>(functions_.size()));
     if (added)
         functions_.push_back(
@@ -57,6 +69,14 @@ void call_paths::number_functions() {
     }
 }
 
+void call_paths::check_calls() const {
+    std::uint64_t calls = 0;
+    for (std::size_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
+        calls += functions_of_frame_[tables_.call_tree[stack].frame].size();
+        if (calls > limits_.calls) refuse(limits_.calls, "calls");
+    }
+}
+
 void call_paths::number_sites() {
     std::map<std::tuple<std::uint32_t, std::string, std::uint64_t>, std::uint32_t> numbers;
     sites_.emplace_back();
@@ -77,7 +97,7 @@ void call_paths::number_sites() {
         site_info site{.function = *own, .file = {}, .line = 0, .stack = stack};
         if (!frame.locations.empty()) {
             const source_location& location = frame.locations[static_cast<std::size_t>(own - functions.begin())];
-            site.file = location.file;
+            site.file = printable(location.file);
             site.line = location.line;
         }
         const std::uint64_t where = site.line != 0 ? site.line : frame.module_offset;
@@ -100,23 +120,33 @@ void call_paths::build_nodes() {
     }
 }
 
-/// By frame: the one function of the program that is called there; 0 when there is none, or more than one.
-std::vector<std::uint32_t> call_paths::called_functions() const {
-    constexpr std::uint32_t several = 0xffff'ffff;
-    std::vector<std::uint32_t> called(tables_.frames.size());
+/// Of the functions at a frame the outermost of the program's own and those around it, through which std::function and
+/// the like call it; empty where all pass memory on.
+std::span<const std::uint32_t> call_paths::entered_functions(std::uint32_t frame) const {
+    const std::vector<std::uint32_t>& functions = functions_of_frame_[frame];
+    const auto own = std::find_if(functions.rbegin(), functions.rend(),
+                                  [&](std::uint32_t f) { return !functions_[f].passes_memory_on; });
+    const auto around = static_cast<std::size_t>(own - functions.rbegin());
+    return own == functions.rend() ? std::span<const std::uint32_t>{} : std::span{functions}.last(around + 1);
+}
+
+/// By frame: the functions of the program that are entered there; empty when there are none, or several.
+std::vector<std::span<const std::uint32_t>> call_paths::called_functions() const {
+    std::vector<std::span<const std::uint32_t>> called(tables_.frames.size());
+    std::vector<bool> several(tables_.frames.size());
     for (std::size_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
         const call_node& node = tables_.call_tree[stack];
-        const std::uint32_t function = functions_of_frame_[node.frame].back();
-        if (node.parent == no_stack || functions_[function].passes_memory_on) continue;
-        std::uint32_t& known = called[tables_.call_tree[node.parent].frame];
-        known = known == 0 || known == function ? function : several;
+        const std::span<const std::uint32_t> entered = entered_functions(node.frame);
+        if (node.parent == no_stack || entered.empty()) continue;
+        const std::uint32_t caller = tables_.call_tree[node.parent].frame;
+        several[caller] = several[caller] || (!called[caller].empty() && !std::ranges::equal(called[caller], entered));
+        called[caller] = several[caller] ? std::span<const std::uint32_t>{} : entered;
     }
-    std::replace(called.begin(), called.end(), several, 0U);
     return called;
 }
 
 void call_paths::build_free_nodes() {
-    const std::vector<std::uint32_t> called = called_functions();
+    const std::vector<std::span<const std::uint32_t>> called = called_functions();
     free_node_of_stack_ = node_of_stack_;
     for (std::uint32_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
         const call_node& node = tables_.call_tree[stack];
@@ -125,21 +155,30 @@ void call_paths::build_free_nodes() {
                                            [&](std::uint32_t f) { return functions_[f].passes_memory_on; });
         if (passes_on) {
             free_node_of_stack_[stack] = free_node_of_stack_[node.parent];
-        } else if (called[node.frame] != 0) {
-            free_node_of_stack_[stack] = child(node_of_stack_[stack], called[node.frame]);
+        } else {
+            for (const std::uint32_t function : std::views::reverse(called[node.frame]))
+                free_node_of_stack_[stack] = child(free_node_of_stack_[stack], function);
         }
     }
 }
 
+/// What was once found is known, so that long paths are not searched again and again.
 std::uint32_t call_paths::child(std::uint32_t parent, std::uint32_t function) {
+    const std::uint64_t key = std::uint64_t{parent} << 32 | function;
+    if (const auto known = children_.find(key); known != children_.end()) return known->second;
+    if (children_.size() == limits_.paths) refuse(limits_.paths, "paths of functions");
+    const std::uint32_t node = find_or_add_child(parent, function);
+    children_.emplace(key, node);
+    return node;
+}
+
+std::uint32_t call_paths::find_or_add_child(std::uint32_t parent, std::uint32_t function) {
     for (std::uint32_t above = parent; above != 0; above = nodes_[above].parent) {
         if (nodes_[above].function == function) return above;
     }
     if (nodes_[parent].depth == deepest) return parent;
-    const std::uint64_t key = std::uint64_t{parent} << 32 | function;
-    const auto [place, added] = children_.try_emplace(key, static_cast<std::uint32_t>(nodes_.size()));
-    if (added) nodes_.push_back({parent, function, nodes_[parent].depth + 1});
-    return place->second;
+    nodes_.push_back({parent, function, nodes_[parent].depth + 1});
+    return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
 std::uint32_t call_paths::common(std::uint32_t a, std::uint32_t b) const noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -34,10 +35,17 @@ struct function_node {
     std::uint32_t depth = 0;
 };
 
+/// Far above what a recording has. A small file can name many stacks with many functions each, so the number of their
+/// functions is limited before they are gone through, and the number of their paths while they are.
+struct call_path_limits {
+    std::uint64_t calls = std::uint64_t{1} << 26;  // of functions, inlined calls included, on all stacks
+    std::uint64_t paths = std::uint64_t{1} << 23;  // of functions, those that recursion folds included
+};
+
 class call_paths {
 public:
-    /// The tables must live longer.
-    explicit call_paths(const trace_tables& tables);
+    /// The tables must live longer. Throws tool_error when their stacks are larger than the limits.
+    explicit call_paths(const trace_tables& tables, const call_path_limits& limits = {});
 
     const std::vector<site_info>& sites() const noexcept { return sites_; }
     const std::vector<function_info>& functions() const noexcept { return functions_; }
@@ -82,14 +90,18 @@ public:
 
 private:
     void number_functions();
+    void check_calls() const;
     void number_sites();
     void build_nodes();
     void build_free_nodes();
-    std::vector<std::uint32_t> called_functions() const;
-    std::uint32_t function_number(const std::string& name, bool in_runtime_library);
+    std::span<const std::uint32_t> entered_functions(std::uint32_t frame) const;
+    std::vector<std::span<const std::uint32_t>> called_functions() const;
+    std::uint32_t function_number(const std::string& recorded, bool in_runtime_library);
     std::uint32_t child(std::uint32_t parent, std::uint32_t function);
+    std::uint32_t find_or_add_child(std::uint32_t parent, std::uint32_t function);
 
     const trace_tables& tables_;
+    call_path_limits limits_;
     std::vector<function_info> functions_;
     std::vector<std::vector<std::uint32_t>> functions_of_frame_;  // innermost first
     std::vector<site_info> sites_;

@@ -1,35 +1,112 @@
 // What the writer and the reader of a trace both know at an event, so that the file need only say what they cannot guess.
+//
+// Every guess is what happened the last time that things looked the same: after the thread's last stack, at this stack,
+// or beside the object that was freed last.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "format.hpp"
+#include "live_objects.hpp"
 #include "model.hpp"
 
 namespace acre::tool {
 
-/// A guess is written as 0 when it is right and as the value + 1 when it is not.
 class event_context {
 public:
-    explicit event_context(std::size_t nodes) : next_stack_(nodes), last_size_(nodes) {}
+    explicit event_context(std::size_t nodes)
+        : of_stack_(std::min(std::bit_ceil(nodes), format::stack_places)), live_{of_stack_.size()} {}
 
-    /// The stack that followed the last time the previous event's stack was seen.
-    std::uint32_t guess_stack() const noexcept { return next_stack_[previous_stack_]; }
+    using stacks = std::array<std::uint32_t, format::stack_guesses>;
+    using objects = std::array<std::uint64_t, format::object_guesses>;
 
-    /// The size that this stack asked for the last time.
-    std::uint64_t guess_size(std::uint32_t stack) const noexcept { return last_size_[stack]; }
+    /// The stacks that followed the last times that the thread's previous stack was seen.
+    const stacks& guess_stacks(std::uint32_t thread) const noexcept { return at(at(thread_place(thread)).stack).next; }
 
-    /// To be called once an event is known in full.
-    void pass(const event& e) noexcept {
-        next_stack_[previous_stack_] = e.stack;
-        previous_stack_ = e.stack;
-        if (e.allocates) last_size_[e.stack] = e.size;
+    /// The operation, as format::operation_code has it, that was called at this stack the last time.
+    std::uint8_t guess_operation(std::uint32_t stack) const noexcept { return at(stack).operation; }
+
+    /// The size and the alignment that this stack asked for the last time.
+    std::uint64_t guess_size(std::uint32_t stack) const noexcept { return at(stack).size; }
+    std::uint8_t guess_alignment(std::uint32_t stack) const noexcept { return at(stack).alignment_log2; }
+
+    /// The object that a free means: a neighbour of the one that its thread freed last, the newest of all, or a neighbour
+    /// among its site's objects of the one that its thread, or its stack, freed last. Some may not live any more.
+    objects guess_objects(std::uint32_t thread, std::uint32_t stack) const noexcept {
+        const live_objects::neighbours& of_thread = at(thread_place(thread)).freed;
+        const stack_memory& of_stack = at(stack);
+        return {of_thread.newer,         of_thread.older,        live_.newest(),        of_thread.newer_of_site,
+                of_thread.older_of_site, of_stack.newer_of_site, of_stack.older_of_site};
     }
 
+    /// To be called with each event; a free learns the size of its object. False when that does not live.
+    bool pass(event& e) {
+        stack_memory& of_stack = at(e.stack);
+        if (e.allocates) {
+            live_.insert(e.object, e.size, place_of(e.stack));
+            of_stack.size = e.size;
+            of_stack.alignment_log2 = e.alignment_log2;
+        } else {
+            live_objects::neighbours& freed = at(thread_place(e.thread)).freed;
+            if (!live_.take(e.object, e.size, freed)) return false;
+            of_stack.newer_of_site = freed.newer_of_site;
+            of_stack.older_of_site = freed.older_of_site;
+        }
+        of_stack.operation = format::operation_code(e.op, e.allocates);
+        remember_stack(e);
+        return true;
+    }
+
+    std::size_t live() const noexcept { return live_.size(); }
+
 private:
-    std::vector<std::uint32_t> next_stack_;
-    std::vector<std::uint64_t> last_size_;
-    std::uint32_t previous_stack_ = no_stack;
+    /// What happened at a stack; stacks with the same place share it.
+    struct stack_memory {
+        stacks next{};  // followed it, the newest first
+        std::uint64_t size = 0;
+        std::uint64_t newer_of_site = live_objects::none;  // than the object freed here last
+        std::uint64_t older_of_site = live_objects::none;
+        std::uint8_t operation = format::operation_code(operation::malloc, true);
+        std::uint8_t alignment_log2 = 0;
+    };
+
+    struct thread_memory {
+        std::uint32_t stack = no_stack;  // of its last event
+        live_objects::neighbours freed;
+    };
+
+    enum class thread_place : std::uint32_t {};
+
+    std::uint32_t place_of(std::uint32_t stack) const noexcept {
+        return stack & static_cast<std::uint32_t>(of_stack_.size() - 1);
+    }
+    stack_memory& at(std::uint32_t stack) noexcept { return of_stack_[place_of(stack)]; }
+    const stack_memory& at(std::uint32_t stack) const noexcept { return of_stack_[place_of(stack)]; }
+    thread_memory& at(thread_place thread) noexcept {
+        return of_thread_[static_cast<std::uint32_t>(thread) % of_thread_.size()];
+    }
+    const thread_memory& at(thread_place thread) const noexcept {
+        return of_thread_[static_cast<std::uint32_t>(thread) % of_thread_.size()];
+    }
+
+    void remember_stack(const event& e) noexcept {
+        std::uint32_t& previous = at(thread_place(e.thread)).stack;
+        stacks& next = at(previous).next;
+        if (std::find(next.begin(), next.end(), e.stack) == next.end()) {
+            std::move_backward(next.begin(), next.end() - 1, next.end());
+            next.front() = e.stack;
+        }
+        previous = e.stack;
+    }
+
+    std::vector<stack_memory> of_stack_;
+    std::vector<thread_memory> of_thread_ = std::vector<thread_memory>(format::thread_places);
+    live_objects live_;
 };
 
 }  // namespace acre::tool

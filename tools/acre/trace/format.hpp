@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <span>
 
+#include "model.hpp"
+
 namespace acre::tool::format {
 
 inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'a', 'c', 'r', 'e', '\r', '\n', 0x1a};
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 inline constexpr std::size_t file_head_bytes = 16;  // magic, version, a reserved word
 
 /// Sections stand in the file in this order; only `events` and `marks` may be missing, repeat, and change places.
@@ -42,16 +44,27 @@ inline constexpr std::size_t events_per_chunk = 65'536;
 inline constexpr std::size_t marks_per_chunk = 65'536;
 
 /// The columns of a chunk of events, in the order in which they stand in the payload.
-enum class column : std::uint8_t { op, size, alignment, stack, object, time, thread };
-inline constexpr std::size_t column_count = 7;
+enum class column : std::uint8_t { op, size, alignment, stack, guess, object, step, run, thread };
+inline constexpr std::size_t column_count = 9;
 
-/// The bits of a byte of the op column above the operation's own four.
-inline constexpr std::uint8_t operation_mask = 0x0f;
-inline constexpr std::uint8_t allocates_bit = 0x10;
+/// A byte of the op column: the operation's code, or 0 when the guess at it is right, and flags.
+inline constexpr std::uint8_t operation_mask = 0x1f;
 inline constexpr std::uint8_t thread_changes_bit = 0x20;
 inline constexpr std::uint8_t alignment_bit = 0x40;
+inline constexpr std::uint8_t allocates_code = 0x10;
 
-inline constexpr std::uint64_t tick_nanoseconds = 100;
+/// Never 0.
+constexpr std::uint8_t operation_code(operation op, bool allocates) {
+    return static_cast<std::uint8_t>(static_cast<unsigned>(op) + 1 + (allocates ? allocates_code : 0U));
+}
+
+/// How many guesses writer and reader have at a time, and how much they remember for them.
+inline constexpr std::size_t stack_guesses = 4;
+inline constexpr std::size_t object_guesses = 7;
+inline constexpr std::size_t stack_places = 1 << 20;
+inline constexpr std::size_t thread_places = 1 << 10;
+
+inline constexpr std::uint64_t tick_nanoseconds = 1000;
 
 // Limits: far above what a recording needs, low enough that a file made to do harm cannot take the machine's memory.
 inline constexpr std::uint64_t most_chunk_bytes = 8 << 20;

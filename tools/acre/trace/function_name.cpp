@@ -22,14 +22,15 @@ bool begins_operator(std::string_view name, std::size_t at) {
     return end == name.size() || !is_name_character(name[end]);
 }
 
-/// Length of an operator's own symbol, which may look like brackets: "<<", "()", "->".
+/// Length of an operator's own symbol: "<<", "()", "->". What may follow at once are template arguments: "+<char>".
 std::size_t operator_symbol_length(std::string_view rest) {
-    if (rest.starts_with("()") || rest.starts_with("[]")) return 2;
-    std::size_t length = 0;
-    while (length < rest.size() && std::string_view{"<>=!+-*/%^&|~,"}.find(rest[length]) != std::string_view::npos) {
-        ++length;
-    }
-    return length;
+    constexpr std::array<std::string_view, 39> longest_first{
+        "<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "&&",
+        "||",  "++",  "--",  "+=",  "-=", "*=", "/=", "%=", "^=", "&=", "|=", "->", "+",
+        "-",   "*",   "/",   "%",   "^",  "&",  "|",  "~",  "!",  "=",  "<",  ">",  ","};
+    const auto found = std::find_if(longest_first.begin(), longest_first.end(),
+                                    [&](std::string_view symbol) { return rest.starts_with(symbol); });
+    return found == longest_first.end() ? 0 : found->size();
 }
 
 /// Where the bracket at `open` closes, or the end.
@@ -37,9 +38,18 @@ std::size_t closing(std::string_view name, std::size_t open, char left, char rig
     int depth = 0;
     for (std::size_t i = open; i < name.size(); ++i) {
         if (name[i] == left) ++depth;
-        if (name[i] == right && --depth == 0) return i;
+        const bool arrow = right == '>' && i > 0 && name[i - 1] == '-';
+        if (name[i] == right && !arrow && --depth == 0) return i;
     }
     return name.size();
+}
+
+/// Where a parameter list that closed before `at` is over with what may stand behind it.
+std::size_t after_qualifiers(std::string_view name, std::size_t at) {
+    for (const std::string_view qualifier : {" const", " volatile", " &&", " &"}) {
+        if (name.substr(std::min(at, name.size())).starts_with(qualifier)) at += qualifier.size();
+    }
+    return std::min(at, name.size());
 }
 
 bool ends_with_digits_or(std::string_view name, std::string_view word) {
@@ -95,9 +105,12 @@ std::string short_name(std::string_view name) {
             i += std::string_view{"(anonymous namespace)"}.size() - 1;
             if (name.substr(i + 1).starts_with("::")) i += 2;
         } else if (name[i] == '(') {
-            // A parameter list, after which only a local name can follow: "f(int)::{lambda()#1}".
             i = closing(name, i, '(', ')');
-            if (!name.substr(std::min(i + 1, name.size())).starts_with("::")) break;
+            if (result.empty() || result == "decltype") continue;  // of a return type
+            // A parameter list, after which only a local name can follow: "f(int) const::{lambda()#1}".
+            const std::size_t after = after_qualifiers(name, i + 1);
+            if (!name.substr(after).starts_with("::")) break;
+            i = after - 1;
         } else if (name[i] == ' ') {
             result.clear();  // what came before was the return type
         } else {

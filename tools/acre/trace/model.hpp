@@ -135,4 +135,7 @@ struct trace_header {
     std::uint64_t cpu_microseconds() const noexcept { return user_time + system_time; }
 };
 
+/// The program and its arguments as one printable line.
+std::string command_text(const trace_header& header);
+
 }  // namespace acre::tool

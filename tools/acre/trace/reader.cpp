@@ -1,5 +1,6 @@
 #include "reader.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
@@ -64,7 +65,9 @@ void trace_reader::open_file() {
     const auto cannot = [&](const std::string& why) {
         throw tool_error{"cannot read '" + path_.string() + "': " + why};
     };
-    file_.reset(std::fopen(path_.c_str(), "rbe"));
+    // Of a pipe the writer is not waited for.
+    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file_.reset(descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb"));
     if (file_ == nullptr) cannot(std::strerror(errno));
     struct stat status{};
     if (::fstat(::fileno(file_.get()), &status) != 0) cannot(std::strerror(errno));
@@ -242,20 +245,22 @@ void trace_reader::close_chunk(event_stream& stream) const {
     for (const byte_source& column : stream.columns) {
         if (column.remaining() != 0) damaged("a column of its events is longer than they need");
     }
+    if (stream.run != 0) damaged("its events end within those of a time");
 }
 
 void trace_reader::check_counts(const event_stream& stream) const {
     if (!ended_) return;
     const bool right = totals_.events == stream.events && totals_.objects == stream.objects &&
                        totals_.bytes == stream.bytes && totals_.threads == stream.threads &&
-                       totals_.live == stream.live.size();
+                       totals_.live == stream.context.live();
     if (!right) damaged("its events do not add up to what its end section says");
 }
 
 event trace_reader::next_event(event_stream& stream) const {
     try {
         event e = decode_event(stream);
-        stream.context.pass(e);
+        if (!stream.context.pass(e)) throw tool_error{"an object is freed that does not live"};
+        if (stream.context.live() > format::most_live_objects) throw tool_error{"absurdly many objects live"};
         ++stream.events;
         return e;
     } catch (const tool_error& error) {
@@ -265,45 +270,65 @@ event trace_reader::next_event(event_stream& stream) const {
 
 event trace_reader::decode_event(event_stream& stream) const {
     using enum format::column;
-    const auto column = [&](format::column which) -> byte_source& {
-        return stream.columns[static_cast<std::size_t>(which)];
-    };
     event e;
-    const std::uint8_t op_byte = column(op).byte();
-    if ((op_byte & 0x80) != 0 || (op_byte & format::operation_mask) > static_cast<unsigned>(operation::deallocate)) {
-        throw tool_error{"the operation is unknown"};
-    }
-    e.op = static_cast<operation>(op_byte & format::operation_mask);
-    e.allocates = (op_byte & format::allocates_bit) != 0;
+    const std::uint8_t op_byte = stream.column(op).byte();
     if ((op_byte & format::thread_changes_bit) != 0) {
-        stream.thread = static_cast<std::uint32_t>(column(thread).number(stream.threads, "the thread"));
+        stream.thread = static_cast<std::uint32_t>(stream.column(thread).number(stream.threads, "the thread"));
     }
     e.thread = stream.thread;
     if (e.thread >= format::most_threads) throw tool_error{"the thread is out of range"};
     if (e.thread == stream.threads) ++stream.threads;
+    e.stack = decode_stack(stream);
+    e.time = decode_time(stream);
 
-    const std::uint64_t stack_code = column(stack).number(tables_.call_tree.size(), "the stack");
-    e.stack = stack_code == 0 ? stream.context.guess_stack() : static_cast<std::uint32_t>(stack_code - 1);
-    stream.tick += static_cast<std::uint64_t>(column(time).signed_number());
-    e.time = stream.tick * format::tick_nanoseconds;
-    if ((op_byte & format::alignment_bit) != 0) {
-        e.alignment_log2 = column(alignment).byte();
-        if (e.alignment_log2 > 63) throw tool_error{"the alignment is out of range"};
+    std::uint8_t code = op_byte & format::operation_mask;
+    if (code == 0) code = stream.context.guess_operation(e.stack);
+    e.allocates = code >= format::operation_code(operation{}, true);
+    const std::uint8_t first_code = format::operation_code(operation{}, e.allocates);
+    if ((op_byte & 0x80) != 0 || code - first_code > static_cast<int>(operation::deallocate)) {
+        throw tool_error{"the operation is unknown"};
     }
-    if (e.allocates) {
-        const std::uint64_t size_code = column(size).number();
-        e.size = size_code == 0 ? stream.context.guess_size(e.stack) : size_code - 1;
-        e.object = stream.objects++;
-        stream.bytes += e.size;
-        stream.live.insert(e.object, e.size);
-        if (stream.live.size() > format::most_live_objects) throw tool_error{"absurdly many objects live"};
+    e.op = static_cast<operation>(code - first_code);
+    const bool aligned = (op_byte & format::alignment_bit) != 0;
+    if (!e.allocates) {
+        if (aligned) throw tool_error{"a free has an alignment"};
+        e.object = decode_object(stream, e.stack);
         return e;
     }
-    const std::uint64_t back = column(object).number();
-    if (back >= stream.objects) throw tool_error{"an object is freed that was never allocated"};
-    e.object = stream.objects - 1 - back;
-    if (!stream.live.take(e.object, e.size)) throw tool_error{"an object is freed twice"};
+    e.alignment_log2 = aligned ? stream.column(alignment).byte() : stream.context.guess_alignment(e.stack);
+    if (e.alignment_log2 > 63) throw tool_error{"the alignment is out of range"};
+    const std::uint64_t size_code = stream.column(size).number();
+    e.size = size_code == 0 ? stream.context.guess_size(e.stack) : size_code - 1;
+    e.object = stream.objects++;
+    stream.bytes += e.size;
     return e;
+}
+
+std::uint32_t trace_reader::decode_stack(event_stream& stream) const {
+    const auto& guesses = stream.context.guess_stacks(stream.thread);
+    const std::uint64_t most = guesses.size() + tables_.call_tree.size() - 1;
+    const std::uint64_t code = stream.column(format::column::stack).number(most, "the stack");
+    return code < guesses.size() ? guesses[code] : static_cast<std::uint32_t>(code - guesses.size());
+}
+
+std::uint64_t trace_reader::decode_object(event_stream& stream, std::uint32_t stack) const {
+    const auto guesses = stream.context.guess_objects(stream.thread, stack);
+    const std::uint8_t guess = stream.column(format::column::guess).byte();
+    if (guess > guesses.size()) throw tool_error{"the guess at its object is unknown"};
+    if (guess < guesses.size()) return guesses[guess];
+    const std::uint64_t back = stream.column(format::column::object).number();
+    if (back >= stream.objects) throw tool_error{"an object is freed that was never allocated"};
+    return stream.objects - 1 - back;
+}
+
+std::uint64_t trace_reader::decode_time(event_stream& stream) const {
+    if (stream.run == 0) {
+        stream.tick += static_cast<std::uint64_t>(stream.column(format::column::step).signed_number());
+        stream.run = stream.column(format::column::run).number(stream.left, "the number of events at a time");
+        if (stream.run == 0) throw tool_error{"no event is at a time"};
+    }
+    --stream.run;
+    return stream.tick * format::tick_nanoseconds;
 }
 
 /// The next mark, if there is one that does not lie behind what is whole of the events.

@@ -52,7 +52,8 @@ trace_writer::trace_writer(const std::filesystem::path& path, const trace_header
 void trace_writer::add(const event& e) {
     check(e);
     append(e);
-    context_.pass(e);
+    event passed = e;
+    if (!context_.pass(passed)) throw tool_error{"an event frees an object that does not live"};
     if (++events_ - chunk_first_event_ == format::events_per_chunk) write_chunk();
 }
 
@@ -82,39 +83,61 @@ void trace_writer::check(const event& e) {
     if (e.thread == threads_) ++threads_;
     if (e.allocates) {
         if (e.object != objects_) throw tool_error{"an event's object is not numbered in order"};
-        live_.insert(objects_++, e.size);
+        ++objects_;
         bytes_ += e.size;
-    } else if (std::uint64_t size = 0; !live_.take(e.object, size)) {
-        throw tool_error{"an event frees an object that does not live"};
     }
 }
 
 void trace_writer::append(const event& e) {
     using enum format::column;
-    auto op_byte = static_cast<std::uint8_t>(e.op);
-    if (e.allocates) {
-        op_byte |= format::allocates_bit;
-        column(size).number(e.size == context_.guess_size(e.stack) ? 0 : e.size + 1);
-    } else {
-        column(object).number(objects_ - 1 - e.object);
-    }
-    if (e.allocates && e.alignment_log2 != 0) {
-        op_byte |= format::alignment_bit;
-        column(alignment).byte(e.alignment_log2);
-    }
+    const std::uint8_t code = format::operation_code(e.op, e.allocates);
+    std::uint8_t op_byte = code == context_.guess_operation(e.stack) ? 0 : code;
     if (e.thread != previous_thread_) {
         op_byte |= format::thread_changes_bit;
         column(thread).number(e.thread);
         previous_thread_ = e.thread;
     }
+    const auto& stacks = context_.guess_stacks(e.thread);
+    const auto known = static_cast<std::size_t>(std::find(stacks.begin(), stacks.end(), e.stack) - stacks.begin());
+    column(stack).number(known < stacks.size() ? known : stacks.size() + e.stack);
+    if (!e.allocates) {
+        append_object(e);
+    } else {
+        column(size).number(e.size == context_.guess_size(e.stack) ? 0 : e.size + 1);
+        if (e.alignment_log2 != context_.guess_alignment(e.stack)) {
+            op_byte |= format::alignment_bit;
+            column(alignment).byte(e.alignment_log2);
+        }
+    }
     column(op).byte(op_byte);
-    column(stack).number(e.stack == context_.guess_stack() ? 0 : std::uint64_t{e.stack} + 1);
-    const std::uint64_t tick = e.time / format::tick_nanoseconds;
-    column(time).signed_number(static_cast<std::int64_t>(tick - previous_tick_));
-    previous_tick_ = tick;
+    append_time(e.time);
+}
+
+void trace_writer::append_object(const event& e) {
+    using enum format::column;
+    const auto objects = context_.guess_objects(e.thread, e.stack);
+    const auto known = static_cast<std::size_t>(std::find(objects.begin(), objects.end(), e.object) - objects.begin());
+    column(guess).byte(static_cast<std::uint8_t>(known));
+    if (known == objects.size()) column(object).number(objects_ - 1 - e.object);
+}
+
+void trace_writer::append_time(std::uint64_t time) {
+    const std::uint64_t tick = time / format::tick_nanoseconds;
+    if (run_ == 0 || tick != previous_tick_) {
+        end_run();
+        column(format::column::step).signed_number(static_cast<std::int64_t>(tick - previous_tick_));
+        previous_tick_ = tick;
+    }
+    ++run_;
+}
+
+void trace_writer::end_run() {
+    if (run_ != 0) column(format::column::run).number(run_);
+    run_ = 0;
 }
 
 void trace_writer::write_chunk() {
+    end_run();
     byte_sink head;
     head.number(events_ - chunk_first_event_);
     head.number(chunk_first_event_);
@@ -156,7 +179,7 @@ void trace_writer::write_end() {
     payload.number(objects_);
     payload.number(bytes_);
     payload.number(threads_);
-    payload.number(live_.size());
+    payload.number(context_.live());
     payload.number(mark_count_);
     write_section(format::section_kind::end, payload);
 }

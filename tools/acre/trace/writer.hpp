@@ -10,7 +10,6 @@
 #include "byte_sink.hpp"
 #include "event_context.hpp"
 #include "format.hpp"
-#include "live_table.hpp"
 #include "model.hpp"
 #include "open_scopes.hpp"
 #include "replacing_file.hpp"
@@ -23,7 +22,8 @@ public:
     /// Throws tool_error when the file cannot be written or the tables contradict themselves.
     trace_writer(const std::filesystem::path& path, const trace_header& header, const trace_tables& tables);
 
-    /// Objects must come numbered from 0 and be freed once; throws tool_error where they are not.
+    /// Objects must come numbered from 0 and be freed once; throws tool_error where they are not. Nothing can be added
+    /// after that.
     void add(const event& e);
 
     /// A mark between the event added last and the next; its `event` is not looked at. Throws tool_error when it ends
@@ -37,6 +37,9 @@ private:
     byte_sink& column(format::column which) noexcept { return columns_[static_cast<std::size_t>(which)]; }
     void check(const event& e);
     void append(const event& e);
+    void append_object(const event& e);
+    void append_time(std::uint64_t time);
+    void end_run();
     void write_chunk();
     void write_marks();
     void write_end();
@@ -47,7 +50,6 @@ private:
     std::vector<std::uint8_t> compressed_;
 
     event_context context_;
-    live_table<std::uint64_t> live_;  // size of each live object
     std::array<byte_sink, format::column_count> columns_;
     byte_sink marks_;
     open_scopes scopes_;
@@ -59,6 +61,7 @@ private:
     std::uint64_t chunk_first_event_ = 0;
     std::uint64_t chunk_first_object_ = 0;
     std::uint64_t previous_tick_ = 0;
+    std::uint64_t run_ = 0;  // events at that tick so far, in this chunk
     std::uint64_t mark_count_ = 0;
     std::uint64_t chunk_first_mark_ = 0;
     std::uint64_t previous_mark_tick_ = 0;

@@ -7,16 +7,16 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { chromium } from 'playwright-core';
-
+import { launched } from './browser.mjs';
 import { contrast_problems, overlapping_texts, overflowing } from './looks.mjs';
 
 const reports = process.env.ACRE_REPORTS;
 const all_reports = ['server', 'server_measured', 'hostile', 'one_event', 'empty', 'sampled', 'without_free_stacks', 'random',
-  'truncated', 'large'];
-const looked_at_closely = ['server_measured', 'hostile', 'random', 'large'];
+  'truncated', 'large', 'no_frees', 'many_threads', 'long_names'];
+const looked_at_closely = ['server_measured', 'hostile', 'random', 'large', 'no_frees', 'many_threads', 'long_names'];
 const wide = { width: 1200, height: 900 };
 const narrow = { width: 360, height: 700 };
+const in_the_middle = { width: 400, height: 800 };
 
 let browser;
 let context;
@@ -46,7 +46,7 @@ async function picture(name) {
 
 function looks_of(name) {
   const light = ['light', {}];
-  return looked_at_closely.includes(name) ? [light, ['dark', { colorScheme: 'dark' }], ['narrow', { viewport: narrow }]] : [light];
+  return looked_at_closely.includes(name) ? [light, ['dark', { colorScheme: 'dark' }], ['narrow', { viewport: narrow }], ['400', { viewport: in_the_middle }]] : [light];
 }
 
 const text_of = (selector) => page.locator(selector).first().textContent();
@@ -54,11 +54,7 @@ const current_box = () => page.locator('.flame').getAttribute('aria-activedescen
   .then((id) => page.locator(`[id="${id}"]`).getAttribute('aria-label'));
 
 before(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.ACRE_CHROMIUM || '/usr/bin/chromium',
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync'],
-  });
+  browser = await launched();
 });
 after(() => browser?.close());
 beforeEach(() => { said = []; });
@@ -333,22 +329,57 @@ describe('the flame graph', () => {
   });
 });
 
-describe('what acre fit found', () => {
-  it('is a front, a table and code', async () => {
+describe('the sizes that fit', () => {
+  it('are a front, a table and code', async () => {
     await open('server_measured');
-    assert.match(await text_of('#fit-plot'), /For what is allocated through request <b>: 48,000 allocations/);
-    assert.equal(await page.locator('#fit circle').count(), 5);
-    assert.equal(await page.locator('#fit circle.base').count(), 1);
-    assert.match(await page.locator('#fit svg').getAttribute('aria-label'), /5 arenas of 1\sKiB, 5\.16\sKiB in all/);
-    assert.match(await text_of('#fit pre'), /acre::multi_arena/);
-    await page.locator('#fit summary').click();
-    await page.locator('#fit tbody tr').nth(4).waitFor();
+    const given = page.locator('#fit .fit').first();
+    assert.match(await given.textContent(), /For what is allocated through request <b>: 48,000 allocations/);
+    assert.equal(await given.locator('circle').count(), 5);
+    assert.equal(await given.locator('circle.base').count(), 1);
+    assert.match(await given.locator('svg').getAttribute('aria-label'), /5 arenas of 1\sKiB, 5\.16\sKiB in all/);
+    assert.match(await given.locator('pre').textContent(), /acre::multi_arena/);
+    assert.match(await given.locator('table').first().innerText(), /5\s+1,024\s+5\.16\sKiB\s+x 3\.91\s+least in all/);
   });
 
-  it('is left out where there is none', async () => {
+  it('are found for the advices without being asked for, and checked', async () => {
     await open('server');
+    const fits = page.locator('#fit .fit');
+    assert.equal(await fits.count(), 2);
+    assert.match(await fits.nth(0).textContent(), /^For advice 1: .*request.*, in thread 0, which allocates most of it: 32,000 allocations/);
+    for (const fit of await fits.all()) {
+      assert.equal(await fit.locator('svg circle.base').count(), 1);
+      assert.match(await fit.locator('table').first().innerText(), /least in all; checked: enough/);
+      assert.ok(await fit.locator('table').first().locator('tbody tr').count() <= 13);
+    }
+    assert.match(await fits.nth(0).textContent(), /An arena, by how it is used.*always1,376checked: enough, one less is not/);
+    await fits.nth(1).locator('a').first().click();
+    assert.ok(page.url().endsWith('#advice-2'));
+  });
+
+  it('are left out where there are none', async () => {
+    await open('sampled');
     assert.equal(await page.locator('#fit').count(), 0);
     assert.equal(await page.locator('nav a', { hasText: 'Sizes that fit' }).count(), 0);
+  });
+});
+
+describe('a page of much', () => {
+  it('shows no more lanes and threads than can be looked at, and says how many there are', async () => {
+    await open('many_threads');
+    assert.match(await text_of('#facts'), /200 threads/);
+    assert.match(await text_of('#scopes'), /176 more lanes are not shown/);
+    assert.ok(await page.locator('#thread-table tbody tr').count() <= 32);
+    assert.match(await text_of('#thread-table'), /168 threads more/);
+  });
+
+  it('keeps long names out of the way', async () => {
+    await open('long_names');
+    assert.ok((await page.locator('h3').allTextContents()).every((text) => text.length < 400));
+    await page.locator('.flame').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    assert.match(await text_of('#flame-graph .readout >> nth=1'), /In full: company::product/);
+    assert.ok(await page.evaluate(() => document.body.scrollHeight) < 40_000);
   });
 });
 

@@ -97,7 +97,11 @@ bool log_file::open(const char* directory, std::uint64_t limit, const descriptio
     static constexpr char zeros[raw::page_bytes] = {};
     if (!write_at(0, zeros, sizeof zeros) || !write_at(0, &first, sizeof first)) return false;
     void* mapped = map_pages(raw::page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-    if (mapped == nullptr) return false;
+    if (mapped == nullptr) {
+        first.stopped.store(static_cast<std::uint32_t>(raw::stop_reason::no_memory), std::memory_order_relaxed);
+        write_at(0, &first, sizeof first);
+        return false;
+    }
     head_ = static_cast<raw::file_head*>(mapped);
     return true;
 }

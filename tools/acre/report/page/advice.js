@@ -12,13 +12,22 @@ function saving_text(saving) {
   return `${time_text(saving.nanoseconds.low)} to ${time_text(saving.nanoseconds.high)}${share}`;
 }
 
+// What else was measured of it.
+function more_savings(saving) {
+  const facts = [];
+  if (saving.littered_nanoseconds) facts.push(['on a fragmented heap', time_text(saving.littered_nanoseconds.median)]);
+  if (saving.frees_left_out_nanoseconds) facts.push(['where nothing is freed singly', time_text(saving.frees_left_out_nanoseconds.median)]);
+  if (saving.preload) facts.push([`${saving.preload.name} in malloc's place instead`, time_text(saving.preload.nanoseconds.median)]);
+  return facts;
+}
+
 function memory_text(saving) {
   return saving ? `${bytes_text(saving.system_peak_bytes)} → ${bytes_text(saving.peak_bytes)}` : '';
 }
 
 function where_text(each) {
   const place = place_text(each);
-  return `${each.function}${place ? ` (${place})` : ''}`;
+  return `${shortened(each.function)}${place ? ` (${place})` : ''}`;
 }
 
 function advice_table(advices) {
@@ -84,8 +93,9 @@ function blockers_list(blockers) {
 function advice_entry(each, number) {
   const leave = each.verdict === 'leave';
   const facts = [['where', where_text(each)], ['a path to it', each.path], ['of the allocations', percent_text(each.share)]];
-  if (each.scope) facts.unshift(['in', each.scope]);
+  if (each.scope) facts.unshift(['in', shortened(each.scope)]);
   if (!leave) facts.push(['saves', saving_text(each.saving)]);
+  if (!leave && each.saving) facts.push(...more_savings(each.saving));
   if (!leave && each.saving) facts.push(['most bytes, malloc → advised', memory_text(each.saving)]);
   return element('article', { id: `advice-${number}`, class: leave ? 'advice leave' : 'advice', tabindex: '-1' },
     element('h3', {}, `${number}. ${each.title}`),
@@ -109,9 +119,18 @@ function advice_intro(advice) {
     'Savings are what the replay of just those allocations gave on the machine that made this page, with 95 % confidence.';
 }
 
+// Other mallocs in the place of the system's, which need no change to the program.
+function preloads_text(preloads) {
+  if (!data.measured || preloads.length === 0) return '';
+  const each = preloads.map(({ name, nanoseconds }) =>
+    `${name} ${nanoseconds.median < 0 ? 'costs' : 'saves'} ${time_text(Math.abs(nanoseconds.median))}`);
+  return `Without any change to the program, in malloc's place (LD_PRELOAD): ${each.join(', ')}.`;
+}
+
 function show_advice() {
   const { advice } = data;
   by_id('advice-intro').textContent = advice_intro(advice);
+  by_id('advice-preloads').textContent = preloads_text(advice.preloads);
   if (advice.advices.length > 0) by_id('advice-table').append(advice_table(advice.advices));
   by_id('advice-list').append(...advice.advices.map((each, i) => advice_entry(each, i + 1)));
   const rest = [];

@@ -20,14 +20,15 @@ function draw_lane(svg, lane, top, width) {
 }
 
 function lane_title(lane) {
-  return data.threads.length > 1 ? `thread ${lane.thread}: ${lane.name}` : lane.name;
+  const name = shortened(lane.name);
+  return data.threads.length > 1 ? `thread ${lane.thread}: ${name}` : name;
 }
 
 function lanes_table(label, caption, list, with_bytes) {
   const heads = ['scope', 'thread', 'times', 'time in all', 'longest'];
   if (with_bytes) heads.push('most bytes');
   return folded_table(label, caption, heads, () => list.lanes.map((lane) => {
-    const row = [lane.name, count_text(lane.thread), count_text(lane.count), time_text(lane.total_ns), time_text(lane.longest_ns)];
+    const row = [shortened(lane.name), count_text(lane.thread), count_text(lane.count), time_text(lane.total_ns), time_text(lane.longest_ns)];
     if (with_bytes) row.push(bytes_text(Math.max(...lane.bands.map((band) => band[3]), 0)));
     return row;
   }), [1, 2, 3, 4, 5]);
@@ -63,7 +64,7 @@ function scope_figures(into, scopes) {
   if (scopes.length === 0) return;
   into.append(table('What the scopes allocate, most bytes first',
     ['scope', 'runs', 'threads', 'allocations', 'bytes', 'of a run: median', '99 of 100', 'largest', 'left behind'],
-    scopes.map((each) => [each.name, count_text(each.runs), count_text(each.threads), count_text(each.allocations), bytes_text(each.bytes),
+    scopes.map((each) => [shortened(each.name), count_text(each.runs), count_text(each.threads), count_text(each.allocations), bytes_text(each.bytes),
       bytes_text(each.run_bytes.median), bytes_text(each.run_bytes.p99), bytes_text(each.run_bytes.largest),
       bytes_text(each.left.bytes)]), [1, 2, 3, 4, 5, 6, 7, 8]));
 }

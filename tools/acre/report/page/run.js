@@ -47,4 +47,6 @@ function show_places() {
   by_id('thread-table').append(table('Threads, most allocations first', ['thread', 'allocations', 'bytes', 'frees', 'of objects of other threads'],
     data.threads.map((each) => [String(each.thread), count_text(each.allocations), bytes_text(each.bytes), count_text(each.frees),
       count_text(each.frees_of_others)]), [1, 2, 3, 4]));
+  const omitted = data.info.threads - data.threads.length;
+  if (omitted > 0) by_id('thread-table').append(element('p', { class: 'explanation' }, `${plural(omitted, 'thread more', 'threads more')}.`));
 }

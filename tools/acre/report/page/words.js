@@ -52,6 +52,12 @@ function fitting(text, width, letter = 7) {
   return text.length <= letters ? text : letters < 3 ? '' : `${text.slice(0, letters - 1)}…`;
 }
 
+// Names that templates make: their beginning and their end.
+function shortened(name, letters = 120) {
+  const half = Math.floor(letters / 2);
+  return name.length <= letters ? name : `${name.slice(0, half)} … ${name.slice(-half)}`;
+}
+
 function file_name(path) {
   return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "trace/error.hpp"
+#include "error.hpp"
 
 namespace acre::tool {
 
@@ -36,6 +36,14 @@ void unnamed_file::read(std::uint64_t offset, std::span<std::byte> bytes) const 
         offset += static_cast<std::uint64_t>(got);
         bytes = bytes.subspan(static_cast<std::size_t>(got));
     }
+}
+
+void unnamed_file::reserve(std::uint64_t bytes) {
+    if (file_ < 0) create();
+    if (bytes <= size_) return;
+    errno = ::posix_fallocate(file_, static_cast<off_t>(size_), static_cast<off_t>(bytes - size_));
+    if (errno != 0) fail("enlarge");
+    size_ = bytes;
 }
 
 void unnamed_file::create() {

@@ -1,0 +1,266 @@
+// Wrong use of each subcommand, and outputs that cannot be written: one sentence, an exit status, nothing lost.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "command_run.hpp"
+#include "conformance/refusal.hpp"
+#include "orcs_and_requests.hpp"
+
+namespace {
+
+using namespace acre::test;
+namespace fs = std::filesystem;
+
+class usage : public command_run {
+protected:
+    usage() { orcs_and_requests().write(directory_ / "a.acre"); }
+
+    void write(const char* name, const std::string& content) { std::ofstream{directory_ / name} << content; }
+
+    /// Fails with the sentence wherever a trace is read.
+    void expect_refused(const std::string& trace, const std::string& sentence) {
+        for (const std::string line :
+             {"info ", "advise ", "replay --with arena ", "fit ", "report -o x.html ", "export -o x.csv ",
+              "diff a.acre ", "diff --top 3 --json a.acre ", "advise --apply-check a.acre "}) {
+            expect_failure(line + trace, 1, sentence);
+        }
+        expect_failure("diff " + trace + " a.acre", 1, sentence);
+        expect_failure("advise --apply-check " + trace + " a.acre", 1, sentence);
+    }
+
+    std::size_t files() const {
+        return static_cast<std::size_t>(std::distance(fs::directory_iterator{directory_.path()}, {}));
+    }
+};
+
+TEST_F(usage, what_is_no_trace_is_refused_by_each_subcommand) {
+    write("empty.acre", "");
+    write("text.acre", "this is no trace, though it is a file of some length\n");
+    fs::create_directory(directory_ / "folder");
+    ASSERT_EQ(shell("mkfifo pipe; head -c 20 a.acre > short.acre").status, 0);
+    const std::string whole = content_of("a.acre");
+    write("newer.acre", whole.substr(0, 8) + "\x7f" + whole.substr(9));
+    const std::size_t before = files();
+    expect_refused("missing.acre", "cannot read 'missing.acre': No such file or directory");
+    expect_refused("a.acre/x", "cannot read 'a.acre/x': Not a directory");
+    expect_refused("folder", "cannot read 'folder': it is not a regular file");
+    expect_refused("pipe", "cannot read 'pipe': it is not a regular file");
+    expect_refused("empty.acre", "'empty.acre' is not a trace: make one with 'acre record'");
+    expect_refused("text.acre", "'text.acre' is not a trace: make one with 'acre record'");
+    expect_refused("short.acre", "'short.acre' was cut off before its first event: copy it again, or record again");
+    expect_refused("newer.acre", "use the acre that recorded it, or record again");
+    EXPECT_EQ(files(), before) << "of outputs nothing is begun";
+}
+
+TEST_F(usage, a_trace_that_may_not_be_read_is_told) {
+    if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+    fs::permissions(directory_ / "a.acre", fs::perms::none);
+    expect_failure("info a.acre", 1, "cannot read 'a.acre': Permission denied");
+}
+
+TEST_F(usage, finish_takes_what_record_left_behind) {
+    write("text", "this is no raw log");
+    fs::create_directory(directory_ / "folder");
+    expect_failure("finish text -o b.acre", 1, "'text' is not a raw log: name the folder TRACE.raw-XXXXXX");
+    expect_failure("finish folder -o b.acre", 1, "name the folder TRACE.raw-XXXXXX that 'acre record' left behind");
+    expect_failure("finish missing -o b.acre", 1, "cannot read 'missing'");
+    expect_failure("finish text", 2, "--output is required");
+    expect_failure("finish text -o text", 1, "name another file with -o");
+    EXPECT_EQ(content_of("text"), "this is no raw log");
+}
+
+TEST_F(usage, no_output_replaces_the_trace) {
+    const std::string trace = content_of("a.acre");
+    for (const char* line : {"fit a.acre --for multi_arena --plot a.acre", "fit a.acre --plot ./a.acre",
+                             "report a.acre -o a.acre", "export a.acre --format csv -o a.acre"}) {
+        expect_failure(line, 1, "is the trace itself: name another file with ");
+    }
+    EXPECT_EQ(content_of("a.acre"), trace);
+}
+
+TEST_F(usage, numbers_out_of_range_are_told_with_the_range) {
+    const std::pair<const char*, const char*> lines[] = {
+        {"info a.acre --top 0", "--top: '0' is not a number from 1 to 1000000"},
+        {"info a.acre --top many", "--top: 'many' is not a number from 1 to 1000000"},
+        {"info a.acre --top", "--top: 1 required N missing"},
+        {"diff a.acre a.acre --top -1", "--top: '-1' is not a number from 1 to"},
+        {"diff a.acre a.acre --fail-above nan", "--fail-above: 'nan' is not a number from 0 to 1000000000"},
+        {"advise a.acre --top 1.5", "--top: '1.5' is not a number from 1 to"},
+        {"report a.acre --top 1000001", "--top: '1000001' is not a number from 1 to 1000000"},
+        {"replay a.acre --with arena --rounds 100001", "--rounds: '100001' is not a number from 1 to 100000"},
+        {"fit a.acre --open 9", "--open: '9' is not a number from 0 to 8"},
+        {"fit a.acre --thread -1", "--thread: '-1' is not a number from 0 to 4294967295"},
+        {"record --sample 0 -- ls", "--sample: '0' is not a number from 1 to 1000000"}};
+    for (const auto& [line, sentence] : lines) expect_failure(line, 2, sentence);
+}
+
+TEST_F(usage, words_that_are_none_of_those_there_are_are_told_with_these) {
+    const std::pair<const char*, const char*> lines[] = {
+        {"replay a.acre --with arena --heap dirty", "--heap: 'dirty' is none of both, clean, littered"},
+        {"replay a.acre --with arena --threads 7", "--threads: '7' is none of one, recorded"},
+        {"record --stacks most -- ls", "--stacks: 'most' is none of trie, fp, caller"},
+        {"diff a.acre a.acre --by speed", "--by: 'speed' is none of allocations, bytes, peak, leaked"},
+        {"export a.acre -o x --format xml", "--format: 'xml' is none of collapsed, csv, dhat, parquet, pprof"},
+        {"info a.acre --bogus", "info has no option '--bogus'; see 'acre info --help'"},
+        {"info a.acre b.acre", "'b.acre' is one argument more than info takes"},
+        {"diff a.acre b.acre c.acre", "'c.acre' is one argument more than diff takes"}};
+    for (const auto& [line, sentence] : lines) expect_failure(line, 2, sentence);
+}
+
+TEST_F(usage, outputs_that_cannot_be_written_are_told) {
+    fs::create_directory(directory_ / "folder");
+    for (const std::string line : {"report a.acre --no-measure -o ", "export a.acre --format csv -o ",
+                                   "fit a.acre --for multi_arena --no-check --plot "}) {
+        expect_failure(line + "folder", 1, "cannot write 'folder': it exists and is not a regular file");
+        expect_failure(line + "missing/x", 1, "cannot write 'missing/x': No such file or directory");
+        expect_failure(line + "a.acre/x", 1, "cannot write 'a.acre/x': Not a directory");
+    }
+    expect_failure("record -o folder -- true", 1, "cannot write a trace to 'folder': it exists and is not a regular");
+    expect_failure("record -o missing/x -- true", 1, "missing': No such file or directory");
+    expect_failure("record -o '' -- true", 1, "the trace to write has no name");
+}
+
+TEST_F(usage, standard_output_that_cannot_be_written_is_told_by_each_subcommand) {
+    for (const std::string line :
+         {"info a.acre", "diff a.acre a.acre", "diff a.acre a.acre --json", "fit a.acre --for pool", "replay --list",
+          "fit a.acre --json --for pool", "advise a.acre --no-measure", "advise a.acre --no-measure --json",
+          "report a.acre --no-measure -o -", "export a.acre --format csv -o -", "man", "complete -- ''"}) {
+        expect_failure(line + " >/dev/full", 1, "cannot write to standard output: No space left");
+        expect_failure(line + " >&-", 1, "cannot write to standard output");
+    }
+}
+
+/// With too little memory the program may not even start, and what was recorded of it may not be converted. From limit to
+/// limit it is another thing that does not fit; but it is said, and the recording is kept.
+TEST_F(usage, recording_with_little_memory_is_told_and_keeps_what_was_recorded) {
+    if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer needs all of the address space";
+    for (int kilobytes = 16'000; kilobytes <= 40'000; kilobytes += 3'000) {
+        const std::string limited = "ulimit -v " + std::to_string(kilobytes) + "; ";
+        if (shell(limited + "'" ACRE_COMMAND "' --version").status != 0) continue;
+        const run_result result = shell(limited + "'" ACRE_COMMAND "' -q record -o b.acre -- perl -e 1");
+        if (result.status == 0) continue;
+        EXPECT_EQ(result.status, 1) << kilobytes << result.errors;
+        const std::size_t said = result.errors.rfind("acre: ");
+        ASSERT_NE(said, std::string::npos) << kilobytes << result.errors;
+        const std::string sentence = result.errors.substr(said);
+        EXPECT_NE(sentence.find("memory"), std::string::npos) << kilobytes << sentence;
+        EXPECT_NE(sentence.find("ulimit -v"), std::string::npos) << kilobytes << sentence;
+        EXPECT_EQ(std::count(sentence.begin(), sentence.end(), '\n'), 1) << kilobytes << sentence;
+        if (sentence.find("nothing was recorded") != std::string::npos) continue;
+        EXPECT_EQ(acre("-q finish b.acre.raw-* -o c.acre").status, 0) << kilobytes << sentence;
+        shell("rm -r b.acre.raw-*");
+    }
+}
+
+TEST_F(usage, a_reader_that_stops_early_is_no_crash) {
+    for (const std::string line : {"info a.acre", "export a.acre --format csv --table events -o -", "replay --list"}) {
+        const run_result result = shell("'" ACRE_COMMAND "' " + line + " | head -1");
+        EXPECT_EQ(result.status, 0) << line;
+        EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 1) << line;
+        EXPECT_EQ(result.errors, "") << line;
+    }
+    // Where nobody dies of a broken pipe it is a failure to write like any other.
+    const run_result result = shell("trap '' PIPE; ('" ACRE_COMMAND
+                                    "' export a.acre --format csv --table events -o -; echo $? >status) | true");
+    EXPECT_EQ(result.errors, "acre: cannot write to standard output: Broken pipe\n");
+    EXPECT_EQ(content_of("status"), "1\n");
+}
+
+TEST_F(usage, quiet_is_quiet_in_each_subcommand) {
+    for (const std::string line :
+         {"record -o b.acre -- sh -c :", "info a.acre", "diff a.acre a.acre", "replay a.acre --with arena --rounds 1",
+          "fit a.acre --for pool", "advise a.acre --no-measure", "report a.acre --no-measure",
+          "export a.acre -o x.csv"}) {
+        const run_result result = acre("--quiet " + line);
+        EXPECT_EQ(result.status, 0) << line;
+        EXPECT_EQ(result.errors, "") << line;
+    }
+    EXPECT_EQ(acre("report a.acre --no-measure -q").errors, "") << "behind the subcommand as well";
+}
+
+/// On a terminal of its own; without one there is no script to make it.
+TEST_F(usage, colours_are_for_terminals_that_want_them) {
+    if (shell("command -v script").status != 0) GTEST_SKIP() << "there is no script, which makes a terminal";
+    const auto on_terminal = [&](const std::string& variables) {
+        return shell("env -u NO_COLOR " + variables +
+                     R"( script -qec "')" ACRE_COMMAND R"(' info a.acre" /dev/null </dev/null)")
+            .output;
+    };
+    const std::string escape = "\033[";
+    EXPECT_NE(on_terminal("TERM=xterm").find(escape), std::string::npos);
+    EXPECT_NE(on_terminal("TERM=xterm NO_COLOR=").find(escape), std::string::npos) << "empty is as if not set";
+    EXPECT_EQ(on_terminal("TERM=xterm NO_COLOR=1").find(escape), std::string::npos);
+    EXPECT_EQ(on_terminal("TERM=dumb").find(escape), std::string::npos);
+    EXPECT_EQ(on_terminal("-u TERM").find(escape), std::string::npos);
+    EXPECT_EQ(acre("info a.acre").output.find(escape), std::string::npos) << "no terminal";
+}
+
+class advise_usage : public usage {
+protected:
+    /// The run in which requests have their arena.
+    advise_usage() { orcs_and_requests(false).write(directory_ / "b.acre"); }
+};
+
+TEST_F(advise_usage, without_measuring_says_what_suits) {
+    const run_result result = acre("advise --no-measure a.acre --json");
+    EXPECT_EQ(result.status, 0) << result.errors;
+    const auto json = nlohmann::json::parse(result.output);
+    ASSERT_EQ(json["advices"].size(), 2U);
+    EXPECT_EQ(json["advices"][0]["suits"], "arena");
+    EXPECT_TRUE(json["advices"][0]["saving"].is_null());
+    EXPECT_EQ(json["malloc_ns"], 0);
+    EXPECT_EQ(acre("advise --no-measure a.acre --json").output, result.output) << "the same each time";
+    EXPECT_NE(acre("advise --no-measure a.acre").output.find("acre::arena"), std::string::npos);
+}
+
+TEST_F(advise_usage, apply_check_says_what_was_followed_and_obtained) {
+    const run_result result = acre("advise --apply-check a.acre b.acre --cpu-before 10 --cpu-after 1 --json");
+    EXPECT_EQ(result.status, 0) << result.errors;
+    const auto json = nlohmann::json::parse(result.output);
+    EXPECT_EQ(json["allocations_before"], 12'000);
+    EXPECT_EQ(json["allocations_after"], 2000);
+    EXPECT_EQ(json["followed"], 1);
+    EXPECT_EQ(json["advices"][0]["state"], "applied");
+    EXPECT_EQ(json["advices"][1]["state"], "not_applied");
+    EXPECT_EQ(json["cpu"]["saved_ns"], 9e9);
+    EXPECT_EQ(json["cpu"]["with_recording"], false);
+    EXPECT_TRUE(json["held"].get<bool>());
+}
+
+TEST_F(advise_usage, apply_check_fails_where_less_was_saved_or_nothing_followed) {
+    const run_result slower = acre("advise --apply-check a.acre b.acre --cpu-before 1 --cpu-after 2");
+    EXPECT_EQ(slower.status, 1) << slower.output;
+    EXPECT_NE(slower.output.find("request"), std::string::npos) << slower.output;
+    const run_result same = acre("advise --apply-check a.acre a.acre --cpu-before 1 --cpu-after 1 --json");
+    EXPECT_EQ(same.status, 1);
+    EXPECT_EQ(nlohmann::json::parse(same.output)["followed"], 0);
+}
+
+TEST_F(advise_usage, apply_check_takes_two_traces_and_both_times) {
+    const std::pair<const char*, const char*> lines[] = {
+        {"advise", "FILE is required"},
+        {"advise --apply-check a.acre", "--apply-check: At least 2 required but received 1"},
+        {"advise a.acre --apply-check a.acre b.acre", "excludes --apply-check"},
+        {"advise --apply-check a.acre b.acre --no-measure", "--apply-check excludes --no-measure"},
+        {"advise --apply-check a.acre b.acre --cpu-before 1", "--cpu-before requires --cpu-after"},
+        {"advise --apply-check a.acre b.acre --cpu-after 1", "--cpu-after requires --cpu-before"},
+        {"advise a.acre --cpu-before 1 --cpu-after 1", "requires --apply-check"},
+        {"advise --apply-check a.acre b.acre --cpu-before -1 --cpu-after 1",
+         "--cpu-before: '-1' is not a number from 0 to"},
+        {"advise --apply-check a.acre b.acre --cpu-before 1 --cpu-after nan",
+         "--cpu-after: 'nan' is not a number from 0 to"}};
+    for (const auto& [line, sentence] : lines) expect_failure(line, 2, sentence);
+    auto sample = orcs_and_requests(false);
+    sample.header.sampling_period = 100;
+    sample.write(directory_ / "sample.acre");
+    expect_failure("advise --apply-check a.acre sample.acre", 1,
+                   "'sample.acre' is a sample of the allocations: record");
+}
+
+}  // namespace

@@ -1,0 +1,156 @@
+#include "separate_process.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <optional>
+
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+/// What goes from the process that works to the one that waits, in front of its bytes.
+struct message_head {
+    enum class kind { progress, result, failure } what{};
+    std::size_t bytes = 0;
+};
+
+bool write_all(int file, const void* bytes, std::size_t count) {
+    const char* at = static_cast<const char*>(bytes);
+    while (count > 0) {
+        const ssize_t written = ::write(file, at, count);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        at += written;
+        count -= static_cast<std::size_t>(written);
+    }
+    return true;
+}
+
+bool read_all(int file, void* bytes, std::size_t count) {
+    char* at = static_cast<char*>(bytes);
+    while (count > 0) {
+        const ssize_t got = ::read(file, at, count);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        at += got;
+        count -= static_cast<std::size_t>(got);
+    }
+    return true;
+}
+
+void send(int pipe, message_head::kind what, const void* bytes, std::size_t count) {
+    const message_head head{what, count};
+    if (!write_all(pipe, &head, sizeof head) || !write_all(pipe, bytes, count)) ::_exit(1);
+}
+
+void send(int pipe, message_head::kind what, const std::string& text) {
+    send(pipe, what, text.data(), text.size());
+}
+
+/// Libraries that end the program for lack of memory say so in words of their own; the sentence about it is enough.
+void silence_errors() {
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
+}
+
+std::string short_of_memory() {
+    return memory_is_limited()
+               ? "the memory of this process is limited to too little: raise it with 'ulimit -v unlimited'"
+               : "memory is short: close other programs";
+}
+
+[[noreturn]] void work_and_end(const std::function<std::string(const progress_function&)>& work, int pipe) {
+    if (memory_is_limited()) silence_errors();
+    try {
+        const auto tell = [&](double done) { send(pipe, message_head::kind::progress, &done, sizeof done); };
+        send(pipe, message_head::kind::result, work(tell));
+    } catch (const std::bad_alloc&) {
+        send(pipe, message_head::kind::failure, short_of_memory());
+    } catch (const std::exception& error) {
+        send(pipe, message_head::kind::failure, error.what());
+    }
+    ::_exit(0);
+}
+
+/// The result; nothing when the process ended without one.
+std::optional<std::string> receive_result(int pipe, const progress_function& progress) {
+    for (message_head head; read_all(pipe, &head, sizeof head);) {
+        std::string bytes(head.bytes, '\0');
+        if (!read_all(pipe, bytes.data(), bytes.size())) break;
+        if (head.what == message_head::kind::result) return bytes;
+        if (head.what == message_head::kind::failure) throw tool_error{bytes};
+        double done = 0;
+        std::memcpy(&done, bytes.data(), sizeof done);
+        if (progress) progress(done);
+    }
+    return std::nullopt;
+}
+
+/// A process that is waited for, and the end of the pipe that it writes to.
+class working_process {
+public:
+    explicit working_process(const std::function<std::string(const progress_function&)>& work) {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0) throw tool_error{std::string{"cannot make a pipe: "} + std::strerror(errno)};
+        process_ = ::fork();
+        const int error = errno;
+        if (process_ == 0) work_and_end(work, ends[1]);
+        ::close(ends[1]);
+        pipe_ = ends[0];
+        if (process_ < 0) {
+            ::close(pipe_);
+            throw tool_error{std::string{"cannot start a process: "} + std::strerror(error)};
+        }
+    }
+    ~working_process() { wait(); }
+    working_process(const working_process&) = delete;
+    working_process& operator=(const working_process&) = delete;
+
+    int pipe() const { return pipe_; }
+
+    /// Its status, as wait() gives it.
+    int wait() {
+        if (process_ <= 0) return status_;
+        ::close(pipe_);
+        while (::waitpid(process_, &status_, 0) < 0 && errno == EINTR) {
+        }
+        process_ = 0;
+        return status_;
+    }
+
+private:
+    pid_t process_ = 0;
+    int pipe_ = -1;
+    int status_ = 0;
+};
+
+}  // namespace
+
+bool memory_is_limited() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+std::string run_apart(const std::function<std::string(const progress_function&)>& work,
+                      const progress_function& progress) {
+    working_process process{work};
+    if (const auto result = receive_result(process.pipe(), progress)) return *result;
+    const int status = process.wait();
+    const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    if (memory_is_limited() || killed) throw tool_error{short_of_memory()};
+    throw tool_error{WIFSIGNALED(status) ? std::string{"the process that wrote the trace was ended by a signal: "} +
+                                               ::strsignal(WTERMSIG(status))
+                                         : "the process that wrote the trace ended early"};
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,140 @@
+#include "advised_fits.hpp"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "advise/advised_source.hpp"
+#include "fit/fit.hpp"
+#include "fit/fit_check.hpp"
+#include "fit/fit_report.hpp"
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+/// What is worth to be known about what suits. A buffer on the stack is as large as its largest object, and a
+/// concurrent_multi_pool has no sizes to choose.
+fit_targets targets_of(verdict suits) {
+    switch (suits) {
+        case verdict::arena:
+        case verdict::scratch:
+            return {.multi_arena = true, .arena = true};
+        case verdict::monotonic_arena:
+        case verdict::phase_arena:
+            return {.arena = true};
+        case verdict::object_pool:
+            return {.multi_arena = true, .pool = true};
+        case verdict::multi_pool:
+        case verdict::multi_arena:
+            return {.multi_arena = true};
+        case verdict::concurrent_pool:
+            return {.pool = true};
+        case verdict::leave:
+            return {.multi_arena = true, .arena = true, .pool = true};
+        case verdict::stack_buffer:
+        case verdict::concurrent_multi_pool:
+            break;
+    }
+    return {};
+}
+
+bool has_sizes(verdict suits) {
+    return suits != verdict::leave && suits != verdict::stack_buffer && suits != verdict::concurrent_multi_pool;
+}
+
+/// Where several threads do what is advised each has an arena or a pool of its own.
+bool is_of_each_thread(verdict suits) {
+    switch (suits) {
+        case verdict::arena:
+        case verdict::scratch:
+        case verdict::object_pool:
+        case verdict::multi_pool:
+        case verdict::multi_arena:
+            return true;
+        default:
+            return false;
+    }
+}
+
+std::uint32_t busiest_thread(const event_source& source) {
+    std::map<std::uint32_t, std::uint64_t> objects;
+    source([&](const event& e) { objects[e.thread] += e.allocates ? 1 : 0; });
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    return std::max_element(objects.begin(), objects.end(), fewer)->first;
+}
+
+std::optional<std::uint32_t> thread_of(const advice& each, const history& run) {
+    if (each.figures.threads < 2 || !is_of_each_thread(each.suits)) return std::nullopt;
+    return busiest_thread(advised_source(each, run));
+}
+
+nlohmann::json found_for(const history& run, const advice& each, const call_paths& paths, const trace_header& header) {
+    const std::optional<std::uint32_t> thread = thread_of(each, run);
+    const event_source source = advised_source(each, run, thread);
+    fit_outcome outcome;
+    outcome.targets = targets_of(each.suits);
+    const fit_request request{.multi_arena = outcome.targets.multi_arena,
+                              .blockers = false,  // an advice names what it leaves out itself
+                              .concurrent_multi_arena = false};
+    outcome.result = fit(source, request, [&](std::uint32_t stack) { return paths.site(stack); });
+    outcome.checks = check_sizes(source, outcome.result, outcome.targets.arena);
+    nlohmann::json found = fit_json(outcome, paths, header);
+    found["thread"] = thread ? nlohmann::json(*thread) : nullptr;
+    return found;
+}
+
+/// A trace may have sizes that no program can have; the rest of the report is about them all the same.
+nlohmann::json fit_one(const history& run, const advice& each, const call_paths& paths, const trace_header& header) {
+    try {
+        return found_for(run, each, paths, header);
+    } catch (const tool_error& error) {
+        return {{"refused", error.what()}};
+    }
+}
+
+template <typename Wanted>
+std::vector<std::size_t> positions_of(const std::vector<advice>& advices, Wanted wanted) {
+    std::vector<std::size_t> positions;
+    for (std::size_t i = 0; i < advices.size(); ++i) {
+        if (wanted(advices[i])) positions.push_back(i);
+    }
+    return positions;
+}
+
+}  // namespace
+
+std::vector<std::size_t> advices_to_fit(const std::vector<advice>& advices, const fit_limits& limits) {
+    std::vector<std::size_t> wanted = positions_of(advices, [](const advice& each) { return has_sizes(each.says); });
+    if (wanted.empty()) {
+        wanted = positions_of(advices, [](const advice& each) { return has_sizes(each.suits); });
+        if (wanted.empty())
+            wanted = positions_of(advices, [](const advice& each) { return each.suits == verdict::leave; });
+        wanted.resize(std::min<std::size_t>(wanted.size(), 1));
+    }
+    std::vector<std::size_t> taken;
+    std::uint64_t events = 0;
+    for (const std::size_t place : wanted) {
+        events += advices[place].figures.events();
+        if (taken.size() == limits.most_fits || (!taken.empty() && events > limits.most_events)) break;
+        taken.push_back(place);
+    }
+    return taken;
+}
+
+nlohmann::json fit_advices(const history& run, const std::vector<advice>& advices, const call_paths& paths,
+                           const trace_header& header, const std::function<void(double)>& tell,
+                           const fit_limits& limits) {
+    nlohmann::json fits = nlohmann::json::array();
+    const std::vector<std::size_t> places = advices_to_fit(advices, limits);
+    for (const std::size_t place : places) {
+        fits.push_back(fit_one(run, advices[place], paths, header));
+        fits.back()["advice"] = place + 1;
+        tell(static_cast<double>(fits.size()) / static_cast<double>(places.size()));
+    }
+    return fits;
+}
+
+}  // namespace acre::tool

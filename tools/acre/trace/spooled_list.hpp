@@ -1,0 +1,71 @@
+// A list that is written once and then gone through: in memory as long as it is short, in a file beyond that.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "unnamed_file.hpp"
+
+namespace acre::tool {
+
+template <typename T>
+class spooled_list {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+    static constexpr std::size_t usual_memory = std::size_t{256} << 20;  // bytes
+
+    explicit spooled_list(std::size_t most_bytes = usual_memory)
+        : most_blocks_{std::max<std::size_t>(most_bytes / (block_elements * sizeof(T)), 1)} {}
+
+    void push(const T& element) {
+        if (blocks_.empty() || blocks_.back().size() == block_elements) begin_block();
+        blocks_.back().push_back(element);
+        ++size_;
+    }
+
+    std::uint64_t size() const noexcept { return size_; }
+    bool is_in_memory() const noexcept { return blocks_in_file_ == 0; }
+
+    /// Calls `visit(const T&)` for each element in order; may be called again, and by several at a time.
+    template <typename Visit>
+    void for_each(Visit&& visit) const {
+        const auto visit_all = [&](const std::vector<T>& block) {
+            for (const T& each : block) visit(each);
+        };
+        const std::size_t before_file = blocks_in_file_ == 0 ? blocks_.size() : blocks_.size() - 1;
+        for (std::size_t i = 0; i < before_file; ++i) visit_all(blocks_[i]);
+        if (blocks_in_file_ == 0) return;
+        std::vector<T> block(block_elements);
+        for (std::uint64_t i = 0; i < blocks_in_file_; ++i) {
+            file_.read(i * block_elements * sizeof(T), std::as_writable_bytes(std::span{block}));
+            visit_all(block);
+        }
+        visit_all(blocks_.back());
+    }
+
+private:
+    static constexpr std::size_t block_elements = 65'536;
+
+    void begin_block() {
+        if (blocks_.size() == most_blocks_) {
+            file_.write(std::as_bytes(std::span{blocks_.back()}));
+            ++blocks_in_file_;
+            blocks_.back().clear();
+            return;
+        }
+        blocks_.emplace_back().reserve(block_elements);
+    }
+
+    std::size_t most_blocks_;
+    std::vector<std::vector<T>> blocks_;  // when there is a file, the last one stands behind those in it
+    std::uint64_t blocks_in_file_ = 0;
+    std::uint64_t size_ = 0;
+    unnamed_file file_;
+};
+
+}  // namespace acre::tool
