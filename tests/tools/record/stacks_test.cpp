@@ -121,6 +121,26 @@ TEST_F(stacks, name_inlined_functions_with_their_lines) {
     EXPECT_FALSE(module.build_id.empty());
 }
 
+TEST_F(stacks, know_which_places_of_a_stripped_program_are_in_one_function) {
+    const loaded_trace trace = run({INLINED_STRIPPED});
+    const auto allocation = std::find_if(trace.events.begin(), trace.events.end(),
+                                         [](const event& each) { return each.size == 7'654'321; });
+    ASSERT_NE(allocation, trace.events.end());
+    const auto release = std::find_if(allocation, trace.events.end(), [&](const event& each) {
+        return !each.allocates && each.object == allocation->object;
+    });
+    ASSERT_NE(release, trace.events.end());
+    const frame_info allocated_at = trace.stack_of(*allocation).front();
+    const frame_info freed_at = trace.stack_of(*release).front();
+    EXPECT_NE(allocated_at.module_offset, freed_at.module_offset);
+    ASSERT_EQ(allocated_at.locations.size(), 1u);
+    ASSERT_EQ(freed_at.locations.size(), 1u);
+    const std::string& function = allocated_at.locations[0].function;
+    EXPECT_EQ(function, freed_at.locations[0].function);
+    EXPECT_TRUE(function.starts_with("record-inlined-stripped+0x")) << function;
+    EXPECT_NE(trace.stack_of(*allocation).at(1).locations.at(0).function, function) << "that is main";
+}
+
 /// The functions around the allocation of a size, innermost first.
 std::vector<std::string> functions_around(const loaded_trace& trace, std::uint64_t size) {
     std::vector<std::string> names;

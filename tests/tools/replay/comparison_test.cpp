@@ -134,6 +134,49 @@ TEST(comparison, plays_threads_and_leaves_out_frees) {
     EXPECT_GT(found.system.wall_nanoseconds.median, 0);
 }
 
+TEST(comparison, asks_for_no_memory_where_only_the_time_is_wanted) {
+    replay_host host;
+    const sequence steps = some_steps();
+    contender arena = named("arena");
+    arena.time_only = true;
+    contender open = named("multi_arena");  // its number of arenas is found by trying
+    open.time_only = true;
+    comparison_options options;
+    options.rounds = 1;
+    const comparison found = compare(host, steps.view(), {arena, named("arena"), open}, options);
+    for (const standing& each : found.standings) {
+        EXPECT_FALSE(each.failed());
+        EXPECT_GT(each.nanoseconds.median, 0);
+    }
+    EXPECT_EQ(found.standings[0].system_bytes, 0U);
+    EXPECT_GE(found.standings[1].peak_bytes, steps.peak_bytes);
+    EXPECT_GT(found.standings[2].parameters.count, 0U);
+}
+
+TEST(comparison, gives_up_where_nothing_is_saved) {
+    replay_host host;
+    const sequence steps = some_steps();
+    comparison_options options;
+    options.most_seconds = 60;
+    options.least_saving = 1e15;
+    EXPECT_EQ(compare(host, steps.view(), {named("arena")}, options).rounds, 3U);
+    options.least_saving = 1e-3;
+    const comparison found = compare(host, steps.view(), {named("arena")}, options);
+    EXPECT_TRUE(found.rounds > 3 || found.saved_nanoseconds(0).high < 1e-3);
+}
+
+TEST(comparison, takes_fewer_rounds_when_it_is_late) {
+    replay_host host;
+    const sequence steps = some_steps();
+    comparison_options options;
+    options.rounds = 4;
+    options.fewest_rounds = 2;
+    options.most_seconds = 0;
+    EXPECT_EQ(compare(host, steps.view(), {}, options).rounds, 2U);
+    options.most_seconds = 60;
+    EXPECT_EQ(compare(host, steps.view(), {}, options).rounds, 4U);
+}
+
 TEST(comparison, plays_over_a_littered_heap) {
     replay_host host;
     const sequence steps = some_steps();

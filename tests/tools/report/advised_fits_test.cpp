@@ -53,7 +53,7 @@ protected:
         trace_reader reader{made.write(directory_ / "a.acre")};
         const call_paths paths{reader.tables()};
         const history run{reader, paths};
-        return fit_advices(run, plan_advices(run, paths).advices, paths, reader.header(), [](double) {});
+        return fit_advices(run, plan_advices(run, paths).advices, paths, reader.header());
     }
 
 private:

@@ -35,6 +35,20 @@ TEST(live_table, agrees_with_a_map) {
     EXPECT_EQ(left, expected);
 }
 
+TEST(live_table, numbers_far_apart_are_found_beside_long_rows) {
+    live_table<std::uint64_t> table;
+    std::uint64_t value = 0;
+    for (std::uint64_t object = 0; object < 300'000; ++object) {
+        table.insert(object, object);
+        if (object < 5000 || object % 1000 == 0) continue;
+        ASSERT_TRUE(table.take(object - 5000, value));
+    }
+    EXPECT_EQ(table.size(), 5295U);
+    std::uint64_t found = 0;
+    table.for_each([&](std::uint64_t object, std::uint64_t each) { found += object == each ? 1 : 0; });
+    EXPECT_EQ(found, table.size());
+}
+
 TEST(live_table, an_empty_one_finds_nothing) {
     live_table<int> table;
     int value = 0;

@@ -41,7 +41,8 @@ events_by_thread advised_events(const history& run, const advice& of, std::size_
     std::size_t left = most_events;
     events_by_thread events;
     run.for_each([&](const recorded_event& each) {
-        if (left == 0 || !member[each.context]) return;
+        if (left == 0) return false;
+        if (!member[each.context]) return true;
         --left;
         if (each.allocates) number_of_slot[each.slot] = objects++;
         events[each.thread].push_back({.size = each.size,
@@ -50,6 +51,7 @@ events_by_thread advised_events(const history& run, const advice& of, std::size_
                                        .allocates = each.allocates,
                                        .by_realloc = each.by_realloc,
                                        .in_function = !each.allocates && each.function == of.function});
+        return true;
     });
     return events;
 }
@@ -70,6 +72,18 @@ sequence advised_sequence(const history& run, const advice& of, std::size_t most
             if (resets && live == 0) builder.reset();
         }
     }
+    return builder.finish();
+}
+
+sequence beginning_of(const history& run, std::size_t most_events) {
+    sequence_builder builder;
+    std::size_t left = most_events;
+    run.for_each([&](const recorded_event& each) {
+        if (left == 0) return false;
+        --left;
+        builder.add(each.original());
+        return true;
+    });
     return builder.finish();
 }
 

@@ -17,6 +17,9 @@ inline constexpr std::size_t longest_replay = std::size_t{8} << 20;
 /// with a reset at the end of each generation of an arena and of a scratch. Of more than `most_events` only the first are taken.
 sequence advised_sequence(const history& run, const advice& of, std::size_t most_events = longest_replay);
 
+/// The first events of a run, of all threads, as steps of one.
+sequence beginning_of(const history& run, std::size_t most_events);
+
 /// The share of so many events that is in a sequence made of them.
 double replayed_share(const sequence& steps, std::uint64_t events);
 

@@ -11,7 +11,6 @@
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/resources.hpp"
-#include "replay/sequence_builder.hpp"
 #include "text/text.hpp"
 #include "thresholds.hpp"
 
@@ -22,6 +21,8 @@ namespace {
 constexpr double seconds_an_advice = 2;  // at most
 constexpr double seconds_in_all = 5;     // shared by all advices, besides the fewest rounds of each
 constexpr std::uint32_t rounds_of_whole_run = 3;
+constexpr std::uint32_t rounds_of_long_run = 2;
+constexpr double seconds_of_whole_run = 1.5;  // then those of a long run are enough
 constexpr std::uint32_t rounds_on_littered_heap = 5;
 
 contender contender_of(const advice& each) {
@@ -77,10 +78,12 @@ struct field {
             frees_left_out = contenders.size();
             contenders.push_back(contenders.front());
             contenders.back().without_frees = true;
+            contenders.back().time_only = true;
         }
         if (best_preload) {
             preload = contenders.size();
             contenders.push_back(*best_preload);
+            contenders.back().time_only = true;
         }
     }
 
@@ -148,17 +151,13 @@ void judge(advice& each) {
 
 /// What there is to save at most, and what another malloc saves: the best to preload, if any saves anything.
 std::optional<contender> measure_malloc(replay_host& host, const history& run, advice_list& list) {
-    sequence_builder builder;
-    std::size_t left = longest_replay;
-    run.for_each([&](const recorded_event& each) {
-        if (left == 0) return;
-        --left;
-        builder.add(each.original());
-    });
-    const sequence steps = builder.finish();
+    const sequence steps = beginning_of(run, longest_replay);
     comparison_options options;
     options.rounds = rounds_of_whole_run;
-    const std::vector<contender> preloads = installed_contenders("preloads");
+    options.fewest_rounds = rounds_of_long_run;
+    options.most_seconds = seconds_of_whole_run;
+    std::vector<contender> preloads = installed_contenders("preloads");
+    for (contender& each : preloads) each.time_only = true;
     const comparison found = compare(host, steps.view(), preloads, options);
     if (found.system.failed()) return std::nullopt;
     list.malloc_share = replayed_share(steps, run.event_count());
@@ -204,6 +203,8 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
             options.most_seconds = std::clamp(left / (all - done), 0.0, seconds_an_advice);
             const sequence steps = advised_sequence(run, each);
             each.saving.replayed_share = replayed_share(steps, each.figures.events());
+            options.least_saving =
+                threshold::worth_the_change * each.saving.replayed_share * static_cast<double>(list.cpu_nanoseconds);
             const field took_part{each, best_preload};
             note_clean(each, took_part, compare(host, steps.view(), took_part.contenders, options),
                        list.cpu_nanoseconds);

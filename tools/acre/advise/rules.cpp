@@ -47,9 +47,10 @@ bool is_orderly(const group_figures& figures) {
 
 ruling leave_without_pattern(const group_figures& figures) {
     return {verdict::leave,
-            fmt::format("{:.1f} allocations for each of the {} alive at the peak is too little coming and going for a "
+            fmt::format("{} for each of the {} alive at the peak is too little coming and going for a "
                         "pool, and {:.1f} times the peak's bytes are allocated in all, too much for an arena",
-                        figures.churn(), count_text(figures.peak_objects), figures.growth())};
+                        plural_of_mean(figures.churn(), "allocation", "allocations"), count_text(figures.peak_objects),
+                        figures.growth())};
 }
 
 ruling rule_for_freed_elsewhere(const group_figures& figures) {

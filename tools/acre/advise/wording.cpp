@@ -10,6 +10,10 @@ namespace acre::tool {
 
 namespace {
 
+std::string allocations_in_words(double mean) {
+    return plural_of_mean(mean, "allocation", "allocations");
+}
+
 // Blockers that are named; the others are counted.
 constexpr std::size_t most_named = 4;
 
@@ -131,16 +135,16 @@ std::string evidence_of(const advice& each, const call_paths& paths) {
             text += fmt::format(
                 "They live about equally long: 995 of 1000 until {} more of them are allocated, {:.1f} times what "
                 "lives at the "
-                "peak; {:.0f} allocations for each one alive there.",
+                "peak; {} for each one alive there.",
                 bytes_text(figures.group_life),
                 static_cast<double>(figures.group_life) /
                     static_cast<double>(std::max<std::uint64_t>(figures.largest_thread_peak, 1)),
-                figures.churn());
+                allocations_in_words(figures.churn()));
             break;
         case verdict::object_pool:
         case verdict::multi_pool:
-            text += fmt::format("They come and go in any order: {:.0f} allocations for each one alive at the peak.",
-                                figures.churn());
+            text += fmt::format("They come and go in any order: {} for each one alive at the peak.",
+                                allocations_in_words(figures.churn()));
             break;
         case verdict::monotonic_arena:
             text += fmt::format("{} are never freed.", percent_text(figures.immortal_share()));
@@ -157,8 +161,8 @@ std::string evidence_of(const advice& each, const call_paths& paths) {
                                 percent_text(figures.elsewhere_share()));
             break;
         case verdict::leave:
-            text += fmt::format("{} are freed youngest first, {:.0f} allocations for each one alive at the peak.",
-                                percent_text(figures.lifo_share()), figures.churn());
+            text += fmt::format("{} are freed youngest first, {} for each one alive at the peak.",
+                                percent_text(figures.lifo_share()), allocations_in_words(figures.churn()));
             break;
     }
     return text;

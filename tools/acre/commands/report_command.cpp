@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "advise/advice_report.hpp"
+#include "advise/advised_sequence.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/plan.hpp"
@@ -16,7 +18,6 @@
 #include "reading_progress.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/replay_report.hpp"
-#include "replay/sequence_builder.hpp"
 #include "report/advised_fits.hpp"
 #include "report/fit_file.hpp"
 #include "report/page.hpp"
@@ -31,8 +32,8 @@ namespace acre::tool {
 namespace {
 
 constexpr std::size_t sites_shown = 25;
-constexpr std::uint64_t most_replayed = 1'000'000;  // events: a comparison needs no more
-constexpr double replay_seconds = 2;                // for the rounds beyond the first few
+constexpr std::uint64_t most_replayed = 500'000;  // events: a comparison needs no more
+constexpr double replay_seconds = 2;              // for the rounds beyond the first few
 
 struct report_options {
     std::string file;
@@ -43,22 +44,31 @@ struct report_options {
     bool no_fit = false;
 };
 
-/// Everything that a report tells of one trace, one pass or measurement after the other.
+/// Everything that a report tells of one trace. Passes over it go side by side, but nothing goes beside a measurement.
 class reporter {
 public:
     reporter(const report_options& options, const command_context& context)
-        : options_{options}, context_{context}, reader_{options.file}, paths_{reader_.tables()} {}
+        : options_{options},
+          context_{context},
+          reader_{options.file},
+          second_reader_{options.file},
+          paths_{reader_.tables()} {}
 
     int run() {
         for (const std::string& file : options_.fits) parts_.fit.push_back(read_fit(file));
-        const trace_summary summary = pass("reading", [&] { return summarise(reader_, paths_); });
+        std::future<trace_summary> summing_up =
+            std::async(std::launch::async, [&] { return summarise(second_reader_, paths_); });
+        const history run = pass("reading", [&] { return history{reader_, paths_}; });
+        const trace_summary summary = summing_up.get();
         parts_.info = info_json(reader_, paths_, summary, sites_shown);
-        const history run = pass("following lives", [&] { return history{reader_, paths_}; });
         advice_list list = plan(run);
+        if (is_to_measure(summary)) measure(list, run, summary);
+        std::future<void> fitting = std::async(std::launch::async, [&] {
+            if (is_to_fit()) fit_sizes(list, run);
+        });
         const run_picture picture =
             pass("drawing", [&] { return draw_run(reader_, paths_, recorded_peak(summary), run, list.advices); });
-        if (is_to_measure(summary)) measure(list, run, summary);
-        if (is_to_fit()) fit_sizes(list, run);
+        fitting.get();
         parts_.advice = advice_json(list, paths_, reader_.header());
         write(page_of(report_json(picture, paths_, reader_.header(), std::move(parts_))));
         return report_missing(reader_);
@@ -88,9 +98,7 @@ private:
 
     /// Behind what was read from files.
     void fit_sizes(const advice_list& list, const history& run) {
-        progress_bar bar{"fitting", !context_.quiet};
-        for (nlohmann::json& each :
-             fit_advices(run, list.advices, paths_, reader_.header(), [&](double done) { bar.show(done); })) {
+        for (nlohmann::json& each : fit_advices(run, list.advices, paths_, reader_.header())) {
             parts_.fit.push_back(std::move(each));
         }
     }
@@ -117,24 +125,19 @@ private:
             progress_bar bar{"measuring", !context_.quiet};
             measure_advices(*context_.host, run, list, [&](double done) { bar.show(done); });
         }
-        const replay_outcome outcome = replay(summary);
+        const replay_outcome outcome = replay(run, summary);
         parts_.replay = replay_json(outcome, replay_failures(outcome));
         parts_.measured = true;
     }
 
     /// What is most often chosen from.
-    replay_outcome replay(const trace_summary& summary) {
+    replay_outcome replay(const history& run, const trace_summary& summary) {
         replay_outcome outcome;
         outcome.trace = options_.file;
         outcome.events = std::min(summary.events, most_replayed);
         outcome.threads = summary.threads;
         outcome.contenders = installed_contenders("peers,arena,multi_arena,pool,multi_pool,concurrent_multi_pool");
-        sequence_builder builder;
-        std::uint64_t added = 0;
-        reader_.for_each([&](const event& e) {
-            if (added++ < most_replayed) builder.add(e);
-        });
-        const sequence steps = builder.finish();
+        const sequence steps = beginning_of(run, most_replayed);
         outcome.peak_bytes = steps.peak_bytes;
         comparison_options how;
         how.most_seconds = replay_seconds;
@@ -147,6 +150,7 @@ private:
     const report_options& options_;
     const command_context& context_;
     trace_reader reader_;
+    trace_reader second_reader_;
     const call_paths paths_;
     report_parts parts_;
 };

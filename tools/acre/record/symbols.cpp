@@ -4,11 +4,15 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 
 #include "function_names.hpp"
+#include "function_starts.hpp"
+#include "trace/call_paths.hpp"
 
 namespace acre::tool {
 
@@ -116,7 +120,9 @@ struct symbol_source::state {
     std::uint64_t shift = 0;  // address as libdwfl counts minus address in the file
     Dwarf* debug = nullptr;   // null: none
     std::uint64_t debug_shift = 0;
+    std::string module_name;
     function_names names;
+    function_starts starts;
     address_index units;
     std::unordered_map<Dwarf_Off, address_index> functions;  // by unit
 
@@ -126,7 +132,7 @@ struct symbol_source::state {
     void add_functions(std::uint64_t address, std::vector<source_location>& into);
     void add_places(Dwarf_Die& unit, std::uint64_t address, std::vector<Dwarf_Die>& scopes,
                     std::vector<source_location>& into);
-    std::string symbol_at(std::uint64_t address);
+    std::string name_at(std::uint64_t address);
 };
 
 bool symbol_source::state::open(const std::string& path, const std::string& build_id) {
@@ -137,12 +143,15 @@ bool symbol_source::state::open(const std::string& path, const std::string& buil
     dwfl_report_end(dwfl.get(), nullptr, nullptr);
     if (module == nullptr) return false;
     GElf_Addr bias = 0;
-    if (dwfl_module_getelf(module, &bias) == nullptr) return false;
+    Elf* elf = dwfl_module_getelf(module, &bias);
+    if (elf == nullptr) return false;
     shift = bias;
     const unsigned char* id = nullptr;
     GElf_Addr at = 0;
     const int bytes = dwfl_module_build_id(module, &id, &at);
     if (!build_id.empty() && (bytes <= 0 || hexadecimal(id, bytes) != build_id)) return false;
+    module_name = file_name(path);
+    starts = function_starts{elf};
     open_debug_information();
     return true;
 }
@@ -204,12 +213,15 @@ void symbol_source::state::add_places(Dwarf_Die& unit, std::uint64_t address, st
     }
 }
 
-/// Only symbols that say how far they reach: the nearest one would often be a wrong one.
-std::string symbol_source::state::symbol_at(std::uint64_t address) {
+/// Only of symbols that say how far they reach: the nearest one would often be a wrong one. A function without a symbol is
+/// called by where it begins.
+std::string symbol_source::state::name_at(std::uint64_t address) {
     GElf_Off offset = 0;
     GElf_Sym symbol{};
     const char* name = dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
-    return name != nullptr && offset < symbol.st_size ? demangled(name) : std::string{};
+    if (name != nullptr && offset < symbol.st_size) return demangled(name);
+    const auto start = starts.find(address - shift);
+    return start ? fmt::format("{}+{:#x}", module_name, *start) : std::string{};
 }
 
 symbol_source::symbol_source(const std::string& path, const std::string& build_id) : state_{std::make_unique<state>()} {
@@ -223,8 +235,8 @@ std::vector<source_location> symbol_source::locate(std::uint64_t address) {
     if (!state_) return found;
     address += state_->shift;
     state_->add_functions(address, found);
-    if (found.empty()) found.push_back({state_->symbol_at(address), {}, 0});
-    if (found.back().function.empty()) found.back().function = state_->symbol_at(address);
+    if (found.empty()) found.push_back({state_->name_at(address), {}, 0});
+    if (found.back().function.empty()) found.back().function = state_->name_at(address);
     if (found.size() == 1 && found.front().function.empty() && found.front().file.empty()) found.clear();
     return found;
 }

@@ -1,5 +1,5 @@
 // From an address in a file to function, source file and line, inlined calls included, by the file's debug information
-// (its own or separate) or else its symbol table.
+// (its own or separate) or else its symbol table, or else where the function begins.
 #pragma once
 
 #include <cstdint>

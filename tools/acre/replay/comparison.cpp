@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint32_t fewest_rounds = 11;
 constexpr std::uint32_t fewest_slow_rounds = 6;  // with fewer the interval is not known
 constexpr std::uint32_t most_rounds = 101;
+constexpr std::uint32_t rounds_to_give_up = 3;        // on saving anything
 constexpr std::uint64_t shortest_trial = 10'000'000;  // nanoseconds; shorter sequences are played several times
 constexpr std::uint32_t most_repeats = 100'000;
 constexpr unsigned most_attempts = 20;  // at parameters that double
@@ -72,7 +73,9 @@ private:
     /// Finds out what memory it takes, and who cannot play the sequence at all, before the rounds begin. The loop has no
     /// blocks that could be used.
     void prepare(std::size_t entry) {
-        if (entries_[entry].resource == loop_number) return;
+        const contender& entering = entries_[entry];
+        if (entering.resource == loop_number) return;
+        if (entering.time_only && resources()[entering.resource].complete == nullptr) return;
         standing& found = standings_[entry];
         if (!settle_parameters(entry)) return;
         found.peak_bytes = found.last.peak_bytes;
@@ -98,9 +101,11 @@ private:
         return !standings_[entry].failed();
     }
 
+    /// Looking at the memory slows the play down, but what was slow then needs no second play to see that once is enough.
     void choose_repeats() {
-        const std::uint64_t once =
-            std::max<std::uint64_t>(host_.measure(request(system_place, trial_purpose::time)).nanoseconds, 1);
+        std::uint64_t once = standings_[system_place].last.nanoseconds;
+        if (once < 2 * shortest_trial) once = host_.measure(request(system_place, trial_purpose::time)).nanoseconds;
+        once = std::max<std::uint64_t>(once, 1);
         repeats_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(shortest_trial / once, 1, most_repeats));
     }
 
@@ -115,10 +120,18 @@ private:
 
     bool enough(time_point start) const {
         if (standings_[system_place].failed()) return true;
-        if (options_.rounds != 0) return rounds_ >= options_.rounds;
         const bool late = seconds_since(start) > options_.most_seconds;
+        if (options_.rounds != 0) {
+            return rounds_ >= options_.rounds ||
+                   (late && options_.fewest_rounds != 0 && rounds_ >= options_.fewest_rounds);
+        }
+        if (options_.least_saving > 0 && rounds_ >= rounds_to_give_up && saves_too_little()) return true;
         if (rounds_ < (late ? fewest_slow_rounds : fewest_rounds)) return false;
         return late || rounds_ >= most_rounds || well_known();
+    }
+
+    bool saves_too_little() const {
+        return std::ranges::all_of(saved(first_place), [&](double each) { return each < options_.least_saving / 2; });
     }
 
     /// A ratio below 1 need not be known more exactly, in parts of malloc's time, than one above.

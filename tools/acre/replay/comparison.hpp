@@ -14,11 +14,13 @@ namespace acre::tool {
 
 struct comparison_options {
     std::uint32_t rounds = 0;          // 0: as many as the figures need, within the limits below
+    std::uint32_t fewest_rounds = 0;   // of so many `rounds`, when they take longer than `most_seconds`; 0: all
     double wanted_uncertainty = 0.02;  // of the ratios, as interval::uncertainty()
     double most_seconds = 8;           // for the rounds beyond the first few
-    std::uint32_t litter = 0;          // blocks to fragment the heap with before each trial; memory is measured without
-    bool check = false;                // first that every resource keeps what is written into its blocks
-    std::uint64_t memory_limit = 0;    // 0: half of what the machine has available
+    double least_saving = 0;         // nanoseconds; what the first contender saves needs not be known below half of it
+    std::uint32_t litter = 0;        // blocks to fragment the heap with before each trial; memory is measured without
+    bool check = false;              // first that every resource keeps what is written into its blocks
+    std::uint64_t memory_limit = 0;  // 0: half of what the machine has available
     std::function<void(double)> progress;
 };
 
@@ -27,6 +29,7 @@ struct contender {
     std::uint32_t resource = 0;  // number in resources()
     resource_parameters parameters{};
     bool without_frees = false;
+    bool time_only = false;  // its memory is not asked for, unless a parameter is to be found by it
 
     friend bool operator==(const contender&, const contender&) = default;
 };

@@ -19,46 +19,31 @@ inline std::uint32_t litter_blocks(const sequence_view& sequence) {
     return std::clamp<std::uint32_t>(std::min(sequence.slots, 100'000U) * 20, 10'000, 1'000'000);
 }
 
-/// What lies about until its end. The same seed every time, so that rounds are alike.
-class litter {
-public:
-    litter(const sequence_view& sequence, std::uint32_t count) {
-        // By shape: steps that have it or one before it.
-        std::vector<std::uint64_t> ends(sequence.uses.size());
-        std::partial_sum(sequence.uses.begin(), sequence.uses.end(), ends.begin());
-        if (count == 0 || ends.empty()) return;
-        std::mt19937 random{20'26};
-        std::vector<void*> blocks;
-        blocks.reserve(count);
-        std::uint64_t bytes_left = most_bytes;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const auto like = std::upper_bound(ends.begin(), ends.end(), random() % ends.back());
-            const std::uint64_t bytes = sequence.shapes[static_cast<std::size_t>(like - ends.begin())].bytes;
-            if (bytes > bytes_left) continue;
-            bytes_left -= bytes;
-            blocks.push_back(std::malloc(static_cast<std::size_t>(bytes)));
-        }
-        for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random() % i]);
-        const std::size_t half = blocks.size() / 2;
-        for (std::size_t i = half; i < blocks.size(); ++i) std::free(blocks[i]);
-        // A large request makes glibc put together and sort what was freed. In a program that has run for long that has
-        // been done; here it would be charged to the first that asks for a large block, such as an arena.
-        void* volatile large = std::malloc(large_bytes);  // volatile: the pair would be left out
-        std::free(large);
-        blocks.resize(half);
-        kept_ = std::move(blocks);
+/// What is not freed lies about until the process ends. The same seed every time, so that rounds are alike.
+inline void litter_heap(const sequence_view& sequence, std::uint32_t count) {
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+    constexpr std::size_t large_bytes = std::size_t{120} << 10;  // below what glibc maps
+    // By shape: steps that have it or one before it.
+    std::vector<std::uint64_t> ends(sequence.uses.size());
+    std::partial_sum(sequence.uses.begin(), sequence.uses.end(), ends.begin());
+    if (count == 0 || ends.empty()) return;
+    std::mt19937 random{20'26};
+    std::vector<void*> blocks;
+    blocks.reserve(count);
+    std::uint64_t bytes_left = most_bytes;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto like = std::upper_bound(ends.begin(), ends.end(), random() % ends.back());
+        const std::uint64_t bytes = sequence.shapes[static_cast<std::size_t>(like - ends.begin())].bytes;
+        if (bytes > bytes_left) continue;
+        bytes_left -= bytes;
+        blocks.push_back(std::malloc(static_cast<std::size_t>(bytes)));
     }
-    ~litter() {
-        for (void* block : kept_) std::free(block);
-    }
-    litter(const litter&) = delete;
-    litter& operator=(const litter&) = delete;
-
-private:
-    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-    static constexpr std::size_t large_bytes = std::size_t{120} << 10;  // below what glibc maps
-
-    std::vector<void*> kept_;
-};
+    for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random() % i]);
+    for (std::size_t i = blocks.size() / 2; i < blocks.size(); ++i) std::free(blocks[i]);
+    // A large request makes glibc put together and sort what was freed. In a program that has run for long that has
+    // been done; here it would be charged to the first that asks for a large block, such as an arena.
+    void* volatile large = std::malloc(large_bytes);  // volatile: the pair would be left out
+    std::free(large);
+}
 
 }  // namespace acre::tool

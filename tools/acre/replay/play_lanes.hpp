@@ -63,7 +63,7 @@ public:
             meter.sample();
             result.peak_bytes = result.system_bytes = meter.system();
         }
-        if (!request_.without_frees) release_survivors(result);
+        if (!request_.without_frees && !request_.process_ends) release_survivors(result);
     }
 
 private:

@@ -33,6 +33,7 @@ struct trial_request {
     std::uint32_t litter = 0;        // blocks to fragment the heap with before
     trial_purpose purpose = trial_purpose::time;
     bool without_frees = false;  // the frees are left out: all ends with the resource
+    bool process_ends = false;   // after the last play: what then lives need not be given back
 };
 
 /// Why a sequence was not played to its end.

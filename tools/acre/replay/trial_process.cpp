@@ -51,8 +51,10 @@ trial_result play_trial(const staged_files& files, const trial_request& request)
     const sequence_view sequence = map_sequence(files);
     const std::vector<int> cores = allowed_cores();
     if (sequence.runs.empty() && !cores.empty()) pin_to(cores.back());
-    const litter fragmented{sequence, request.litter};
-    return resources()[request.resource].play(sequence, request);
+    litter_heap(sequence, request.litter);
+    trial_request last = request;
+    last.process_ends = true;
+    return resources()[request.resource].play(sequence, last);
 }
 
 /// The variables of the environment by which a resource is chosen.

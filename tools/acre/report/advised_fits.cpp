@@ -125,14 +125,11 @@ std::vector<std::size_t> advices_to_fit(const std::vector<advice>& advices, cons
 }
 
 nlohmann::json fit_advices(const history& run, const std::vector<advice>& advices, const call_paths& paths,
-                           const trace_header& header, const std::function<void(double)>& tell,
-                           const fit_limits& limits) {
+                           const trace_header& header, const fit_limits& limits) {
     nlohmann::json fits = nlohmann::json::array();
-    const std::vector<std::size_t> places = advices_to_fit(advices, limits);
-    for (const std::size_t place : places) {
+    for (const std::size_t place : advices_to_fit(advices, limits)) {
         fits.push_back(fit_one(run, advices[place], paths, header));
         fits.back()["advice"] = place + 1;
-        tell(static_cast<double>(fits.size()) / static_cast<double>(places.size()));
     }
     return fits;
 }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
@@ -25,9 +24,8 @@ struct fit_limits {
 std::vector<std::size_t> advices_to_fit(const std::vector<advice>& advices, const fit_limits& limits = {});
 
 /// A list of what `acre fit --json` says of each of them, with `advice`, its number from 1, and `thread`, which is null when
-/// the fit is of all threads; of one that cannot be fitted `refused`, a sentence, instead. `tell` hears how far it is, from 0 to 1.
+/// the fit is of all threads; of one that cannot be fitted `refused`, a sentence, instead.
 nlohmann::json fit_advices(const history& run, const std::vector<advice>& advices, const call_paths& paths,
-                           const trace_header& header, const std::function<void(double)>& tell,
-                           const fit_limits& limits = {});
+                           const trace_header& header, const fit_limits& limits = {});
 
 }  // namespace acre::tool

@@ -70,6 +70,14 @@ std::string plural(std::uint64_t count, std::string_view one, std::string_view m
     return fmt::format("{} {}", count_text(count), count == 1 ? one : many);
 }
 
+std::string plural_of_mean(double mean, std::string_view one, std::string_view many) {
+    constexpr double from_here_whole = 10;
+    const auto nearest = static_cast<std::uint64_t>(std::llround(mean));
+    if (mean >= from_here_whole || std::abs(mean - static_cast<double>(nearest)) < 0.05)
+        return plural(nearest, one, many);
+    return fmt::format("{:.1f} {}", mean, many);
+}
+
 std::string table_text(const std::vector<std::vector<std::string>>& rows, const std::vector<std::size_t>& left) {
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {

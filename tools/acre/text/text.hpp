@@ -17,6 +17,7 @@ std::string percent_text(double share);       // 0.123 -> 12.3 %
 std::string printable(std::string_view name);
 
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many);  // "1 thread", "2 threads"
+std::string plural_of_mean(double mean, std::string_view one, std::string_view many);  // "1.3 threads", "2,510 threads"
 
 /// A number of bytes as a program writes it: 16_KiB, 1_MiB, 1008.
 std::string bytes_literal(std::uint64_t bytes);

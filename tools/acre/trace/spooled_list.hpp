@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "unnamed_file.hpp"
+#include "visiting.hpp"
 
 namespace acre::tool {
 
@@ -31,19 +32,22 @@ public:
     std::uint64_t size() const noexcept { return size_; }
     bool is_in_memory() const noexcept { return blocks_in_file_ == 0; }
 
-    /// Calls `visit(const T&)` for each element in order; may be called again, and by several at a time.
+    /// Calls `visit(const T&)` for each element in order, to the end or until it returns false; may be called again, and by
+    /// several at a time.
     template <typename Visit>
     void for_each(Visit&& visit) const {
         const auto visit_all = [&](const std::vector<T>& block) {
-            for (const T& each : block) visit(each);
+            return std::ranges::all_of(block, [&](const T& each) { return visit_goes_on(visit, each); });
         };
         const std::size_t before_file = blocks_in_file_ == 0 ? blocks_.size() : blocks_.size() - 1;
-        for (std::size_t i = 0; i < before_file; ++i) visit_all(blocks_[i]);
+        for (std::size_t i = 0; i < before_file; ++i) {
+            if (!visit_all(blocks_[i])) return;
+        }
         if (blocks_in_file_ == 0) return;
         std::vector<T> block(block_elements);
         for (std::uint64_t i = 0; i < blocks_in_file_; ++i) {
             file_.read(i * block_elements * sizeof(T), std::as_writable_bytes(std::span{block}));
-            visit_all(block);
+            if (!visit_all(block)) return;
         }
         visit_all(blocks_.back());
     }
