@@ -33,6 +33,12 @@ best_clang() {
     return 1
 }
 
+# Whether that clang brings libFuzzer, without which there are no fuzzers.
+has_fuzzer() {
+    local clang
+    clang=$(best_clang) && compgen -G "$("$clang" --print-runtime-dir)/libclang_rt.fuzzer*.a" >/dev/null
+}
+
 c_compiler_of() { sed 's/clang++/clang/; s/g++/gcc/' <<<"$1"; }
 
 build_folder() { if [ "$1" = release ]; then echo build; else echo "build-$1"; fi; }
