@@ -1,7 +1,10 @@
 // The writer leaves nothing half-written and takes no events that contradict each other.
 #include "trace/writer.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -27,6 +30,23 @@ TEST(writer, leaves_no_file_when_it_is_not_finished) {
         writer.add(event{});
         EXPECT_FALSE(std::filesystem::exists(directory / "a.acre"));
     }
+    EXPECT_EQ(files_in(directory), 0U);
+}
+
+TEST(writer, leaves_no_file_when_it_is_killed) {
+    const temporary_directory directory;
+    const int probe = ::open(directory.path().c_str(), O_WRONLY | O_TMPFILE, 0600);
+    if (probe < 0) GTEST_SKIP() << "this file system has no files without a name";
+    ::close(probe);
+    const pid_t killed = ::fork();
+    if (killed == 0) {
+        const made_trace made;
+        trace_writer writer{directory / "a.acre", made.header, made.tables};
+        ::_exit(0);
+    }
+    int status = -1;
+    ::waitpid(killed, &status, 0);
+    EXPECT_EQ(status, 0);
     EXPECT_EQ(files_in(directory), 0U);
 }
 

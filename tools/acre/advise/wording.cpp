@@ -42,10 +42,11 @@ std::string peak_text(const advice& each) {
 std::string generations_text(const advice& each) {
     const generation_figures& generations = each.generations;
     return fmt::format(
-        "{} times nothing of them was left. Between two such moments {:.1f} allocations, in an arena {} "
+        "{} nothing of them was left. Between two such moments {}, in an arena {} "
         "(median), {} (99 of 100), {} (largest), where at most {} lived",
-        count_text(generations.count),
-        static_cast<double>(generations.objects) / static_cast<double>(std::max<std::uint64_t>(generations.count, 1)),
+        plural(generations.count, "time", "times"),
+        allocations_in_words(static_cast<double>(generations.objects) /
+                             static_cast<double>(std::max<std::uint64_t>(generations.count, 1))),
         bytes_text(generations.p50_bytes), bytes_text(generations.p99_bytes), bytes_text(generations.max_bytes),
         bytes_text(generations.peak_bytes));
 }

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -17,6 +19,48 @@
 namespace acre::tool {
 
 namespace {
+
+// Set as long as there is a process that works.
+volatile pid_t process_at_work = 0;
+
+void end_work(int) {
+    const int error = errno;
+    if (process_at_work > 0) ::kill(process_at_work, SIGTERM);
+    errno = error;
+}
+
+constexpr std::array ending_signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+/// A signal that would end this process ends the one that works, so that it can be told what became of the work.
+class passing_end_on {
+public:
+    passing_end_on() {
+        struct sigaction action{};
+        action.sa_handler = end_work;
+        action.sa_flags = SA_RESTART;
+        for (std::size_t i = 0; i < ending_signals.size(); ++i) {
+            ::sigaction(ending_signals[i], nullptr, &before_[i]);
+            if (before_[i].sa_handler != SIG_IGN) ::sigaction(ending_signals[i], &action, nullptr);
+        }
+    }
+    ~passing_end_on() {
+        for (std::size_t i = 0; i < ending_signals.size(); ++i) ::sigaction(ending_signals[i], &before_[i], nullptr);
+    }
+    passing_end_on(const passing_end_on&) = delete;
+    passing_end_on& operator=(const passing_end_on&) = delete;
+
+    /// In the process that works: what has a handler ends it.
+    static void restore_defaults() {
+        for (const int each : ending_signals) {
+            struct sigaction now{};
+            ::sigaction(each, nullptr, &now);
+            if (now.sa_handler == end_work) std::signal(each, SIG_DFL);
+        }
+    }
+
+private:
+    std::array<struct sigaction, ending_signals.size()> before_{};
+};
 
 /// What goes from the process that works to the one that waits, in front of its bytes.
 struct message_head {
@@ -70,6 +114,7 @@ std::string short_of_memory() {
 }
 
 [[noreturn]] void work_and_end(const std::function<std::string(const progress_function&)>& work, int pipe) {
+    passing_end_on::restore_defaults();
     if (memory_is_limited()) silence_errors();
     try {
         const auto tell = [&](double done) { send(pipe, message_head::kind::progress, &done, sizeof done); };
@@ -105,6 +150,7 @@ public:
         process_ = ::fork();
         const int error = errno;
         if (process_ == 0) work_and_end(work, ends[1]);
+        process_at_work = process_;
         ::close(ends[1]);
         pipe_ = ends[0];
         if (process_ < 0) {
@@ -124,7 +170,7 @@ public:
         ::close(pipe_);
         while (::waitpid(process_, &status_, 0) < 0 && errno == EINTR) {
         }
-        process_ = 0;
+        process_at_work = process_ = 0;
         return status_;
     }
 
@@ -143,14 +189,17 @@ bool memory_is_limited() {
 
 std::string run_apart(const std::function<std::string(const progress_function&)>& work,
                       const progress_function& progress) {
+    const passing_end_on signals;
     working_process process{work};
     if (const auto result = receive_result(process.pipe(), progress)) return *result;
     const int status = process.wait();
-    const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-    if (memory_is_limited() || killed) throw tool_error{short_of_memory()};
-    throw tool_error{WIFSIGNALED(status) ? std::string{"the process that wrote the trace was ended by a signal: "} +
-                                               ::strsignal(WTERMSIG(status))
-                                         : "the process that wrote the trace ended early"};
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (std::ranges::find(ending_signals, signal) != ending_signals.end())
+        throw tool_error{"interrupted before the trace was whole"};
+    if (memory_is_limited() || signal == SIGKILL) throw tool_error{short_of_memory()};
+    throw tool_error{signal != 0
+                         ? std::string{"the process that wrote the trace was ended by a signal: "} + ::strsignal(signal)
+                         : "the process that wrote the trace ended early"};
 }
 
 }  // namespace acre::tool

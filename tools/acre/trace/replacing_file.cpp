@@ -30,13 +30,22 @@ std::filesystem::path final_path(const std::filesystem::path& path) {
 replacing_file::replacing_file(const std::filesystem::path& path) : path_{final_path(path)} {
     temporary_ = path_;
     temporary_ += ".partial-" + std::to_string(::getpid());
-    const int descriptor = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int descriptor = open_without_name();
+    has_name_ = descriptor < 0;
+    if (has_name_) descriptor = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     file_.reset(descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb"));
     if (file_ == nullptr) cannot_write();
 }
 
+/// Negative where the system cannot do that, or could not give it a name later.
+int replacing_file::open_without_name() const {
+    if (::access("/proc/self/fd", X_OK) != 0) return -1;
+    const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+    return ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+}
+
 replacing_file::~replacing_file() {
-    if (file_ != nullptr) ::unlink(temporary_.c_str());
+    if (file_ != nullptr && has_name_) ::unlink(temporary_.c_str());
 }
 
 void replacing_file::write(std::span<const std::uint8_t> bytes) {
@@ -45,8 +54,17 @@ void replacing_file::write(std::span<const std::uint8_t> bytes) {
 
 void replacing_file::finish() {
     if (std::fflush(file_.get()) != 0) cannot_write();
+    if (!has_name_) give_name();
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) cannot_write();
     file_.reset();
+}
+
+/// One that can be put in another file's place, which no system call does with a file that has none.
+void replacing_file::give_name() {
+    const std::string file = "/proc/self/fd/" + std::to_string(::fileno(file_.get()));
+    ::unlink(temporary_.c_str());  // of a process that had this number before
+    if (::linkat(AT_FDCWD, file.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) cannot_write();
+    has_name_ = true;
 }
 
 void replacing_file::cannot_write() const {

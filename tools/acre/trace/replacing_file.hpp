@@ -9,8 +9,9 @@
 
 namespace acre::tool {
 
-/// What is written goes to a temporary file beside the wanted one, which finish() gives the name; without finish(), the
-/// destructor removes it, and an older file of that name stays. Every failure throws tool_error.
+/// What is written goes to a temporary file in the same folder, which finish() gives the name; without finish() nothing
+/// is left of it, and an older file of that name stays. It has no name of its own, so that it is gone with the process
+/// however that ends, where the file system can do that. Every failure throws tool_error.
 class replacing_file {
 public:
     /// Refuses a name that must not be replaced by a file; follows symbolic links.
@@ -29,10 +30,13 @@ private:
         void operator()(std::FILE* file) const noexcept { std::fclose(file); }
     };
 
+    int open_without_name() const;
+    void give_name();
     [[noreturn]] void cannot_write() const;
 
     std::filesystem::path path_;
     std::filesystem::path temporary_;
+    bool has_name_ = false;
     std::unique_ptr<std::FILE, file_closer> file_;
 };
 
