@@ -148,7 +148,7 @@ TEST_F(command, export_refuses_what_makes_no_sense) {
     expect_failure("export a.acre -o x.csv --weight peak", 2, "--weight goes with --format collapsed");
     expect_failure("export a.acre -o x.parquet", 2, "say which with --table, or name a folder");
     expect_failure("export a.acre -o - --format parquet", 2, "say which with --table, or name a folder");
-    expect_failure("export a.acre -o a.acre --format csv", 1, "is the trace itself");
+    expect_failure("export a.acre -o a.acre --format csv", 1, "is what is read here");
     expect_failure("export missing.acre -o x.csv", 1, "missing.acre");
     expect_failure("export a.acre -o missing/x.csv", 1, "cannot write 'missing/x.csv'");
     expect_failure("export a.acre -o a.acre/", 1, "cannot make the folder 'a.acre/': ");
@@ -492,6 +492,14 @@ TEST_F(command, report_writes_a_page) {
     EXPECT_EQ(acre("report a.acre --no-measure -o -").output, page);
 }
 
+TEST_F(command, report_finds_sizes_unless_told_not_to) {
+    write_trace();
+    EXPECT_EQ(acre("report a.acre --no-measure").status, 0);
+    EXPECT_FALSE(data_in(content_of("a.html"))["fit"].empty());
+    EXPECT_EQ(acre("report a.acre --no-measure --no-fit").status, 0);
+    EXPECT_TRUE(data_in(content_of("a.html"))["fit"].empty());
+}
+
 TEST_F(command, report_measures) {
     write_trace();
     const run_result result = acre("report a.acre --top 1");
@@ -506,7 +514,7 @@ TEST_F(command, a_report_never_replaces_its_trace_or_half_a_page) {
     write_trace();
     const std::string trace = content_of("a.acre");
     for (const char* same : {"a.acre", "./a.acre"}) {
-        expect_failure(std::string{"report a.acre -o "} + same, 1, "is the trace itself");
+        expect_failure(std::string{"report a.acre -o "} + same, 1, "is what is read here");
     }
     EXPECT_EQ(content_of("a.acre"), trace);
     std::ofstream{directory_ / "b.html"} << "an older page";
@@ -515,7 +523,8 @@ TEST_F(command, a_report_never_replaces_its_trace_or_half_a_page) {
     expect_failure("report a.acre --no-measure -o - > /dev/full", 1, "cannot write to standard output: No space left");
     expect_failure("report a.acre --no-measure -o no/such/folder.html", 1, "cannot write 'no/such/folder.html'");
     expect_failure("report a.acre --no-measure -o b.html --fit missing.json", 1, "cannot read 'missing.json'");
-    expect_failure("report a.acre --no-measure -o b.html --fit b.html", 1, "not what 'acre fit --json' prints");
+    expect_failure("report a.acre --no-measure -o c.html --fit b.html", 1, "not what 'acre fit --json' prints");
+    expect_failure("report a.acre --no-measure -o b.html --fit ./b.html", 1, "is what is read here");
     EXPECT_EQ(content_of("b.html"), "an older page");
 }
 

@@ -79,7 +79,7 @@ TEST_F(usage, no_output_replaces_the_trace) {
     const std::string trace = content_of("a.acre");
     for (const char* line : {"fit a.acre --for multi_arena --plot a.acre", "fit a.acre --plot ./a.acre",
                              "report a.acre -o a.acre", "export a.acre --format csv -o a.acre"}) {
-        expect_failure(line, 1, "is the trace itself: name another file with ");
+        expect_failure(line, 1, "is what is read here: name another file with ");
     }
     EXPECT_EQ(content_of("a.acre"), trace);
 }

@@ -31,7 +31,7 @@ int report_missing(const trace_reader& reader) {
 void keep_from_replacing(const std::string& source, const std::string& output, std::string_view option) {
     std::error_code ignored;
     if (!std::filesystem::equivalent(source, output, ignored)) return;
-    throw tool_error{fmt::format("'{}' is the trace itself: name another file with {}", output, option)};
+    throw tool_error{fmt::format("'{}' is what is read here: name another file with {}", output, option)};
 }
 
 void print(std::string_view text) {

@@ -161,6 +161,7 @@ int run_report(report_options options, const command_context& context, bool name
     std::signal(SIGXFSZ, SIG_IGN);
     if (options.output.empty()) throw tool_error{"the report to write has no name: give one after -o"};
     keep_from_replacing(options.file, options.output, "-o");
+    for (const std::string& each : options.fits) keep_from_replacing(each, options.output, "-o");
     return reporter{options, context}.run();
 }
 
