@@ -271,6 +271,21 @@ TEST_F(plan, one_size_freed_by_another_thread_is_a_concurrent_type) {
     EXPECT_NE(title_of(planned().advices[0], paths()).find("concurrent"), std::string::npos);
 }
 
+TEST_F(plan, what_another_thread_frees_once_fits_no_pool_of_one_thread) {
+    churn("spawn:3", 48, 5000, 100);
+    churn("load:4", 0, 5000, 100);
+    for (const char* site : {"spawn:3", "load:4"}) {
+        const auto makes = made.stack({"main", "loop:1", site, "operator new(unsigned long)"});
+        made.release(made.allocate(makes, 48, 0), made.stack({"shut_down:9"}), 1);
+    }
+    EXPECT_EQ(planned().advices.size(), 2U);
+    for (const advice& each : planned().advices) {
+        EXPECT_GT(each.figures.freed_elsewhere, 0U);
+        const bool concurrent = each.suits == verdict::concurrent_pool || each.suits == verdict::concurrent_multi_pool;
+        EXPECT_TRUE(concurrent) << code_of(each, paths());
+    }
+}
+
 TEST_F(plan, many_sizes_freed_by_another_thread_are_a_concurrent_multi_pool) {
     const auto produces = made.stack({"produce:3"});
     const auto consumes = made.stack({"consume:4"});
@@ -366,6 +381,36 @@ TEST_F(plan, many_sizes_that_live_about_equally_long_are_a_multi_arena) {
     EXPECT_EQ(only.suits, verdict::multi_arena);
     EXPECT_GE(only.arenas * only.arena_bytes, only.figures.peak_bytes);
     EXPECT_GE(only.arena_bytes, only.figures.largest);
+}
+
+TEST_F(plan, arenas_of_each_thread_are_as_many_as_the_neediest_needs) {
+    const auto stream = [&](std::uint32_t threads) {
+        made = made_trace{};
+        const auto captures = made.stack({"main", "stream:1", "capture:3"});
+        const auto forgets = made.stack({"main", "stream:2", "forget:4"});
+        std::vector<std::deque<std::uint64_t>> packets(threads);
+        for (int i = 0; i < 3000; ++i) {
+            for (std::uint32_t thread = 0; thread < threads; ++thread) {
+                packets[thread].push_back(
+                    made.allocate(captures, 100 + static_cast<std::uint64_t>(i * 7919 % 1300), thread));
+                if (packets[thread].size() < (thread == 0 ? 50U : 20U)) continue;
+                made.release(packets[thread].front(), forgets, thread);
+                packets[thread].pop_front();
+            }
+        }
+        for (std::uint32_t thread = 0; thread < threads; ++thread) {
+            for (const std::uint64_t object : packets[thread]) made.release(object, forgets, thread);
+        }
+        const advice_list& list = planned();
+        return list.advices.at(0);
+    };
+    const advice one = stream(1);
+    const advice four = stream(4);
+    EXPECT_EQ(one.suits, verdict::multi_arena);
+    EXPECT_EQ(four.suits, verdict::multi_arena);
+    EXPECT_EQ(four.figures.threads, 4U);
+    EXPECT_EQ(four.arenas, one.arenas);
+    EXPECT_EQ(four.arena_bytes, one.arena_bytes);
 }
 
 TEST_F(plan, small_and_gone_before_its_function_returns_is_a_buffer_on_the_stack) {

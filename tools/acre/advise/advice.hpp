@@ -31,6 +31,9 @@ const char* name_of(verdict v);
 /// True for what stands in the function that owns the lifetimes.
 bool lies_in_owner(verdict v);
 
+/// Where several threads do what is advised each has an arena or a pool of its own.
+bool is_of_each_thread(verdict v);
+
 /// A site, and how many objects of it an advice is about.
 struct site_part {
     std::uint32_t site = 0;

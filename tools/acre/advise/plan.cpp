@@ -266,6 +266,19 @@ bool lies_in_owner(verdict v) {
     return v == verdict::scratch || v == verdict::stack_buffer;
 }
 
+bool is_of_each_thread(verdict v) {
+    switch (v) {
+        case verdict::arena:
+        case verdict::scratch:
+        case verdict::object_pool:
+        case verdict::multi_pool:
+        case verdict::multi_arena:
+            return true;
+        default:
+            return false;
+    }
+}
+
 const char* name_of(verdict v) {
     switch (v) {
         case verdict::arena:

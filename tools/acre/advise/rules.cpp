@@ -63,8 +63,11 @@ ruling rule_for_site(const group_figures& figures, std::uint32_t escape_depth) {
     if (is_large(figures)) return leave_large(figures);
     if (figures.immortal_share() > threshold::immortal) return {verdict::monotonic_arena, {}};
     if (figures.elsewhere_share() > threshold::few_elsewhere) return rule_for_freed_elsewhere(figures);
-    if (fits_the_stack(figures, escape_depth)) return {verdict::stack_buffer, {}};
-    if (is_youngest_first(figures)) return {verdict::scratch, {}};
+    // What one thread owns must not be given back by another, not even once.
+    const bool crosses_threads = figures.freed_elsewhere != 0;
+    if (crosses_threads && comes_and_goes(figures)) return rule_for_freed_elsewhere(figures);
+    if (!crosses_threads && fits_the_stack(figures, escape_depth)) return {verdict::stack_buffer, {}};
+    if (!crosses_threads && is_youngest_first(figures)) return {verdict::scratch, {}};
     if (comes_and_goes(figures) && has_one_size(figures)) return {verdict::object_pool, {}};
     if (!comes_and_goes(figures) && figures.growth() <= threshold::phase_growth) return {verdict::phase_arena, {}};
     if (comes_and_goes(figures)) return {is_orderly(figures) ? verdict::multi_arena : verdict::multi_pool, {}};
@@ -84,7 +87,9 @@ ruling rule_for_sample(const group_figures& figures) {
     if (is_large(figures)) return leave_large(figures);
     if (figures.immortal_share() > threshold::immortal) return {verdict::monotonic_arena, {}};
     if (figures.elsewhere_share() > threshold::few_elsewhere) return rule_for_freed_elsewhere(figures);
-    if (comes_and_goes(figures) && has_one_size(figures)) return {verdict::object_pool, {}};
+    if (comes_and_goes(figures) && has_one_size(figures)) {
+        return figures.freed_elsewhere != 0 ? rule_for_freed_elsewhere(figures) : ruling{verdict::object_pool, {}};
+    }
     return {verdict::leave,
             "only a sample of the allocations was recorded: whether an arena, a scratch, a buffer on the stack or a "
             "multi_arena suits cannot be told from it; record without --sample"};

@@ -1,7 +1,6 @@
 #include "advised_fits.hpp"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -45,34 +44,8 @@ bool has_sizes(verdict suits) {
     return suits != verdict::leave && suits != verdict::stack_buffer && suits != verdict::concurrent_multi_pool;
 }
 
-/// Where several threads do what is advised each has an arena or a pool of its own.
-bool is_of_each_thread(verdict suits) {
-    switch (suits) {
-        case verdict::arena:
-        case verdict::scratch:
-        case verdict::object_pool:
-        case verdict::multi_pool:
-        case verdict::multi_arena:
-            return true;
-        default:
-            return false;
-    }
-}
-
-std::uint32_t busiest_thread(const event_source& source) {
-    std::map<std::uint32_t, std::uint64_t> objects;
-    source([&](const event& e) { objects[e.thread] += e.allocates ? 1 : 0; });
-    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-    return std::max_element(objects.begin(), objects.end(), fewer)->first;
-}
-
-std::optional<std::uint32_t> thread_of(const advice& each, const history& run) {
-    if (each.figures.threads < 2 || !is_of_each_thread(each.suits)) return std::nullopt;
-    return busiest_thread(advised_source(each, run));
-}
-
 nlohmann::json found_for(const history& run, const advice& each, const call_paths& paths, const trace_header& header) {
-    const std::optional<std::uint32_t> thread = thread_of(each, run);
+    const std::optional<std::uint32_t> thread = neediest_thread(each, run);
     const event_source source = advised_source(each, run, thread);
     fit_outcome outcome;
     outcome.targets = targets_of(each.suits);
