@@ -128,6 +128,28 @@ TEST_F(apply, nothing_followed_is_no_success) {
     EXPECT_NE(text().find("No advice was followed"), std::string::npos) << text();
 }
 
+TEST_F(apply, nothing_changed_is_nothing_followed) {
+    // Texts that die with their request, and some from the same place that live on: two advices about one place.
+    made_trace made;
+    const auto text = made.stack({"main()", "request():5", "copy_text(int):7"});
+    const auto end = made.stack({"main()", "request():8"});
+    const auto other_end = made.stack({"main()", "session():8"});
+    const auto kept = made.stack({"main()", "session():3", "request():5", "copy_text(int):7"});
+    std::vector<std::uint64_t> live;
+    for (int i = 0; i < 500; ++i) {
+        std::vector<std::uint64_t> texts;
+        for (std::uint64_t n = 0; n < 6; ++n) texts.push_back(made.allocate(text, 20 + 13 * n));
+        for (const std::uint64_t each : texts) made.release(each, end);
+        for (std::uint64_t n = 0; n < 2; ++n) live.push_back(made.allocate(kept, 48));
+        for (; live.size() > 40; live.erase(live.begin() + i % 30))
+            made.release(live[static_cast<std::size_t>(i % 30)], other_end);
+    }
+    const apply_check& found = check(made, made, cpu_times{100e6, 100e6, false});
+    EXPECT_GE(found.advices.size(), 2U);
+    for (const checked_advice& each : found.advices) EXPECT_EQ(each.state, follow_up::not_applied);
+    EXPECT_EQ(found.followed(), 0U);
+}
+
 TEST_F(apply, times_with_the_recording_are_said_to_be_that) {
     check(program(300, 3000, "3"), program(0, 3000, "3"), cpu_times{1e9, 0.99e9, true});
     EXPECT_NE(text().find("--cpu-before"), std::string::npos);

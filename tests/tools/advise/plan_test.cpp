@@ -154,6 +154,37 @@ TEST_F(plan, each_thread_has_generations_of_its_own) {
     EXPECT_NE(code_of(planned().advices[0], paths()).find("thread_local acre::arena"), std::string::npos);
 }
 
+TEST_F(plan, a_function_that_calls_itself_is_no_scope) {
+    // A walk allocates, calls itself, and frees what it allocated: a reset in the inner call would take the outer one's.
+    const auto outer = made.stack({"main", "request:1", "walk:2", "malloc"});
+    const auto inner = made.stack({"main", "request:1", "walk:3", "walk:2", "malloc"});
+    const auto outer_end = made.stack({"main", "request:1", "walk:4"});
+    const auto inner_end = made.stack({"main", "request:1", "walk:3", "walk:4"});
+    for (int i = 0; i < 500; ++i) {
+        std::vector<std::uint64_t> outer_nodes;
+        std::vector<std::uint64_t> inner_nodes;
+        for (std::uint64_t n = 0; n < 4; ++n) outer_nodes.push_back(made.allocate(outer, 30 + 20 * n));
+        for (std::uint64_t n = 0; n < 4; ++n) inner_nodes.push_back(made.allocate(inner, 30 + 20 * n));
+        for (const std::uint64_t each : inner_nodes) made.release(each, inner_end);
+        for (const std::uint64_t each : outer_nodes) made.release(each, outer_end);
+    }
+    for (const advice& each : planned().advices) {
+        EXPECT_NE(each.suits, verdict::arena) << code_of(each, paths());
+        EXPECT_FALSE(each.of_scope);
+    }
+}
+
+TEST_F(plan, without_stacks_at_frees_nobody_owns_a_scratch) {
+    const auto parses = made.stack({"main", "parse:2"});
+    for (int i = 0; i < 500; ++i) {
+        const auto a = made.allocate(parses, 100);
+        const auto b = made.allocate(parses, 40);
+        made.release(b, no_stack);
+        made.release(a, no_stack);
+    }
+    for (const advice& each : planned().advices) EXPECT_FALSE(lies_in_owner(each.suits)) << code_of(each, paths());
+}
+
 TEST_F(plan, a_few_that_live_on_are_evicted_and_named) {
     const auto keeps = made.stack({"main", "request:6", "remember:4"});
     std::vector<std::uint64_t> kept;

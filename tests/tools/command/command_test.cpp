@@ -583,6 +583,22 @@ TEST_F(command, how_a_program_ended_that_nobody_saw_is_not_known) {
     EXPECT_TRUE(nlohmann::json::parse(acre("advise a.acre --json").output)["cpu_ns"].is_null());
 }
 
+TEST_F(command, savings_are_not_compared_with_the_time_of_what_was_not_recorded) {
+    made_trace made;
+    for (int i = 0; i < 9; ++i) made.allocate(made.stack({"main:1"}), 8);
+    made.header.user_time = 1'000'000;
+    made.write(directory_ / "a.acre");
+    const auto cpu = [&] { return nlohmann::json::parse(acre("advise a.acre --json --no-measure").output)["cpu_ns"]; };
+    EXPECT_EQ(cpu(), 1'000'000'000);
+    made.header.notes = {std::string{trace_header::stopped_note} + "it was told to; what came after is missing."};
+    made.write(directory_ / "a.acre");
+    EXPECT_TRUE(cpu().is_null());
+    made.header.notes.clear();
+    made.mark_here(mark_kind::recording_paused);
+    made.write(directory_ / "a.acre");
+    EXPECT_TRUE(cpu().is_null());
+}
+
 TEST_F(command, record_gives_a_trace_and_the_programs_own_status) {
     const run_result result = acre("record -o b.acre -- sh -c 'exit 7'");
     EXPECT_EQ(result.status, 7) << result.errors;

@@ -61,6 +61,15 @@ TEST_F(life, of_children_is_mentioned) {
     EXPECT_FALSE(run({ENDINGS, "return"}).has_note("unrecorded"));
 }
 
+TEST_F(life, of_children_is_not_counted_as_the_programs_time) {
+    const loaded_trace trace = run({"/bin/sh", "-c", "i=0; (while [ $i -lt 300000 ]; do i=$((i+1)); done); true"});
+    rusage children{};
+    ::getrusage(RUSAGE_CHILDREN, &children);
+    const auto all = static_cast<std::uint64_t>(children.ru_utime.tv_sec) * 1'000'000 +
+                     static_cast<std::uint64_t>(children.ru_utime.tv_usec);
+    EXPECT_LT(trace.header.user_time * 2, all) << "nearly all of it went into the subshell";
+}
+
 TEST_F(life, of_children_is_recorded_when_wanted) {
     for (const std::string how : {"fork", "forked thread", "vfork", "spawn"}) {
         const bool executes = how == "vfork" || how == "spawn";

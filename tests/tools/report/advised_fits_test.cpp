@@ -88,10 +88,10 @@ TEST_F(advised_fits, are_checked_and_as_acre_fit_tells_them) {
     EXPECT_EQ(fits, fits_of(made));
 }
 
-TEST_F(advised_fits, are_of_the_thread_that_allocates_most_where_each_has_its_own) {
+TEST_F(advised_fits, are_of_the_thread_that_needs_most_where_each_has_its_own) {
     made_trace made;
-    serve(made, 100, 8, 100, 0);
-    serve(made, 400, 8, 100, 1);
+    serve(made, 500, 8, 100, 0);
+    serve(made, 400, 8, 200, 1);
     const nlohmann::json fits = fits_of(made);
     ASSERT_EQ(fits.size(), 1U);
     EXPECT_EQ(fits[0]["thread"], 1);

@@ -70,6 +70,24 @@ TEST(call_paths, recursion_is_folded_into_its_first_entry) {
     EXPECT_EQ(paths.node(once), paths.node(deep));
 }
 
+TEST(call_paths, all_functions_of_a_cycle_are_recursive) {
+    made_trace made;
+    const auto inner = made.stack({"main", "parse", "value", "list", "value", "list", "append"});
+    const auto self = made.stack({"main", "walk:1", "walk:2"});
+    const auto plain = made.stack({"main", "walk:1", "leaf"});
+    const call_paths paths{made.tables};
+    const auto recursive = [&](std::uint32_t node) {
+        std::vector<std::string> names;
+        for (; node != 0; node = paths.nodes()[node].parent) {
+            if (paths.is_recursive(node)) names.push_back(function_at(paths, node));
+        }
+        return names;
+    };
+    EXPECT_EQ(recursive(paths.node(inner)), (std::vector<std::string>{"list", "value"}));
+    EXPECT_EQ(recursive(paths.node(self)), (std::vector<std::string>{"walk"}));
+    EXPECT_EQ(recursive(paths.node(plain)), (std::vector<std::string>{"walk"}));
+}
+
 TEST(call_paths, inlined_calls_are_levels_of_their_own) {
     made_trace made;
     made.tables.frames.push_back({0, 0, {{"inner", "a.hpp", 5}, {"middle", "a.hpp", 9}, {"outer", "a.cpp", 1}}});

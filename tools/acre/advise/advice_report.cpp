@@ -201,7 +201,7 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
 }  // namespace
 
 std::string advice_text(const advice_list& list, const call_paths& paths, const trace_header& header) {
-    const std::string cpu = header.end_is_known()
+    const std::string cpu = list.cpu_nanoseconds != 0
                                 ? time_text(static_cast<double>(list.cpu_nanoseconds)) + " with the recording"
                                 : "not known";
     std::string text = fmt::format("{}: {}, CPU time {}\n", command_text(header),
@@ -221,8 +221,13 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
     if (list.omitted != 0) text += plural(list.omitted, "more entry is", "more entries are") + " shown with --top.\n";
     if (list.small_sites != 0) {
         const double share = static_cast<double>(list.small_objects) / static_cast<double>(list.objects);
-        text += fmt::format("Leave {} as they are: each makes less than 1 % of the allocations, all together {}.\n",
-                            plural(list.small_sites, "other place", "other places"), percent_text(share));
+        text +=
+            list.small_sites == 1
+                ? fmt::format("Leave one other place as it is: it makes {} of the allocations.\n", percent_text(share))
+                : fmt::format(
+                      "Leave {} other places as they are: each makes less than 1 % of the allocations, all "
+                      "together {}.\n",
+                      count_text(list.small_sites), percent_text(share));
     }
     text +=
         "Savings are measured now, by replaying just those allocations; they do not count what better locality and "
@@ -238,7 +243,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
     return {{"command", header.command},
             {"allocations", list.objects},
             {"notes", header.notes},
-            {"cpu_ns", header.end_is_known() ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
+            {"cpu_ns", list.cpu_nanoseconds != 0 ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
             {"malloc_ns", list.malloc_nanoseconds},
             {"preloads", preloads},
             {"sampling_period", list.sampling_period},

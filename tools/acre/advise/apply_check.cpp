@@ -1,8 +1,8 @@
 #include "apply_check.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -50,26 +50,49 @@ prediction_outcome compare(double obtained, const interval& predicted) {
     return obtained > predicted.high ? prediction_outcome::above : prediction_outcome::inside;
 }
 
-/// Places that several advices share belong to the one that comes first, and all their objects with them.
-checked_advice check_one(const advice& each, const history& before, const call_paths& paths,
-                         const place_counts& all_before, place_counts& left_after) {
+/// The objects of an advice by place.
+place_counts places_of(const advice& each, const history& run, const call_paths& paths) {
+    place_counts counts;
+    for (const std::uint32_t number : each.contexts) {
+        const allocation_context& context = run.contexts()[number];
+        counts[name_of_place(context, paths)] += context.objects;
+    }
+    return counts;
+}
+
+/// What of a place was in no advice is taken to be there still; what else is left belongs to the advices of the place in
+/// the proportion in which they had it.
+class places_left {
+public:
+    places_left(const advice_list& list, const history& before, const call_paths& paths_before, const history& after,
+                const call_paths& paths_after)
+        : before_{count_places(before, paths_before)}, after_{count_places(after, paths_after)} {
+        for (const advice& each : list.advices) {
+            for (const auto& [place, objects] : places_of(each, before, paths_before)) advised_[place] += objects;
+        }
+    }
+
+    double of(const place_name& place, std::uint64_t objects) const {
+        const auto found = after_.find(place);
+        if (found == after_.end()) return 0;
+        const std::uint64_t advised = advised_.at(place);
+        const std::uint64_t others = before_.at(place) - advised;
+        const auto left = static_cast<double>(found->second - std::min(found->second, others));
+        return left * static_cast<double>(objects) / static_cast<double>(advised);
+    }
+
+private:
+    place_counts before_;
+    place_counts after_;
+    place_counts advised_;
+};
+
+checked_advice check_one(const advice& each, const history& before, const call_paths& paths, const places_left& left) {
     checked_advice result;
-    std::set<place_name> places;
-    for (const std::uint32_t context : each.contexts) {
-        places.insert(name_of_place(before.contexts()[context], paths));
-    }
     result.objects_before = each.figures.objects;
-    for (const place_name& place : places) {
-        const auto found = left_after.find(place);
-        if (found == left_after.end()) continue;
-        // What of the place was not in the advice is taken to be there still.
-        result.objects_after += found->second;
-        left_after.erase(found);
-    }
-    std::uint64_t in_places = 0;
-    for (const place_name& place : places) in_places += all_before.at(place);
-    const std::uint64_t others = in_places - std::min(in_places, result.objects_before);
-    result.objects_after -= std::min(result.objects_after, others);
+    double after = 0;
+    for (const auto& [place, objects] : places_of(each, before, paths)) after += left.of(place, objects);
+    result.objects_after = static_cast<std::uint64_t>(std::llround(after));
     result.state = state_of(result.gone_share());
     return result;
 }
@@ -114,13 +137,12 @@ apply_check check_application(const advice_list& list, const history& before, co
     result.objects_before = before.object_count();
     result.objects_after = after.object_count();
     result.cpu = cpu;
-    const place_counts all_before = count_places(before, paths_before);
-    place_counts left_after = count_places(after, paths_after);
+    const places_left left{list, before, paths_before, after, paths_after};
     bool all_measured = true;
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
         if (each.suits == verdict::leave) continue;
-        checked_advice checked = check_one(each, before, paths_before, all_before, left_after);
+        checked_advice checked = check_one(each, before, paths_before, left);
         checked.number = i;
         if (checked.state != follow_up::not_applied) {
             all_measured = all_measured && each.saving.done;

@@ -48,7 +48,8 @@ std::string arena_code(const advice& each, const std::string& owner, const std::
 std::string scratch_code(const advice& each, const std::string& place) {
     return "#include <acre/acre.hpp>\n" + arena_declaration("scratch_memory", each.block_bytes, "thread_local ") +
            fmt::format(
-               "acre::scratch temp{{scratch_memory}};      // first line of {}\n"
+               "acre::scratch temp{{scratch_memory}};      // in {}, in front of the first of these; inside the loop, "
+               "if any\n"
                "std::span<T> part = temp.allocate<T>(n);  // for malloc or new T[n]; no free\n",
                place);
 }
@@ -71,7 +72,7 @@ std::string pool_code(const char* type, const char* storage, const advice& each,
 std::string stack_buffer_code(const advice& each, const std::string& place) {
     return fmt::format(
         "#include <acre/acre.hpp>\n"
-        "acre::inline_arena<{}> buffer;             // first line of {}: these bytes lie on the stack\n"
+        "acre::inline_arena<{}> buffer;             // in {}, on the stack; inside the loop, if any\n"
         "std::span<T> part = buffer.allocate<T>(n);  // for malloc or new T[n]; no free\n",
         each.buffer_bytes, place);
 }

@@ -67,7 +67,8 @@ ruling rule_for_site(const group_figures& figures, std::uint32_t escape_depth) {
     const bool crosses_threads = figures.freed_elsewhere != 0;
     if (crosses_threads && comes_and_goes(figures)) return rule_for_freed_elsewhere(figures);
     if (!crosses_threads && fits_the_stack(figures, escape_depth)) return {verdict::stack_buffer, {}};
-    if (!crosses_threads && is_youngest_first(figures)) return {verdict::scratch, {}};
+    const bool has_owner = escape_depth != escapes;
+    if (!crosses_threads && has_owner && is_youngest_first(figures)) return {verdict::scratch, {}};
     if (comes_and_goes(figures) && has_one_size(figures)) return {verdict::object_pool, {}};
     if (!comes_and_goes(figures) && figures.growth() <= threshold::phase_growth) return {verdict::phase_arena, {}};
     if (comes_and_goes(figures)) return {is_orderly(figures) ? verdict::multi_arena : verdict::multi_pool, {}};

@@ -69,14 +69,21 @@ std::vector<generation_question> scope_planner::questions_of(const candidate& ea
 /// Outermost first: what one arena can serve needs no second one.
 std::vector<scope_planner::candidate> scope_planner::candidates() const {
     std::map<std::uint32_t, candidate> by_function;
+    std::set<std::uint32_t> recursive;
     for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
         const allocation_context& context = run_.contexts()[i];
         if (!context.any_freed || context.owner == 0 || context.crosses_threads) continue;
         candidate& own = by_function[paths_.nodes()[context.owner].function];
         own.own.push_back(i);
         own.depth = std::min(own.depth, paths_.nodes()[context.owner].depth);
-        for (const std::uint32_t function : owners_above(context.owner)) by_function[function].beneath.push_back(i);
+        for (const std::uint32_t node : owners_above(context.owner)) {
+            const std::uint32_t function = paths_.nodes()[node].function;
+            by_function[function].beneath.push_back(i);
+            if (paths_.is_recursive(node)) recursive.insert(function);
+        }
     }
+    // At the end of an inner call the objects of an outer one still live, and a reset would take them.
+    for (const std::uint32_t function : recursive) by_function.erase(function);
     std::vector<candidate> all;
     for (auto& [function, each] : by_function) {
         each.function = function;
@@ -88,12 +95,11 @@ std::vector<scope_planner::candidate> scope_planner::candidates() const {
     return all;
 }
 
+/// The node and those above it that are the program's own.
 std::vector<std::uint32_t> scope_planner::owners_above(std::uint32_t node) const {
-    std::vector<std::uint32_t> functions;
-    for (; node != 0; node = paths_.own_code(paths_.nodes()[node].parent)) {
-        functions.push_back(paths_.nodes()[node].function);
-    }
-    return functions;
+    std::vector<std::uint32_t> nodes;
+    for (; node != 0; node = paths_.own_code(paths_.nodes()[node].parent)) nodes.push_back(node);
+    return nodes;
 }
 
 /// The largest part of the set that an arena in the function can serve, if that is at least `least_kept` of it: what

@@ -211,12 +211,17 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
             break;
         case verdict::scratch:
             cautions.emplace_back("What is returned or kept beyond the function must not come from the scratch.");
+            cautions.emplace_back(
+                "It takes everything back at the end of its block: in front of a loop it would hold what all turns of "
+                "the loop allocate.");
             break;
         case verdict::stack_buffer:
             cautions.emplace_back(
                 "What is returned or kept beyond the function must not lie in the buffer; what does not fit into it "
                 "comes "
-                "from malloc.");
+                "from malloc. It takes everything back at the end of its block: in front of a loop only the first "
+                "turns "
+                "would use it.");
             break;
         case verdict::multi_arena:
             cautions.emplace_back(

@@ -11,6 +11,7 @@
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/plan.hpp"
+#include "advise/recorded_cpu.hpp"
 #include "command.hpp"
 #include "reading_progress.hpp"
 #include "text/terminal.hpp"
@@ -70,7 +71,7 @@ int run_apply_check(const advise_options& options, const command_context& contex
         }
     }
     advice_list list = plan_advices(before.run, before.paths);
-    list.cpu_nanoseconds = before.reader.header().cpu_microseconds() * 1000;
+    list.cpu_nanoseconds = recorded_cpu_nanoseconds(before.reader);
     if (list.advices.size() > options.top) list.advices.resize(options.top);
     measure(list, before.run, context);
     const apply_check check = check_application(list, before.run, before.paths, after.run, after.paths,
@@ -97,7 +98,7 @@ int run_advise(const advise_options& options, const command_context& context) {
                "about them");
     }
     advice_list list = plan_advices(run, paths, header.sampling_period);
-    list.cpu_nanoseconds = header.cpu_microseconds() * 1000;
+    list.cpu_nanoseconds = recorded_cpu_nanoseconds(reader);
     if (list.advices.size() > options.top) {
         list.omitted = list.advices.size() - options.top;
         list.advices.resize(options.top);

@@ -13,6 +13,7 @@
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/plan.hpp"
+#include "advise/recorded_cpu.hpp"
 #include "command.hpp"
 #include "info/info_report.hpp"
 #include "reading_progress.hpp"
@@ -112,7 +113,7 @@ private:
     advice_list plan(const history& run) {
         if (run.object_count() == 0) return {};
         advice_list list = plan_advices(run, paths_, reader_.header().sampling_period);
-        list.cpu_nanoseconds = reader_.header().cpu_microseconds() * 1000;
+        list.cpu_nanoseconds = recorded_cpu_nanoseconds(reader_);
         if (list.advices.size() > options_.top) {
             list.omitted = list.advices.size() - options_.top;
             list.advices.resize(options_.top);

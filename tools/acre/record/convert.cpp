@@ -99,7 +99,8 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
             "The process was forked from another; what it inherited and freed counts as unmatched frees.");
     }
     if (const stop_cause cause = cause_of(log.stopped()); !cause.what.empty()) {
-        notes.push_back("The recording stopped when " + cause.what + "; what the program did after that is missing.");
+        notes.push_back(std::string{trace_header::stopped_note} + cause.what +
+                        "; what the program did after that is missing.");
     }
     if (events.pauses() > 0) notes.push_back(note_of_pauses(events));
     if (log.damaged()) notes.emplace_back("The raw log has damaged parts, which are missing here.");

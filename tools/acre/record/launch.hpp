@@ -1,9 +1,9 @@
 // Runs a program to its end with the recorder preloaded.
 #pragma once
 
-#include <sys/resource.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 
 #include "program.hpp"
@@ -14,8 +14,9 @@ namespace acre::tool {
 
 struct finished_program {
     pid_t process = 0;
-    int exit_status = 0;  // as a shell says it
-    rusage usage{};
+    int exit_status = 0;          // as a shell says it
+    std::uint64_t user_time = 0;  // microseconds of its own, without those of its children
+    std::uint64_t system_time = 0;
     raw::clock_pair end{};
 };
 

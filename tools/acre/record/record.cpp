@@ -223,10 +223,6 @@ private:
     std::vector<std::string> notes_;
 };
 
-std::uint64_t microseconds(const timeval& time) {
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
-}
-
 std::string how_to_resume(const record_options& options) {
     return options.toggle_signal != 0 ? "send it the signal that --toggle-signal names"
                                       : "name a --toggle-signal, or let it call acre::resume_recording()";
@@ -258,8 +254,8 @@ record_result convert_recording(const record_options& options, const finished_pr
     trace_header header;
     header.command = options.command;
     header.exit_status = finished.exit_status;
-    header.user_time = microseconds(finished.usage.ru_utime);
-    header.system_time = microseconds(finished.usage.ru_stime);
+    header.user_time = finished.user_time;
+    header.system_time = finished.system_time;
     return conversion.convert_all(process, header, finished.end);
 }
 

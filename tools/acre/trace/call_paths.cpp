@@ -114,10 +114,20 @@ void call_paths::build_nodes() {
     for (std::size_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
         const auto& functions = functions_of_frame_[tables_.call_tree[stack].frame];
         std::uint32_t node = node_of_stack_[tables_.call_tree[stack].parent];
-        for (auto function = functions.rbegin(); function != functions.rend(); ++function)
-            node = child(node, *function);
+        for (auto function = functions.rbegin(); function != functions.rend(); ++function) {
+            const std::uint32_t caller = node;
+            node = child(caller, *function);
+            mark_recursive(caller, node);
+        }
         node_of_stack_.push_back(node);
     }
+}
+
+/// A call that leads back to a node above goes through all that lie between.
+void call_paths::mark_recursive(std::uint32_t caller, std::uint32_t called) {
+    if (nodes_[caller].depth < nodes_[called].depth || nodes_[caller].depth == deepest) return;
+    for (std::uint32_t node = caller; node != called; node = nodes_[node].parent) nodes_[node].recursive = true;
+    nodes_[called].recursive = true;
 }
 
 /// Of the functions at a frame the outermost of the program's own and those around it, through which std::function and

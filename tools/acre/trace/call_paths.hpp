@@ -33,6 +33,7 @@ struct function_node {
     std::uint32_t parent = 0;
     std::uint32_t function = 0;
     std::uint32_t depth = 0;
+    bool recursive = false;
 };
 
 /// Far above what a recording has. A small file can name many stacks with many functions each, so the number of their
@@ -76,6 +77,10 @@ public:
     /// The node itself, or the first above it, whose function is the program's own; 0 when there is none.
     std::uint32_t own_code(std::uint32_t node) const noexcept;
 
+    /// True when the node's function was called again, directly or through others, before it returned: its calls on a stack
+    /// are one node.
+    bool is_recursive(std::uint32_t node) const noexcept { return nodes_[node].recursive; }
+
     /// True when `above` is `node` or above it.
     bool is_above(std::uint32_t above, std::uint32_t node) const noexcept;
 
@@ -93,6 +98,7 @@ private:
     void check_calls() const;
     void number_sites();
     void build_nodes();
+    void mark_recursive(std::uint32_t caller, std::uint32_t called);
     void build_free_nodes();
     std::span<const std::uint32_t> entered_functions(std::uint32_t frame) const;
     std::vector<std::span<const std::uint32_t>> called_functions() const;

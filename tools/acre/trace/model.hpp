@@ -126,6 +126,9 @@ struct trace_header {
     std::uint64_t sampling_period = 1;  // 1: each allocation was recorded; n: one in n on average, at random
     std::vector<std::string> notes;     // what a reader should know, a sentence each
 
+    /// How the note begins of a recording that stopped before the program ended.
+    static constexpr std::string_view stopped_note = "The recording stopped when ";
+
     static constexpr std::int32_t unknown_status = -1;  // the program's end was not seen
 
     bool is_sampled() const noexcept { return sampling_period > 1; }
