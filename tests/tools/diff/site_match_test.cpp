@@ -43,6 +43,50 @@ TEST(site_match, a_function_that_moved_has_the_same_sites) {
               (pairs{{"f:10", "f:20"}, {"f:12", "f:22"}, {"new", "f:8"}}));
 }
 
+TEST(site_match, what_moved_together_beats_what_lies_at_the_same_line_by_chance) {
+    // A line inserted above.
+    EXPECT_EQ(matched({{"f", "a.c", 5}, {"f", "a.c", 6}, {"f", "a.c", 7}},
+                      {{"f", "a.c", 6}, {"f", "a.c", 7}, {"f", "a.c", 8}}),
+              (pairs{{"f:5", "f:6"}, {"f:6", "f:7"}, {"f:7", "f:8"}}));
+    // In the midst of them, so that some have moved and some have not.
+    EXPECT_EQ(matched({{"f", "a.c", 5, 100, 1000}, {"f", "a.c", 6, 100, 20'000}, {"f", "a.c", 7, 100, 300'000}},
+                      {{"f", "a.c", 5, 100, 1000}, {"f", "a.c", 7, 100, 20'000}, {"f", "a.c", 8, 100, 300'000}}),
+              (pairs{{"f:5", "f:5"}, {"f:6", "f:7"}, {"f:7", "f:8"}}));
+    EXPECT_EQ(matched({{"f", "a.c", 5}, {"f", "a.c", 6}, {"f", "a.c", 20}, {"f", "a.c", 21}},
+                      {{"f", "a.c", 5}, {"f", "a.c", 6}, {"f", "a.c", 21}, {"f", "a.c", 22}}),
+              (pairs{{"f:5", "f:5"}, {"f:6", "f:6"}, {"f:20", "f:21"}, {"f:21", "f:22"}}));
+}
+
+TEST(site_match, what_was_allocated_decides_between_shifts_of_equally_many) {
+    // A line that allocates, inserted above; and the same one taken out again.
+    const std::vector<site_place> few{{"f", "a.c", 5, 9, 90}, {"f", "a.c", 6, 9, 1800}, {"f", "a.c", 7, 9, 270}};
+    const std::vector<site_place> more{
+        {"f", "a.c", 5, 9, 63}, {"f", "a.c", 6, 9, 90}, {"f", "a.c", 7, 9, 1800}, {"f", "a.c", 8, 9, 270}};
+    EXPECT_EQ(matched(few, more), (pairs{{"f:5", "f:6"}, {"f:6", "f:7"}, {"f:7", "f:8"}, {"new", "f:5"}}));
+    EXPECT_EQ(matched(more, few), (pairs{{"f:6", "f:5"}, {"f:7", "f:6"}, {"f:8", "f:7"}, {"f:5", "gone"}}));
+    // As large ones, but not as many.
+    EXPECT_EQ(matched({{"f", "a.c", 5, 9, 90}}, {{"f", "a.c", 5, 9, 63}, {"f", "a.c", 6, 11, 110}}),
+              (pairs{{"f:5", "f:6"}, {"new", "f:5"}}));
+}
+
+TEST(site_match, sites_that_allocate_otherwise_at_their_places_are_the_same_ones) {
+    // Each twice as much, and so as much as the next one before.
+    EXPECT_EQ(matched({{"f", "a.c", 5, 9, 90}, {"f", "a.c", 6, 9, 180}, {"f", "a.c", 7, 9, 360}},
+                      {{"f", "a.c", 5, 9, 180}, {"f", "a.c", 6, 9, 360}, {"f", "a.c", 7, 9, 720}}),
+              (pairs{{"f:5", "f:5"}, {"f:6", "f:6"}, {"f:7", "f:7"}}));
+    // And moved all together.
+    EXPECT_EQ(matched({{"f", "a.c", 5, 9, 90}, {"f", "a.c", 6, 9, 180}, {"f", "a.c", 7, 9, 360}},
+                      {{"f", "a.c", 6, 9, 180}, {"f", "a.c", 7, 9, 360}, {"f", "a.c", 8, 9, 720}}),
+              (pairs{{"f:5", "f:6"}, {"f:6", "f:7"}, {"f:7", "f:8"}}));
+}
+
+TEST(site_match, several_sites_of_one_place_are_paired_each_once) {
+    const std::vector<site_place> three{{"f", "a.c", 5}, {"f", "a.c", 5}, {"f", "a.c", 9}};
+    EXPECT_EQ(matched(three, three), (pairs{{"f:5", "f:5"}, {"f:5", "f:5"}, {"f:9", "f:9"}}));
+    EXPECT_EQ(matched(three, {{"f", "a.c", 6}, {"f", "a.c", 6}, {"f", "a.c", 10}}),
+              (pairs{{"f:5", "f:6"}, {"f:5", "f:6"}, {"f:9", "f:10"}}));
+}
+
 TEST(site_match, what_moved_otherwise_keeps_its_order) {
     EXPECT_EQ(matched({{"f", "a.c", 10}, {"f", "a.c", 20}}, {{"f", "a.c", 13}, {"f", "a.c", 29}}),
               (pairs{{"f:10", "f:13"}, {"f:20", "f:29"}}));

@@ -28,7 +28,8 @@ std::vector<site_place> places_of(const compared_run& run) {
     for (const site_summary& each : run.summary.sites) {
         const site_info& site = run.paths.sites()[each.site];
         const std::uint64_t where = site.line != 0 ? site.line : module_offset(run, site);
-        places.push_back({run.paths.functions()[site.function].name, file_name(site.file), where});
+        places.push_back({run.paths.functions()[site.function].name, file_name(site.file), where, each.allocated.count,
+                          each.allocated.bytes});
     }
     return places;
 }
