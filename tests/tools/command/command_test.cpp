@@ -642,6 +642,14 @@ TEST_F(command, diff_refuses_what_it_cannot_compare) {
     sampled.header.sampling_period = 100;
     sampled.write(directory_ / "sampled.acre");
     expect_failure("diff a.acre sampled.acre", 1, "same sampling");
+    made_trace by_callers;
+    by_callers.allocate(by_callers.stack({"main"}), 8);
+    by_callers.header.stacks = stack_method::caller;
+    by_callers.write(directory_ / "callers.acre");
+    expect_failure("diff a.acre callers.acre", 1,
+                   "'a.acre' was recorded with --stacks=trie and 'callers.acre' with --stacks=caller: record both with "
+                   "the same");
+    EXPECT_EQ(acre("diff callers.acre callers.acre").status, 0);
     expect_failure("diff a.acre missing.acre", 1, "missing.acre");
     expect_failure("diff a.acre", 2, "AFTER is required");
     expect_failure("diff a.acre a.acre --by speed", 2, "--by");

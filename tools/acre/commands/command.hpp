@@ -24,6 +24,9 @@ inline constexpr int status_incomplete = 3;  // the trace was cut off; what is w
 /// The most entries of a list that can be asked for.
 inline constexpr std::int64_t most_shown = 1'000'000;
 
+/// The methods that --stacks names, in the order of stack_method.
+inline const std::vector<std::string> stack_methods{"trie", "fp", "caller"};
+
 /// What a subcommand's code is given besides its own options.
 struct command_context {
     bool quiet = false;             // no progress bar, no remarks

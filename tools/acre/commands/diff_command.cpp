@@ -44,13 +44,24 @@ private:
 };
 
 /// One allocation in a hundred beside all of them would be no growth of the program.
-void check_comparable(const trace_reader& before, const trace_reader& after) {
+void check_sampling(const trace_reader& before, const trace_reader& after) {
     const std::uint64_t one = before.header().sampling_period;
     const std::uint64_t other = after.header().sampling_period;
     if (one == other) return;
     throw tool_error{
         fmt::format("'{}' has one in {} allocations and '{}' one in {}: record both with the same sampling",
                     before.path().string(), count_text(one), after.path().string(), count_text(other))};
+}
+
+/// By other stacks a site is found elsewhere, which would be no change of the program.
+void check_stacks(const trace_reader& before, const trace_reader& after) {
+    const stack_method one = before.header().stacks;
+    const stack_method other = after.header().stacks;
+    if (one == other) return;
+    const auto word = [](stack_method method) { return stack_methods.at(static_cast<std::size_t>(method)); };
+    throw tool_error{
+        fmt::format("'{}' was recorded with --stacks={} and '{}' with --stacks={}: record both with the same",
+                    before.path().string(), word(one), after.path().string(), word(other))};
 }
 
 measure measure_named(const std::string& name) {
@@ -77,7 +88,8 @@ bool tell_excess(const run_difference& difference, const diff_options& options) 
 int run_diff(const diff_options& options, const command_context& context) {
     const read_run before{options.before, context};
     const read_run after{options.after, context};
-    check_comparable(before.reader, after.reader);
+    check_sampling(before.reader, after.reader);
+    check_stacks(before.reader, after.reader);
     const run_difference difference = compare_runs(before.compared(), after.compared());
     const diff_view view{measure_named(options.by), options.top};
     if (options.json) {

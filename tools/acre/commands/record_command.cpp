@@ -56,9 +56,6 @@ std::string to_bytes(std::string& text) {
     return {};
 }
 
-/// The methods that --stacks names, in the order of stack_method.
-const std::vector<std::string> stack_methods{"trie", "fp", "caller"};
-
 stack_method method_of(const std::string& name) {
     return static_cast<stack_method>(std::find(stack_methods.begin(), stack_methods.end(), name) -
                                      stack_methods.begin());
