@@ -106,6 +106,29 @@ TEST_F(refused, is_an_output_that_cannot_be_written) {
     EXPECT_TRUE(contains(refusal(options), "not a regular file"));
 }
 
+TEST_F(refused, is_an_output_that_is_not_a_trace) {
+    record_options options = options_for({ENDINGS});
+    options.output = directory_.path() / "main.c";
+    std::ofstream{options.output} << "int main(void) {}";
+    EXPECT_TRUE(contains(refusal(options), "is not a trace, which is all that is replaced: name another file with -o"));
+    EXPECT_EQ(fs::file_size(options.output), 17U);
+    EXPECT_THROW(finish_raw_log(directory_.path(), options.output), tool_error);
+    EXPECT_EQ(fs::file_size(options.output), 17U);
+    // One that is empty, and then the trace that has come of it.
+    fs::resize_file(options.output, 0);
+    record(options);
+    EXPECT_EQ(loaded_trace{record(options).traces.at(0)}.allocations(4242), 1000u);
+}
+
+TEST_F(refused, is_an_output_that_is_the_program) {
+    const fs::path copy = copy_of_true();
+    record_options options = options_for({copy.string()});
+    options.output = directory_.path() / "link";
+    fs::create_symlink(copy, options.output);
+    EXPECT_TRUE(contains(refusal(options), "it is the program to record; name another file with -o"));
+    EXPECT_TRUE(fs::exists(copy));
+}
+
 TEST_F(refused, is_a_recorder_that_is_missing) {
     record_options options = options_for({"/bin/true"});
     options.recorder = "/does/not/exist.so";

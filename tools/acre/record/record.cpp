@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "program.hpp"
 #include "separate_process.hpp"
 #include "trace/error.hpp"
+#include "trace/format.hpp"
 
 namespace acre::tool {
 
@@ -83,13 +85,31 @@ private:
     std::unique_ptr<temporary_directory> link_;
 };
 
+/// Whether the file begins as every trace does, also one of another version or one that was cut off.
+bool begins_as_a_trace(const fs::path& path) {
+    std::array<char, format::magic.size()> start{};
+    std::ifstream file{path, std::ios::binary};
+    return file.read(start.data(), start.size()) && std::memcmp(start.data(), format::magic.data(), start.size()) == 0;
+}
+
+/// Only what another recording can have written is replaced.
 void check_output(const fs::path& output) {
     if (output.empty()) throw tool_error{"cannot record: the trace to write has no name"};
     std::error_code error;
     const fs::file_status status = fs::status(output, error);
-    if (fs::exists(status) && !fs::is_regular_file(status)) {
-        throw tool_error{"cannot write a trace to '" + output.string() + "': it exists and is not a regular file"};
-    }
+    if (!fs::exists(status)) return;
+    const std::string cannot = "cannot write a trace to '" + output.string() + "': it exists and ";
+    if (!fs::is_regular_file(status)) throw tool_error{cannot + "is not a regular file"};
+    if (fs::file_size(output, error) != 0 && !begins_as_a_trace(output))
+        throw tool_error{cannot + "is not a trace, which is all that is replaced: name another file with -o"};
+}
+
+void check_output_of(const recordable_program& program, const fs::path& output) {
+    std::error_code ignored;
+    if (fs::equivalent(program.path, output, ignored))
+        throw tool_error{"cannot write a trace to '" + output.string() +
+                         "': it is the program to record; name another file with -o"};
+    check_output(output);
 }
 
 /// What a raw directory holds of one process: its logs, one for each program that it executed, in that order.
@@ -305,7 +325,7 @@ record_result convert_apart(const std::function<record_result(const progress_fun
 record_result record(const record_options& options) {
     if (options.command.empty()) throw tool_error{"cannot record: no program is named"};
     const recordable_program program = find_recordable_program(options.command.front());
-    check_output(options.output);
+    check_output_of(program, options.output);
     const preloadable_recorder recorder{options.recorder};
     temporary_directory raw{fs::absolute(options.output).string() + ".raw-"};
     const finished_program finished = run_recorded(options, program, recorder.path(), raw.path());
