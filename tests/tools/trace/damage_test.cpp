@@ -342,6 +342,29 @@ TEST_F(damage, a_file_cut_anywhere_gives_what_came_before_or_is_refused) {
     }
 }
 
+TEST_F(damage, damaged_marks_are_refused_where_only_the_events_are_read) {
+    made_trace made;
+    made.mark_here(mark_kind::scope_begin, "all");
+    made.allocate(made.stack({"main"}), 8);
+    made.mark_here(mark_kind::scope_end, "all");
+    const std::string whole = read_bytes(made.write(directory_ / "marked.acre"));
+    trace_reader reader = reader_of(whole);
+    EXPECT_EQ(events_of(reader).size(), 1U);
+    EXPECT_EQ(events_of(reader).size(), 1U) << "the second time";
+
+    const std::vector<span_in_file> sections = sections_of(whole);
+    for (const span_in_file& each : sections) {
+        if (whole[each.begin] != static_cast<char>(section_kind::marks)) continue;
+        std::string changed = whole;
+        changed[each.end - 1] ^= 1;
+        expect_refused(changed, "marks after mark 0, the checksum does not match");
+    }
+    const std::string more_marks = payload([](byte_sink& sink) {
+        for (const unsigned total : {1U, 1U, 8U, 1U, 1U, 3U}) sink.number(total);
+    });
+    expect_refused(whole.substr(0, sections.back().begin) + section(section_kind::end, more_marks), "as many marks");
+}
+
 TEST_F(damage, sections_that_are_repeated_are_refused) {
     for (const span_in_file& each : sections_) {
         const std::string twice = bytes_.substr(0, each.end) + bytes_.substr(each.begin);

@@ -337,13 +337,16 @@ std::optional<mark> trace_reader::take_mark(mark_stream& stream) {
         if (stream.source.remaining() != 0) damaged("a section of its marks is longer than they need");
         if (stream.chunks == mark_chunks_.size()) {
             if (ended_ && stream.marks != totals_.marks) damaged("it has not as many marks as its end section says");
+            marks_are_sound_ = true;
             return std::nullopt;
         }
         open_marks(mark_chunks_[stream.chunks++], stream);
     }
     --stream.left;
     const mark next = next_mark(stream);
-    return next.event <= whole_events_ ? std::optional{next} : std::nullopt;
+    if (next.event <= whole_events_) return next;
+    marks_are_sound_ = true;
+    return std::nullopt;
 }
 
 void trace_reader::open_marks(const section& chunk, mark_stream& stream) {

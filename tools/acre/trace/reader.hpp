@@ -37,18 +37,12 @@ public:
     /// Told how much of the events has been read, from 0 to 1, now and then during for_each.
     void on_progress(std::function<void(double)> tell) { tell_ = std::move(tell); }
 
-    /// Calls `visit(const event&)` for each event in order. Memory: a chunk and 61 to 123 bytes a live object.
+    /// Calls `visit(const event&)` for each event in order; the marks are checked before, if they have not been. Memory: a
+    /// chunk and 61 to 123 bytes a live object.
     template <typename Visit>
     void for_each(Visit&& visit) {
-        event_stream stream{tables_.call_tree.size()};
-        for (std::size_t i = 0; i < chunks_.size(); ++i) {
-            tell(i);
-            open_chunk(chunks_[i], stream);
-            for (std::uint64_t left = stream.left; left > 0; --left) visit(next_event(stream));
-            close_chunk(stream);
-        }
-        tell(chunks_.size());
-        check_counts(stream);
+        if (!marks_are_sound_) for_each_mark([](const mark&) {});
+        for_each_event(visit);
     }
 
     /// Calls `visit(const mark&)` for each mark in order: those that stand before an event have its number at most. A scope
@@ -66,7 +60,7 @@ public:
         mark_stream marks;
         std::optional<mark> next = take_mark(marks);
         std::uint64_t events = 0;
-        for_each([&](const event& e) {
+        for_each_event([&](const event& e) {
             for (; next && next->event <= events; next = take_mark(marks)) visit_mark(*next);
             ++events;
             visit(e);
@@ -85,7 +79,7 @@ private:
         std::uint64_t offset = 0;  // of its payload
     };
 
-    /// Where for_each stands.
+    /// Where the reading of events stands.
     struct event_stream {
         explicit event_stream(std::size_t nodes) : context{nodes} {}
 
@@ -139,6 +133,19 @@ private:
     std::vector<std::uint8_t> payload_of(const section& of);
     void read_at(std::uint64_t offset, std::span<std::uint8_t> bytes);
 
+    template <typename Visit>
+    void for_each_event(Visit&& visit) {
+        event_stream stream{tables_.call_tree.size()};
+        for (std::size_t i = 0; i < chunks_.size(); ++i) {
+            tell(i);
+            open_chunk(chunks_[i], stream);
+            for (std::uint64_t left = stream.left; left > 0; --left) visit(next_event(stream));
+            close_chunk(stream);
+        }
+        tell(chunks_.size());
+        check_counts(stream);
+    }
+
     void tell(std::size_t chunk) const {
         if (tell_) tell_(chunks_.empty() ? 1 : static_cast<double>(chunk) / static_cast<double>(chunks_.size()));
     }
@@ -167,6 +174,7 @@ private:
     std::uint64_t whole_events_ = ~std::uint64_t{0};  // of a file that was cut off
     totals totals_;
     bool ended_ = false;
+    bool marks_are_sound_ = false;  // as far as they are used
     std::string missing_;
     std::function<void(double)> tell_;
 };
