@@ -279,6 +279,20 @@ TEST_F(command, names_cannot_command_the_terminal) {
     EXPECT_NE(acre("info evil.acre").output.find("evil?[31m?name"), std::string::npos);
 }
 
+TEST_F(command, names_on_the_command_line_come_back_without_control_characters) {
+    write_trace();
+    const std::string evil = "\"$(printf 'a\\nb\\033[31m')\"";
+    expect_failure("info " + evil, 1, "cannot read 'a?b?[31m'");
+    expect_failure("info --bogus" + evil + " a.acre", 2, "info has no option '--bogusa?b?[31m'");
+    expect_failure(evil, 2, "there is no subcommand 'a?b?[31m'");
+    expect_failure("record -- " + evil, 1, "a?b?[31m");
+    expect_failure("info --top " + evil + " a.acre", 2, "--top: 'a?b?[31m' is not a number");
+    EXPECT_EQ(acre("report a.acre --no-measure -o " + evil).errors, "acre: wrote 'a?b?[31m': open it in a browser\n");
+    const run_result compared = shell("cp a.acre " + evil + " && '" ACRE_COMMAND "' diff a.acre " + evil);
+    EXPECT_NE(compared.output.find("a?b?[31m: "), std::string::npos) << compared.output;
+    EXPECT_EQ(compared.output.find('\x1b'), std::string::npos) << compared.output;
+}
+
 TEST_F(command, info_prints_for_people_without_colours_in_a_pipe) {
     write_trace();
     const run_result result = acre("info a.acre");

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "text/text.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -45,7 +46,7 @@ std::string text_of(const nlohmann::json& object) {
 
 void tell(const std::string& sentence) {
     // Not fmt::print, which throws when it cannot write.
-    std::fputs(("acre: " + sentence + "\n").c_str(), stderr);
+    std::fputs(("acre: " + printable(sentence) + "\n").c_str(), stderr);
 }
 
 void remark(const command_context& context, const std::string& sentence) {

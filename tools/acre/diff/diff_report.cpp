@@ -69,7 +69,8 @@ std::string sites_table(const run_difference& difference, const diff_view& view,
 
 std::string run_line(const char* name, const trace_reader& run) {
     const trace_header& header = run.header();
-    std::string text = fmt::format("{:<8}{}: {}, {}\n", name, run.path().string(), command_text(header), header.date);
+    std::string text =
+        fmt::format("{:<8}{}: {}, {}\n", name, printable(run.path().string()), command_text(header), header.date);
     for (const std::string& note : header.notes) text += wrapped("Note: " + note, 8);
     return text;
 }
