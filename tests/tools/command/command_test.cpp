@@ -299,6 +299,8 @@ TEST_F(command, info_prints_for_people_without_colours_in_a_pipe) {
     EXPECT_EQ(result.status, 0);
     EXPECT_NE(result.output.find("12,000"), std::string::npos);
     EXPECT_NE(result.output.find("spawn (made.cpp:3)"), std::string::npos);
+    EXPECT_NE(result.output.find("; at most 3.5 KiB, and at most 55 objects, at a time\n"), std::string::npos)
+        << result.output;
     EXPECT_EQ(result.output.find('\033'), std::string::npos);
     EXPECT_EQ(result.errors, "");
 }

@@ -55,6 +55,7 @@ protected:
 TEST_F(fit_report, says_what_matters) {
     run();
     EXPECT_TRUE(says("1 allocation is of 256 bytes or more, up to 100,000 bytes at load (made.cpp:1)")) << text_;
+    EXPECT_TRUE(says(" objects, live at a time")) << text_;
     EXPECT_TRUE(says("21 objects are never freed"));
     EXPECT_TRUE(says("least in all"));
     EXPECT_TRUE(says("Checked by a replay"));

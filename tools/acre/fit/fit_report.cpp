@@ -96,10 +96,11 @@ private:
     void opening() {
         out_ += fmt::format("{}\n", styled(command_text(header_), style::bold));
         if (!of_.selected.empty()) out_ += wrapped("selected: allocations " + of_.selected, 2);
-        out_ += wrapped(fmt::format("{} of {}; at most {} of {} live at a time",
-                                    plural(figures_.objects, "allocation", "allocations"), bytes_text(figures_.bytes),
-                                    count_text(figures_.peak_objects), bytes_text(figures_.peak_bytes)),
-                        2);
+        out_ +=
+            wrapped(fmt::format("{} of {}; at most {}, and at most {}, live at a time",
+                                plural(figures_.objects, "allocation", "allocations"), bytes_text(figures_.bytes),
+                                bytes_text(figures_.peak_bytes), plural(figures_.peak_objects, "object", "objects")),
+                    2);
         for (const std::string& note : header_.notes) out_ += sentence(note);
         for (const std::string& note : selection_notes(figures_, paths_)) out_ += sentence(note);
     }

@@ -159,7 +159,7 @@ std::string figures(const trace_reader& reader, const trace_summary& summary) {
                              count_text(summary.freed_by_other_thread));
     }
     line("frees", freed);
-    line("bytes", fmt::format("{} in all, at most {} in {} at a time", bytes_text(summary.allocated.bytes),
+    line("bytes", fmt::format("{} in all; at most {}, and at most {}, at a time", bytes_text(summary.allocated.bytes),
                               bytes_text(summary.peak_bytes), plural(summary.peak_objects, "object", "objects")));
     line("never freed", fmt::format("{}, {}", plural(summary.never_freed.count, "object", "objects"),
                                     bytes_text(summary.never_freed.bytes)));
