@@ -29,10 +29,11 @@ contender contender_of(const advice& each) {
     switch (each.suits) {
         case verdict::arena:
         case verdict::scratch:
-        case verdict::stack_buffer:
         case verdict::monotonic_arena:
         case verdict::phase_arena:
             return {resource_number("arena"), {.bytes = each.block_bytes}};
+        case verdict::stack_buffer:
+            return {resource_number("stack_buffer"), {}};
         case verdict::object_pool:
             return {resource_number("pool"), {.bytes = each.slot_bytes}};
         case verdict::multi_pool:

@@ -5,6 +5,8 @@
 #include <acre/combine/synchronized.hpp>
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "arrangement.hpp"
 #include "resource_families.hpp"
@@ -39,6 +41,29 @@ using recycling_over =
 using synchronized_over =
     with_options<acre::synchronized<acre::arena>, thread_rule::any, arena_options_of<acre::arena_options>>;
 
+/// An inline_arena as it lies in a function: where all is taken back it ends, and the next call makes another one.
+template <std::size_t Bytes>
+class arena_of_calls {
+public:
+    explicit arena_of_calls(metered_upstream& upstream) : upstream_{upstream}, arena_{std::in_place, upstream} {}
+
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        return arena_->try_allocate(bytes, alignment);
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        arena_->deallocate(p, bytes, alignment);
+    }
+    void reset() { arena_.emplace(upstream_); }
+
+private:
+    metered_upstream& upstream_;
+    std::optional<acre::inline_arena<Bytes>> arena_;
+};
+
+trial_result play_stack_buffer(const sequence_view& sequence, const trial_request& request) {
+    return play<over_upstream<arena_of_calls<4 << 10>, thread_rule::one>>(sequence, request);
+}
+
 template <std::size_t... Bytes>
 trial_result play_inline_of(const sequence_view& sequence, const trial_request& request) {
     trial_result result;
@@ -69,6 +94,10 @@ constexpr auto known = std::to_array<resource_entry>({
      .parameters = inline_parameters,
      .play = play_inline,
      .complete = complete_inline},
+    {.name = "stack_buffer",
+     .description = "acre::inline_arena<4K> in a function: one for each time that nothing of an advice lives",
+     .takes_all_back = true,
+     .play = play_stack_buffer},
     {.name = "recycling_arena",
      .description = "acre::recycling<acre::arena>, which hands freed blocks out again",
      .parameters = block_parameters,
