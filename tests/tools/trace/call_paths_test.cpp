@@ -47,6 +47,42 @@ TEST(call_paths, the_site_of_a_stack_of_wrappers_only_is_the_outermost) {
     EXPECT_EQ(paths.own_code(paths.node(stack)), 0U);
 }
 
+/// A call in libstdc++, of which no place in a source is known.
+std::uint32_t library_call(made_trace& made, std::uint32_t parent, const std::string& function) {
+    if (made.tables.modules.size() == 1) made.tables.modules.push_back({"/usr/lib/libstdc++.so.6", "", 0});
+    std::vector<source_location> locations;
+    if (!function.empty()) locations.push_back({function, "", 0});
+    made.tables.frames.push_back({1, 0xa0 + made.tables.frames.size(), locations});
+    made.tables.call_tree.push_back({parent, static_cast<std::uint32_t>(made.tables.frames.size() - 1)});
+    return static_cast<std::uint32_t>(made.tables.call_tree.size() - 1);
+}
+
+TEST(call_paths, what_the_runtime_libraries_allocate_for_themselves_is_at_the_function_that_wants_it) {
+    made_trace made;
+    const auto starts = library_call(made, no_stack, "call_init");
+    const auto pool = library_call(made, starts, "");
+    const auto allocates = library_call(made, pool, "operator new(unsigned long)");
+    const auto deepest = library_call(made, allocates, "malloc");
+    const auto of_itself = library_call(made, no_stack, "operator new(unsigned long)");
+    const call_paths paths{made.tables};
+    for (const auto stack : {pool, allocates, deepest}) {
+        EXPECT_EQ(paths.site_text(paths.site(stack)), "libstdc++.so.6+0xa1");
+        EXPECT_EQ(paths.own_code(paths.node(stack)), 0U);
+    }
+    EXPECT_EQ(paths.site(of_itself), 0U) << "who called it is not known";
+}
+
+TEST(call_paths, what_the_runtime_libraries_call_is_no_part_of_them) {
+    made_trace made;
+    const auto starts = library_call(made, no_stack, "call_init");
+    made.tables.frames.push_back({0, 0, {{"xmalloc", "made.cpp", 7}}});
+    made.tables.call_tree.push_back({starts, static_cast<std::uint32_t>(made.tables.frames.size() - 1)});
+    const auto wrapper = static_cast<std::uint32_t>(made.tables.call_tree.size() - 1);
+    const auto allocates = library_call(made, wrapper, "std::string::_M_create(unsigned long&, unsigned long)");
+    const call_paths paths{made.tables};
+    EXPECT_EQ(paths.site_text(paths.site(allocates)), "xmalloc (made.cpp:7)");
+}
+
 TEST(call_paths, the_common_node_ignores_lines) {
     made_trace made;
     const auto allocates = made.stack({"main:1", "request:10", "parse:2", "operator new(unsigned long)"});

@@ -60,6 +60,15 @@ TEST(function_name, what_decides_to_allocate_does_not) {
     }
 }
 
+TEST(function_name, allocation_functions_are_told_from_what_calls_them_in_libraries) {
+    for (const char* name : {"malloc", "operator new(unsigned long)", "std::allocator<int>::allocate(unsigned long)"}) {
+        EXPECT_TRUE(only_allocates(name)) << name;
+    }
+    for (const char* name : {"qsort", "std::locale::classic()", "operator delete(void*)", "_dl_init"}) {
+        EXPECT_FALSE(only_allocates(name)) << name;
+    }
+}
+
 TEST(function_name, runtime_libraries_are_known_by_their_file) {
     EXPECT_TRUE(is_runtime_library("/lib/x86_64-linux-gnu/libc.so.6"));
     EXPECT_TRUE(is_runtime_library("/usr/lib/libstdc++.so.6.0.30"));

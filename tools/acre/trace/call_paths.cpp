@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <ranges>
-#include <tuple>
 
 #include "error.hpp"
 #include "function_name.hpp"
@@ -48,8 +46,8 @@ std::uint32_t call_paths::function_number(const std::string& recorded, bool in_r
     const std::string name = printable(recorded);
     const auto [place, added] = function_numbers_.try_emplace(name, static_cast<std::uint32_t>(functions_.size()));
     if (added)
-        functions_.push_back(
-            {name, short_name(name), in_runtime_library || passes_memory_on(name), in_runtime_library});
+        functions_.push_back({name, short_name(name), in_runtime_library || passes_memory_on(name), in_runtime_library,
+                              only_allocates(name)});
     return place->second;
 }
 
@@ -78,34 +76,43 @@ void call_paths::check_calls() const {
 }
 
 void call_paths::number_sites() {
-    std::map<std::tuple<std::uint32_t, std::string, std::uint64_t>, std::uint32_t> numbers;
     sites_.emplace_back();
     site_of_stack_.push_back(0);
+    std::vector<bool> in_program{false};  // whether the site of a stack is not the run-time libraries' own
     for (std::uint32_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
-        const frame_info& frame = tables_.frames[tables_.call_tree[stack].frame];
-        const auto& functions = functions_of_frame_[tables_.call_tree[stack].frame];
-        auto own = std::find_if(functions.begin(), functions.end(),
-                                [&](std::uint32_t f) { return !functions_[f].passes_memory_on; });
-        if (own == functions.end()) {
-            const std::uint32_t outside = site_of_stack_[tables_.call_tree[stack].parent];
-            if (outside != 0 || functions_[functions.back()].in_runtime_library) {
-                site_of_stack_.push_back(outside);
-                continue;
-            }
-            --own;
+        const call_node& call = tables_.call_tree[stack];
+        const auto& functions = functions_of_frame_[call.frame];
+        auto chosen = std::find_if(functions.begin(), functions.end(),
+                                   [&](std::uint32_t f) { return !functions_[f].passes_memory_on; });
+        bool own = true;
+        if (chosen == functions.end() && !in_program[call.parent]) {
+            own = !functions_[functions.back()].in_runtime_library;
+            chosen = own ? functions.end() - 1 : std::find_if(functions.begin(), functions.end(), [&](std::uint32_t f) {
+                return !functions_[f].only_allocates;
+            });
         }
-        site_info site{.function = *own, .file = {}, .line = 0, .stack = stack};
-        if (!frame.locations.empty()) {
-            const source_location& location = frame.locations[static_cast<std::size_t>(own - functions.begin())];
-            site.file = printable(location.file);
-            site.line = location.line;
-        }
-        const std::uint64_t where = site.line != 0 ? site.line : frame.module_offset;
-        const auto [place, added] =
-            numbers.try_emplace({site.function, site.file, where}, static_cast<std::uint32_t>(sites_.size()));
-        if (added) sites_.push_back(std::move(site));
-        site_of_stack_.push_back(place->second);
+        in_program.push_back(own);
+        site_of_stack_.push_back(chosen == functions.end()
+                                     ? site_of_stack_[call.parent]
+                                     : number_site(stack, static_cast<std::size_t>(chosen - functions.begin())));
     }
+}
+
+/// The site in the function that stands there among those at the stack's innermost frame.
+std::uint32_t call_paths::number_site(std::uint32_t stack, std::size_t inlined) {
+    const std::uint32_t number = tables_.call_tree[stack].frame;
+    const frame_info& frame = tables_.frames[number];
+    const std::uint32_t function = functions_of_frame_[number][inlined];
+    site_info site{.function = function, .file = {}, .line = 0, .stack = stack};
+    if (!frame.locations.empty()) {
+        site.file = printable(frame.locations[inlined].file);
+        site.line = frame.locations[inlined].line;
+    }
+    const std::uint64_t where = site.line != 0 ? site.line : frame.module_offset;
+    const auto [place, added] =
+        site_numbers_.try_emplace({function, site.file, where}, static_cast<std::uint32_t>(sites_.size()));
+    if (added) sites_.push_back(std::move(site));
+    return place->second;
 }
 
 void call_paths::build_nodes() {

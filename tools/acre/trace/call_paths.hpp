@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +27,7 @@ struct function_info {
     std::string short_name;
     bool passes_memory_on = false;
     bool in_runtime_library = false;
+    bool only_allocates = false;
 };
 
 /// A node of the tree of functions: calls from different lines of a function are one, and recursion is folded into the
@@ -56,7 +59,7 @@ public:
     std::uint32_t stacks() const noexcept { return static_cast<std::uint32_t>(node_of_stack_.size()); }
 
     /// The innermost place on the stack that is not only passing memory on; where there is none, the outermost of the
-    /// program and its libraries.
+    /// program and its libraries; where all is the run-time libraries' own, the innermost that does not only allocate.
     std::uint32_t site(std::uint32_t stack) const noexcept { return site_of_stack_[stack]; }
 
     /// The functions at a frame, innermost inlined call first; never empty.
@@ -97,6 +100,7 @@ private:
     void number_functions();
     void check_calls() const;
     void number_sites();
+    std::uint32_t number_site(std::uint32_t stack, std::size_t inlined);
     void build_nodes();
     void mark_recursive(std::uint32_t caller, std::uint32_t called);
     void build_free_nodes();
@@ -116,6 +120,7 @@ private:
     std::vector<std::uint32_t> node_of_stack_;
     std::vector<std::uint32_t> free_node_of_stack_;
     std::unordered_map<std::string, std::uint32_t> function_numbers_;
+    std::map<std::tuple<std::uint32_t, std::string, std::uint64_t>, std::uint32_t> site_numbers_;  // by place
     std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and function
 };
 

@@ -66,10 +66,11 @@ std::string lower_case(std::string_view text) {
     return lower;
 }
 
-bool is_named_like_malloc(std::string_view last_part) {
+bool is_named_like_malloc(std::string_view short_name) {
     constexpr std::array anywhere{"malloc", "calloc", "realloc", "memalign", "strdup", "strndup"};
     constexpr std::array whole{"alloc", "allocate", "_m_allocate", "mem_alloc", "xalloc", "zalloc", "memalloc"};
-    const std::string lower = lower_case(last_part);
+    const std::size_t last = short_name.rfind("::");
+    const std::string lower = lower_case(last == std::string_view::npos ? short_name : short_name.substr(last + 2));
     return std::any_of(anywhere.begin(), anywhere.end(),
                        [&](const char* word) { return lower.find(word) != std::string::npos; }) ||
            std::any_of(whole.begin(), whole.end(), [&](const char* word) { return lower == word; }) ||
@@ -128,8 +129,12 @@ bool passes_memory_on(std::string_view demangled) {
     }
     // The library's own; the command is a program like others.
     if (name.starts_with("acre::")) return !name.starts_with("acre::tool::");
-    const std::size_t last = name.rfind("::");
-    return is_named_like_malloc(last == std::string::npos ? name : std::string_view{name}.substr(last + 2));
+    return is_named_like_malloc(name);
+}
+
+bool only_allocates(std::string_view demangled) {
+    const std::string name = short_name(demangled);
+    return name.starts_with("operator new") || is_named_like_malloc(name);
 }
 
 bool is_runtime_library(std::string_view path) {

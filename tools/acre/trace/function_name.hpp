@@ -13,7 +13,10 @@ std::string short_name(std::string_view demangled);
 /// wrappers that are named like them (xmalloc, sqlite3DbMallocRaw): the program's own decision stands in a caller.
 bool passes_memory_on(std::string_view demangled);
 
-/// The same of a whole module: the C and C++ run-time libraries and the recorder itself.
+/// True for the allocation functions alone and what is named like them.
+bool only_allocates(std::string_view demangled);
+
+/// What passes memory on as a whole module: the C and C++ run-time libraries and the recorder itself.
 bool is_runtime_library(std::string_view module_path);
 
 }  // namespace acre::tool
