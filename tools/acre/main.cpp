@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <memory>
 #include <new>
@@ -60,9 +61,13 @@ std::vector<std::string> own_arguments(int count, char** arguments, std::vector<
     return own;
 }
 
+/// As far as that can be seen before anything is allocated.
 bool measures(int count, char** arguments) {
-    const std::string_view word = subcommand_of(count, arguments);
-    return word == "replay" || word == "advise" || word == "report";
+    constexpr std::array<std::string_view, 3> measuring{"replay", "advise", "report"};
+    constexpr std::array<std::string_view, 4> prevents{"--no-measure", "--list", "--help", "-h"};
+    if (std::ranges::find(measuring, subcommand_of(count, arguments)) == measuring.end()) return false;
+    char** const end = std::find(arguments + 1, arguments + count, std::string_view{"--"});
+    return std::find_first_of(arguments + 1, end, prevents.begin(), prevents.end()) == end;
 }
 
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
@@ -103,7 +108,7 @@ int run(int count, char** arguments) {
     if (measures(count, arguments)) host.emplace();
 
     command_context context;
-    context.host = host ? &*host : nullptr;
+    context.host = [&]() -> replay_host& { return host ? *host : host.emplace(); };
     command_action action;
     CLI::App app{"Finds out which allocators a real program needs, how large, and what they gain.", "acre"};
     app.set_version_flag("--version", "acre " ACRE_VERSION);

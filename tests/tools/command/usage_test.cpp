@@ -138,6 +138,33 @@ TEST_F(usage, standard_output_that_cannot_be_written_is_told_by_each_subcommand)
 
 /// With too little memory the program may not even start, and what was recorded of it may not be converted. From limit to
 /// limit it is another thing that does not fit; but it is said, and the recording is kept.
+/// The process that plays is made only where something is played, and what goes side by side can go one after the other.
+TEST_F(usage, what_measures_nothing_starts_no_process) {
+    // So few files can be open that the replay would have none.
+    const std::pair<const char*, const char*> lines[] = {{"6", "report a.acre --no-measure -o b.html"},
+                                                         {"6", "report a.acre --no-measure --no-fit -o b.html"},
+                                                         {"4", "advise a.acre --no-measure"},
+                                                         {"4", "replay --list"},
+                                                         {"4", "report --help"}};
+    for (const auto& [files, line] : lines) {
+        const run_result result = shell("ulimit -n " + std::string{files} + "; '" ACRE_COMMAND "' -q " + line);
+        EXPECT_EQ(result.status, 0) << line << result.errors;
+        EXPECT_EQ(result.errors, "") << line;
+    }
+    EXPECT_EQ(acre("-q advise a.acre --no-measure=false").status, 0) << "what is not seen early is measured as well";
+}
+
+TEST_F(usage, a_report_with_too_little_memory_for_threads_is_written_or_says_what_is_missing) {
+    if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer needs all of the address space";
+    for (int kilobytes = 14'000; kilobytes <= 40'000; kilobytes += 2'000) {
+        const std::string limited = "ulimit -v " + std::to_string(kilobytes) + "; ";
+        if (shell(limited + "'" ACRE_COMMAND "' --version").status != 0) continue;
+        const run_result result = shell(limited + "'" ACRE_COMMAND "' -q report a.acre --no-measure -o b.html");
+        if (result.status == 0) continue;
+        EXPECT_NE(result.errors.find("memory"), std::string::npos) << kilobytes << result.errors;
+    }
+}
+
 TEST_F(usage, recording_with_little_memory_is_told_and_keeps_what_was_recorded) {
     if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer needs all of the address space";
     for (int kilobytes = 16'000; kilobytes <= 40'000; kilobytes += 3'000) {

@@ -38,7 +38,7 @@ history read_history(trace_reader& reader, const call_paths& paths, const comman
 
 void measure(advice_list& list, const history& run, const command_context& context) {
     progress_bar bar{"measuring", !context.quiet};
-    measure_advices(*context.host, run, list, [&](double done) { bar.show(done); });
+    measure_advices(context.host(), run, list, [&](double done) { bar.show(done); });
 }
 
 /// A trace with what an advice needs of it.

@@ -29,10 +29,10 @@ inline const std::vector<std::string> stack_methods{"trie", "fp", "caller"};
 
 /// What a subcommand's code is given besides its own options.
 struct command_context {
-    bool quiet = false;             // no progress bar, no remarks
-    replay_host* host = nullptr;    // where the command measures
-    std::vector<std::string> rest;  // of the command line, after "--"
-    option_values values;           // that the options take
+    bool quiet = false;                  // no progress bar, no remarks
+    std::function<replay_host&()> host;  // where what is measured is played
+    std::vector<std::string> rest;       // of the command line, after "--"
+    option_values values;                // that the options take
 };
 
 /// The code of the subcommand that was chosen: its exit status.
@@ -55,7 +55,7 @@ inline bool runs_a_program(std::string_view subcommand) {
     return subcommand == "record";
 }
 
-/// Those that people use; others are there for shells and for installing acre.
+/// Those that people use; others are there for shells.
 std::vector<const CLI::App*> shown_subcommands(const CLI::App& app);
 
 /// Options of `acre` that may also stand behind a subcommand.

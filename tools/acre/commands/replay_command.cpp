@@ -115,7 +115,7 @@ void measure(const sequence_view& steps, const replay_options& options, replay_o
         how.progress = [&](double done) {
             bar.show((static_cast<double>(outcome.heaps.size()) + done) / static_cast<double>(litters.size()));
         };
-        outcome.heaps.push_back({litter, compare(*context.host, steps, outcome.contenders, how)});
+        outcome.heaps.push_back({litter, compare(context.host(), steps, outcome.contenders, how)});
     }
 }
 

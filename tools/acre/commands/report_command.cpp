@@ -36,6 +36,9 @@ constexpr std::size_t sites_shown = 25;
 constexpr std::uint64_t most_replayed = 500'000;  // events: a comparison needs no more
 constexpr double replay_seconds = 2;              // for the rounds beyond the first few
 
+// In a thread of its own; where the system gives no thread, for lack of memory or by a limit, afterwards.
+constexpr std::launch beside = std::launch::async | std::launch::deferred;
+
 struct report_options {
     std::string file;
     std::string output;
@@ -57,14 +60,13 @@ public:
 
     int run() {
         for (const std::string& file : options_.fits) parts_.fit.push_back(read_fit(file));
-        std::future<trace_summary> summing_up =
-            std::async(std::launch::async, [&] { return summarise(second_reader_, paths_); });
+        std::future<trace_summary> summing_up = std::async(beside, [&] { return summarise(second_reader_, paths_); });
         const history run = pass("reading", [&] { return history{reader_, paths_}; });
         const trace_summary summary = summing_up.get();
         parts_.info = info_json(reader_, paths_, summary, sites_shown);
         advice_list list = plan(run);
         if (is_to_measure(summary)) measure(list, run, summary);
-        std::future<void> fitting = std::async(std::launch::async, [&] {
+        std::future<void> fitting = std::async(beside, [&] {
             if (is_to_fit()) fit_sizes(list, run);
         });
         const run_picture picture =
@@ -124,7 +126,7 @@ private:
     void measure(advice_list& list, const history& run, const trace_summary& summary) {
         if (run.object_count() != 0) {
             progress_bar bar{"measuring", !context_.quiet};
-            measure_advices(*context_.host, run, list, [&](double done) { bar.show(done); });
+            measure_advices(context_.host(), run, list, [&](double done) { bar.show(done); });
         }
         const replay_outcome outcome = replay(run, summary);
         parts_.replay = replay_json(outcome, replay_failures(outcome));
@@ -144,7 +146,7 @@ private:
         how.most_seconds = replay_seconds;
         progress_bar bar{"replaying", !context_.quiet};
         how.progress = [&](double done) { bar.show(done); };
-        outcome.heaps.push_back({0, compare(*context_.host, steps.view(), outcome.contenders, how)});
+        outcome.heaps.push_back({0, compare(context_.host(), steps.view(), outcome.contenders, how)});
         return outcome;
     }
 
@@ -179,9 +181,7 @@ void add_report_command(CLI::App& app, command_context& context, command_action&
         .whole_number(command->add_option("--top", options->top, "How many advices to measure and show"), "N", 1,
                       most_shown)
         ->capture_default_str();
-    values
-        .file(command->add_option("--fit", options->fits,
-                                  "Show what 'acre fit --json' printed into this file, too; may be repeated"))
+    values.file(command->add_option("--fit", options->fits, "Show what 'acre fit --json' printed into this file, too"))
         ->allow_extra_args(false);
     command->add_flag("--no-measure", options->no_measure,
                       "Replay nothing: quick, and the same page each time, but without savings");
