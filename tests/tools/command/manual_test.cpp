@@ -17,8 +17,8 @@ namespace {
 using namespace acre::test;
 namespace fs = std::filesystem;
 
-const std::vector<std::string> subcommands{"record", "finish", "info",   "diff",  "replay",
-                                           "fit",    "advise", "report", "export"};
+const std::vector<std::string> subcommands{"record", "finish", "info",   "diff",   "replay",
+                                           "fit",    "advise", "report", "export", "man"};
 
 std::string file_text(const fs::path& path) {
     std::ifstream file{path};
@@ -87,9 +87,29 @@ TEST_F(manual, has_a_page_of_each_command_with_all_of_its_options) {
 TEST_F(manual, is_what_the_command_prints) {
     EXPECT_EQ(acre("man").output, file_text(fs::path{ACRE_MANUAL} / "acre.1"));
     EXPECT_EQ(acre("man fit").output, file_text(fs::path{ACRE_MANUAL} / "acre-fit.1"));
-    expect_failure("man bogus", 1, "there is no page about 'bogus': name a subcommand");
+    expect_failure("man bogus", 2, "SUBCOMMAND: 'bogus' is none of record, finish, info");
     expect_failure("man fit --folder .", 2, "SUBCOMMAND excludes --folder");
     expect_failure("man --folder missing", 1, "cannot write 'missing/acre.1'");
+}
+
+TEST_F(manual, says_where_long_traces_are_kept_and_what_a_folder_is) {
+    EXPECT_NE(acre("man").output.find("advise, replay, report and fit keep"), std::string::npos);
+    EXPECT_NE(without_escapes(acre("man man").output).find("\\fB--folder\\fR \\fIFOLDER\\fR"), std::string::npos);
+}
+
+TEST_F(manual, help_names_all_that_can_be_fitted) {
+    const std::string help = acre("fit --help").output;
+    const std::string offered = acre("complete -- fit --for ''").output;
+    for (const char* name : {"inline_multi_arena", "inline_concurrent_multi_arena", "inline_arena", "object_pool"}) {
+        EXPECT_NE(help.find(name + std::string{","}), std::string::npos) << name;
+        EXPECT_NE(offered.find(name + std::string{"\t"}), std::string::npos) << name;
+    }
+}
+
+TEST_F(manual, says_nothing_twice) {
+    for (const std::string& each : subcommands) {
+        EXPECT_EQ(acre(each + " --help").output.find("may be repeated (may be repeated)"), std::string::npos) << each;
+    }
 }
 
 TEST_F(manual, is_understood_by_man) {

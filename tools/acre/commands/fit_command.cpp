@@ -77,6 +77,12 @@ fit_targets targets_of(const std::vector<std::string>& names) {
     return wanted;
 }
 
+std::string targets_text() {
+    std::string names;
+    for (const target_name& each : target_names) names += std::string{each.name} + ", ";
+    return names + "separated by commas, or all";
+}
+
 std::vector<described_word> target_words() {
     std::vector<described_word> words{{"all", {}}};
     for (const target_name& each : target_names) words.push_back({each.name, {}});
@@ -203,11 +209,7 @@ void add_fit_command(CLI::App& app, command_context& context, command_action& ac
         app.add_subcommand("fit", "Finds how large arenas and pools must be for a trace, or for a part of it");
     option_values& values = context.values;
     values.trace(command->add_option("FILE", options->file, "The trace")->required());
-    values
-        .list_of(command->add_option("--for", options->types,
-                                     "multi_arena, concurrent_multi_arena, arena, pool, typed_arena, realtime_heap, "
-                                     "separated by commas, or all"),
-                 target_words())
+    values.list_of(command->add_option("--for", options->types, targets_text()), target_words())
         ->delimiter(',')
         ->allow_extra_args(false);
     add_selection_options(*command, values, *options);

@@ -5,7 +5,6 @@
 
 #include "command.hpp"
 #include "manual.hpp"
-#include "trace/error.hpp"
 #include "trace/replacing_file.hpp"
 
 namespace acre::tool {
@@ -17,14 +16,6 @@ struct man_options {
     std::string folder;
 };
 
-const CLI::App& page_named(const CLI::App& app, const std::string& name) {
-    if (name.empty()) return app;
-    for (const CLI::App* each : shown_subcommands(app)) {
-        if (each->get_name() == name) return *each;
-    }
-    throw tool_error{"there is no page about '" + name + "': name a subcommand that 'acre --help' shows"};
-}
-
 void write_page(const std::filesystem::path& folder, const CLI::App& page_of, const option_values& values) {
     const std::string page = manual_page(page_of, values);
     replacing_file file{folder / (manual_name(page_of) + ".1")};
@@ -34,7 +25,7 @@ void write_page(const std::filesystem::path& folder, const CLI::App& page_of, co
 
 int run_man(const man_options& options, const CLI::App& app, const option_values& values) {
     if (options.folder.empty()) {
-        print(manual_page(page_named(app, options.page), values));
+        print(manual_page(options.page.empty() ? app : *app.get_subcommand(options.page), values));
         return status_success;
     }
     write_page(options.folder, app, values);
@@ -47,10 +38,13 @@ int run_man(const man_options& options, const CLI::App& app, const option_values
 void add_man_command(CLI::App& app, command_context& context, command_action& action) {
     auto options = std::make_shared<man_options>();
     CLI::App* command = app.add_subcommand("man", "Prints the man page of acre or of a subcommand");
-    command->group("");
-    CLI::Option* page = command->add_option("SUBCOMMAND", options->page, "Whose page; without it that of acre");
+    std::vector<std::string> pages;
+    for (const CLI::App* each : shown_subcommands(app)) pages.push_back(each->get_name());
+    CLI::Option* page = context.values.one_of(
+        command->add_option("SUBCOMMAND", options->page, "Whose page; without it that of acre"), pages);
     context.values
-        .file(command->add_option("--folder", options->folder, "Write all pages into this folder, which there must be"))
+        .folder(
+            command->add_option("--folder", options->folder, "Write all pages into this folder, which there must be"))
         ->excludes(page);
     command->footer("Example:\n  acre man record | man -l -");
     command->callback([&, options] { action = [&, options] { return run_man(*options, app, context.values); }; });

@@ -146,7 +146,7 @@ constexpr std::array<std::pair<const char*, const char*>, 4> exit_statuses{
 constexpr std::array<std::pair<const char*, const char*>, 3> variables{
     {{"NO_COLOR", "When set and not empty, output has no colours, also on a terminal."},
      {"TERM", "On a terminal of the kind dumb there are neither colours nor a progress bar."},
-     {"TMPDIR", "Where advise and report keep the events of long traces; without it /var/tmp."}}};
+     {"TMPDIR", "Where advise, replay, report and fit keep the events of long traces; without it /var/tmp."}}};
 
 std::string items(const auto& pairs) {
     std::string text;

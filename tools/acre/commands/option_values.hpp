@@ -41,6 +41,8 @@ public:
 
     CLI::Option* file(CLI::Option* option) { return set(option, {rule_kind::file, "FILE"}); }
 
+    CLI::Option* folder(CLI::Option* option) { return set(option, {rule_kind::file, "FOLDER"}); }
+
     /// What is called so in help.
     CLI::Option* text(CLI::Option* option, std::string name) { return set(option, {rule_kind::text, std::move(name)}); }
 
