@@ -154,14 +154,12 @@ TEST_F(usage, what_measures_nothing_starts_no_process) {
     EXPECT_EQ(acre("-q advise a.acre --no-measure=false").status, 0) << "what is not seen early is measured as well";
 }
 
-TEST_F(usage, a_report_with_too_little_memory_for_threads_is_written_or_says_what_is_missing) {
+TEST_F(usage, a_report_does_not_fail_for_lack_of_a_thread) {
     if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer needs all of the address space";
     for (int kilobytes = 14'000; kilobytes <= 40'000; kilobytes += 2'000) {
-        const std::string limited = "ulimit -v " + std::to_string(kilobytes) + "; ";
-        if (shell(limited + "'" ACRE_COMMAND "' --version").status != 0) continue;
-        const run_result result = shell(limited + "'" ACRE_COMMAND "' -q report a.acre --no-measure -o b.html");
-        if (result.status == 0) continue;
-        EXPECT_NE(result.errors.find("memory"), std::string::npos) << kilobytes << result.errors;
+        const run_result result = shell("ulimit -v " + std::to_string(kilobytes) +
+                                        "; '" ACRE_COMMAND "' -q report a.acre --no-measure -o b.html");
+        EXPECT_EQ(result.errors.find("Resource temporarily"), std::string::npos) << kilobytes;
     }
 }
 
