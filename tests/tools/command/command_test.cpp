@@ -563,6 +563,7 @@ TEST_F(command, a_cut_off_trace_is_used_as_far_as_it_is_whole) {
     EXPECT_EQ(nlohmann::json::parse(info.output)["events"], 65'536);
     EXPECT_NE(info.errors.find("cut off: 65,536 events are whole"), std::string::npos) << info.errors;
     EXPECT_EQ(std::count(info.errors.begin(), info.errors.end(), '\n'), 1);
+    EXPECT_NE(acre("info cut.acre").output.find("; their frees may be in the part that is missing"), std::string::npos);
     EXPECT_EQ(acre("advise cut.acre --top 1").status, 3);
     EXPECT_EQ(acre("report cut.acre --no-measure").status, 3);
     EXPECT_NE(data_in(content_of("cut.html"))["info"]["missing"].get<std::string>().find("65,536 events"),

@@ -42,6 +42,18 @@ TEST(function_name, never_fails_on_odd_names) {
     }
 }
 
+TEST(function_name, long_ones_lose_arguments_and_keep_the_functions_own_name) {
+    std::string type = "int";
+    for (int i = 0; i < 30; ++i) type = "std::map<" + type + ">";
+    EXPECT_EQ(shortened_name("cache<" + type + ">::find(" + type + " const&)::{lambda()#1}::operator()() const", 90),
+              "cache<std::map<…>>::find(std::map<…> const&)::{lambda()#1}::operator()() const");
+    EXPECT_EQ(shortened_name("std::ostream& operator<< <" + type + ">(std::ostream&)", 60),
+              "std::ostream& operator<< <std::map<…>>(std::ostream&)");
+    EXPECT_EQ(shortened_name("short_one<int>::f()", 60), "short_one<int>::f()");
+    EXPECT_EQ(shortened_name(std::string(100, 'a') + "<int>" + std::string(100, 'b'), 10), "aaaaa … bbbbb");
+    for (const char* odd : {"<", ">>>", "operator", "((((", "a->b->"}) EXPECT_NO_THROW(shortened_name(odd, 1)) << odd;
+}
+
 TEST(function_name, wrappers_of_malloc_pass_memory_on) {
     for (const char* name :
          {"operator new(unsigned long)", "std::string::_M_create(unsigned long&, unsigned long)",

@@ -161,8 +161,10 @@ std::string figures(const trace_reader& reader, const trace_summary& summary) {
     line("frees", freed);
     line("bytes", fmt::format("{} in all; at most {}, and at most {}, at a time", bytes_text(summary.allocated.bytes),
                               bytes_text(summary.peak_bytes), plural(summary.peak_objects, "object", "objects")));
-    line("never freed", fmt::format("{}, {}", plural(summary.never_freed.count, "object", "objects"),
-                                    bytes_text(summary.never_freed.bytes)));
+    line("never freed",
+         fmt::format("{}, {}{}", plural(summary.never_freed.count, "object", "objects"),
+                     bytes_text(summary.never_freed.bytes),
+                     reader.missing().empty() ? "" : "; their frees may be in the part that is missing"));
     if (header.unmatched_frees != 0) {
         line("unmatched", plural(header.unmatched_frees, "free", "frees") + " of memory whose allocation was not seen");
     }

@@ -1,4 +1,5 @@
 #include "report_json.hpp"
+#include "trace/function_name.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -72,14 +73,18 @@ json histogram_json(const tally_histogram& histogram, scale scaled) {
 // Names of templates go on for kilobytes.
 constexpr std::size_t longest_name = 400;
 
-/// Cuts the names that are longer than the page shows, wherever they are, but not the code to copy.
-void cut_names(json& part) {
+/// Cuts the texts that are longer than the page shows, wherever they are, but not the code to copy.
+void cut_names(json& part, bool of_function = false) {
     if (part.is_string()) {
         auto& text = part.get_ref<std::string&>();
-        if (text.size() > longest_name) text.resize(longest_name);
+        if (of_function) {
+            text = shortened_name(text, longest_name);
+        } else if (text.size() > longest_name) {
+            text.resize(longest_name);
+        }
     } else if (part.is_structured()) {
         for (const auto& [key, value] : part.items()) {
-            if (key != "code") cut_names(value);
+            if (key != "code") cut_names(value, key == "function" || key == "scope");
         }
     }
 }
@@ -92,7 +97,7 @@ public:
         const auto [place, added] = places_.try_emplace(function, functions_.size());
         if (added) {
             const function_info& info = paths_.functions()[function];
-            const std::string full = info.name == info.short_name ? "" : info.name.substr(0, longest_name);
+            const std::string full = info.name == info.short_name ? "" : shortened_name(info.name, longest_name);
             functions_.push_back({info.short_name.substr(0, longest_name), full, info.passes_memory_on ? 1 : 0});
         }
         return place->second;

@@ -59,6 +59,34 @@ bool ends_with_digits_or(std::string_view name, std::string_view word) {
     return name.ends_with(word);
 }
 
+/// Length of what stands at `at` and is no bracket though it looks like one: "operator<", "->", "()"; else 0.
+std::size_t no_bracket_length(std::string_view name, std::size_t at) {
+    if (begins_operator(name, at))
+        return operator_word.size() + operator_symbol_length(name.substr(at + operator_word.size()));
+    const std::string_view pair = name.substr(at, 2);
+    return pair == "->" || pair == "()" ? 2 : 0;
+}
+
+/// Without what stands in more than so many brackets: of "a<b<c>>::f(d<e>)" and 1 it is "a<b<…>>::f(d<…>)".
+std::string less_deep(std::string_view name, std::size_t most) {
+    std::string shown;
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (const std::size_t length = no_bracket_length(name, i); length != 0) {
+            if (depth <= most) shown += name.substr(i, length);
+            i += length - 1;
+            continue;
+        }
+        const bool opens = name[i] == '<' || name[i] == '(';
+        const bool closes = name[i] == '>' || name[i] == ')';
+        if (opens) ++depth;
+        if (depth <= most || (depth == most + 1 && (opens || closes))) shown += name[i];
+        if (opens && depth == most + 1) shown += "…";
+        if (closes && depth != 0) --depth;
+    }
+    return shown;
+}
+
 std::string lower_case(std::string_view text) {
     std::string lower{text};
     std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -119,6 +147,13 @@ std::string short_name(std::string_view name) {
         }
     }
     return result.empty() ? std::string{name} : result;
+}
+
+std::string shortened_name(std::string_view name, std::size_t letters) {
+    std::string shown{name};
+    for (std::size_t most = 6; most-- > 0 && shown.size() > letters;) shown = less_deep(name, most);
+    if (shown.size() <= letters) return shown;
+    return shown.substr(0, letters / 2) + " … " + shown.substr(shown.size() - letters / 2);
 }
 
 bool passes_memory_on(std::string_view demangled) {

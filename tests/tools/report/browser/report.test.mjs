@@ -133,6 +133,7 @@ describe('what a trace lacks', () => {
   it('is said of one that was cut off', async () => {
     await open('truncated');
     assert.match(await text_of('#notices'), /not whole: .*65,536 events are whole/);
+    assert.match(await text_of('#facts'), /frees may be in the missing part/);
   });
   it('is said of samples', async () => {
     await open('sampled');
@@ -250,6 +251,17 @@ describe('the histograms', () => {
     await page.locator('#size-plot .plot').focus();
     await page.keyboard.press('End');
     assert.notEqual(await text_of('#size-plot .readout'), first);
+  });
+
+  it('have each label where its bar begins', async () => {
+    await open('server');
+    const found = await page.evaluate(() => {
+      const svg = document.querySelector('#size-plot svg');
+      const edges = [...svg.querySelectorAll('.target')].map((each) => Number(each.getAttribute('x')));
+      return [...svg.querySelectorAll('text[text-anchor=middle]')].map((each) => edges.includes(Number(each.getAttribute('x'))));
+    });
+    assert.ok(found.length > 0 && found.every((each) => each));
+    assert.match(await text_of('#size-plot figcaption'), /begins with/);
   });
 
   it('change clock and weight', async () => {
@@ -381,6 +393,22 @@ describe('a page of much', () => {
     assert.match(await text_of('#flame-graph .readout >> nth=1'), /In full: company::product/);
     assert.ok(await page.evaluate(() => document.body.scrollHeight) < 40_000);
   });
+
+  it('shortens names at their template arguments, not at the name of the function', async () => {
+    await open('long_names');
+    assert.match(await text_of('#site-table tbody th'), /visit_each_of_them<std::map<.*…>+\(std::map<.*…>+&&\) \(handler_/);
+  });
+
+  it('says where a long command line goes on, and goes on when it is asked to', async () => {
+    await open('long_names');
+    const height = () => page.evaluate(() => document.getElementById('command').clientHeight);
+    const folded = await height();
+    assert.ok(folded > 20 && folded < 120, `${folded} px high`);
+    assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('#command summary')).webkitLineClamp), '4');
+    await page.locator('#command summary').focus();
+    await page.keyboard.press('Enter');
+    assert.ok(await height() > folded * 2, `${await height()} px high`);
+  });
 });
 
 describe('the page as a whole', () => {
@@ -441,5 +469,18 @@ describe('the page as a whole', () => {
     assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
     assert.deepEqual(await page.evaluate(contrast_problems), []);
     assert.equal(await page.locator('#theme').isVisible(), false);
+  });
+
+  it('prints code without wrapping its lines', async () => {
+    await open('server', { viewport: { width: 700, height: 900 } }); // as wide as a page of A4
+    await page.emulateMedia({ media: 'print' });
+    const blocks = await page.evaluate(() => [...document.querySelectorAll('.advice .code code')].map((each) => {
+      const range = document.createRange();
+      range.selectNodeContents(each);
+      const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+      return { shown: tops.size, lines: each.textContent.trimEnd().split('\n').filter((line) => line.trim()).length };
+    }));
+    assert.ok(blocks.length > 0);
+    for (const { shown, lines } of blocks) assert.ok(shown <= lines, `${shown} lines of ${lines}`);
   });
 });

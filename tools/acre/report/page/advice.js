@@ -56,7 +56,10 @@ function code_block(text, title) {
     button.removeAttribute('aria-label');
     copy(text, code, button);
   });
-  return element('div', { class: 'code' }, button, element('pre', { tabindex: '0', 'aria-label': `Code of: ${title}` }, code));
+  const block = element('pre', { tabindex: '0', 'aria-label': `Code of: ${title}` }, code);
+  // On paper nothing scrolls: the letters are made as small as the longest line needs.
+  block.style.setProperty('--letters', Math.max(...text.split('\n').map((line) => line.length)));
+  return element('div', { class: 'code' }, button, block);
 }
 
 function evidence_rows(evidence) {

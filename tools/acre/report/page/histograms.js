@@ -1,6 +1,7 @@
 // How sizes and lifetimes are distributed, as bars.
 
 const histogram_height = 220;
+const from_labels = 'A label is what the bar to the right of its mark begins with.';
 
 // `classes` are [label, range in words, count, bytes]; one bar each, by count or by bytes.
 function add_histogram(into, title, explanation, options) {
@@ -56,9 +57,12 @@ function draw_bars(width, values, classes, weight, chosen, tell, title) {
       class: i === chosen ? 'target chosen' : 'target', onclick: () => tell(i) }, shape('title', {}, class_text(classes, i)));
     svg.append(bar, whole);
     const is_last = i === classes.length - 1;
-    if (is_last || (i % every === 0 && classes.length - 1 - i >= every * 1.3)) {
-      const at_edge = is_last && width - margin.right - x < 70;
-      svg.append(plot_text(at_edge ? width - margin.right : x + step / 2, bottom + 18, classes[i][0], at_edge ? 'end' : 'middle'));
+    if (is_last || (i % every === 0 && classes.length - 1 - i >= every * 1.5)) {
+      // A class begins at its label; what is no class of a range has it in the middle.
+      const at = classes[i][4] ? x + step / 2 : x;
+      const at_edge = is_last && width - at < 40;
+      if (at === x) svg.append(shape('line', { x1: x, x2: x, y1: bottom, y2: bottom + 5, class: 'axis' }));
+      svg.append(plot_text(at_edge ? width - margin.right : at, bottom + 18, classes[i][0], at_edge ? 'end' : 'middle'));
     }
   });
   svg.append(shape('line', { x1: margin.left, x2: width - margin.right, y1: bottom, y2: bottom, class: 'axis' }));
@@ -77,7 +81,7 @@ function classes_of(rows, text_of) {
 
 function show_sizes() {
   const classes = classes_of(data.sizes, bytes_text);
-  add_histogram(by_id('size-plot'), 'Sizes that were asked for', '', {
+  add_histogram(by_id('size-plot'), 'Sizes that were asked for', from_labels, {
     name: 'size', classes: () => classes, controls: () => null,
   });
 }
@@ -95,7 +99,7 @@ function show_lifetimes() {
   let clock = 'time';
   add_histogram(by_id('lifetime-plot'), 'From allocation to free',
     'In time, or by what the program allocated meanwhile: a clock that does not depend on the machine. Objects of ' +
-    '0 allocations are freed before the next one.', {
+    `0 allocations are freed before the next one. ${from_labels}`, {
       name: 'lifetime',
       classes: () => clocks[clock],
       controls: (changed) => choice('Lifetime in', 'lifetime-clock',

@@ -5,18 +5,28 @@ function add_facts(facts) {
     element('div', {}, element('dt', {}, name), element('dd', {}, value), more ? element('dd', { class: 'more' }, more) : null)));
 }
 
+// A long one is folded to its first lines.
+function command_line(text) {
+  return text.length < 160 ? text : element('details', {}, element('summary', {}, text));
+}
+
+function never_freed_text(info) {
+  const objects = plural(info.never_freed.count, 'object', 'objects');
+  return info.missing ? `${objects}; their frees may be in the missing part of the trace` : objects;
+}
+
 function show_run() {
   const { info } = data;
   const program = info.command.length > 0 ? file_name(info.command[0]) : 'the program';
   document.title = `acre report: ${program}`;
   by_id('program').textContent = program;
-  by_id('command').textContent = info.command.join(' ');
+  by_id('command').append(command_line(info.command.join(' ')));
   by_id('trace').textContent = file_name(info.trace);
   add_facts([
     ['Allocations', count_text(info.allocations), `${count_text(info.reallocations)} by realloc`],
     ['Allocated', bytes_text(info.bytes), `in ${plural(info.threads, 'thread', 'threads')}`],
     ['Alive at a time', `at most ${bytes_text(info.peak_bytes)}`, `at most ${plural(info.peak_objects, 'object', 'objects')}`],
-    ['Never freed', bytes_text(info.never_freed.bytes), plural(info.never_freed.count, 'object', 'objects')],
+    ['Never freed', bytes_text(info.never_freed.bytes), never_freed_text(info)],
     ['Freed elsewhere', info.frees > 0 ? percent_text(info.freed_by_other_thread / info.frees) : '0.0 %', 'of the frees, by another thread'],
     ['Time', time_text(info.duration_ns), info.cpu_us === null ? 'CPU time not known' : `CPU time ${time_text(info.cpu_us * 1000)}, with the recording`],
     ['Recorded', info.date.slice(0, 10), info.date.slice(11)],

@@ -52,10 +52,27 @@ function fitting(text, width, letter = 7) {
   return text.length <= letters ? text : letters < 3 ? '' : `${text.slice(0, letters - 1)}…`;
 }
 
-// Names that templates make: their beginning and their end.
+// Without what stands in more than so many brackets: of "a<b<c>>::f(d<e>)" and 1 it is "a<b<…>>::f(d<…>)".
+function less_deep(name, most) {
+  let depth = 0;
+  let shown = '';
+  for (const part of name.split(/(operator(?:<=>|<<|>>|->|<=|>=|<|>|\(\))|->|\(\)|[<>()])/)) {
+    const opens = part === '<' || part === '(';
+    const closes = part === '>' || part === ')';
+    if (opens) ++depth;
+    if (depth <= most || (depth === most + 1 && (opens || closes))) shown += part;
+    if (opens && depth === most + 1) shown += '…';
+    if (closes) depth = Math.max(depth - 1, 0);
+  }
+  return shown;
+}
+
+// Names that templates make, with fewer of their arguments; the function's own name stands at the end and stays.
 function shortened(name, letters = 120) {
+  let shown = name;
+  for (let most = 5; most >= 0 && shown.length > letters; --most) shown = less_deep(name, most);
   const half = Math.floor(letters / 2);
-  return name.length <= letters ? name : `${name.slice(0, half)} … ${name.slice(-half)}`;
+  return shown.length <= letters ? shown : `${shown.slice(0, half)} … ${shown.slice(-half)}`;
 }
 
 function file_name(path) {
