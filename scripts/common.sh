@@ -36,7 +36,9 @@ best_clang() {
 # Whether that clang brings libFuzzer, without which there are no fuzzers.
 has_fuzzer() {
     local clang
-    clang=$(best_clang) && compgen -G "$("$clang" --print-runtime-dir)/libclang_rt.fuzzer*.a" >/dev/null
+    clang=$(best_clang) || return 1
+    "$clang" -fsanitize=fuzzer -x c++ -o /dev/null - 2>/dev/null \
+        <<<'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }'
 }
 
 c_compiler_of() { sed 's/clang++/clang/; s/g++/gcc/' <<<"$1"; }

@@ -300,7 +300,7 @@ TEST_F(damage, impossible_events_are_refused) {
     expect(1, {.op = "\x47", .size = "", .guess = numbers({0})}, "a free has an alignment");
     expect(1, {.op = release, .size = "", .guess = numbers({7}), .object = numbers({0})}, "never allocated");
     expect(1, {.op = release, .size = "", .guess = numbers({8})}, "the guess");
-    for (const std::uint64_t guess : {0, 1, 2, 3, 4, 5, 6}) {
+    for (std::uint64_t guess = 0; guess < 7; ++guess) {
         expect(1, {.op = release, .size = "", .guess = numbers({guess})}, "does not live");
     }
     const columns twice{.op = numbers({0}) + release + release,
