@@ -168,6 +168,7 @@ TEST_F(plan, a_function_that_calls_itself_is_no_scope) {
         for (const std::uint64_t each : inner_nodes) made.release(each, inner_end);
         for (const std::uint64_t each : outer_nodes) made.release(each, outer_end);
     }
+    ASSERT_FALSE(planned().advices.empty());
     for (const advice& each : planned().advices) {
         EXPECT_NE(each.suits, verdict::arena) << code_of(each, paths());
         EXPECT_FALSE(each.of_scope);
@@ -182,6 +183,7 @@ TEST_F(plan, without_stacks_at_frees_nobody_owns_a_scratch) {
         made.release(b, no_stack);
         made.release(a, no_stack);
     }
+    ASSERT_FALSE(planned().advices.empty());
     for (const advice& each : planned().advices) EXPECT_FALSE(lies_in_owner(each.suits)) << code_of(each, paths());
 }
 
