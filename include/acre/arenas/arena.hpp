@@ -103,7 +103,7 @@ public:
     arena& operator=(const arena&) = delete;
 
     /// Runs the destructors due and gives all blocks back. Scratches that still live are ended.
-    ~arena() { reset(acre::release); }
+    ~arena() { end(); }
 
     /// Uninitialised storage of `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory,
     /// request_too_large, limit_exceeded or bad_alignment. Constant time but for a new block.
@@ -364,11 +364,13 @@ protected:
         enter(initial_, initial_->start());
     }
 
-    /// Takes everything back and the storage given at construction out of use, which dies before the arena does.
-    void give_up_initial() noexcept {
-        reset(acre::release);
-        initial_ = nullptr;
-        start_anew(nullptr);
+    /// Runs the destructors due and gives all blocks back, once and for all: nothing is allocated afterwards. May be called
+    /// again. Constant time plus the destructors due where nothing was taken from upstream.
+    void end() noexcept {
+        end_scopes();
+        destroy_down_to(nullptr);
+        if (held_bytes_ != 0) [[unlikely]]
+            give_all_back();
     }
 
     static constexpr std::size_t header_bytes = sizeof(block);
@@ -658,6 +660,17 @@ private:
                 give_back(each);
             }
         }
+    }
+
+    // Out of line: an arena that ends within its initial block, as most inline ones do, has nothing to give back.
+    [[gnu::noinline]] void give_all_back() noexcept {
+        const auto is_initial = [this](const block* each) { return each == initial_; };
+        const auto none = [](const block*) { return false; };
+        trim(current_, is_initial);
+        trim(oversize_, none);
+        trim(spare_, none);
+        trim(spare_oversize_, none);
+        assert(held_bytes_ == 0);
     }
 
     // Nothing is in use when this runs. Out of line: only for policies that give blocks back.
