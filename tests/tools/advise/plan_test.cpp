@@ -211,6 +211,18 @@ TEST_F(plan, a_few_that_live_on_are_evicted_and_named) {
     EXPECT_NE(cautions[0].find("remember (made.cpp:4)"), std::string::npos) << cautions[0];
 }
 
+TEST_F(plan, what_is_written_in_c_is_said_to_need_a_file_of_cpp) {
+    for (int i = 0; i < 40; ++i) requests(5);
+    planned();
+    const advice* found = about("copy_text");
+    if (found == nullptr) found = about("insert");
+    ASSERT_NE(found, nullptr);
+    const auto is_about_c = [](const std::string& caution) { return caution.starts_with("made.c is C, "); };
+    EXPECT_TRUE(std::ranges::none_of(cautions_of(*found, paths()), is_about_c));
+    for (frame_info& frame : made.tables.frames) frame.locations[0].file = "made.c";
+    EXPECT_TRUE(std::ranges::any_of(cautions_of(*found, call_paths{made.tables}), is_about_c));
+}
+
 TEST_F(plan, objects_that_come_and_go_across_requests_do_not_spoil_their_arena) {
     // Both die in the same function; the one is an arena, the other a pool.
     const auto spawns = made.stack({"main", "frame:1", "spawn:3"});

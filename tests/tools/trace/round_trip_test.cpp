@@ -36,6 +36,18 @@ INSTANTIATE_TEST_SUITE_P(lengths, random_round_trip,
                          testing::Values(0, 1, 2, 1000, format::events_per_chunk - 1, format::events_per_chunk,
                                          format::events_per_chunk + 1, 3 * format::events_per_chunk + 17));
 
+TEST(round_trip, makes_sentences_printable) {
+    const temporary_directory directory;
+    made_trace made;
+    made.header.machine = "a \x1b[2Jmachine";
+    made.header.date = "today\n";
+    made.header.notes = {"a note\x07", "plain"};
+    const trace_reader reader{made.write(directory / "a.acre")};
+    EXPECT_EQ(reader.header().machine, "a ?[2Jmachine");
+    EXPECT_EQ(reader.header().date, "today?");
+    EXPECT_EQ(reader.header().notes, (std::vector<std::string>{"a note?", "plain"}));
+}
+
 TEST(round_trip, keeps_header_and_tables) {
     const temporary_directory directory;
     made_trace made;

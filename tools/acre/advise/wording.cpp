@@ -65,6 +65,18 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
     return text + ".";
 }
 
+/// Whether the source of the most allocations is a file of C.
+bool is_in_c(const advice& each, const call_paths& paths) {
+    return paths.sites()[each.site].file.ends_with(".c");
+}
+
+std::string c_text(const advice& each, const call_paths& paths) {
+    return fmt::format(
+        "{} is C, and acre is a library for C++20: put the resource into a file of C++ behind functions that are "
+        "extern \"C\", and call those.",
+        file_name(paths.sites()[each.site].file));
+}
+
 }  // namespace
 
 std::string title_of(const advice& each, const call_paths& paths) {
@@ -230,6 +242,10 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
                 "try_allocate gives null. One object that lives on keeps its whole arena.");
             break;
         case verdict::object_pool:
+            cautions.emplace_back(
+                "Every object must go back to the pool it came from, in one thread. create() without arguments is new "
+                "T(), which sets plain data to zero; new T does not.");
+            break;
         case verdict::multi_pool:
             cautions.emplace_back("Every object must go back to the pool it came from, in one thread.");
             break;
@@ -250,8 +266,9 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
                 "the pool is not in the figures.");
             break;
         case verdict::leave:
-            break;
+            return cautions;
     }
+    if (is_in_c(each, paths)) cautions.push_back(c_text(each, paths));
     return cautions;
 }
 

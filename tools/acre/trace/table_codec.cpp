@@ -1,11 +1,13 @@
 #include "table_codec.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
 #include "byte_source.hpp"
 #include "error.hpp"
 #include "format.hpp"
+#include "text/text.hpp"
 
 namespace acre::tool {
 
@@ -134,8 +136,9 @@ trace_header decode_header(std::span<const std::uint8_t> payload) {
     byte_source source{payload};
     trace_header header;
     header.command = decode_texts(source);
-    header.date = source.text();
-    header.machine = source.text();
+    // The sentences are made printable where they come in; the command stays as it was, to be run again.
+    header.date = printable(source.text());
+    header.machine = printable(source.text());
     header.exit_status = static_cast<std::int32_t>(source.signed_number());
     header.duration = source.number();
     header.user_time = source.number();
@@ -148,6 +151,7 @@ trace_header decode_header(std::span<const std::uint8_t> payload) {
     header.sampling_period = source.number();
     if (header.sampling_period == 0) throw tool_error{"the sampling period is 0"};
     header.notes = decode_texts(source);
+    std::ranges::transform(header.notes, header.notes.begin(), printable);
     source.expect_end();
     return header;
 }
