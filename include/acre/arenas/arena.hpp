@@ -20,6 +20,7 @@
 // growth after bumpalo's issue 152; the destructor record in front of the object measured against a separate node.
 #pragma once
 
+#include <acre/arenas/arena_block.hpp>
 #include <acre/arenas/arena_options.hpp>
 #include <acre/arenas/destructor_records.hpp>
 #include <acre/arenas/reset_policy.hpp>
@@ -50,15 +51,7 @@ class scratch;
 
 /// Allocations of any size and type that die together.
 class arena {
-    struct block {
-        block* previous;
-        std::size_t bytes;  // of the block, this header included
-        std::uintptr_t
-            filled;  // where the next allocation would have gone when the block stopped being the current one
-        std::uintptr_t start() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + sizeof(block); }
-        std::uintptr_t end() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + bytes; }
-    };
-
+    using block = detail::arena_block;
     using destructor_node = detail::destructor_node;
     template <class T>
     using object_layout = detail::object_layout<T>;
@@ -327,13 +320,7 @@ public:
     /// True when `p` points into a block in use. Linear in the number of blocks.
     bool owns(const void* p) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);
-        const auto within = [address](const block* each) {
-            for (; each != nullptr; each = each->previous) {
-                if (address >= each->start() && address < each->end()) return true;
-            }
-            return false;
-        };
-        return within(current_) || within(oversize_);
+        return detail::lies_in(current_, address) || detail::lies_in(oversize_, address);
     }
 
     /// The resource that blocks come from.
@@ -508,7 +495,7 @@ private:
         block* retired = current_;
         current_ = retired->previous;
         poison(reinterpret_cast<void*>(retired->start()), retired->end() - retired->start());
-        push(spare_, retired);
+        detail::push(spare_, retired);
     }
 
     void retire_oversize_down_to(const block* oldest) noexcept {
@@ -518,24 +505,8 @@ private:
             block* retired = oversize_;
             oversize_ = retired->previous;
             poison(reinterpret_cast<void*>(retired->start()), retired->end() - retired->start());
-            push(spare_oversize_, retired);
+            detail::push(spare_oversize_, retired);
         }
-    }
-
-    static void push(block*& list, block* added) noexcept {
-        added->previous = list;
-        list = added;
-    }
-
-    // Takes the first block of at least `bytes` out of `list`.
-    static block* take(block*& list, std::size_t bytes) noexcept {
-        for (block** link = &list; *link != nullptr; link = &(*link)->previous) {
-            if ((*link)->bytes < bytes) continue;
-            block* found = *link;
-            *link = found->previous;
-            return found;
-        }
-        return nullptr;
     }
 
     // The slow paths, out of line because they run once a block.
@@ -556,7 +527,7 @@ private:
         if (needed > next_block_bytes_ && needed > options_.max_block_bytes / 4) {
             return allocate_oversize(needed, bytes, alignment);
         }
-        block* next = take(spare_, needed);
+        block* next = detail::take(spare_, needed);
         if (next == nullptr) next = acquire_for_growth(needed);
         if (next == nullptr) return nullptr;
         if (current_ != nullptr) current_->filled = position_;
@@ -579,14 +550,14 @@ private:
 
     // A block of its own for a large request: it neither ends the current block nor makes later ones larger.
     void* allocate_oversize(std::size_t needed, std::size_t bytes, std::size_t alignment) noexcept {
-        block* own = take(spare_oversize_, needed);
+        block* own = detail::take(spare_oversize_, needed);
         if (own == nullptr) {
             // The spare ones are too small: replacing one keeps their number at what was in use at once.
-            if (spare_oversize_ != nullptr) give_back(take(spare_oversize_, 0));
+            if (spare_oversize_ != nullptr) give_back(detail::take(spare_oversize_, 0));
             own = acquire(needed);
         }
         if (own == nullptr) return nullptr;
-        push(oversize_, own);
+        detail::push(oversize_, own);
         void* p = reinterpret_cast<void*>(align_up(own->start(), alignment));
         unpoison(p, bytes);
         return p;
@@ -615,7 +586,7 @@ private:
     // Gives what is kept for reuse back if a block of `needed` bytes may then be had: a request that cannot be served
     // must not cost what others can still use.
     bool give_spares_back_for(std::size_t needed) noexcept {
-        const std::size_t spare = bytes_of(spare_) + bytes_of(spare_oversize_);
+        const std::size_t spare = detail::bytes_of(spare_) + detail::bytes_of(spare_oversize_);
         if (spare == 0 || needed > options_.limit_bytes) return false;
         const bool beyond_limit = held_bytes_ > options_.limit_bytes - needed;
         if (beyond_limit ? held_bytes_ - spare > options_.limit_bytes - needed : spare < needed) return false;
@@ -623,12 +594,6 @@ private:
         trim(spare_, none);
         trim(spare_oversize_, none);
         return true;
-    }
-
-    static std::size_t bytes_of(const block* list) noexcept {
-        std::size_t bytes = 0;
-        for (; list != nullptr; list = list->previous) bytes += list->bytes;
-        return bytes;
     }
 
     void give_back(block* given) noexcept {
@@ -651,15 +616,7 @@ private:
     // Gives back the blocks of `list` for which `keeps` is false.
     template <class Predicate>
     void trim(block*& list, Predicate keeps) noexcept {
-        for (block** link = &list; *link != nullptr;) {
-            block* each = *link;
-            if (keeps(each)) {
-                link = &each->previous;
-            } else {
-                *link = each->previous;
-                give_back(each);
-            }
-        }
+        detail::trim(list, keeps, [this](block* each) { give_back(each); });
     }
 
     // Out of line: an arena that ends within its initial block, as most inline ones do, has nothing to give back.
@@ -675,15 +632,12 @@ private:
 
     // Nothing is in use when this runs. Out of line: only for policies that give blocks back.
     [[gnu::noinline]] void trim_to(const reset_policy& policy) noexcept {
-        if (current_ != initial_) push(spare_, current_);
+        if (current_ != initial_) detail::push(spare_, current_);
         current_ = initial_;
-        append(spare_, spare_oversize_);
+        detail::append(spare_, spare_oversize_);
         spare_oversize_ = nullptr;
         if (policy.what == reset_policy::kind::keep_largest) {
-            const block* largest = spare_;
-            for (const block* each = spare_; each != nullptr; each = each->previous) {
-                if (each->bytes > largest->bytes) largest = each;
-            }
+            const block* largest = detail::largest_of(spare_);
             trim(spare_, [largest](const block* each) { return each == largest; });
         } else {
             std::size_t left = policy.bytes;
@@ -694,7 +648,7 @@ private:
             });
         }
         if (policy.what == reset_policy::kind::release) next_block_bytes_ = options_.first_block_bytes;
-        if (current_ == nullptr) start_anew(take(spare_, 0));
+        if (current_ == nullptr) start_anew(detail::take(spare_, 0));
     }
 
     void start_anew(block* first) noexcept {
@@ -702,12 +656,6 @@ private:
         end_ = 0;
         if (first != nullptr) first->previous = nullptr;
         enter(first, first == nullptr ? 0 : first->start());
-    }
-
-    static void append(block*& list, block* tail) noexcept {
-        block** link = &list;
-        while (*link != nullptr) link = &(*link)->previous;
-        *link = tail;
     }
 
     void end_scopes(const scope* down_to = nullptr) noexcept {
