@@ -28,7 +28,7 @@ made_trace two_threads_of_requests() {
         std::array<std::vector<std::uint64_t>, 2> objects;
         for (std::uint64_t n = 0; n < 20; ++n) {
             for (std::uint32_t thread = 0; thread < 2; ++thread) {
-                objects[thread].push_back(made.allocate(text, 16 + n, thread));
+                objects[thread].push_back(made.allocate(text, 16 + n, thread, operation::new_single));
             }
         }
         made.allocate(other, 100, 1);
@@ -70,6 +70,15 @@ TEST_F(measure, an_arenas_sequence_resets_at_the_end_of_each_generation) {
     EXPECT_EQ(steps.slots, 20U);
 }
 
+TEST_F(measure, what_operator_new_made_is_replayed_so) {
+    const auto by_new = [](const shape& each) { return each.by_new; };
+    const advice_list list = plan_advices(run_, paths_);
+    EXPECT_TRUE(std::ranges::all_of(advised_sequence(run_, list.advices.at(0)).shapes, by_new));
+    // What is logged comes from malloc.
+    const sequence all = beginning_of(run_, longest_replay);
+    EXPECT_EQ(std::ranges::count_if(all.shapes, by_new), std::ssize(all.shapes) - 1);
+}
+
 TEST_F(measure, every_advice_is_measured_and_judged) {
     replay_host host;
     advice_list list = plan_advices(run_, paths_);
@@ -84,6 +93,7 @@ TEST_F(measure, every_advice_is_measured_and_judged) {
         EXPECT_EQ(each.says == verdict::leave, !each.reason.empty());
         const bool as_a_whole = each.suits == verdict::arena || each.suits == verdict::monotonic_arena;
         EXPECT_EQ(each.saving.frees_left_out.has_value(), as_a_whole);
+        EXPECT_EQ(each.saving.freed_as_a_whole, as_a_whole);
         // What is left is not measured further.
         const bool goes_on = each.says != verdict::leave;
         EXPECT_EQ(each.saving.littered_frees_left_out.has_value(), as_a_whole && goes_on);
@@ -112,6 +122,8 @@ TEST(expected_saving, lies_between_what_a_clean_heap_gives_and_the_most_measured
     saving.littered_nanoseconds = interval{11, 13, 15};
     EXPECT_EQ(saving.expected().low, 10);
     EXPECT_EQ(saving.expected().high, 15);
+    saving.freed_as_a_whole = true;
+    EXPECT_EQ(saving.expected().high, 2 * 14);
     saving.frees_left_out = interval{11, 13, 15};
     EXPECT_EQ(saving.expected().high, 2 * 14);
     saving.frees_left_out = interval{15, 17, 40};

@@ -40,6 +40,21 @@ TEST(sequence, uses_a_slot_again_once_its_object_died) {
     EXPECT_EQ(steps.survivors[0].slot(), steps.steps[3].slot());
 }
 
+TEST(sequence, knows_what_operator_new_made) {
+    made_trace made;
+    const auto a = made.allocate(0, 30, 0, operation::new_single);
+    made.release(a, 0, 0, operation::delete_single);
+    made.allocate(0, 30);
+    made.allocate(0, 30, 0, operation::new_array);
+    const sequence steps = sequence_of(made);
+    const auto shape_at = [&](std::size_t number) { return steps.shapes[steps.steps[number].shape()]; };
+    EXPECT_EQ(shape_at(0), (shape{30, 16, true}));
+    EXPECT_EQ(shape_at(1), (shape{30, 16, true}));
+    EXPECT_EQ(shape_at(2), (shape{30, 16, false}));
+    EXPECT_EQ(shape_at(3), (shape{30, 16, true}));
+    EXPECT_EQ(steps.shapes.size(), 2U);
+}
+
 TEST(sequence, knows_the_most_bytes_alive_and_when) {
     made_trace made;
     const auto a = made.allocate(0, 100);

@@ -49,7 +49,8 @@ struct preload_saving {
 /// What the replay of just these allocations gave.
 struct measured_saving {
     bool done = false;
-    interval nanoseconds;  // saved in the whole run, on a clean heap; less than 0: it costs
+    bool freed_as_a_whole = false;  // by what is advised, where the program frees each object
+    interval nanoseconds;           // saved in the whole run, on a clean heap; less than 0: it costs
     std::optional<interval>
         littered_nanoseconds;  // the same on a heap that is fragmented; where it is worth the change
     std::optional<interval>
@@ -75,7 +76,7 @@ struct measured_saving {
         for (const auto* each : {&littered_nanoseconds, &frees_left_out, &littered_frees_left_out}) {
             if (*each) most = std::max(most, (*each)->high);
         }
-        if (frees_left_out) most = std::max(most, gain_beyond_replay * nanoseconds.high);
+        if (freed_as_a_whole) most = std::max(most, gain_beyond_replay * nanoseconds.high);
         return {nanoseconds.low, (nanoseconds.low + most) / 2, most};
     }
 };

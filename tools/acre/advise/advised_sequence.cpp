@@ -15,9 +15,10 @@ struct advised_event {
     std::uint64_t size = 0;
     std::uint32_t object = 0;  // number among those of the advice
     std::uint8_t alignment_log2 = 0;
-    bool allocates = false;
-    bool by_realloc = false;
-    bool in_function = false;  // a free that the advice's function owns
+    bool allocates : 1 = false;
+    bool by_realloc : 1 = false;
+    bool by_new : 1 = false;
+    bool in_function : 1 = false;  // a free that the advice's function owns
 
     event original(std::uint32_t thread) const {
         return recorded_event{.object = object,
@@ -25,7 +26,8 @@ struct advised_event {
                               .thread = thread,
                               .alignment_log2 = alignment_log2,
                               .allocates = allocates,
-                              .by_realloc = by_realloc}
+                              .by_realloc = by_realloc,
+                              .by_new = by_new}
             .original();
     }
 };
@@ -50,6 +52,7 @@ events_by_thread advised_events(const history& run, const advice& of, std::size_
                                        .alignment_log2 = each.alignment_log2,
                                        .allocates = each.allocates,
                                        .by_realloc = each.by_realloc,
+                                       .by_new = each.by_new,
                                        .in_function = !each.allocates && each.function == of.function});
         return true;
     });
@@ -67,8 +70,8 @@ sequence advised_sequence(const history& run, const advice& of, std::size_t most
         for (const advised_event& each : one_thread.mapped()) {
             builder.add(each.original(one_thread.key()));
             live += each.allocates ? 1 : ~std::uint64_t{0};
-            // The end of a scratch takes everything back as well.
-            const bool resets = lies_in_owner(of.suits) || (of.suits == verdict::arena && each.in_function);
+            // The end of a scratch takes everything back as well; a buffer on the stack ends by itself.
+            const bool resets = of.suits == verdict::scratch || (of.suits == verdict::arena && each.in_function);
             if (resets && live == 0) builder.reset();
         }
     }

@@ -12,7 +12,8 @@ event recorded_event::original() const {
     e.thread = thread;
     e.alignment_log2 = alignment_log2;
     e.allocates = allocates;
-    e.op = by_realloc ? operation::realloc : allocates ? operation::malloc : operation::free;
+    const operation plain = by_new ? operation::new_single : operation::malloc;
+    e.op = by_realloc ? operation::realloc : allocates ? plain : operation::free;
     return e;
 }
 
@@ -51,7 +52,7 @@ void history::allocate(const event& e, reading& state) {
                   .allocates = 1,
                   .by_realloc = e.op == operation::realloc ? 1U : 0U,
                   .context_or_stack = number,
-                  .shape_or_function = shapes_.number_of({e.size, e.alignment_log2}),
+                  .shape_or_function = shapes_.number_of({e.size, e.alignment_log2, is_new(e.op)}),
                   .thread_of_allocation = e.thread});
 }
 

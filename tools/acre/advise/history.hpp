@@ -26,6 +26,7 @@ struct recorded_event {
     std::uint8_t alignment_log2 = 0;
     bool allocates = false;
     bool by_realloc = false;  // a half of a realloc
+    bool by_new = false;      // the object was allocated by operator new
 
     /// As a trace has it, without stack and time.
     event original() const;
@@ -148,7 +149,8 @@ private:
                 .function = allocates ? 0 : stored.shape_or_function,
                 .alignment_log2 = shape.alignment_log2,
                 .allocates = allocates,
-                .by_realloc = stored.by_realloc != 0};
+                .by_realloc = stored.by_realloc != 0,
+                .by_new = shape.by_new};
     }
 
     const call_paths& paths_;

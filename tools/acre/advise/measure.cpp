@@ -49,20 +49,6 @@ contender contender_of(const advice& each) {
     return {system_number, {}};
 }
 
-/// Whether the code that is advised frees objects as a whole, where the program frees each.
-bool frees_as_a_whole(verdict v) {
-    switch (v) {
-        case verdict::arena:
-        case verdict::scratch:
-        case verdict::stack_buffer:
-        case verdict::monotonic_arena:
-        case verdict::phase_arena:
-            return true;
-        default:
-            return false;
-    }
-}
-
 /// What a part of the events took, for all of them.
 interval scaled(const interval& part, double share) {
     return {part.low / share, part.median / share, part.high / share};
@@ -75,7 +61,8 @@ struct field {
     std::optional<std::size_t> preload;
 
     field(const advice& each, const std::optional<contender>& best_preload) : contenders{contender_of(each)} {
-        if (frees_as_a_whole(each.suits)) {
+        // A buffer on the stack is played without single frees anyhow.
+        if (resources()[contenders.front().resource].takes_all_back) {
             frees_left_out = contenders.size();
             contenders.push_back(contenders.front());
             contenders.back().without_frees = true;
@@ -110,6 +97,7 @@ void note_clean(advice& each, const field& took_part, const comparison& found, s
         return;
     }
     saving.done = true;
+    saving.freed_as_a_whole = took_part.frees_left_out || each.suits == verdict::stack_buffer;
     const auto saved = [&](std::size_t contender) {
         return scaled(found.saved_nanoseconds(contender), saving.replayed_share);
     };

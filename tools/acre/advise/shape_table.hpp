@@ -14,6 +14,7 @@ namespace acre::tool {
 struct requested_shape {
     std::uint64_t size = 0;
     std::uint8_t alignment_log2 = 0;
+    bool by_new = false;  // of operator new
 
     friend bool operator==(const requested_shape&, const requested_shape&) = default;
 };
@@ -37,7 +38,8 @@ public:
 private:
     struct hash {
         std::size_t operator()(const requested_shape& shape) const noexcept {
-            const std::uint64_t both = shape.size ^ std::uint64_t{shape.alignment_log2} << 56;
+            const std::uint64_t both =
+                shape.size ^ std::uint64_t{shape.alignment_log2} << 56 ^ (shape.by_new ? std::uint64_t{1} << 55 : 0);
             return static_cast<std::size_t>((both * 0x9e37'79b9'7f4a'7c15) >> 16);
         }
     };

@@ -41,23 +41,25 @@ using recycling_over =
 using synchronized_over =
     with_options<acre::synchronized<acre::arena>, thread_rule::any, arena_options_of<acre::arena_options>>;
 
-/// An inline_arena as it lies in a function: where all is taken back it ends, and the next call makes another one.
+/// An inline_arena as it lies in a function: with the last object it ends, and the next call makes another one.
 template <std::size_t Bytes>
 class arena_of_calls {
 public:
     explicit arena_of_calls(metered_upstream& upstream) : upstream_{upstream}, arena_{std::in_place, upstream} {}
 
     void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
-        return arena_->try_allocate(bytes, alignment);
+        void* p = arena_->try_allocate(bytes, alignment);
+        live_ += p != nullptr ? 1 : 0;
+        return p;
     }
-    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        arena_->deallocate(p, bytes, alignment);
+    void deallocate(void*, std::size_t, std::size_t) noexcept {
+        if (--live_ == 0) arena_.emplace(upstream_);
     }
-    void reset() { arena_.emplace(upstream_); }
 
 private:
     metered_upstream& upstream_;
     std::optional<acre::inline_arena<Bytes>> arena_;
+    std::size_t live_ = 0;
 };
 
 trial_result play_stack_buffer(const sequence_view& sequence, const trial_request& request) {
@@ -96,7 +98,6 @@ constexpr auto known = std::to_array<resource_entry>({
      .complete = complete_inline},
     {.name = "stack_buffer",
      .description = "acre::inline_arena<4K> in a function: one for each time that nothing of an advice lives",
-     .takes_all_back = true,
      .play = play_stack_buffer},
     {.name = "recycling_arena",
      .description = "acre::recycling<acre::arena>, which hands freed blocks out again",

@@ -51,7 +51,7 @@ public:
     /// Takes back what lives at the end.
     void release(void* object, const step& survivor) {
         const shape had = sequence_.shapes[survivor.shape()];
-        if (checked(object, survivor.slot(), had.bytes)) resource_.deallocate(object, had.bytes, had.alignment);
+        if (checked(object, survivor.slot(), had.bytes)) give_back(object, had);
     }
 
 private:
@@ -61,12 +61,12 @@ private:
         const shape wanted = sequence_.shapes[now.shape()];
         switch (now.kind()) {
             case step_kind::allocate:
-                object = resource_.try_allocate(wanted.bytes, wanted.alignment);
+                object = take(wanted);
                 return made(object, now.slot(), wanted, 0);
             case step_kind::release:
                 if (without_frees_) return true;
                 if (!checked(object, now.slot(), wanted.bytes)) return false;
-                resource_.deallocate(object, wanted.bytes, wanted.alignment);
+                give_back(object, wanted);
                 return true;
             case step_kind::reallocate: {
                 const shape had = sequence_.shapes[sequence_.steps[number + 1].shape()];
@@ -78,6 +78,21 @@ private:
                 break;
         }
         return true;
+    }
+
+    /// As the program asked for it, where the resource makes a difference of that.
+    void* take(const shape& wanted) {
+        if constexpr (requires { resource_.try_allocate_new(wanted.bytes, wanted.alignment); }) {
+            if (wanted.by_new) return resource_.try_allocate_new(wanted.bytes, wanted.alignment);
+        }
+        return resource_.try_allocate(wanted.bytes, wanted.alignment);
+    }
+
+    void give_back(void* object, const shape& had) {
+        if constexpr (requires { resource_.deallocate_new(object, had.bytes, had.alignment); }) {
+            if (had.by_new) return resource_.deallocate_new(object, had.bytes, had.alignment);
+        }
+        resource_.deallocate(object, had.bytes, had.alignment);
     }
 
     bool reallocate(void*& object, const shape& had, const shape& wanted) {

@@ -17,10 +17,11 @@ enum class step_kind : std::uint8_t {
     reset,       // everything allocated so far is dead: a resource that can take it all back at once does so
 };
 
-/// Size and alignment of an allocation; a trace has few different ones.
+/// Size and alignment of an allocation, and how the program asked for it; a trace has few different ones.
 struct shape {
     std::uint64_t bytes = 0;
     std::uint64_t alignment = 0;
+    bool by_new = false;  // of operator new
 
     friend bool operator==(const shape&, const shape&) = default;
 };

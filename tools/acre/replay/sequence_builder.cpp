@@ -123,7 +123,8 @@ void sequence_builder::count_bytes(std::uint64_t added) {
 }
 
 std::uint32_t sequence_builder::shape_of(const event& e) {
-    const shape wanted{e.size, e.alignment_log2 == 0 ? default_alignment : std::uint64_t{1} << e.alignment_log2};
+    const shape wanted{e.size, e.alignment_log2 == 0 ? default_alignment : std::uint64_t{1} << e.alignment_log2,
+                       is_new(e.op)};
     const auto [place, added] = shape_numbers_.try_emplace(wanted, static_cast<std::uint32_t>(sequence_.shapes.size()));
     if (added) {
         if (sequence_.shapes.size() == most_shapes) {

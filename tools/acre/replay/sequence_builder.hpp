@@ -55,7 +55,8 @@ private:
     };
     struct shape_hash {
         std::size_t operator()(const shape& s) const noexcept {
-            return static_cast<std::size_t>((s.bytes ^ s.alignment << 48) * 0x9e37'79b9'7f4a'7c15);
+            const std::uint64_t all = s.bytes ^ s.alignment << 48 ^ (s.by_new ? std::uint64_t{1} << 47 : 0);
+            return static_cast<std::size_t>(all * 0x9e37'79b9'7f4a'7c15);
         }
     };
     /// What a lane has of its own.

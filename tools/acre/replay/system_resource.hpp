@@ -11,7 +11,24 @@ namespace acre::tool {
 
 inline constexpr std::size_t malloc_alignment = alignof(std::max_align_t);
 
-/// malloc, realloc and free.
+/// operator new and delete, which most standard libraries build on malloc.
+struct new_delete_resource {
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        // Not the form that gives null: it is slower, and few programs call it.
+        try {
+            return alignment <= malloc_alignment ? ::operator new(bytes)
+                                                 : ::operator new(bytes, std::align_val_t{alignment});
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        if (alignment <= malloc_alignment) return ::operator delete(p, bytes);
+        ::operator delete(p, bytes, std::align_val_t{alignment});
+    }
+};
+
+/// malloc, realloc and free; operator new and delete for what a program allocated with them.
 struct system_resource {
     void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
         if (alignment <= malloc_alignment) return std::malloc(bytes);
@@ -19,6 +36,12 @@ struct system_resource {
         return ::posix_memalign(&made, alignment, bytes) == 0 ? made : nullptr;
     }
     void deallocate(void* p, std::size_t, std::size_t) noexcept { std::free(p); }
+    void* try_allocate_new(std::size_t bytes, std::size_t alignment) noexcept {
+        return new_delete_resource{}.try_allocate(bytes, alignment);
+    }
+    void deallocate_new(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        new_delete_resource{}.deallocate(p, bytes, alignment);
+    }
     void* try_reallocate(void* p, std::size_t had_bytes, std::size_t bytes, std::size_t alignment) noexcept {
         if (alignment > malloc_alignment) return move_aligned(p, had_bytes, bytes, alignment);
         // realloc to 0 bytes frees, which a trace tells as a free.
@@ -33,18 +56,6 @@ private:
         std::memcpy(made, p, std::min(had_bytes, bytes));
         std::free(p);
         return made;
-    }
-};
-
-/// operator new and delete, which most standard libraries build on malloc.
-struct new_delete_resource {
-    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
-        if (alignment <= malloc_alignment) return ::operator new(bytes, std::nothrow);
-        return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
-    }
-    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        if (alignment <= malloc_alignment) return ::operator delete(p, bytes);
-        ::operator delete(p, bytes, std::align_val_t{alignment});
     }
 };
 

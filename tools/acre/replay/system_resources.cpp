@@ -20,7 +20,7 @@ resource_parameters complete_tcache(const resource_parameters& given, const sequ
 
 constexpr auto known = std::to_array<resource_entry>({
     {.name = "system",
-     .description = "the C library's malloc and free",
+     .description = "the C library's malloc and free, and operator new and delete where the program called them",
      .group = resource_group::system,
      .threads = thread_rule::any,
      .play = play<plain<system_resource, thread_rule::any>>},

@@ -28,6 +28,10 @@ enum class operation : std::uint8_t {
     deallocate,     // of such a resource
 };
 
+constexpr bool is_new(operation op) noexcept {
+    return op == operation::new_single || op == operation::new_array;
+}
+
 /// As a program writes it: "malloc", "new[]", "deallocate".
 const char* name_of(operation op);
 
