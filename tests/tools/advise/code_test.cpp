@@ -73,7 +73,8 @@ protected:
 
 TEST_F(code, all_of_it_compiles) {
     std::ofstream source{directory_ / "pasted.cpp"};
-    source << "#include <acre/acre.hpp>\n#include <span>\n#include <vector>\nstruct thing { long value[6]; };\n";
+    source << "#include <acre/acre.hpp>\n#include <memory>\n#include <span>\n#include <vector>\nstruct thing { long "
+              "value[6]; };\n";
     int number = 0;
     for (const verdict suits : with_code) {
         for (const std::uint64_t threads : {1U, 4U}) {
@@ -95,6 +96,14 @@ TEST_F(code, names_the_place_also_where_it_can_name_no_variable) {
     for (const verdict suits : {verdict::arena, verdict::scratch, verdict::stack_buffer}) {
         EXPECT_NE(code_in(lambda_, suits).find(" work::{lambda}::operator()"), std::string::npos) << name_of(suits);
         EXPECT_NE(code_in(odd_, suits).find(" odd?name"), std::string::npos) << name_of(suits);
+    }
+}
+
+TEST_F(code, an_arena_that_threads_share_is_one_for_threads) {
+    for (const verdict suits : {verdict::monotonic_arena, verdict::phase_arena}) {
+        EXPECT_NE(code_for(suits, 1).find("static acre::arena "), std::string::npos) << name_of(suits);
+        EXPECT_NE(code_for(suits, 2).find("static acre::concurrent_arena "), std::string::npos) << name_of(suits);
+        EXPECT_NE(code_for(suits, 2).find("acre::allocator<T, acre::concurrent_arena>"), std::string::npos);
     }
 }
 

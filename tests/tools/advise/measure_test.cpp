@@ -114,6 +114,7 @@ TEST_F(measure, the_installed_mallocs_are_measured_too) {
                                               [](const preload_saving& each) { return each.nanoseconds.low > 0; });
     for (const advice& each : list.advices) EXPECT_EQ(each.saving.preload.has_value(), one_saves);
     EXPECT_EQ(advice_json(list, paths_, reader_.header())["preloads"].size(), list.preloads.size());
+    EXPECT_EQ(advice_json(list, paths_, reader_.header())["of_resource"], false);
 }
 
 TEST(expected_saving, lies_between_what_a_clean_heap_gives_and_the_most_measured) {

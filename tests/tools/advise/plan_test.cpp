@@ -95,6 +95,28 @@ TEST_F(plan, one_size_in_any_order_is_an_object_pool) {
               std::string::npos);
 }
 
+TEST_F(plan, nodes_of_containers_come_from_a_pool_that_containers_take) {
+    const auto makes = made.stack({"main", "loop:1", "insert:7", "std::list<int>::_M_get_node()",
+                                   "std::__new_allocator<int>::allocate(unsigned long, void const*)"});
+    const auto frees = made.stack({"main", "loop:2", "remove"});
+    std::deque<std::uint64_t> live;
+    for (int i = 0; i < 4000; ++i) {
+        live.push_back(made.allocate(makes, 48));
+        if (live.size() < 100) continue;
+        const std::size_t which = random() % live.size();
+        made.release(live[which], frees);
+        live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+    const advice& only = planned().advices.at(0);
+    EXPECT_EQ(only.suits, verdict::multi_pool);
+    EXPECT_NE(code_of(only, paths()).find("acre::allocator<T, acre::multi_pool>"), std::string::npos);
+}
+
+TEST_F(plan, what_make_unique_makes_are_objects) {
+    churn("std::make_unique<orc>(int)", 48, 4000, 100);
+    EXPECT_EQ(planned().advices.at(0).suits, verdict::object_pool);
+}
+
 TEST_F(plan, a_little_noise_in_the_size_is_still_an_object_pool) {
     churn("spawn", 48, 5000, 100);
     for (std::size_t i = 0; i < made.events.size(); i += 50) {

@@ -89,7 +89,9 @@ TEST_F(manual, is_what_the_command_prints) {
     EXPECT_EQ(acre("man fit").output, file_text(fs::path{ACRE_MANUAL} / "acre-fit.1"));
     expect_failure("man bogus", 2, "SUBCOMMAND: 'bogus' is none of record, finish, info");
     expect_failure("man fit --folder .", 2, "SUBCOMMAND excludes --folder");
-    expect_failure("man --folder missing", 1, "cannot write 'missing/acre.1'");
+    EXPECT_EQ(acre("man --folder new/one").status, 0);
+    EXPECT_EQ(file_text(directory_ / "new/one/acre-fit.1"), acre("man fit").output);
+    expect_failure("man --folder new/one/acre.1", 1, "cannot make the folder 'new/one/acre.1'");
 }
 
 TEST_F(manual, says_where_long_traces_are_kept_and_what_a_folder_is) {

@@ -84,6 +84,16 @@ TEST_F(usage, no_output_replaces_the_trace) {
     EXPECT_EQ(content_of("a.acre"), trace);
 }
 
+TEST_F(usage, no_output_replaces_another_recording) {
+    fs::copy_file(directory_ / "a.acre", directory_ / "b.acre");
+    const std::string recording = content_of("b.acre");
+    for (const std::string line : {"fit a.acre --for multi_arena --no-check --plot ", "report a.acre --no-measure -o ",
+                                   "export a.acre --format csv -o "}) {
+        expect_failure(line + "b.acre", 1, "'b.acre': it is a trace, which only another recording replaces");
+    }
+    EXPECT_EQ(content_of("b.acre"), recording);
+}
+
 TEST_F(usage, numbers_out_of_range_are_told_with_the_range) {
     const std::pair<const char*, const char*> lines[] = {
         {"info a.acre --top 0", "--top: '0' is not a number from 1 to 1000000"},

@@ -1,4 +1,5 @@
 // The recorder's stacks are those that glibc's own unwinder sees.
+#include <algorithm>
 #include <memory>
 #include <sstream>
 
@@ -187,6 +188,9 @@ TEST_F(stacks, by_frame_pointers_are_those_by_unwind_tables_where_there_are_fram
     options.stacks = stack_method::frame_pointers;
     const loaded_trace chained{record(options).traces.at(0)};
     EXPECT_EQ(chained.header.stacks, stack_method::frame_pointers);
+    EXPECT_TRUE(std::ranges::any_of(chained.header.notes, [](const std::string& note) {
+        return note.starts_with("The stacks were found by frame pointers");
+    }));
     for (const std::uint64_t size : {7'654'321u, 7'654'322u}) {
         auto expected = own_offsets(whole, size);
         ASSERT_GE(expected.size(), 4u);

@@ -120,6 +120,8 @@ struct advice_list {
     std::vector<preload_saving> preloads;  // of the installed mallocs, in the whole run, most first
     std::uint64_t sampling_period = 1;     // one allocation in so many was recorded
 
+    bool of_resource = false;  // traced by the program, in place of malloc
+
     bool is_sample() const noexcept { return sampling_period > 1; }
 };
 

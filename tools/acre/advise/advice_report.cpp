@@ -208,10 +208,17 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
                                    plural(list.objects, "allocation", "allocations"), cpu);
     for (const std::string& note : header.notes) text += wrapped("Note: " + note, 0, 110);
     if (list.malloc_nanoseconds > 0) text += what_there_is_to_save(list);
+    if (list.of_resource) {
+        text += wrapped(
+            "These are the allocations of a resource that the program had traced. What is saved is against malloc in "
+            "that "
+            "resource's place, not against the resource.",
+            0, 110);
+    }
     if (list.is_sample()) {
         text += wrapped(
             fmt::format("One allocation in {} was recorded: what needs all of them is not advised, and nothing is "
-                        "measured.",
+                        "measured. Counts and bytes are those of the sample.",
                         count_text(list.sampling_period)),
             0, 110);
     }
@@ -247,6 +254,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
             {"malloc_ns", list.malloc_nanoseconds},
             {"preloads", preloads},
             {"sampling_period", list.sampling_period},
+            {"of_resource", list.of_resource},
             {"malloc_replayed_share", list.malloc_share},
             {"advices", advices},
             {"omitted", list.omitted},

@@ -23,30 +23,33 @@ std::string variable_name(const std::string& function) {
 
 /// What a thread does alone needs a resource of each thread's own.
 const char* storage_of(const advice& each) {
-    return each.figures.threads > 1 ? "thread_local " : "";
+    return each.figures.threads > 1 ? "thread_local " : "static ";
 }
 
-std::string arena_declaration(const std::string& name, std::uint64_t block_bytes, const char* storage) {
+std::string arena_declaration(const char* type, const std::string& name, std::uint64_t block_bytes,
+                              const char* storage) {
     return fmt::format(
-        "using namespace acre::literals;\n{}acre::arena {}{{{{.first_block_bytes = {}, .max_block_bytes = {}}}}};\n",
-        storage, name, bytes_literal(block_bytes), bytes_literal(std::max<std::uint64_t>(block_bytes, 1 << 20)));
+        "using namespace acre::literals;\n{}acre::{} {}{{{{.first_block_bytes = {}, .max_block_bytes = {}}}}};\n",
+        storage, type, name, bytes_literal(block_bytes), bytes_literal(std::max<std::uint64_t>(block_bytes, 1 << 20)));
 }
 
-std::string uses_of(const std::string& memory) {
+std::string uses_of(const char* type, const std::string& memory) {
     return fmt::format(
-        "T* object = {0}.create<T>();                            // for new T; no delete\n"
-        "std::vector<T, acre::allocator<T, acre::arena>> v{{{0}}};  // for std::vector<T>\n",
-        memory);
+        "T* object = {0}.create<T>();  // for new T; no delete\n"
+        "std::vector<T, acre::allocator<T, acre::{1}>> v{{{0}}};  // for std::vector<T>\n",
+        memory, type);
 }
 
 std::string arena_code(const advice& each, const std::string& owner, const std::string& place) {
     const std::string name = owner + "_memory";
-    return "#include <acre/acre.hpp>\n" + arena_declaration(name, each.block_bytes, storage_of(each)) + uses_of(name) +
-           fmt::format("{}.reset();  // in {}, where the last of it is freed now\n", name, place);
+    return "#include <acre/acre.hpp>\n" + arena_declaration("arena", name, each.block_bytes, storage_of(each)) +
+           uses_of("arena", name) +
+           fmt::format("{}.reset();  // in {}, behind the block of the containers that lie in it\n", name, place);
 }
 
 std::string scratch_code(const advice& each, const std::string& place) {
-    return "#include <acre/acre.hpp>\n" + arena_declaration("scratch_memory", each.block_bytes, "thread_local ") +
+    return "#include <acre/acre.hpp>\n" +
+           arena_declaration("arena", "scratch_memory", each.block_bytes, "thread_local ") +
            fmt::format(
                "acre::scratch temp{{scratch_memory}};      // in {}, in front of the first of these; inside the loop, "
                "if any\n"
@@ -56,7 +59,10 @@ std::string scratch_code(const advice& each, const std::string& place) {
 
 std::string monotonic_code(const advice& each, const std::string& owner) {
     const std::string name = owner + "_memory";
-    return "#include <acre/acre.hpp>\n" + arena_declaration(name, each.block_bytes, "static ") + uses_of(name);
+    // What outlives its thread cannot lie in an arena of the thread's own.
+    const char* type = each.figures.threads > 1 ? "concurrent_arena" : "arena";
+    return "#include <acre/acre.hpp>\n" + arena_declaration(type, name, each.block_bytes, "static ") +
+           uses_of(type, name);
 }
 
 /// `storage`: in front of the declaration.
@@ -65,7 +71,8 @@ std::string pool_code(const char* type, const char* storage, const advice& each,
         "#include <acre/acre.hpp>\n"
         "{0}acre::{1}<T> {2}_pool;     // T: the type of {3} bytes\n"
         "T* object = {2}_pool.create(arguments...);  // for new T(arguments...)\n"
-        "{2}_pool.destroy(object);                   // for delete object\n",
+        "{2}_pool.destroy(object);                   // for delete object\n"
+        "auto owned = acre::make_unique<T>({2}_pool, arguments...);  // for std::make_unique<T>\n",
         storage, type, owner, each.slot_bytes);
 }
 
@@ -95,7 +102,8 @@ std::string multi_pool_code(const char* type, const char* storage, const std::st
         "{0}acre::{1} {2}_pool;\n"
         "void* p = {2}_pool.allocate(bytes, alignment);  // for malloc\n"
         "{2}_pool.deallocate(p, bytes, alignment);       // for free\n"
-        "std::vector<T, acre::allocator<T, acre::{1}>> v{{{2}_pool}};\n",
+        "std::vector<T, acre::allocator<T, acre::{1}>> v{{{2}_pool}};  // and so for std::map, std::list, ...\n"
+        "auto shared = acre::make_shared<T>({2}_pool, arguments...);  // for std::make_shared<T>\n",
         storage, type, owner);
 }
 

@@ -22,6 +22,7 @@ history::history(trace_reader& reader, const call_paths& paths, std::size_t memo
     reading state;
     reader.for_each([&](const event& e) {
         threads_ = std::max(threads_, e.thread + 1);
+        of_resource_ = of_resource_ || e.op == operation::allocate;
         if (e.allocates) {
             allocate(e, state);
         } else {

@@ -67,6 +67,8 @@ public:
 
     std::uint32_t threads() const noexcept { return threads_; }
     std::uint64_t object_count() const noexcept { return objects_; }
+    /// Whether the events are those of a resource that the program had traced, not malloc's.
+    bool is_of_resource() const noexcept { return of_resource_; }
     std::uint64_t event_count() const noexcept { return events_.size(); }
 
     /// Slots that were ever taken: the most objects that lived at a time.
@@ -162,6 +164,7 @@ private:
     std::uint64_t objects_ = 0;
     std::uint32_t slots_ = 0;
     std::uint32_t threads_ = 0;
+    bool of_resource_ = false;
 };
 
 }  // namespace acre::tool

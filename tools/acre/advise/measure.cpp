@@ -134,7 +134,9 @@ void judge(advice& each) {
     if (!saving.done) return leave("it could not be measured: " + saving.failure);
     if (saving.nanoseconds.high < 0) return leave("malloc is faster here");
     if (saving.nanoseconds.low <= 0) return leave("no gain over malloc could be measured");
-    if (saving.share_of_cpu && *saving.share_of_cpu < threshold::worth_the_change) {
+    // What threads cost each other in malloc, mostly far more, is not in the figures.
+    const bool of_threads = each.suits == verdict::concurrent_pool || each.suits == verdict::concurrent_multi_pool;
+    if (!of_threads && saving.share_of_cpu && *saving.share_of_cpu < threshold::worth_the_change) {
         leave(fmt::format("it would save less than {:.0f} % of the CPU time", threshold::worth_the_change * 100));
     }
 }

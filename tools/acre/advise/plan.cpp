@@ -27,6 +27,12 @@ bool depends_on_the_caller(verdict v) {
            v == verdict::leave;
 }
 
+/// Containers take allocators, and those of make_shared make what is allocated larger: a pool of any size serves them.
+verdict for_containers(verdict v) {
+    if (v == verdict::object_pool) return verdict::multi_pool;
+    return v == verdict::concurrent_pool ? verdict::concurrent_multi_pool : v;
+}
+
 // For a group whose depth is not known yet: a buffer on the stack needs 0.
 constexpr std::uint32_t some_depth = 1;
 
@@ -35,6 +41,7 @@ public:
     planner(const history& run, const call_paths& paths, std::uint64_t sampling_period)
         : run_{run}, paths_{paths}, scopes_{run, paths}, depths_{run, paths} {
         list_.objects = run.object_count();
+        list_.of_resource = run.is_of_resource();
         list_.sampling_period = sampling_period;
     }
 
@@ -213,10 +220,26 @@ private:
         each.site = each.parts.front().site;
         each.stack = busiest_stack(each);
         each.share = share_of(each.figures.objects);
+        if (comes_through_library(each.stack)) each.suits = for_containers(each.suits);
         each.says = each.suits;
         if (!each.of_scope) each.function = scope_of_site(each);
         choose_sizes(each);
         if (each.suits == verdict::multi_arena) fit_arenas(each, run_);
+    }
+
+    /// Whether the place calls a container, std::make_shared or the like, which allocates: what is allocated is a node, a
+    /// buffer or a control block then, no object of a type that the program could name.
+    bool comes_through_library(std::uint32_t stack) const {
+        const auto function_of = [&](std::uint32_t node) -> const function_info& {
+            return paths_.functions()[paths_.nodes()[node].function];
+        };
+        std::uint32_t node = paths_.node(stack);
+        const auto makes_an_object = [&](const function_info& called) {
+            return called.only_allocates || called.short_name.starts_with("std::make_unique");
+        };
+        while (node != 0 && makes_an_object(function_of(node))) node = paths_.nodes()[node].parent;
+        const std::string& name = function_of(node).short_name;
+        return node != 0 && (name.starts_with("std::") || name.starts_with("__gnu_cxx::"));
     }
 
     std::uint32_t busiest_stack(const advice& each) const {

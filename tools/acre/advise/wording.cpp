@@ -65,6 +65,14 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
     return text + ".";
 }
 
+std::string shared_arena_text(const advice& each) {
+    return fmt::format(
+        "{} threads allocate these: a concurrent_arena, which all of them may use. Its cost for several threads is not "
+        "in "
+        "the figures.",
+        each.figures.threads);
+}
+
 /// Whether the source of the most allocations is a file of C.
 bool is_in_c(const advice& each, const call_paths& paths) {
     return paths.sites()[each.site].file.ends_with(".c");
@@ -121,7 +129,8 @@ std::string place_of(const advice& each, const call_paths& paths) {
         text = paths.site_text(each.site);
     }
     if (each.parts.size() > 1) text += fmt::format(", {} places in all", count_text(each.parts.size()));
-    return text + "; for example " + paths.path_text(each.stack, 6);
+    const std::string path = paths.path_text(each.stack, 6);
+    return path.empty() ? text : text + "; for example " + path;
 }
 
 std::string evidence_of(const advice& each, const call_paths& paths) {
@@ -215,7 +224,9 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     switch (each.says) {
         case verdict::arena:
             cautions.emplace_back(
-                "What is kept beyond the reset must not come from the arena: in this run nothing was.");
+                "What is kept beyond the reset must not come from the arena: in this run nothing was. Containers that "
+                "lie in "
+                "it must end before the reset: put them into a block of their own, and the reset behind it.");
             if (each.figures.threads > 1) {
                 cautions.push_back(
                     fmt::format("{} threads do this: each needs an arena of its own.", each.figures.threads));
@@ -244,7 +255,9 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
         case verdict::object_pool:
             cautions.emplace_back(
                 "Every object must go back to the pool it came from, in one thread. create() without arguments is new "
-                "T(), which sets plain data to zero; new T does not.");
+                "T(), which sets plain data to zero; new T does not. Where a container or std::make_shared allocates "
+                "here, give "
+                "it an acre::multi_pool by acre::allocator instead.");
             break;
         case verdict::multi_pool:
             cautions.emplace_back("Every object must go back to the pool it came from, in one thread.");
@@ -253,10 +266,12 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
             cautions.emplace_back(
                 "If they ought to have been freed, this is a leak: an arena would only hide it. A longer run that does "
                 "free them would keep the memory.");
+            if (each.figures.threads > 1) cautions.push_back(shared_arena_text(each));
             break;
         case verdict::phase_arena:
             cautions.emplace_back(
                 "The memory comes back only when the arena ends or is reset, at the end of the phase.");
+            if (each.figures.threads > 1) cautions.push_back(shared_arena_text(each));
             break;
         case verdict::concurrent_pool:
         case verdict::concurrent_multi_pool:

@@ -28,6 +28,9 @@ int run_man(const man_options& options, const CLI::App& app, const option_values
         print(manual_page(options.page.empty() ? app : *app.get_subcommand(options.page), values));
         return status_success;
     }
+    std::error_code failed;
+    std::filesystem::create_directories(options.folder, failed);
+    if (failed) throw tool_error{"cannot make the folder '" + options.folder + "': " + failed.message()};
     write_page(options.folder, app, values);
     for (const CLI::App* each : shown_subcommands(app)) write_page(options.folder, *each, values);
     return status_success;
@@ -42,9 +45,7 @@ void add_man_command(CLI::App& app, command_context& context, command_action& ac
     for (const CLI::App* each : shown_subcommands(app)) pages.push_back(each->get_name());
     CLI::Option* page = context.values.one_of(
         command->add_option("SUBCOMMAND", options->page, "Whose page; without it that of acre"), pages);
-    context.values
-        .folder(
-            command->add_option("--folder", options->folder, "Write all pages into this folder, which there must be"))
+    context.values.folder(command->add_option("--folder", options->folder, "Write all pages into this folder"))
         ->excludes(page);
     command->footer("Example:\n  acre man record | man -l -");
     command->callback([&, options] { action = [&, options] { return run_man(*options, app, context.values); }; });

@@ -102,6 +102,12 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
         notes.push_back(std::string{trace_header::stopped_note} + cause.what +
                         "; what the program did after that is missing.");
     }
+    if (log.stacks() == raw::stack_method::frame_pointers) {
+        notes.emplace_back(
+            "The stacks were found by frame pointers: functions compiled without them, and what called these, are "
+            "missing "
+            "(-fno-omit-frame-pointer keeps them).");
+    }
     if (events.pauses() > 0) notes.push_back(note_of_pauses(events));
     if (log.damaged()) notes.emplace_back("The raw log has damaged parts, which are missing here.");
     if (events.missed_frees() > 0) {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +18,7 @@
 #include "program.hpp"
 #include "separate_process.hpp"
 #include "trace/error.hpp"
-#include "trace/format.hpp"
+#include "trace/replacing_file.hpp"
 
 namespace acre::tool {
 
@@ -84,13 +83,6 @@ private:
     fs::path path_;
     std::unique_ptr<temporary_directory> link_;
 };
-
-/// Whether the file begins as every trace does, also one of another version or one that was cut off.
-bool begins_as_a_trace(const fs::path& path) {
-    std::array<char, format::magic.size()> start{};
-    std::ifstream file{path, std::ios::binary};
-    return file.read(start.data(), start.size()) && std::memcmp(start.data(), format::magic.data(), start.size()) == 0;
-}
 
 /// Only what another recording can have written is replaced.
 void check_output(const fs::path& output) {

@@ -4,22 +4,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "error.hpp"
+#include "format.hpp"
 
 namespace acre::tool {
 
 namespace {
 
-std::filesystem::path final_path(const std::filesystem::path& path) {
+std::filesystem::path final_path(const std::filesystem::path& path, written_file what) {
     std::error_code ignored;
     const auto status = std::filesystem::status(path, ignored);
     if (!std::filesystem::exists(status)) return path;
     if (!std::filesystem::is_regular_file(status)) {
         throw tool_error{"cannot write '" + path.string() + "': it exists and is not a regular file"};
+    }
+    if (what != written_file::trace && begins_as_a_trace(path)) {
+        throw tool_error{"cannot write '" + path.string() +
+                         "': it is a trace, which only another recording replaces: name another file"};
     }
     const auto canonical = std::filesystem::canonical(path, ignored);
     return ignored ? path : canonical;
@@ -27,7 +34,13 @@ std::filesystem::path final_path(const std::filesystem::path& path) {
 
 }  // namespace
 
-replacing_file::replacing_file(const std::filesystem::path& path) : path_{final_path(path)} {
+bool begins_as_a_trace(const std::filesystem::path& path) {
+    std::array<char, format::magic.size()> start{};
+    std::ifstream file{path, std::ios::binary};
+    return file.read(start.data(), start.size()) && std::memcmp(start.data(), format::magic.data(), start.size()) == 0;
+}
+
+replacing_file::replacing_file(const std::filesystem::path& path, written_file what) : path_{final_path(path, what)} {
     temporary_ = path_;
     temporary_ += ".partial-" + std::to_string(::getpid());
     int descriptor = open_without_name();

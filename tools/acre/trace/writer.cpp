@@ -31,7 +31,7 @@ format::section_head_image image_of(const format::section_head& head) {
 }  // namespace
 
 trace_writer::trace_writer(const std::filesystem::path& path, const trace_header& header, const trace_tables& tables)
-    : file_{path},
+    : file_{path, written_file::trace},
       context_{tables.call_tree.size()},
       nodes_{tables.call_tree.size()},
       scope_names_{tables.scope_names.size()} {
