@@ -34,6 +34,8 @@ std::string head_of(acre_test::choices& choose) {
     put(head, offsetof(raw::file_head, stopped), choose() % 8);
     put(head, offsetof(raw::file_head, stacks), choose() % 4);
     put(head, offsetof(raw::file_head, sampling_period), choose() % 4);
+    put(head, offsetof(raw::file_head, own_ticks), std::uint64_t{choose()} << 32);
+    put(head, offsetof(raw::file_head, own_nanoseconds), std::uint64_t{choose()} << 32);
     return head;
 }
 

@@ -153,7 +153,7 @@ TEST_F(apply, nothing_changed_is_nothing_followed) {
 TEST_F(apply, times_with_the_recording_are_said_to_be_that) {
     check(program(300, 3000, "3"), program(0, 3000, "3"), cpu_times{1e9, 0.99e9, true});
     EXPECT_NE(text().find("--cpu-before"), std::string::npos);
-    EXPECT_EQ(json()["cpu"]["with_recording"], true);
+    EXPECT_EQ(json()["cpu"]["of_recorded_runs"], true);
     check(program(300, 3000, "3"), program(0, 3000, "3"), std::nullopt);
     EXPECT_EQ(json()["cpu"], nullptr);
     EXPECT_EQ(json()["outcome"], "unknown");

@@ -598,8 +598,25 @@ TEST_F(command, how_a_program_ended_that_nobody_saw_is_not_known) {
     const auto json = nlohmann::json::parse(acre("info a.acre --json").output);
     EXPECT_TRUE(json["exit_status"].is_null());
     EXPECT_TRUE(json["cpu_us"].is_null());
+    EXPECT_TRUE(json["recording_us"].is_null());
     EXPECT_NE(acre("advise a.acre").output.find("CPU time not known"), std::string::npos);
     EXPECT_TRUE(nlohmann::json::parse(acre("advise a.acre --json").output)["cpu_ns"].is_null());
+}
+
+TEST_F(command, savings_are_compared_with_the_time_of_the_program_without_its_recording) {
+    made_trace made;
+    for (int i = 0; i < 9; ++i) made.allocate(made.stack({"main:1"}), 8);
+    made.header.user_time = 106'000;
+    made.header.recording_time = 70'000;
+    made.write(directory_ / "a.acre");
+    const std::string info = acre("info a.acre").output;
+    EXPECT_NE(info.find("CPU 106.0 ms, of which about 70.0 ms by the recording"), std::string::npos) << info;
+    const auto json = nlohmann::json::parse(acre("info a.acre --json").output);
+    EXPECT_EQ(json["cpu_us"], 106'000);
+    EXPECT_EQ(json["recording_us"], 70'000);
+    const std::string advice = acre("advise a.acre --no-measure").output;
+    EXPECT_NE(advice.find("CPU time about 36.0 ms without the recording"), std::string::npos) << advice;
+    EXPECT_EQ(nlohmann::json::parse(acre("advise a.acre --json --no-measure").output)["cpu_ns"], 36'000'000);
 }
 
 TEST_F(command, savings_are_not_compared_with_the_time_of_what_was_not_recorded) {

@@ -269,7 +269,7 @@ TEST_F(advise_usage, apply_check_says_what_was_followed_and_obtained) {
     EXPECT_EQ(json["advices"][0]["state"], "applied");
     EXPECT_EQ(json["advices"][1]["state"], "not_applied");
     EXPECT_EQ(json["cpu"]["saved_ns"], 9e9);
-    EXPECT_EQ(json["cpu"]["with_recording"], false);
+    EXPECT_EQ(json["cpu"]["of_recorded_runs"], false);
     EXPECT_TRUE(json["held"].get<bool>());
 }
 

@@ -70,6 +70,14 @@ TEST_F(life, of_children_is_not_counted_as_the_programs_time) {
     EXPECT_LT(trace.header.user_time * 2, all) << "nearly all of it went into the subshell";
 }
 
+TEST_F(life, of_the_recorder_is_a_part_of_the_cpu_time) {
+    for (const char* how : {"threads", "exec", "kill"}) {
+        const trace_header header = run({ENDINGS, how}).header;
+        EXPECT_GT(header.recording_time, 0u) << how;
+        EXPECT_LT(header.recording_time, header.cpu_microseconds()) << how;
+    }
+}
+
 TEST_F(life, of_children_is_recorded_when_wanted) {
     for (const std::string how : {"fork", "forked thread", "vfork", "spawn"}) {
         const bool executes = how == "vfork" || how == "spawn";

@@ -71,6 +71,20 @@ TEST_F(raw_logs, are_finished) {
     EXPECT_TRUE(fs::exists(log));
 }
 
+TEST_F(raw_logs, say_how_long_the_recording_took_however_the_program_ended) {
+    const fs::path log = make_log("kill");
+    const fs::path output = directory_.path() / "finished.acre";
+    EXPECT_GT(loaded_trace{finish_raw_log(log, output).traces.at(0)}.header.recording_time, 0u);
+    std::string absurd = contents(log);
+    for (const std::size_t offset : {offsetof(raw::file_head, own_ticks), offsetof(raw::file_head, own_nanoseconds)}) {
+        absurd.replace(offset, 8, std::string(8, '\xff'));
+        write(log, absurd);
+        const trace_header header = loaded_trace{finish_raw_log(log, output).traces.at(0)}.header;
+        EXPECT_GT(header.recording_time, 1'000'000'000u);
+        EXPECT_EQ(header.program_microseconds(), header.cpu_microseconds() / 10);
+    }
+}
+
 TEST_F(raw_logs, that_are_none_are_refused) {
     const fs::path file = directory_.path() / "file";
     EXPECT_THROW(finish_raw_log(file, directory_.path() / "out"), tool_error);

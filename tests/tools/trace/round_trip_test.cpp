@@ -54,6 +54,7 @@ TEST(round_trip, keeps_header_and_tables) {
     made.header.exit_status = 139;
     made.header.duration = 123'456'789'012;
     made.header.system_time = 77;
+    made.header.recording_time = 55;
     made.header.unmatched_frees = 3;
     made.header.stacks_at_free = false;
     made.header.stacks = stack_method::caller;
@@ -74,6 +75,7 @@ TEST(round_trip, keeps_header_and_tables) {
     EXPECT_EQ(reader.header().duration, made.header.duration);
     EXPECT_EQ(reader.header().user_time, made.header.user_time);
     EXPECT_EQ(reader.header().system_time, 77U);
+    EXPECT_EQ(reader.header().recording_time, 55U);
     EXPECT_EQ(reader.header().unmatched_frees, 3U);
     EXPECT_FALSE(reader.header().stacks_at_free);
     EXPECT_EQ(reader.header().stacks, stack_method::caller);
@@ -94,6 +96,23 @@ TEST(round_trip, keeps_header_and_tables) {
     ASSERT_EQ(reader.tables().call_tree.size(), 4U);
     EXPECT_EQ(reader.tables().call_tree[3].parent, 2U);
     EXPECT_EQ(reader.tables().call_tree[3].frame, 3U);
+}
+
+TEST(trace_header, leaves_a_tenth_of_the_cpu_time_to_the_program) {
+    trace_header header;
+    header.user_time = 700;
+    header.system_time = 305;
+    EXPECT_EQ(header.program_microseconds(), 1005U);
+    header.recording_time = 905;
+    EXPECT_EQ(header.recording_microseconds(), 905U);
+    EXPECT_EQ(header.program_microseconds(), 100U);
+    for (const std::uint64_t absurd : {std::uint64_t{906}, std::uint64_t{2000}, ~std::uint64_t{0}}) {
+        header.recording_time = absurd;
+        EXPECT_EQ(header.recording_microseconds(), 905U);
+        EXPECT_EQ(header.program_microseconds(), 100U);
+    }
+    header.user_time = header.system_time = 0;
+    EXPECT_EQ(header.program_microseconds(), 0U);
 }
 
 TEST(round_trip, is_byte_for_byte_the_same_each_time) {

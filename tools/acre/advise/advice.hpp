@@ -57,8 +57,8 @@ struct measured_saving {
         frees_left_out;  // the same as the first, where what is freed as a whole is not freed singly
     std::optional<interval> littered_frees_left_out;  // that on a heap that is fragmented
     std::optional<preload_saving> preload;            // what the best malloc to preload saves of these allocations
-    std::optional<double> share_of_cpu;  // of the recorded run's CPU time where that is known, at the median
-    interval ratio;                      // candidate's time to the system's
+    std::optional<double> share_of_cpu;               // of the run's CPU time where that is known, at the median
+    interval ratio;                                   // candidate's time to the system's
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
     std::uint32_t rounds = 0;
@@ -114,7 +114,7 @@ struct advice_list {
     std::uint64_t small_objects = 0;    // theirs
     std::uint64_t objects = 0;          // of the run
     std::uint64_t omitted = 0;          // advices beyond the wanted number
-    std::uint64_t cpu_nanoseconds = 0;  // of the recorded run; 0: not known
+    std::uint64_t cpu_nanoseconds = 0;  // of the run without its recording; 0: not known
     double malloc_nanoseconds = 0;      // of replaying all of its events with malloc; 0: not measured
     double malloc_share = 1;            // of the events that were replayed for it, the first ones; it is scaled to all
     std::vector<preload_saving> preloads;  // of the installed mallocs, in the whole run, most first

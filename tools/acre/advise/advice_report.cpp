@@ -201,9 +201,10 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
 }  // namespace
 
 std::string advice_text(const advice_list& list, const call_paths& paths, const trace_header& header) {
-    const std::string cpu = list.cpu_nanoseconds != 0
-                                ? time_text(static_cast<double>(list.cpu_nanoseconds)) + " with the recording"
-                                : "not known";
+    const std::string cpu =
+        list.cpu_nanoseconds != 0
+            ? "about " + time_text(static_cast<double>(list.cpu_nanoseconds)) + " without the recording"
+            : "not known";
     std::string text = fmt::format("{}: {}, CPU time {}\n", command_text(header),
                                    plural(list.objects, "allocation", "allocations"), cpu);
     for (const std::string& note : header.notes) text += wrapped("Note: " + note, 0, 110);

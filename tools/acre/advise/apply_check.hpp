@@ -34,7 +34,7 @@ struct checked_advice {
 struct cpu_times {
     double before = 0;
     double after = 0;
-    bool recorded = false;  // of the recorded runs, so that what recording cost is in them
+    bool recorded = false;  // of the recorded runs, less what their recording took, which is an estimate
 
     double saved() const noexcept { return before - after; }
 };

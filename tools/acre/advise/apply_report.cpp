@@ -70,8 +70,9 @@ std::string outcome_text(const apply_check& check) {
     }
     if (check.cpu->recorded) {
         text +=
-            " These are times with the recording, which costs less where fewer allocations are recorded: run both "
-            "without it and give their times with --cpu-before and --cpu-after.";
+            " These are times of recorded runs, less what the recording took by estimate: to be sure, run both without "
+            "it "
+            "and give their times with --cpu-before and --cpu-after.";
     }
     return wrapped(text, 0, 110);
 }
@@ -108,7 +109,7 @@ nlohmann::json apply_json(const apply_check& check, const advice_list& list, con
         cpu = {{"before_ns", check.cpu->before},
                {"after_ns", check.cpu->after},
                {"saved_ns", check.cpu->saved()},
-               {"with_recording", check.cpu->recorded}};
+               {"of_recorded_runs", check.cpu->recorded}};
     }
     return {{"allocations_before", check.objects_before},
             {"allocations_after", check.objects_after},

@@ -19,7 +19,7 @@ bool is_whole_run(trace_reader& reader) {
 }  // namespace
 
 std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader) {
-    return is_whole_run(reader) ? reader.header().cpu_microseconds() * 1000 : 0;
+    return is_whole_run(reader) ? reader.header().program_microseconds() * 1000 : 0;
 }
 
 }  // namespace acre::tool

@@ -194,7 +194,7 @@ std::string saving_of(const advice& each) {
     const measured_saving& saving = each.saving;
     if (!saving.done) return {};
     const std::string share =
-        saving.share_of_cpu ? " (" + percent_text(*saving.share_of_cpu) + " of the recorded run)" : "";
+        saving.share_of_cpu ? " (" + percent_text(*saving.share_of_cpu) + " of the program's)" : "";
     const interval expected = saving.expected();
     std::string text = fmt::format("{} to {} of CPU time{}", time_text(expected.low), time_text(expected.high), share);
     const auto on_heap = [&](const interval& freed_singly, const std::optional<interval>& left_out, const char* heap) {

@@ -57,7 +57,9 @@ std::optional<cpu_times> cpu_times_of(const advise_options& options, const trace
                                       const trace_header& after) {
     if (options.cpu_before) return cpu_times{*options.cpu_before * 1e9, *options.cpu_after * 1e9, false};
     if (!before.end_is_known() || !after.end_is_known()) return std::nullopt;
-    const auto nanoseconds = [](const trace_header& of) { return static_cast<double>(of.cpu_microseconds()) * 1000; };
+    const auto nanoseconds = [](const trace_header& of) {
+        return static_cast<double>(of.program_microseconds()) * 1000;
+    };
     return cpu_times{nanoseconds(before), nanoseconds(after), true};
 }
 

@@ -128,6 +128,18 @@ std::string scopes_text(const trace_summary& summary, std::size_t most) {
     return text;
 }
 
+/// Null where the program's end was not seen.
+template <typename Number>
+nlohmann::json known_of_end(const trace_header& header, Number value) {
+    return header.end_is_known() ? nlohmann::json(value) : nullptr;
+}
+
+std::string cpu_in_words(const trace_header& header) {
+    const auto microseconds_text = [](std::uint64_t time) { return time_text(static_cast<double>(time) * 1000); };
+    return fmt::format("{}, of which about {} by the recording", microseconds_text(header.cpu_microseconds()),
+                       microseconds_text(header.recording_microseconds()));
+}
+
 std::string figures(const trace_reader& reader, const trace_summary& summary) {
     const trace_header& header = reader.header();
     std::string text;
@@ -138,10 +150,8 @@ std::string figures(const trace_reader& reader, const trace_summary& summary) {
     const bool known = header.end_is_known();
     line("recorded", fmt::format("{}, {}, exit status {}", header.date, header.machine,
                                  known ? std::to_string(header.exit_status) : "not known"));
-    line("time",
-         fmt::format("{}, CPU {}", time_text(static_cast<double>(header.duration)),
-                     known ? time_text(static_cast<double>(header.cpu_microseconds()) * 1000) + " with the recording"
-                           : "not known"));
+    line("time", fmt::format("{}, CPU {}", time_text(static_cast<double>(header.duration)),
+                             known ? cpu_in_words(header) : "not known"));
     line("events",
          fmt::format("{} in {}, {:.2f} bytes each in the file", count_text(summary.events),
                      plural(summary.threads, "thread", "threads"), share(reader.file_bytes(), summary.events)));
@@ -248,9 +258,10 @@ nlohmann::json info_json(const trace_reader& reader, const call_paths& paths, co
             {"command", header.command},
             {"date", header.date},
             {"machine", header.machine},
-            {"exit_status", header.end_is_known() ? nlohmann::json(header.exit_status) : nullptr},
+            {"exit_status", known_of_end(header, header.exit_status)},
             {"duration_ns", header.duration},
-            {"cpu_us", header.end_is_known() ? nlohmann::json(header.cpu_microseconds()) : nullptr},
+            {"cpu_us", known_of_end(header, header.cpu_microseconds())},
+            {"recording_us", known_of_end(header, header.recording_microseconds())},
             {"stacks", name_of(header.stacks)},
             {"stacks_at_free", header.stacks_at_free},
             {"sampling_period", header.sampling_period},

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <unordered_map>
@@ -141,6 +142,11 @@ stop_cause cause_of(raw::stop_reason reason) {
             break;
     }
     return {"memory was short", "close other programs, or raise the limit with 'ulimit -v unlimited'"};
+}
+
+std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end) {
+    const std::uint64_t in_hooks = tick_clock{log.start(), end}.nanoseconds_in(log.own_ticks());
+    return (in_hooks + std::min(log.own_nanoseconds(), ~in_hooks)) / 1000;
 }
 
 conversion convert(const raw_reader& log, trace_header header, raw::clock_pair end, const std::filesystem::path& output,

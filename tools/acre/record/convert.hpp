@@ -26,7 +26,11 @@ stop_cause cause_of(raw::stop_reason reason);
 /// The clocks at a later moment than any in the log, so that its times can be told in nanoseconds; in doubt those of now.
 raw::clock_pair read_clocks();
 
-/// `header` brings what the log does not know: how the program ended. An empty command is taken from the log.
+/// What the recorder took of the process's CPU time while it wrote the log. `end` as for convert.
+std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end);
+
+/// `header` brings what the log does not know: how the program ended, and how long its recording took.
+/// An empty command is taken from the log.
 conversion convert(const raw_reader& log, trace_header header, raw::clock_pair end, const std::filesystem::path& output,
                    const std::function<void(double)>& progress);
 

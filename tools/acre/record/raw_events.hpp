@@ -27,9 +27,12 @@ public:
     }
 
     std::uint64_t nanoseconds(std::uint64_t ticks) const {
-        if (ticks <= start_.ticks) return 0;
+        return ticks <= start_.ticks ? 0 : nanoseconds_in(ticks - start_.ticks);
+    }
+
+    std::uint64_t nanoseconds_in(std::uint64_t ticks) const {
         // A log that is damaged may say anything.
-        return static_cast<std::uint64_t>(std::min(static_cast<double>(ticks - start_.ticks) * rate_, latest));
+        return static_cast<std::uint64_t>(std::min(static_cast<double>(ticks) * rate_, latest));
     }
 
 private:

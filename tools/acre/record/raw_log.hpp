@@ -12,7 +12,7 @@
 namespace acre::raw {
 
 inline constexpr char file_magic[8] = {'a', 'c', 'r', 'e', '-', 'r', 'a', 'w'};
-inline constexpr std::uint32_t file_version = 2;
+inline constexpr std::uint32_t file_version = 3;
 inline constexpr std::uint32_t chunk_magic = 0x6b6e6863;
 inline constexpr std::size_t chunk_alignment = 64;
 inline constexpr std::size_t page_bytes = 4096;
@@ -51,6 +51,9 @@ struct file_head {
     std::atomic<std::uint32_t> stopped;      // a stop_reason
     stack_method stacks;
     std::uint32_t sampling_period;  // one allocation in so many is recorded
+    // What the recorder has taken of the process's time so far: in the hooks, estimated from samples, and on this file.
+    std::atomic<std::uint64_t> own_ticks;
+    std::atomic<std::uint64_t> own_nanoseconds;  // of CPU time
 };
 
 enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command, pause, scope_name };

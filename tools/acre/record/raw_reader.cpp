@@ -109,6 +109,8 @@ void raw_reader::read_head(const std::filesystem::path& path) {
     stopped_ = static_cast<raw::stop_reason>(field<std::uint32_t>(bytes, offsetof(raw::file_head, stopped)));
     stacks_ = static_cast<raw::stack_method>(field<std::uint32_t>(bytes, offsetof(raw::file_head, stacks)));
     sampling_period_ = field<std::uint32_t>(bytes, offsetof(raw::file_head, sampling_period));
+    own_ticks_ = field<std::uint64_t>(bytes, offsetof(raw::file_head, own_ticks));
+    own_nanoseconds_ = field<std::uint64_t>(bytes, offsetof(raw::file_head, own_nanoseconds));
     if (stacks_ > raw::stack_method::caller || sampling_period_ == 0) {
         throw tool_error{"'" + path.string() +
                          "' is damaged: its head says neither how stacks were found nor how often"};

@@ -49,6 +49,11 @@ public:
     raw::stop_reason stopped() const noexcept { return stopped_; }
     raw::stack_method stacks() const noexcept { return stacks_; }
     std::uint32_t sampling_period() const noexcept { return sampling_period_; }
+
+    /// What the recorder took of the process's time, as the log has it.
+    std::uint64_t own_ticks() const noexcept { return own_ticks_; }
+    std::uint64_t own_nanoseconds() const noexcept { return own_nanoseconds_; }
+
     const std::vector<std::string>& command() const noexcept { return command_; }
 
     /// In the order of their numbers; an unknown one is empty.
@@ -102,6 +107,8 @@ private:
     raw::stop_reason stopped_ = raw::stop_reason::none;
     raw::stack_method stacks_ = raw::stack_method::unwind_tables;
     std::uint32_t sampling_period_ = 1;
+    std::uint64_t own_ticks_ = 0;
+    std::uint64_t own_nanoseconds_ = 0;
     std::vector<std::string> scope_names_;
     std::vector<raw::pause_record> pauses_;
     std::vector<std::string> command_;

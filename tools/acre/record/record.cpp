@@ -215,11 +215,17 @@ private:
         }
         const bool first = result.traces.empty();
         if (first) header.notes.insert(header.notes.end(), notes_.begin(), notes_.end());
-        const conversion made = convert(log, header, end.ticks != 0 ? end : latest_clock(log), output, progress_);
+        // The CPU time is that of the process, whatever it executed.
+        for (const auto& each : logs) header.recording_time += recording_microseconds(*each, end_of(*each, end));
+        const conversion made = convert(log, header, end_of(log, end), output, progress_);
         result.events += made.events;
         result.unmatched_frees += made.unmatched_frees;
         result.traces.push_back(output);
         if (first) result.notes = made.notes;
+    }
+
+    static raw::clock_pair end_of(const raw_reader& log, raw::clock_pair known) {
+        return known.ticks != 0 ? known : latest_clock(log);
     }
 
     /// A log of this machine since it was started is best measured against now; another has only its own clocks.
@@ -287,6 +293,7 @@ record_result finish_directory_or_file(const fs::path& raw, const fs::path& outp
     }
     const raw_reader log{raw};
     if (log.row_count() == 0) throw tool_error{"'" + raw.string() + "' holds nothing that was recorded"};
+    header.recording_time = recording_microseconds(log, log.last_clock());
     const conversion made = convert(log, header, log.last_clock(), output, progress);
     return {0, made.events, made.unmatched_frees, {output}, made.notes};
 }

@@ -11,7 +11,7 @@
 namespace acre::tool::format {
 
 inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'a', 'c', 'r', 'e', '\r', '\n', 0x1a};
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 inline constexpr std::size_t file_head_bytes = 16;  // magic, version, a reserved word
 
 /// Sections stand in the file in this order; only `events` and `marks` may be missing, repeat, and change places.

@@ -7,6 +7,7 @@
 // `operation::realloc`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -124,6 +125,7 @@ struct trace_header {
     std::uint64_t duration = 0;        // nanoseconds from the first to the last moment recorded
     std::uint64_t user_time = 0;       // microseconds of CPU time of the program, recording included
     std::uint64_t system_time = 0;
+    std::uint64_t recording_time = 0;   // microseconds of those that the recorder took, an estimate
     std::uint64_t unmatched_frees = 0;  // frees of memory whose allocation was not seen; they are not events
     bool stacks_at_free = true;
     stack_method stacks = stack_method::unwind_tables;
@@ -140,6 +142,12 @@ struct trace_header {
     /// Whether exit status and CPU time are known.
     bool end_is_known() const noexcept { return exit_status != unknown_status; }
     std::uint64_t cpu_microseconds() const noexcept { return user_time + system_time; }
+
+    /// What the recorder took of it. That is an estimate, so a tenth is left to the program in any case.
+    std::uint64_t recording_microseconds() const noexcept {
+        return std::min(recording_time, cpu_microseconds() - cpu_microseconds() / 10);
+    }
+    std::uint64_t program_microseconds() const noexcept { return cpu_microseconds() - recording_microseconds(); }
 };
 
 /// The program and its arguments as one printable line.

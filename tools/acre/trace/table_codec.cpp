@@ -124,6 +124,7 @@ byte_sink encode_header(const trace_header& header) {
     sink.number(header.duration);
     sink.number(header.user_time);
     sink.number(header.system_time);
+    sink.number(header.recording_time);
     sink.number(header.unmatched_frees);
     sink.byte(header.stacks_at_free ? 1 : 0);
     sink.byte(static_cast<std::uint8_t>(header.stacks));
@@ -143,6 +144,7 @@ trace_header decode_header(std::span<const std::uint8_t> payload) {
     header.duration = source.number();
     header.user_time = source.number();
     header.system_time = source.number();
+    header.recording_time = source.number();
     header.unmatched_frees = source.number();
     header.stacks_at_free = source.byte() != 0;
     const std::uint8_t stacks = source.byte();

@@ -53,6 +53,17 @@ bool takes_free(const thread_state* state, const void* p) {
     leave(state);
 }
 
+/// The C library's own, whose time is not the recorder's.
+void* reallocate_untimed(void* p, std::size_t size) {
+    if (this_thread.timed_since == 0) [[likely]]
+        return __libc_realloc(p, size);
+    const std::uint64_t before = ticks();
+    void* q = __libc_realloc(p, size);
+    const std::uint64_t took = ticks() - before;
+    if (this_thread.timed_since != 0) this_thread.timed_since += took;  // a signal handler may have written to the log
+    return q;
+}
+
 /// Both halves of a realloc are rows of this thread with nothing between them, as far as they are recorded.
 [[gnu::noinline]] void* reallocate(hook_frame frame, void* p, std::size_t size) {
     thread_state* state = p == nullptr ? nullptr : enter();
@@ -63,7 +74,7 @@ bool takes_free(const thread_state* state, const void* p) {
     }
     const bool released = takes_free(state, p);
     if (released) add_released(state, frame, p, row_kind::realloc_release);
-    void* q = __libc_realloc(p, size);
+    void* q = reallocate_untimed(p, size);
     if (q != nullptr) {
         if (takes_allocation(state, q)) add_acquired(state, frame, q, size, row_kind::realloc, 0);
     } else if (size != 0 && released) {  // realloc to nothing is a free

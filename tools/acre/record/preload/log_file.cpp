@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "thread_words.hpp"
+
 namespace acre::recorder {
 namespace {
 
@@ -48,6 +50,25 @@ long move_out_of_the_way(long file) {
 
 }  // namespace
 
+/// Work on the file, rare and long: its CPU time is measured always, and what is timed of the event that it falls into is
+/// void.
+class log_file::measured_work {
+public:
+    explicit measured_work(const log_file& log) : log_(log) {}
+    ~measured_work() {
+        this_thread.timed_since = 0;
+        if (log_.head_ == nullptr) return;
+        const std::uint64_t took = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_;
+        log_.head_->own_nanoseconds.fetch_add(took, std::memory_order_relaxed);
+    }
+    measured_work(const measured_work&) = delete;
+    measured_work& operator=(const measured_work&) = delete;
+
+private:
+    const log_file& log_;
+    const std::uint64_t begin_ = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+};
+
 std::uint64_t file_size_limit() {
     rlimit limit{};
     const long failed = system_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, &limit);
@@ -59,6 +80,7 @@ raw::clock_pair read_clocks() {
 }
 
 bool log_file::open(const char* directory, std::uint64_t limit, const description& what) {
+    const measured_work work{*this};
     const long process = system_call(__NR_getpid);
     long file = -EEXIST;
     for (std::uint64_t image = 0; file == -EEXIST; ++image) {
@@ -177,6 +199,7 @@ bool log_file::write_at(std::uint64_t offset, const void* data, std::size_t byte
 }
 
 raw::chunk_head* log_file::map_chunk() {
+    const measured_work work{*this};
     const std::uint64_t offset = reserve(chunk_bytes, raw::page_bytes);
     if (offset == no_place || !ready()) return nullptr;
     // Written, not just lengthened: storing to a mapped page of a full disk would kill the program.
@@ -208,6 +231,7 @@ void log_file::begin_chunk(raw::chunk_head* chunk, raw::chunk_kind kind, std::ui
 bool log_file::flush(raw::chunk_head* chunk, std::size_t entry_bytes) {
     const std::uint64_t count = chunk->count.load(std::memory_order_relaxed);
     if (count == 0) return true;
+    const measured_work work{*this};
     const std::size_t bytes = sizeof(raw::chunk_head) + count * entry_bytes;
     const std::uint64_t offset = reserve(bytes, raw::chunk_alignment);
     chunk->capacity = static_cast<std::uint32_t>(bytes - sizeof(raw::chunk_head));  // the copy's
@@ -217,6 +241,7 @@ bool log_file::flush(raw::chunk_head* chunk, std::size_t entry_bytes) {
 }
 
 bool log_file::append(raw::chunk_kind kind, const piece* pieces, std::size_t count) {
+    const measured_work work{*this};
     raw::chunk_head head{};
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < count; ++i) bytes += pieces[i].bytes;

@@ -46,7 +46,12 @@ public:
     bool stopped() const { return head_->stopped.load(std::memory_order_relaxed) != 0; }
     void stop(raw::stop_reason reason);
 
+    /// Adds to what the recorder itself has taken of the program's time.
+    void add_own_ticks(std::uint64_t ticks) { head_->own_ticks.fetch_add(ticks, std::memory_order_relaxed); }
+
 private:
+    class measured_work;
+
     static constexpr std::uint64_t no_place = ~std::uint64_t{0};
 
     std::uint64_t reserve(std::size_t bytes, std::size_t alignment);

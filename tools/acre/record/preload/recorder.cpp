@@ -109,6 +109,18 @@ process_state* current_process() {
     return records ? process : nullptr;
 }
 
+void park(thread_state* state) {
+    const int error = errno;
+    process_state& process = *state->process;
+    this_thread.rows += state->chunk->count.load(std::memory_order_relaxed);
+    const bool kept = process.log.flush(state->chunk, sizeof(raw::row));
+    errno = error;
+    if (!kept) return;  // the rows stay where they are
+    const lock_guard guard{process.parking};
+    state->next = process.parked;
+    process.parked = state;
+}
+
 /// The value of a key is destroyed in several rounds as long as it is set again. Frees of other keys' values are still
 /// to be recorded, so the state is given back in the last round.
 void thread_ends(void*) {
@@ -136,6 +148,21 @@ void listen_for_signal() {
     sigaction(config.toggle_signal, &action, nullptr);
 }
 
+/// Processors count ticks in steps of dozens, so that a mean tells more than the least; interrupted rounds are left out.
+std::uint64_t time_nothing() {
+    constexpr std::uint64_t pairs = 32;
+    std::uint64_t least = ~std::uint64_t{0};
+    for (int round = 0; round < 8; ++round) {
+        std::uint64_t all = 0;
+        for (std::uint64_t i = 0; i < pairs; ++i) {
+            const std::uint64_t begin = ticks();
+            all += ticks() - begin;
+        }
+        if (all < least) least = all;
+    }
+    return least / pairs;
+}
+
 bool begin_log(process_state& process, std::uint32_t own) {
     const bool forked = config.recorded_process != 0 && config.recorded_process != own;
     const bool paused = config.paused;
@@ -148,6 +175,7 @@ bool begin_log(process_state& process, std::uint32_t own) {
     config.recorded_process = own;
     process.stacks_at_free = config.stacks_at_free;
     process.stacks = config.stacks;
+    process.empty_time = time_nothing();
     if (config.stacks == raw::stack_method::frame_pointers) process.rules.use_frame_pointers();
     process.filter.begin(paused, config.sampling_period);
     if (config.toggle_signal != 0) listen_for_signal();
@@ -244,6 +272,7 @@ thread_state* take_state(process_state& process) {
     log_file::begin_chunk(state->chunk, raw::chunk_kind::rows, thread.number_plus_one - 1, thread.rows);
     begin_rows(*state);
     state->of_ended_thread = thread.ended;
+    state->leaves_slowly = thread.ended;
     return state;
 }
 
@@ -251,7 +280,10 @@ thread_state* enter_recording(process_state& process) {
     thread_words& thread = this_thread;
     thread_state* state = thread.state;
     if (state != nullptr && state->chunk == nullptr) {  // the parent's, wiped
-        thread = {nullptr, 0, 0, 0, 0, thread.busy, false, thread.inside_resource, 0};
+        const thread_words parents = thread;
+        thread = {};
+        thread.busy = parents.busy;
+        thread.inside_resource = parents.inside_resource;
         state = nullptr;
     }
     if (state != nullptr) return make_room(state) ? state : nullptr;
@@ -289,16 +321,41 @@ bool make_room(thread_state* state) {
     return made;
 }
 
-void park(thread_state* state) {
-    const int error = errno;
-    process_state& process = *state->process;
-    this_thread.rows += state->chunk->count.load(std::memory_order_relaxed);
-    const bool kept = process.log.flush(state->chunk, sizeof(raw::row));
-    errno = error;
-    if (!kept) return;  // the rows stay where they are
-    const lock_guard guard{process.parking};
-    state->next = process.parked;
-    process.parked = state;
+namespace {
+
+// A prime, so that the events which are timed fall on all calls of a loop alike.
+constexpr std::uint32_t events_a_sample = 61;
+// Of a thread: what it does first is unlike what it does later, and in short programs it is most of all.
+constexpr std::uint32_t all_timed_at_first = 256;
+// In ticks, some ten microseconds: an event takes longer when its thread was interrupted, so no more than this counts, and
+// for this event alone.
+constexpr std::uint64_t longest_usual_event = 1 << 15;
+
+/// Adds the time of an event that was timed, and that of those it stands for. One during which the log was written is
+/// not like others: the next is timed in its place.
+void end_timing(process_state& process) {
+    thread_words& thread = this_thread;
+    const std::uint64_t since = thread.timed_since;
+    if (since == 0) return;
+    const std::uint64_t all = ticks() - since;
+    const std::uint64_t took = all > process.empty_time ? all - process.empty_time : 0;
+    thread.timed_since = 0;
+    const bool at_first = thread.events_timed < all_timed_at_first;
+    if (at_first) ++thread.events_timed;
+    thread.events_untimed = at_first ? 0 : events_a_sample - 1;
+    if (took > longest_usual_event) {
+        process.log.add_own_ticks(longest_usual_event);
+    } else {
+        process.log.add_own_ticks(at_first ? took : took * events_a_sample);
+    }
+}
+
+}  // namespace
+
+void leave_slowly(thread_state* state) {
+    state->leaves_slowly = state->of_ended_thread;
+    end_timing(*state->process);
+    if (state->of_ended_thread) park(state);
 }
 
 void pause_recording(bool paused) {

@@ -4,6 +4,7 @@
 #include "event_filter.hpp"
 #include "scope_names.hpp"
 #include "stack_walker.hpp"
+#include "thread_words.hpp"
 
 namespace acre::recorder {
 
@@ -14,6 +15,7 @@ struct process_state {
     std::atomic<mode> is;
     bool stacks_at_free;
     raw::stack_method stacks;
+    std::uint64_t empty_time;  // what timing nothing takes, in ticks
     event_filter filter;
     rule_table rules;
     call_tree tree;
@@ -30,22 +32,9 @@ struct thread_state {
     process_state* process;
     thread_state* next;
     bool of_ended_thread;  // given back after each event
+    bool leaves_slowly;    // there is more to do after this event than usual
     stack_walker walker;
 };
-
-/// What the linker gives each thread at a fixed distance from its thread pointer: nothing has to be set up to reach it.
-struct thread_words {
-    thread_state* state;
-    std::uint64_t rows;      // in chunks that are done with
-    std::uint64_t random;    // decides what is sampled; 0 before the first event
-    std::uint64_t resource;  // that the resource rows are of; 0: none yet
-    std::uint32_t number_plus_one;
-    bool busy;  // inside a hook: what the recorder itself causes is not recorded
-    bool ended;
-    bool inside_resource;  // what is allocated is a resource's own affair
-    std::uint8_t endings;  // rounds of thread-specific data being destroyed
-};
-extern constinit thread_local thread_words this_thread [[gnu::visibility("hidden")]];
 
 /// Begins an event; null when it is not to be recorded.
 [[gnu::noinline]] thread_state* enter_slowly();
@@ -57,16 +46,20 @@ inline thread_state* enter() {
     thread_state* state = thread.state;
     if (state == nullptr || state->cursor == state->end) [[unlikely]]
         return enter_slowly();
+    if (--thread.events_untimed < 0) [[unlikely]] {
+        state->leaves_slowly = true;
+        thread.timed_since = ticks();
+    }
     thread.busy = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     return state;
 }
 
-[[gnu::noinline]] void park(thread_state* state);
+[[gnu::noinline]] void leave_slowly(thread_state* state);
 
 inline void leave(thread_state* state) {
-    if (state->of_ended_thread) [[unlikely]]
-        park(state);
+    if (state->leaves_slowly) [[unlikely]]
+        leave_slowly(state);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     this_thread.busy = false;
 }

@@ -15,6 +15,11 @@ function never_freed_text(info) {
   return info.missing ? `${objects}; their frees may be in the missing part of the trace` : objects;
 }
 
+function cpu_text(info) {
+  if (info.cpu_us === null) return 'CPU time not known';
+  return `CPU time ${time_text(info.cpu_us * 1000)}, of which about ${time_text(info.recording_us * 1000)} by the recording`;
+}
+
 function show_run() {
   const { info } = data;
   const program = info.command.length > 0 ? file_name(info.command[0]) : 'the program';
@@ -28,7 +33,7 @@ function show_run() {
     ['Alive at a time', `at most ${bytes_text(info.peak_bytes)}`, `at most ${plural(info.peak_objects, 'object', 'objects')}`],
     ['Never freed', bytes_text(info.never_freed.bytes), never_freed_text(info)],
     ['Freed elsewhere', info.frees > 0 ? percent_text(info.freed_by_other_thread / info.frees) : '0.0 %', 'of the frees, by another thread'],
-    ['Time', time_text(info.duration_ns), info.cpu_us === null ? 'CPU time not known' : `CPU time ${time_text(info.cpu_us * 1000)}, with the recording`],
+    ['Time', time_text(info.duration_ns), cpu_text(info)],
     ['Recorded', info.date.slice(0, 10), info.date.slice(11)],
     ['Ended', info.exit_status === null ? 'not known' : `status ${info.exit_status}`, info.machine],
   ]);
