@@ -61,6 +61,15 @@ TEST_F(life, of_children_is_mentioned) {
     EXPECT_FALSE(run({ENDINGS, "return"}).has_note("unrecorded"));
 }
 
+TEST_F(life, of_what_the_program_leaves_running_is_mentioned) {
+    const loaded_trace trace = run({ENDINGS, "daemon"});
+    EXPECT_EQ(result_.exit_status, 0);
+    EXPECT_EQ(trace.allocations(4242), 1000u);
+    EXPECT_TRUE(trace.has_note("It left 1 process running: "));
+    EXPECT_TRUE(trace.has_note(" (record-endings)"));
+    EXPECT_EQ(result_.notes, trace.header.notes);
+}
+
 TEST_F(life, of_children_is_not_counted_as_the_programs_time) {
     const loaded_trace trace = run({"/bin/sh", "-c", "i=0; (while [ $i -lt 300000 ]; do i=$((i+1)); done); true"});
     rusage children{};

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "convert.hpp"
+#include "orphans.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -161,6 +162,7 @@ finished_program run_recorded(const record_options& options, const recordable_pr
         throw tool_error{std::string{"cannot start a program: "} + std::strerror(errno)};
     finished_program finished;
     running_process = 0;
+    const orphan_watch orphans;
     const signal_policy signals{options.toggle_signal};
     finished.process = ::fork();
     if (finished.process == 0) {
@@ -175,6 +177,7 @@ finished_program run_recorded(const record_options& options, const recordable_pr
     const int status = finished.process > 0 ? wait_for_end(finished) : 0;
     running_process = 0;
     finished.end = read_clocks();
+    finished.left_running = orphan_watch::still_running();
     if (start_error != 0) {
         throw tool_error{"cannot start '" + program.path.string() + "': " + std::strerror(start_error)};
     }

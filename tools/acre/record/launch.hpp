@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "program.hpp"
 #include "raw_log.hpp"
@@ -18,6 +20,7 @@ struct finished_program {
     std::uint64_t user_time = 0;  // microseconds of its own, without those of its children
     std::uint64_t system_time = 0;
     raw::clock_pair end{};
+    std::vector<std::string> left_running;  // what it started and did not wait for, each as "1234 (name)"
 };
 
 /// `raw_directory` is absolute. Throws tool_error when the program cannot be started. While it runs, what the terminal

@@ -17,6 +17,7 @@
 #include "launch.hpp"
 #include "program.hpp"
 #include "separate_process.hpp"
+#include "text/text.hpp"
 #include "trace/error.hpp"
 #include "trace/replacing_file.hpp"
 
@@ -258,6 +259,14 @@ std::string why_nothing(const record_options& options, const finished_program& f
     return program + ", but before its first allocation the recording stopped when " + cause.what + ": " + cause.remedy;
 }
 
+std::string note_of_left(const std::vector<std::string>& running) {
+    std::string which;
+    for (const std::string& each : running) which += (which.empty() ? "" : ", ") + each;
+    return "It left " + plural(running.size(), "process", "processes") + " running: " + which +
+           "; what they do after its end is not recorded. A server that goes into the background is recorded in the "
+           "foreground, by an option of its own.";
+}
+
 /// The traces of what is in the raw directory; none, and why as the only note, when nothing is.
 record_result convert_recording(const record_options& options, const finished_program& finished,
                                 const fs::path& directory, const progress_function& progress) {
@@ -274,6 +283,7 @@ record_result convert_recording(const record_options& options, const finished_pr
     header.exit_status = finished.exit_status;
     header.user_time = finished.user_time;
     header.system_time = finished.system_time;
+    if (!finished.left_running.empty()) header.notes.push_back(note_of_left(finished.left_running));
     return conversion.convert_all(process, header, finished.end);
 }
 

@@ -119,6 +119,11 @@ int main(int count, char** arguments) {
         }
         wait_for(child);
     }
+    if (ending == "daemon") {
+        if (daemon(1, 0) != 0) return 9;
+        work(500, 4646);
+        sleep(2);
+    }
     if (ending == "vfork") {
         const pid_t child = vfork();
         if (child == 0) {
