@@ -55,6 +55,34 @@ TEST_F(life, after_exec_is_that_of_the_last_program) {
     EXPECT_EQ(trace.header.command, (std::vector<std::string>{ENDINGS, "executed"}));
 }
 
+TEST_F(life, after_exec_goes_on_without_the_environment) {
+    for (const std::string how : {"execve", "execvpe", "execle", "fexecve", "execv", "execvp", "execl", "execlp"}) {
+        const loaded_trace trace = run({ENDINGS, "bare " + how});
+        EXPECT_EQ(result_.exit_status, 5) << how;
+        EXPECT_EQ(trace.allocations(4545), 77u) << how;
+        EXPECT_TRUE(trace.has_note("executed 2 programs")) << how;
+    }
+}
+
+TEST_F(life, goes_on_after_a_program_that_is_missing) {
+    EXPECT_EQ(run({ENDINGS, "bare missing"}).allocations(4242), 1000u);
+    EXPECT_EQ(result_.exit_status, 6);
+}
+
+TEST_F(life, of_children_without_the_environment_is_recorded_or_mentioned) {
+    for (const std::string how : {"posix_spawn", "posix_spawnp", "vfork"}) {
+        EXPECT_TRUE(run({ENDINGS, "bare " + how}).has_note("1 process more, unrecorded")) << how;
+        EXPECT_EQ(result_.exit_status, 7) << how;
+        record_options options = options_for({ENDINGS, "bare " + how});
+        options.children = true;
+        const record_result result = record(options);
+        ASSERT_EQ(result.traces.size(), 2u) << how;
+        EXPECT_EQ(loaded_trace{result.traces[0]}.allocations(4242), 1000u) << how;
+        EXPECT_EQ(loaded_trace{result.traces[1]}.allocations(4545), 77u) << how;
+        for (const auto& trace : result.traces) std::filesystem::remove(trace);
+    }
+}
+
 TEST_F(life, of_children_is_mentioned) {
     EXPECT_TRUE(run({ENDINGS, "fork"}).has_note("1 process more, unrecorded"));
     EXPECT_TRUE(run({ENDINGS, "vfork"}).has_note("1 process more, unrecorded"));

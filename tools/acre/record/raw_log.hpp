@@ -33,9 +33,10 @@ enum class stack_method : std::uint32_t {
 };
 
 inline constexpr std::uint32_t flag_stacks_at_free = 1;
-inline constexpr std::uint32_t flag_forked = 2;   // this process was forked, not executed
-inline constexpr std::uint32_t flag_started = 4;  // it is the one that `acre record` started
-inline constexpr std::uint32_t flag_paused = 8;   // the log begins with a pause
+inline constexpr std::uint32_t flag_forked = 2;     // this process was forked, not executed
+inline constexpr std::uint32_t flag_started = 4;    // it is the one that `acre record` started
+inline constexpr std::uint32_t flag_paused = 8;     // the log begins with a pause
+inline constexpr std::uint32_t flag_children = 16;  // other processes than the started one are recorded too
 
 /// The first page of the file. Its atomics are shared by the threads of one process only.
 struct file_head {

@@ -154,9 +154,9 @@ public:
         : logs_{read_logs(directory)}, output_{std::move(output)}, progress_{progress} {
         const std::size_t unrecorded = count_unrecorded(directory);
         if (unrecorded > 0) {
-            notes_.push_back("It started " + std::to_string(unrecorded) +
-                             (unrecorded == 1 ? " process" : " processes") +
-                             " more, unrecorded; --children records them too.");
+            notes_.push_back("It started " + plural(unrecorded, "process", "processes") +
+                             (with_children() ? " more that could not be recorded."
+                                              : " more, unrecorded; --children records them too."));
         }
     }
 
@@ -206,6 +206,11 @@ public:
     }
 
 private:
+    bool with_children() const {
+        return std::ranges::any_of(logs_,
+                                   [](const auto& of) { return of.second.front()->has_flag(raw::flag_children); });
+    }
+
     void convert_process(const process_logs& logs, trace_header header, raw::clock_pair end, const fs::path& output,
                          record_result& result) const {
         const raw_reader& log = *last_with_rows(logs);

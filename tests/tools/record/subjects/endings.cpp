@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +26,39 @@ void work(int objects = 1000, std::size_t size = 4242) {
 void wait_for(pid_t child) {
     int status = 0;
     waitpid(child, &status, 0);
+}
+
+/// Executes this program, which then ends with 5, in an empty environment.
+int execute_bare(const std::string& how, char* name) {
+    char executed[] = "executed";
+    char* const arguments[] = {name, executed, nullptr};
+    char* const nothing[] = {nullptr};
+    constexpr const char* self = "/proc/self/exe";
+    if (how == "execve") execve(self, arguments, nothing);
+    if (how == "execvpe") execvpe(self, arguments, nothing);
+    if (how == "execle") execle(self, name, executed, nullptr, nothing);
+    if (how == "fexecve") fexecve(open(self, O_RDONLY | O_CLOEXEC), arguments, nothing);
+    if (how == "missing") return execve("/nowhere", arguments, nothing) == -1 && errno == ENOENT ? 6 : 8;
+    pid_t child = 0;
+    if (how == "posix_spawn" && posix_spawn(&child, self, nullptr, nullptr, arguments, nothing) != 0) return 8;
+    if (how == "posix_spawnp" && posix_spawnp(&child, self, nullptr, nullptr, arguments, nothing) != 0) return 8;
+    if (how == "vfork") {
+        child = vfork();
+        if (child == 0) {
+            execve(self, arguments, nothing);
+            _exit(1);
+        }
+    }
+    if (child > 0) {
+        wait_for(child);
+        return 7;
+    }
+    clearenv();
+    if (how == "execv") execv(self, arguments);
+    if (how == "execvp") execvp(self, arguments);
+    if (how == "execl") execl(self, name, executed, nullptr);
+    if (how == "execlp") execlp(self, name, executed, nullptr);
+    return 9;
 }
 
 pthread_key_t late_key;
@@ -139,6 +173,7 @@ int main(int count, char** arguments) {
         if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, child_arguments, environ) != 0) return 8;
         wait_for(child);
     }
+    if (ending.rfind("bare ", 0) == 0) return execute_bare(ending.substr(5), arguments[0]);
     if (ending == "forked thread") {
         std::thread{[] {
             const pid_t child = fork();

@@ -1,13 +1,12 @@
 // The functions that this library puts in front of those of the C and C++ libraries. Each does the work through glibc's
 // own malloc and tells the recorder; a free is told before it happens and an allocation after it has, so that no address
 // is seen twice at a time.
-#include <dlfcn.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <new>
 
 #include "event_rows.hpp"
+#include "next_definition.hpp"
 
 extern "C" {
 // Of glibc's own malloc, which has these names besides those that are hooked.
@@ -93,17 +92,6 @@ void* allocate_aligned(hook_frame frame, std::size_t alignment, std::size_t size
     void* p = __libc_memalign(alignment, size);
     if (p != nullptr) acquired(frame, p, size, row_kind::aligned_alloc, alignment_log2(alignment));
     return p;
-}
-
-/// The definition that this library stands in front of, or null.
-template <typename Function>
-Function* next_definition(const char* name) {
-    thread_words& thread = this_thread;
-    const bool was_busy = thread.busy;
-    thread.busy = true;
-    void* found = dlsym(RTLD_NEXT, name);
-    thread.busy = was_busy;
-    return reinterpret_cast<Function*>(found);
 }
 
 /// Out of memory: the C++ library calls the new-handler or throws, as the program expects. Where a new-handler makes room

@@ -26,6 +26,7 @@ struct configuration {
     std::uint64_t process;           // the one that was started
     std::uint32_t recorded_process;  // the last in which this memory was used for recording
     char directory[4096 - 64];
+    given_environment given;
 };
 
 configuration config;
@@ -74,21 +75,8 @@ void read_configuration() {
     std::memcpy(config.directory, directory, bytes + 1);
     config.process = parse_number(process);
     read_options(options);
+    config.given.keep(environ);
     config.wanted = true;
-}
-
-/// Leaves word of a process that is not recorded.
-void note_unrecorded(std::uint32_t process) {
-    if (file_size_limit() < raw::page_bytes) return;
-    static char path[sizeof config.directory + 16];
-    const std::size_t bytes = std::strlen(config.directory);
-    std::memcpy(path, config.directory, bytes);
-    path[bytes] = '/';
-    std::memcpy(path + bytes + 1, raw::unrecorded_name, sizeof raw::unrecorded_name);
-    const long file = system_call(__NR_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (file < 0) return;
-    system_call(__NR_write, file, &process, sizeof process);
-    system_call(__NR_close, file);
 }
 
 void log_command_line(log_file& log) {
@@ -168,7 +156,8 @@ bool begin_log(process_state& process, std::uint32_t own) {
     const bool paused = config.paused;
     log_file::description what{};
     what.flags = (config.stacks_at_free ? raw::flag_stacks_at_free : 0) | (forked ? raw::flag_forked : 0) |
-                 (own == config.process ? raw::flag_started : 0) | (paused ? raw::flag_paused : 0);
+                 (own == config.process ? raw::flag_started : 0) | (paused ? raw::flag_paused : 0) |
+                 (config.children ? raw::flag_children : 0);
     what.stacks = config.stacks;
     what.sampling_period = config.sampling_period;
     if (!process.log.open(config.directory, config.limit, what)) return false;
@@ -295,6 +284,33 @@ thread_state* enter_recording(process_state& process) {
 }
 
 }  // namespace
+
+void note_unrecorded(std::uint32_t process) {
+    if (file_size_limit() < raw::page_bytes) return;
+    static char path[sizeof config.directory + 16];
+    const std::size_t bytes = std::strlen(config.directory);
+    std::memcpy(path, config.directory, bytes);
+    path[bytes] = '/';
+    std::memcpy(path + bytes + 1, raw::unrecorded_name, sizeof raw::unrecorded_name);
+    const long file = system_call(__NR_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    system_call(__NR_write, file, &process, sizeof process);
+    system_call(__NR_close, file);
+}
+
+heir heir_in_this_process() {
+    const bool started = static_cast<std::uint64_t>(system_call(__NR_getpid)) == config.process;
+    return config.wanted && started ? heir::recorded : heir_in_a_child();
+}
+
+heir heir_in_a_child() {
+    if (!config.wanted) return heir::none;
+    return config.children ? heir::recorded : heir::unrecorded;
+}
+
+std::size_t entries_lacking_in(char* const* environment, char** lacking) {
+    return config.given.lacking_in(environment, lacking);
+}
 
 thread_state* enter_slowly() {
     if (config.known && !config.wanted) return nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "event_filter.hpp"
+#include "given_environment.hpp"
 #include "scope_names.hpp"
 #include "stack_walker.hpp"
 #include "thread_words.hpp"
@@ -78,6 +79,17 @@ inline void add_row(thread_state* state, std::uint64_t pointer_and_kind, std::ui
 
 /// While it is paused, only frees of recorded objects are recorded. May be called in signal handlers.
 void pause_recording(bool paused);
+
+/// What becomes of a program that is executed: `none` when this process has nothing to do with a recording.
+enum class heir : std::uint8_t { none, unrecorded, recorded };
+heir heir_in_this_process();
+heir heir_in_a_child();
+
+/// The entries of the environment that an heir needs and that this one lacks; how many.
+std::size_t entries_lacking_in(char* const* environment, char** lacking);
+
+/// Leaves word of a process that is not recorded.
+void note_unrecorded(std::uint32_t process);
 
 /// To be called when libraries may have been unloaded.
 void libraries_unloaded();

@@ -1,0 +1,200 @@
+// The functions that execute programs. A program that is given an environment without what `acre record` put into it would
+// not be recorded, and nobody would know: where it is to be recorded it gets what is missing, else word is left of it.
+//
+// All of this may run in a child made by vfork, which has its parent's memory: nothing is allocated, and nothing that the
+// parent reads is changed.
+#include <spawn.h>
+#include <unistd.h>
+
+#include <cstdarg>
+
+#include "next_definition.hpp"
+#include "recorder.hpp"
+
+namespace acre::recorder {
+namespace {
+
+using execvpe_function = int(const char*, char* const*, char* const*);
+using fexecve_function = int(int, char* const*, char* const*);
+using spawn_function = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                           char* const*, char* const*);
+
+struct next_definitions {
+    execvpe_function* execvpe;
+    fexecve_function* fexecve;
+    spawn_function* posix_spawn;
+    spawn_function* posix_spawnp;
+};
+
+/// Looked up once, where the dynamic loader's locks are not held by a thread that a forked child lacks.
+const next_definitions& next() {
+    static next_definitions found;
+    if (found.execvpe == nullptr) {
+        found.posix_spawnp = next_definition<spawn_function>("posix_spawnp");
+        found.posix_spawn = next_definition<spawn_function>("posix_spawn");
+        found.fexecve = next_definition<fexecve_function>("fexecve");
+        found.execvpe = next_definition<execvpe_function>("execvpe");
+    }
+    return found;
+}
+
+[[gnu::constructor]] void look_up() {
+    next();
+}
+
+/// The environment for a program: as it was given, or with what the recorder needs.
+class completed_environment {
+public:
+    completed_environment(char* const* given, heir program) : given_{given} {
+        char* lacking[given_environment::most_entries];
+        const std::size_t count = program == heir::none ? 0 : entries_lacking_in(given, lacking);
+        if (count == 0) return;
+        unrecorded_ = program == heir::unrecorded || !complete(lacking, count);
+    }
+
+    char* const* get() const { return is_completed_ ? entries_ : given_; }
+
+    /// Whether the program goes unrecorded for what its environment lacks.
+    bool unrecorded() const { return unrecorded_; }
+
+private:
+    /// False where there are too many entries.
+    bool complete(char* const* lacking, std::size_t count) {
+        std::size_t used = 0;
+        for (; given_ != nullptr && given_[used] != nullptr; ++used) {
+            if (used + count + 1 == most_entries) return false;
+            entries_[used] = given_[used];
+        }
+        for (std::size_t i = 0; i < count; ++i) entries_[used++] = lacking[i];
+        entries_[used] = nullptr;
+        is_completed_ = true;
+        return true;
+    }
+
+    // Few enough for the smallest stacks.
+    static constexpr std::size_t most_entries = 512;
+
+    char* const* given_;
+    bool unrecorded_ = false;
+    bool is_completed_ = false;
+    char* entries_[most_entries];
+};
+
+/// `execute` gets the environment, and returns only if it fails.
+template <typename Execute>
+int execute_here(char* const* environment, Execute execute) {
+    const completed_environment completed{environment, heir_in_this_process()};
+    if (completed.unrecorded()) note_unrecorded(static_cast<std::uint32_t>(system_call(__NR_getpid)));
+    return execute(completed.get());
+}
+
+int spawn(spawn_function* function, pid_t* process, const char* program, const posix_spawn_file_actions_t* actions,
+          const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+    const completed_environment completed{environment, heir_in_a_child()};
+    pid_t child = 0;
+    const int error = function(&child, program, actions, attributes, arguments, completed.get());
+    if (error != 0) return error;
+    if (process != nullptr) *process = child;
+    if (completed.unrecorded()) note_unrecorded(static_cast<std::uint32_t>(child));
+    return 0;
+}
+
+/// Arguments that stand one by one in a call, up to a null.
+class listed_arguments {
+public:
+    listed_arguments(const char* first, std::va_list& rest) {
+        for (const char* each = first; each != nullptr; each = va_arg(rest, const char*)) {
+            if (count_ < most) all_[count_] = const_cast<char*>(each);
+            ++count_;
+        }
+        if (count_ < most) all_[count_] = nullptr;
+    }
+
+    /// Fails where there are more than anybody writes down.
+    template <typename Execute>
+    int execute(Execute execute) const {
+        if (count_ < most) return execute(all_);
+        errno = E2BIG;
+        return -1;
+    }
+
+private:
+    static constexpr std::size_t most = 512;
+
+    std::size_t count_ = 0;
+    char* all_[most];
+};
+
+}  // namespace
+}  // namespace acre::recorder
+
+using namespace acre::recorder;
+
+#pragma GCC visibility push(default)
+
+extern "C" {
+
+int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
+    return execute_here(environment, [&](char* const* completed) {
+        const long result = system_call(__NR_execve, path, arguments, completed);
+        errno = static_cast<int>(-result);
+        return -1;
+    });
+}
+
+int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
+    return execute_here(environment,
+                        [&](char* const* completed) { return next().execvpe(file, arguments, completed); });
+}
+
+int fexecve(int file, char* const* arguments, char* const* environment) noexcept {
+    return execute_here(environment,
+                        [&](char* const* completed) { return next().fexecve(file, arguments, completed); });
+}
+
+int execv(const char* path, char* const* arguments) noexcept {
+    return execve(path, arguments, environ);
+}
+
+int execvp(const char* file, char* const* arguments) noexcept {
+    return execvpe(file, arguments, environ);
+}
+
+int execl(const char* path, const char* first, ...) noexcept {
+    std::va_list rest;
+    va_start(rest, first);
+    const listed_arguments arguments{first, rest};
+    va_end(rest);
+    return arguments.execute([&](char* const* all) { return execve(path, all, environ); });
+}
+
+int execlp(const char* file, const char* first, ...) noexcept {
+    std::va_list rest;
+    va_start(rest, first);
+    const listed_arguments arguments{first, rest};
+    va_end(rest);
+    return arguments.execute([&](char* const* all) { return execvpe(file, all, environ); });
+}
+
+int execle(const char* path, const char* first, ...) noexcept {
+    std::va_list rest;
+    va_start(rest, first);
+    const listed_arguments arguments{first, rest};
+    char* const* environment = va_arg(rest, char* const*);
+    va_end(rest);
+    return arguments.execute([&](char* const* all) { return execve(path, all, environment); });
+}
+
+int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+    return spawn(next().posix_spawn, process, path, actions, attributes, arguments, environment);
+}
+
+int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+    return spawn(next().posix_spawnp, process, file, actions, attributes, arguments, environment);
+}
+
+}  // extern "C"
+
+#pragma GCC visibility pop
