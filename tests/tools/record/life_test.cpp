@@ -115,6 +115,18 @@ TEST_F(life, of_the_recorder_is_a_part_of_the_cpu_time) {
     }
 }
 
+TEST_F(life, of_children_replaces_nothing_but_traces) {
+    const std::string output = (directory_.path() / "out.acre").string();
+    record_options options =
+        options_for({"/bin/sh", "-c", "sh -c 'echo precious > \"$0.$$\"; exec ls /' \"$0\"; true", output});
+    options.children = true;
+    const std::string why = refusal(options);
+    EXPECT_NE(why.find("is not a trace, which is all that is replaced"), std::string::npos) << why;
+    EXPECT_NE(why.find("for 'acre finish'"), std::string::npos) << why;
+    EXPECT_FALSE(std::filesystem::exists(output));
+    EXPECT_EQ(files_left(), 2u) << "the file and what was recorded";
+}
+
 TEST_F(life, of_children_is_recorded_when_wanted) {
     for (const std::string how : {"fork", "forked thread", "vfork", "spawn"}) {
         const bool executes = how == "vfork" || how == "spawn";

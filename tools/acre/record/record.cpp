@@ -188,24 +188,30 @@ public:
         return !error && space.available < raw::page_bytes ? raw::stop_reason::disk_full : raw::stop_reason::none;
     }
 
-    /// `end` may be all zeros: unknown.
+    /// Throws tool_error before anything is written when what one of the traces would replace is not a trace. `end` may be all
+    /// zeros: unknown.
     record_result convert_all(std::uint32_t started, const trace_header& header, raw::clock_pair end) {
-        record_result result;
-        if (has_rows(started)) {
-            convert_process(logs_.at(started), header, end, output_, result);
-        }
+        std::vector<std::uint32_t> others;
         for (const auto& [process, logs] : logs_) {
-            if (process == started || last_with_rows(logs) == nullptr) continue;
+            if (process != started && last_with_rows(logs) != nullptr) others.push_back(process);
+        }
+        for (const std::uint32_t process : others) check_output(output_of(process));
+        record_result result;
+        if (has_rows(started)) convert_process(logs_.at(started), header, end, output_, result);
+        for (const std::uint32_t process : others) {
             trace_header other;
             other.exit_status = trace_header::unknown_status;
             other.notes.emplace_back(
                 "The process was started by another that was recorded; how it ended is not known.");
-            convert_process(logs, other, end, output_.string() + "." + std::to_string(process), result);
+            convert_process(logs_.at(process), other, end, output_of(process), result);
         }
         return result;
     }
 
 private:
+    /// The trace of a process that was not the one started.
+    fs::path output_of(std::uint32_t process) const { return output_.string() + "." + std::to_string(process); }
+
     bool with_children() const {
         return std::ranges::any_of(logs_,
                                    [](const auto& of) { return of.second.front()->has_flag(raw::flag_children); });
