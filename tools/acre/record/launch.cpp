@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -18,51 +17,19 @@
 
 #include "convert.hpp"
 #include "orphans.hpp"
+#include "signal_relay.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
 
 namespace {
 
-volatile pid_t running_process = 0;
-
-void pass_on(int signal) {
-    const int error = errno;
-    if (running_process > 0) ::kill(running_process, signal);
-    errno = error;
+/// While the program runs, what the terminal sends to interrupt is left to it, and what asks this process to end is passed on.
+std::vector<signal_relay::rule> signals_of(const record_options& options) {
+    std::vector<signal_relay::rule> rules{{SIGINT, 0}, {SIGQUIT, 0}, {SIGTERM, SIGTERM}, {SIGHUP, SIGHUP}};
+    if (options.toggle_signal != 0) rules.push_back({options.toggle_signal, options.toggle_signal, true});
+    return rules;
 }
-
-/// What this process does with signals while the program runs; as before when it is destroyed.
-class signal_policy {
-public:
-    explicit signal_policy(int toggle_signal) : toggle_signal_{toggle_signal} {
-        for (std::size_t i = 0; i < signals.size(); ++i) set(signals[i], i < ignored ? SIG_IGN : pass_on, before_[i]);
-        if (toggle_signal_ != 0) set(toggle_signal_, pass_on, toggle_before_);
-    }
-    ~signal_policy() { restore(); }
-    signal_policy(const signal_policy&) = delete;
-    signal_policy& operator=(const signal_policy&) = delete;
-
-    void restore() const {
-        for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
-        if (toggle_signal_ != 0) ::sigaction(toggle_signal_, &toggle_before_, nullptr);
-    }
-
-private:
-    static void set(int signal, void (*handler)(int), struct sigaction& before) {
-        struct sigaction action{};
-        action.sa_handler = handler;
-        action.sa_flags = SA_RESTART;
-        ::sigaction(signal, &action, &before);
-    }
-
-    static constexpr std::array signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    static constexpr std::size_t ignored = 2;
-
-    int toggle_signal_;
-    std::array<struct sigaction, signals.size()> before_{};
-    struct sigaction toggle_before_{};
-};
 
 std::string option_letters(const record_options& options) {
     std::string letters;
@@ -161,21 +128,21 @@ finished_program run_recorded(const record_options& options, const recordable_pr
     if (::pipe2(errors, O_CLOEXEC) != 0)
         throw tool_error{std::string{"cannot start a program: "} + std::strerror(errno)};
     finished_program finished;
-    running_process = 0;
+    signal_relay::send_to(0);
     const orphan_watch orphans;
-    const signal_policy signals{options.toggle_signal};
+    const signal_relay signals{signals_of(options)};
     finished.process = ::fork();
     if (finished.process == 0) {
         signals.restore();
         become_program(options, program, recorder, raw_directory, errors[1]);
     }
-    running_process = finished.process;
+    signal_relay::send_to(finished.process);
     const int fork_error = finished.process < 0 ? errno : 0;
     ::close(errors[1]);
     const int start_error = fork_error != 0 ? fork_error : read_start_error(errors[0]);
     ::close(errors[0]);
     const int status = finished.process > 0 ? wait_for_end(finished) : 0;
-    running_process = 0;
+    signal_relay::send_to(0);
     finished.end = read_clocks();
     finished.left_running = orphan_watch::still_running();
     if (start_error != 0) {

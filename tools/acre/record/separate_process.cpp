@@ -13,54 +13,23 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <vector>
 
+#include "signal_relay.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
 
 namespace {
 
-// Set as long as there is a process that works.
-volatile pid_t process_at_work = 0;
-
-void end_work(int) {
-    const int error = errno;
-    if (process_at_work > 0) ::kill(process_at_work, SIGTERM);
-    errno = error;
-}
-
 constexpr std::array ending_signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
 /// A signal that would end this process ends the one that works, so that it can be told what became of the work.
-class passing_end_on {
-public:
-    passing_end_on() {
-        struct sigaction action{};
-        action.sa_handler = end_work;
-        action.sa_flags = SA_RESTART;
-        for (std::size_t i = 0; i < ending_signals.size(); ++i) {
-            ::sigaction(ending_signals[i], nullptr, &before_[i]);
-            if (before_[i].sa_handler != SIG_IGN) ::sigaction(ending_signals[i], &action, nullptr);
-        }
-    }
-    ~passing_end_on() {
-        for (std::size_t i = 0; i < ending_signals.size(); ++i) ::sigaction(ending_signals[i], &before_[i], nullptr);
-    }
-    passing_end_on(const passing_end_on&) = delete;
-    passing_end_on& operator=(const passing_end_on&) = delete;
-
-    /// In the process that works: what has a handler ends it.
-    static void restore_defaults() {
-        for (const int each : ending_signals) {
-            struct sigaction now{};
-            ::sigaction(each, nullptr, &now);
-            if (now.sa_handler == end_work) std::signal(each, SIG_DFL);
-        }
-    }
-
-private:
-    std::array<struct sigaction, ending_signals.size()> before_{};
-};
+std::vector<signal_relay::rule> ending_the_work() {
+    std::vector<signal_relay::rule> rules;
+    for (const int each : ending_signals) rules.push_back({each, SIGTERM});
+    return rules;
+}
 
 /// What goes from the process that works to the one that waits, in front of its bytes.
 struct message_head {
@@ -114,7 +83,6 @@ std::string short_of_memory() {
 }
 
 [[noreturn]] void work_and_end(const std::function<std::string(const progress_function&)>& work, int pipe) {
-    passing_end_on::restore_defaults();
     if (memory_is_limited()) silence_errors();
     try {
         const auto tell = [&](double done) { send(pipe, message_head::kind::progress, &done, sizeof done); };
@@ -144,13 +112,16 @@ std::optional<std::string> receive_result(int pipe, const progress_function& pro
 /// A process that is waited for, and the end of the pipe that it writes to.
 class working_process {
 public:
-    explicit working_process(const std::function<std::string(const progress_function&)>& work) {
+    working_process(const std::function<std::string(const progress_function&)>& work, const signal_relay& signals) {
         int ends[2];
         if (::pipe2(ends, O_CLOEXEC) != 0) throw tool_error{std::string{"cannot make a pipe: "} + std::strerror(errno)};
         process_ = ::fork();
         const int error = errno;
-        if (process_ == 0) work_and_end(work, ends[1]);
-        process_at_work = process_;
+        if (process_ == 0) {
+            signals.restore();
+            work_and_end(work, ends[1]);
+        }
+        signal_relay::send_to(process_);
         ::close(ends[1]);
         pipe_ = ends[0];
         if (process_ < 0) {
@@ -170,7 +141,8 @@ public:
         ::close(pipe_);
         while (::waitpid(process_, &status_, 0) < 0 && errno == EINTR) {
         }
-        process_at_work = process_ = 0;
+        process_ = 0;
+        signal_relay::send_to(0);
         return status_;
     }
 
@@ -189,8 +161,8 @@ bool memory_is_limited() {
 
 std::string run_apart(const std::function<std::string(const progress_function&)>& work,
                       const progress_function& progress) {
-    const passing_end_on signals;
-    working_process process{work};
+    const signal_relay signals{ending_the_work()};
+    working_process process{work, signals};
     if (const auto result = receive_result(process.pipe(), progress)) return *result;
     const int status = process.wait();
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
