@@ -93,7 +93,6 @@ TEST_F(measure, every_advice_is_measured_and_judged) {
         EXPECT_EQ(each.says == verdict::leave, !each.reason.empty());
         const bool as_a_whole = each.suits == verdict::arena || each.suits == verdict::monotonic_arena;
         EXPECT_EQ(each.saving.frees_left_out.has_value(), as_a_whole);
-        EXPECT_EQ(each.saving.freed_as_a_whole, as_a_whole);
         // What is left is not measured further.
         const bool goes_on = each.says != verdict::leave;
         EXPECT_EQ(each.saving.littered_frees_left_out.has_value(), as_a_whole && goes_on);
@@ -117,24 +116,37 @@ TEST_F(measure, the_installed_mallocs_are_measured_too) {
     EXPECT_EQ(advice_json(list, paths_, reader_.header())["of_resource"], false);
 }
 
-TEST(expected_saving, lies_between_what_a_clean_heap_gives_and_the_most_measured) {
+TEST(expected_saving, goes_from_a_little_less_than_a_clean_heap_gives_to_the_most_measured) {
     measured_saving saving;
     saving.nanoseconds = {10, 12, 14};
-    saving.littered_nanoseconds = interval{11, 13, 15};
-    EXPECT_EQ(saving.expected().low, 10);
-    EXPECT_EQ(saving.expected().high, 15);
-    saving.freed_as_a_whole = true;
+    EXPECT_EQ(saving.expected().low, 6);
     EXPECT_EQ(saving.expected().high, 2 * 14);
-    saving.frees_left_out = interval{11, 13, 15};
+    saving.littered_nanoseconds = interval{11, 13, 15};
     EXPECT_EQ(saving.expected().high, 2 * 14);
     saving.frees_left_out = interval{15, 17, 40};
     EXPECT_EQ(saving.expected().high, 40);
     saving.littered_nanoseconds = interval{20, 60, 90};
-    EXPECT_EQ(saving.expected().low, 10);
     EXPECT_EQ(saving.expected().high, 90);
-    EXPECT_EQ(saving.expected().median, 50);
+    EXPECT_EQ(saving.expected().median, 48);
     saving.littered_frees_left_out = interval{90, 95, 100};
     EXPECT_EQ(saving.expected().high, 100);
+}
+
+TEST(expected_saving, is_no_more_than_the_run_took) {
+    measured_saving saving;
+    saving.nanoseconds = {10, 12, 14};
+    saving.cpu_nanoseconds = 20;
+    EXPECT_EQ(saving.expected().high, 20);
+    saving.cpu_nanoseconds = 5;
+    EXPECT_EQ(saving.expected().low, 6);
+    EXPECT_EQ(saving.expected().high, 6);
+}
+
+TEST(expected_saving, of_what_costs_is_what_was_measured) {
+    measured_saving saving;
+    saving.nanoseconds = {-10, -8, -6};
+    EXPECT_EQ(saving.expected().low, -10);
+    EXPECT_EQ(saving.expected().high, -6);
 }
 
 TEST_F(measure, what_is_worth_too_little_is_left) {

@@ -49,8 +49,7 @@ struct preload_saving {
 /// What the replay of just these allocations gave.
 struct measured_saving {
     bool done = false;
-    bool freed_as_a_whole = false;  // by what is advised, where the program frees each object
-    interval nanoseconds;           // saved in the whole run, on a clean heap; less than 0: it costs
+    interval nanoseconds;  // saved in the whole run, on a clean heap; less than 0: it costs
     std::optional<interval>
         littered_nanoseconds;  // the same on a heap that is fragmented; where it is worth the change
     std::optional<interval>
@@ -65,19 +64,23 @@ struct measured_saving {
     double replayed_share = 1;  // of the events, the first ones; the time is scaled to all of them
     std::string failure;        // why the candidate could not be replayed
 
-    /// What programs gain that stop freeing singly, in what the replay says: destructors that need not run and data that
-    /// lies closer together are not in the replay. The programs of bench/prediction gain 1.6 to 2.9 times it.
-    static constexpr double gain_beyond_replay = 2;
+    double cpu_nanoseconds = 0;  // of the recorded run; 0: not known
 
-    /// What the program may expect: at least what a clean heap gives, at most the most that was measured, or the gain of
-    /// those programs.
+    /// How the gains of programs that followed an advice compare with the replay on a clean heap, as docs/advise.md says:
+    /// less, where a program did other work while malloc waited for memory; more, where destructors need not run and data
+    /// lies closer together, which is not in the replay.
+    static constexpr double least_of_replay = 0.6;
+    static constexpr double most_of_replay = 2;
+
+    /// What the program may expect: no more than there is.
     interval expected() const noexcept {
-        double most = nanoseconds.high;
+        const double least = nanoseconds.low * (nanoseconds.low > 0 ? least_of_replay : 1);
+        double most = nanoseconds.high * (nanoseconds.high > 0 ? most_of_replay : 1);
         for (const auto* each : {&littered_nanoseconds, &frees_left_out, &littered_frees_left_out}) {
             if (*each) most = std::max(most, (*each)->high);
         }
-        if (freed_as_a_whole) most = std::max(most, gain_beyond_replay * nanoseconds.high);
-        return {nanoseconds.low, (nanoseconds.low + most) / 2, most};
+        if (cpu_nanoseconds > 0) most = std::max(std::min(most, cpu_nanoseconds), least);
+        return {least, (least + most) / 2, most};
     }
 };
 

@@ -97,7 +97,7 @@ void note_clean(advice& each, const field& took_part, const comparison& found, s
         return;
     }
     saving.done = true;
-    saving.freed_as_a_whole = took_part.frees_left_out || each.suits == verdict::stack_buffer;
+    saving.cpu_nanoseconds = static_cast<double>(cpu_nanoseconds);
     const auto saved = [&](std::size_t contender) {
         return scaled(found.saved_nanoseconds(contender), saving.replayed_share);
     };
