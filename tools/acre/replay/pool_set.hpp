@@ -72,13 +72,21 @@ private:
         return bytes <= step * pools && alignment <= step;
     }
 
-    /// The compiler makes a jump table of it.
     template <typename Use>
     [[gnu::always_inline]] void with_pool(std::size_t bytes, Use use) noexcept {
-        const std::size_t wanted = bytes == 0 ? 0 : (bytes - 1) / step;
-        [&]<std::size_t... Number>(std::index_sequence<Number...>) {
-            (void)((wanted == Number && (use(static_cast<numbered<Number>&>(pools_).pool), true)) || ...);
-        }(pool_numbers{});
+        with_pool_of<0, pools>(bytes == 0 ? 0 : (bytes - 1) / step, use);
+    }
+
+    /// Halves the pools until one is left: a few branches, of which a program of few sizes takes the same ones each time.
+    template <std::size_t First, std::size_t Count, typename Use>
+    [[gnu::always_inline]] void with_pool_of(std::size_t wanted, Use& use) noexcept {
+        if constexpr (Count == 1) {
+            use(static_cast<numbered<First>&>(pools_).pool);
+        } else if (wanted < First + Count / 2) {
+            with_pool_of<First, Count / 2>(wanted, use);
+        } else {
+            with_pool_of<First + Count / 2, Count - Count / 2>(wanted, use);
+        }
     }
 
     metered_upstream& upstream_;
