@@ -117,8 +117,10 @@ function advice_intro(advice) {
     const why = data.sampling_period > 1 ? 'a sample cannot be replayed' : '--no-measure';
     return `What suits each place by the lives of its objects. Nothing was measured (${why}), so no saving is told.`;
   }
+  const resource = advice.of_resource ? 'These are the allocations of a resource that the program had traced: what is saved is ' +
+    'against malloc in its place, not against the resource. ' : '';
   const share = advice.cpu_ns ? `, ${percent_text(advice.malloc_ns / advice.cpu_ns)} of the CPU time of the run` : '';
-  return `Replayed, all allocations and frees take malloc ${time_text(advice.malloc_ns)}${share}: that is what there is to save. ` +
+  return `${resource}Replayed, all allocations and frees take malloc ${time_text(advice.malloc_ns)}${share}: that is what there is to save. ` +
     'Savings are what the replay of just those allocations gave on the machine that made this page, with 95 % confidence.';
 }
 
