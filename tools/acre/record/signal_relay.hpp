@@ -22,7 +22,7 @@ public:
     signal_relay(const signal_relay&) = delete;
     signal_relay& operator=(const signal_relay&) = delete;
 
-    /// Who gets the signals from here on; 0: nobody.
+    /// Who gets the signals from here on, the last that came before there was anybody included; 0: nobody.
     static void send_to(pid_t child);
 
     /// As it was before; what the child does first.
