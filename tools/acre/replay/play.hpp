@@ -98,16 +98,23 @@ private:
     bool reallocate(void*& object, const shape& had, const shape& wanted) {
         void* grown = nullptr;
         if constexpr (requires { resource_.try_reallocate(object, had.bytes, wanted.bytes, wanted.alignment); }) {
-            grown = resource_.try_reallocate(object, had.bytes, wanted.bytes, wanted.alignment);
-            if (grown == nullptr) return fail(trial_failure::out_of_memory);
+            // What operator new made is not realloc's, though some programs and hand-made traces hand it over.
+            grown = had.by_new ? moved(object, had, wanted)
+                               : resource_.try_reallocate(object, had.bytes, wanted.bytes, wanted.alignment);
         } else {
-            grown = resource_.try_allocate(wanted.bytes, wanted.alignment);
-            if (grown == nullptr) return fail(trial_failure::out_of_memory);
-            std::memcpy(grown, object, std::min(had.bytes, wanted.bytes));
-            if (!without_frees_) resource_.deallocate(object, had.bytes, had.alignment);
+            grown = moved(object, had, wanted);
         }
+        if (grown == nullptr) return fail(trial_failure::out_of_memory);
         object = grown;
         return true;
+    }
+
+    void* moved(void* object, const shape& had, const shape& wanted) {
+        void* to = resource_.try_allocate(wanted.bytes, wanted.alignment);
+        if (to == nullptr) return nullptr;
+        std::memcpy(to, object, std::min(had.bytes, wanted.bytes));
+        if (!without_frees_) give_back(object, had);
+        return to;
     }
 
     /// Uses a new block as a program would: what was in it up to `kept` stays.
