@@ -163,9 +163,11 @@ TEST(arena, X13_required_bytes_are_exact) {
                 // The worst place that upstream may give: aligned to 16 and to no more.
                 raw_storage storage{bytes + 1024};
                 const auto place = storage.span().subspan(1024 - 16, bytes);
-                acre::buffer exact{place};
-                acre::arena fits{{.first_block_bytes = bytes}, exact};
-                for (std::size_t i = 0; i < count; ++i) ASSERT_NE(fits.try_allocate(size, alignment), nullptr);
+                {
+                    acre::buffer exact{place};
+                    acre::arena fits{{.first_block_bytes = bytes}, exact};
+                    for (std::size_t i = 0; i < count; ++i) ASSERT_NE(fits.try_allocate(size, alignment), nullptr);
+                }
 
                 acre::buffer shorter{place.first(bytes - acre::arena::granule)};
                 acre::arena lacks{{.first_block_bytes = std::max<std::size_t>(bytes - 8, 32)}, shorter};
