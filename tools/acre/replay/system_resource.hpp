@@ -45,7 +45,11 @@ struct system_resource {
     void* try_reallocate(void* p, std::size_t had_bytes, std::size_t bytes, std::size_t alignment) noexcept {
         if (alignment > malloc_alignment) return move_aligned(p, had_bytes, bytes, alignment);
         // realloc to 0 bytes frees, which a trace tells as a free.
-        return std::realloc(p, bytes == 0 ? 1 : bytes);
+        // Hidden from compilers, which warn that operator delete may be given what realloc was.
+        asm("" : "+r"(p));
+        void* made = std::realloc(p, bytes == 0 ? 1 : bytes);
+        asm("" : "+r"(made));
+        return made;
     }
 
 private:
