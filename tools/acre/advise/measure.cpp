@@ -24,6 +24,8 @@ constexpr std::uint32_t rounds_of_whole_run = 3;
 constexpr std::uint32_t rounds_of_long_run = 2;
 constexpr double seconds_of_whole_run = 1.5;  // then those of a long run are enough
 constexpr std::uint32_t rounds_on_littered_heap = 5;
+constexpr std::uint32_t fewest_on_littered_heap = 3;
+constexpr double seconds_on_littered_heap = 1.5;  // then the fewest are enough
 
 contender contender_of(const advice& each) {
     switch (each.suits) {
@@ -174,7 +176,7 @@ std::optional<contender> measure_malloc(replay_host& host, const history& run, a
 
 /// Enough blocks to fragment the heap for these steps.
 std::uint32_t litter_for(const sequence& steps) {
-    constexpr std::uint64_t most = 1'000'000;
+    constexpr std::uint64_t most = 500'000;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(20 * std::uint64_t{steps.slots}, 200'000, most));
 }
 
@@ -204,6 +206,8 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
             if (each.says != verdict::leave) {
                 options.litter = litter_for(steps);
                 options.rounds = rounds_on_littered_heap;
+                options.fewest_rounds = fewest_on_littered_heap;
+                options.most_seconds = seconds_on_littered_heap;
                 note_littered(each, took_part, compare(host, steps.view(), took_part.on_littered_heap(), options));
             }
         }
