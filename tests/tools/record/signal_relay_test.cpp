@@ -39,8 +39,8 @@ TEST(signal_relay, does_not_lose_what_comes_before_the_child_is_known) {
 
 TEST(signal_relay, forgets_what_came_for_another) {
     {
-        const signal_relay before{{{SIGUSR1, SIGKILL}}};
-        ::raise(SIGUSR1);
+        const signal_relay before{{{SIGUSR2, SIGKILL}}};
+        ::raise(SIGUSR2);
     }
     const signal_relay signals{{{SIGUSR1, SIGTERM}}};
     EXPECT_EQ(signal_that_ends_a_child(signals, false), SIGTERM);

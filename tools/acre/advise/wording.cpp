@@ -225,8 +225,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
         case verdict::arena:
             cautions.emplace_back(
                 "What is kept beyond the reset must not come from the arena: in this run nothing was. Containers that "
-                "lie in "
-                "it must end before the reset: put them into a block of their own, and the reset behind it.");
+                "lie in it must end before the reset: put them into a block of their own, and the reset behind it.");
             if (each.figures.threads > 1) {
                 cautions.push_back(
                     fmt::format("{} threads do this: each needs an arena of its own.", each.figures.threads));
@@ -256,8 +255,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
             cautions.emplace_back(
                 "Every object must go back to the pool it came from, in one thread. create() without arguments is new "
                 "T(), which sets plain data to zero; new T does not. Where a container or std::make_shared allocates "
-                "here, give "
-                "it an acre::multi_pool by acre::allocator instead.");
+                "here, give it an acre::multi_pool by acre::allocator instead.");
             break;
         case verdict::multi_pool:
             cautions.emplace_back("Every object must go back to the pool it came from, in one thread.");
