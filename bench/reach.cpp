@@ -307,7 +307,7 @@ std::vector<reach_line> shared_camera_lines() {
 }
 
 /// The best round of each: what is left when other programs on the machine were quiet.
-std::optional<double> least_ratio(const reach_line& line, const samples& times) {
+std::optional<double> min_ratio(const reach_line& line, const samples& times) {
     const auto* measured = find(times, line.group, line.variant);
     const auto* other = find(times, line.group, line.against);
     if (line.measure != quantity::time || !measured || !other) return std::nullopt;
@@ -374,7 +374,7 @@ void write_verdicts(std::ostream& out, const measurements& measured) {
                 continue;
             }
             out << "| " << line.what << " | " << two_digits(line.asked) << " | " << two_digits(value) << " | "
-                << two_digits(least_ratio(line, measured.times)) << " | " << verdict(line, *value) << " |\n";
+                << two_digits(min_ratio(line, measured.times)) << " | " << verdict(line, *value) << " |\n";
         }
     }
     out << "\n";

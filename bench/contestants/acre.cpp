@@ -15,7 +15,7 @@
 #include <acre/core/spin_lock.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
-#include <acre/pools/concurrent_pool_for.hpp>
+#include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
@@ -423,7 +423,7 @@ struct arenas_of_threads {
     struct alignas(64) lone_arena {
         acre::arena own;
     };
-    lone_arena arenas[most_threads];
+    lone_arena arenas[max_threads];
 };
 struct shared_bump {
     void* allocate(std::size_t bytes) { return arena.allocate(bytes, bump_alignment); }
@@ -452,7 +452,7 @@ void enter_pools_of_threads(suite& entries) {
     enter_small_batches<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
     enter_threads<synchronized_face_blocks>(entries, "acre::synchronized_pool_resource");
     enter_mixed_heirs<synchronized_face_mixed>(entries, "acre::synchronized_pool_resource");
-    using concurrent_blocks = blocks_of_object<acre::concurrent_pool_for<shared_block_bytes>>;
+    using concurrent_blocks = blocks_of_object<acre::concurrent_pool<shared_block_bytes>>;
     enter_threads<concurrent_blocks>(entries, "acre::concurrent_pool");
     enter_scaling_threads<concurrent_blocks>(entries, "acre::concurrent_pool");
     enter_threads<blocks_of_object<acre::static_pool<shared_block_bytes>>>(entries, "acre::static_pool");

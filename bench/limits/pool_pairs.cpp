@@ -3,7 +3,7 @@
 // are found.
 #include "pool_pairs.hpp"
 
-#include <acre/pools/concurrent_pool_for.hpp>
+#include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/static_pool.hpp>
 
 #include "../harness.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t bytes = 64;
 
-acre::concurrent_pool_for<bytes> shared_pool;
+acre::concurrent_pool<bytes> shared_pool;
 
 struct concurrent_blocks {
     static void* allocate() { return shared_pool.allocate(); }

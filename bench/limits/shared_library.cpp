@@ -28,9 +28,9 @@ constexpr exported all_exported[]{
      acre_static_pool_calls},
     {"library static_pool, one loop", "static_pool<64>, inlined into one loop", "acre_static_pool_loop",
      acre_static_pool_loop},
-    {"library concurrent_pool", "concurrent_pool_for<64>, a function for each of the two", "acre_concurrent_pool_calls",
+    {"library concurrent_pool", "concurrent_pool<64>, a function for each of the two", "acre_concurrent_pool_calls",
      acre_concurrent_pool_calls},
-    {"library concurrent_pool, one loop", "concurrent_pool_for<64>, inlined into one loop", "acre_concurrent_pool_loop",
+    {"library concurrent_pool, one loop", "concurrent_pool<64>, inlined into one loop", "acre_concurrent_pool_loop",
      acre_concurrent_pool_loop},
 };
 

@@ -60,7 +60,7 @@ private:
 
 /// The numbers of threads in the tables of scaling.
 inline constexpr std::array<std::size_t, 5> scaling_threads{1, 2, 4, 8, 16};
-inline constexpr std::size_t most_threads = scaling_threads.back();
+inline constexpr std::size_t max_threads = scaling_threads.back();
 
 /// A `Blocks` has `void* allocate()` and `void deallocate(void*)` for blocks of shared_block_bytes, from any thread.
 template <class Blocks>
@@ -217,7 +217,7 @@ struct blocks_by_size {
 inline constexpr std::size_t equal_allocations = 400'000;
 inline constexpr std::size_t mixed_allocations = 50'000;
 
-/// An `Arena` has `void* allocate(thread, bytes)` and `void reset()`, and serves most_threads.
+/// An `Arena` has `void* allocate(thread, bytes)` and `void reset()`, and serves max_threads.
 template <class Arena, class Sizes, std::size_t Count>
 class threads_of_one_arena {
 public:

@@ -61,7 +61,7 @@ private:
 
 inline constexpr std::size_t camera_images = 64;  // of all threads
 inline constexpr std::size_t camera_iterations = 65'536;
-inline constexpr std::size_t camera_threads = most_threads;
+inline constexpr std::size_t camera_threads = max_threads;
 inline constexpr std::size_t shared_iterations = 8192;  // of each thread
 /// The arenas that the published example ends with.
 inline constexpr std::size_t camera_arenas = 64;

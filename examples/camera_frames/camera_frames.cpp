@@ -7,7 +7,7 @@
 // frames, packets, messages, jobs.
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/combine/synchronized.hpp>
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -30,11 +30,11 @@ constexpr std::size_t frames_waiting = 24;  // at most, in the queue
 constexpr std::size_t largest_frame = 16_KiB;
 
 // At most so many frames live at once: those in the queue, one with each worker, and one with the camera.
-constexpr std::size_t most_frames = frames_waiting + workers + 1;
+constexpr std::size_t max_frames = frames_waiting + workers + 1;
 
 // Every busy arena holds at least one live frame, so with as many arenas as frames there is always one with room. Real
 // programs take fewer and larger ones: acre::fit_multi_arena finds how many suffice.
-constexpr acre::multi_arena_options arenas_for_any_order{.arenas = most_frames, .bytes = largest_frame};
+constexpr acre::multi_arena_options arenas_for_any_order{.arenas = max_frames, .bytes = largest_frame};
 
 using frame_memory = acre::synchronized<acre::multi_arena>;
 

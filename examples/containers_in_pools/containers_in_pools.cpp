@@ -13,7 +13,7 @@
 #include <acre/memory/heap.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/pools/chunk_pool.hpp>
-#include <acre/pools/concurrent_pool_for.hpp>
+#include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/static_pool.hpp>
@@ -122,8 +122,8 @@ std::size_t trade_in_slots_of_one_size(counted_heap& below) {
         left += trade_in("pool<48>", slots);
     }
     {
-        acre::concurrent_pool_for<48> slots{below};  // also for containers in several threads
-        left += trade_in("concurrent_pool_for<48>", slots);
+        acre::concurrent_pool<48> slots{below};  // also for containers in several threads
+        left += trade_in("concurrent_pool<48>", slots);
     }
     acre::static_pool<48> slots;  // for several threads, too; all such objects are the same pool, which nobody ends
     left += trade_in("static_pool<48>", slots);

@@ -53,7 +53,7 @@ private:
     value list(kind is, char closing, std::size_t depth) {
         const std::size_t opened = at_++;
         const std::size_t begin = open_elements_.size();
-        if (depth == most_depth) fail("nested more than " + std::to_string(most_depth) + " deep", opened);
+        if (depth == max_depth) fail("nested more than " + std::to_string(max_depth) + " deep", opened);
         skip_space();
         for (bool complete = accept(closing); !complete; complete = accept(closing)) {
             if (open_elements_.size() > begin && !accept(',')) {

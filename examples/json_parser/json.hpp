@@ -36,7 +36,7 @@ public:
 };
 
 /// Arrays and objects may be nested so deep.
-inline constexpr std::size_t most_depth = 500;
+inline constexpr std::size_t max_depth = 500;
 
 /// The document that `text` says, in `results`, which needs `text` no longer. Throws parse_error, and what `results`
 /// throws; then `results` is as it was before.

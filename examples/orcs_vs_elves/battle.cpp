@@ -14,7 +14,7 @@ constexpr int army_size = 2500;
 constexpr int think_every = 5;  // frames
 constexpr int cell_shift = 3;   // a cell of the grid is 8 x 8 tiles
 constexpr int cells = field::side >> cell_shift;
-constexpr std::size_t most_sightings = 24;
+constexpr std::size_t max_sightings = 24;
 constexpr int arrow_flight = 10;  // frames, about
 constexpr int full_health = 100;
 
@@ -127,7 +127,7 @@ frame_vector<sighting> battle::look_around(const soldier& who) {
 
 void battle::look_into_cell(int cell, const soldier& who, frame_vector<sighting>& seen) {
     const grid& enemies = who.side == army::orcs ? elf_grid_ : orc_grid_;
-    for (int i = enemies.first_in_cell[as_index(cell)]; i >= 0 && seen.size() < most_sightings;
+    for (int i = enemies.first_in_cell[as_index(cell)]; i >= 0 && seen.size() < max_sightings;
          i = enemies.next[as_index(i)]) {
         seen.push_back({i, distance(who.at, enemies_of(who.side)[as_index(i)]->at)});
     }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int reach = 3;              // tiles to each side of the start
 constexpr int width = 2 * reach + 1;  // of the window
-constexpr std::size_t most_visits = 8;
+constexpr std::size_t max_visits = 8;
 constexpr std::array<tile, 4> directions{{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}};
 
 struct step {
@@ -65,7 +65,7 @@ private:
 
     void explore() {
         open({0, distance(from_, to_), from_}, 0);
-        for (std::size_t visits = 0; visits < most_visits && !open_.empty() && best_ != to_; ++visits) {
+        for (std::size_t visits = 0; visits < max_visits && !open_.empty() && best_ != to_; ++visits) {
             std::pop_heap(open_.begin(), open_.end(), later);
             const step next = open_.back();
             open_.pop_back();

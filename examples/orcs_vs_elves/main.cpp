@@ -12,7 +12,7 @@
 namespace {
 
 constexpr int default_frames = 400;
-constexpr int most_frames = 1'000'000;
+constexpr int max_frames = 1'000'000;
 
 constexpr const char* usage =
     "Usage: orcs_vs_elves [--frames N] [--peak]\n"
@@ -25,7 +25,7 @@ int parse_frames(std::string_view text) {
     int frames = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), frames);
     const bool whole = error == std::errc{} && end == text.data() + text.size();
-    return whole && frames >= 1 && frames <= most_frames ? frames : 0;
+    return whole && frames >= 1 && frames <= max_frames ? frames : 0;
 }
 
 void fight(int frames) {

@@ -3,7 +3,7 @@
 
 #include <acre/adapt/pmr.hpp>
 #include <acre/arenas/fit_multi_arena.hpp>
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 #include <memory_resource>
 #include <random>
 #include <stdexcept>
@@ -76,7 +76,7 @@ TEST(fit_multi_arena, W5_ends_at_64_arenas_of_4096_bytes_or_better) {
 
 TEST(fit_multi_arena, nothing_is_found_where_the_options_allow_nothing) {
     EXPECT_TRUE(acre::fit_multi_arena(hundred_of_100, {.largest_bytes = 64}).empty());
-    EXPECT_TRUE(acre::fit_multi_arena(hundred_of_100, {.most_total_bytes = 4096}).empty());
+    EXPECT_TRUE(acre::fit_multi_arena(hundred_of_100, {.max_total_bytes = 4096}).empty());
     EXPECT_THROW((void)acre::fit_multi_arena(hundred_of_100, {.first_bytes = 0}), acre::bad_option);
 }
 
@@ -87,7 +87,7 @@ TEST(fit_multi_arena, goes_up_to_the_limit_exactly_and_keeps_its_options) {
         for (void* each : all) arenas.deallocate(each, 1024);
     };
     const auto front =
-        acre::fit_multi_arena(three, {.first_bytes = 1024, .largest_bytes = 1024, .most_total_bytes = 3072, .open = 3});
+        acre::fit_multi_arena(three, {.first_bytes = 1024, .largest_bytes = 1024, .max_total_bytes = 3072, .open = 3});
     ASSERT_EQ(front.size(), 1u);
     EXPECT_EQ(front[0].arenas, 3u);
     EXPECT_EQ(front[0].options().open, 3u);
@@ -100,7 +100,7 @@ TEST(fit_multi_arena, what_the_workload_throws_is_passed_on) {
 
 TEST(fit_multi_arena, B6_sizes_do_not_wrap_where_nothing_bounds_them) {
     const auto large = [](acre::multi_arena& tried) { tried.deallocate(tried.try_allocate(2000), 2000); };
-    EXPECT_TRUE(acre::fit_multi_arena(large, {.largest_bytes = SIZE_MAX, .most_total_bytes = 1000}).empty());
+    EXPECT_TRUE(acre::fit_multi_arena(large, {.largest_bytes = SIZE_MAX, .max_total_bytes = 1000}).empty());
 }
 
 TEST(fit_multi_arena, a_workload_that_asks_for_nothing_needs_one_arena) {

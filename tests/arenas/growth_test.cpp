@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 #include <algorithm>
 #include <numeric>
 #include <random>

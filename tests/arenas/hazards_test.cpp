@@ -3,7 +3,7 @@
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/arenas/arena.hpp>
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 #include <acre/memory/buffer.hpp>
 #include <memory>
 #include <vector>

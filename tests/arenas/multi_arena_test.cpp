@@ -6,7 +6,7 @@
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <algorithm>
@@ -268,7 +268,7 @@ TEST(multi_arena, M10_a_constructor_that_throws_keeps_nothing) {
 
 TEST(multi_arena, M13_sizes_have_64_bits) {
     static_assert(multi_arena::required_bytes({.arenas = 16, .bytes = 256_MiB}) ==
-                  4_GiB + 16 * sizeof(acre::arena_record));
+                  4_GiB + 16 * sizeof(acre::detail::arena_record));
     static_assert(multi_arena::required_bytes({.arenas = SIZE_MAX, .bytes = 256_MiB}) == SIZE_MAX);
     static_assert(multi_arena::required_bytes({.arenas = 2, .bytes = SIZE_MAX}) == SIZE_MAX);
     checking_upstream upstream;

@@ -1,7 +1,7 @@
 // What a typed_arena refuses at compile time: one case each, compiled with ACRE_TEST_CASE set to its number by the
 // tests that CMakeLists.txt lists. Case 0 is what remains, and compiles.
 #include <acre/arenas/typed_arena.hpp>
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 
 namespace {
 

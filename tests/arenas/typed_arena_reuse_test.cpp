@@ -4,7 +4,7 @@
 
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/core/alignment.hpp>
-#include <acre/core/index_set.hpp>
+#include <acre/core/detail/hierarchical_bitset.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -210,7 +210,7 @@ TEST(typed_arena_reuse, M8_N3_P2_C6_misuse_is_reported) {
 // The set beneath, beside std::set.
 template <std::size_t N>
 void expect_as_std_set() {
-    const auto tested = std::make_unique<acre::index_set<N>>();
+    const auto tested = std::make_unique<acre::detail::hierarchical_bitset<N>>();
     std::set<std::size_t> model;
     std::mt19937 random{static_cast<std::uint32_t>(N)};
     const auto missing_from = [&](std::size_t from, std::size_t end) {
@@ -248,7 +248,7 @@ void expect_as_std_set() {
     EXPECT_EQ(tested->next(0), N);
 }
 
-TEST(index_set, matches_a_set_of_the_standard_library) {
+TEST(hierarchical_bitset, matches_a_set_of_the_standard_library) {
     expect_as_std_set<1>();
     expect_as_std_set<63>();
     expect_as_std_set<64>();
@@ -258,6 +258,6 @@ TEST(index_set, matches_a_set_of_the_standard_library) {
     expect_as_std_set<70'000>();
 }
 
-static_assert(sizeof(acre::index_set<1'000'000>) <= 1'000'000 / 8 * 64 / 63 + 64);
+static_assert(sizeof(acre::detail::hierarchical_bitset<1'000'000>) <= 1'000'000 / 8 * 64 / 63 + 64);
 
 }  // namespace

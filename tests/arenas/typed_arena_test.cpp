@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/typed_arena.hpp>
+#include <acre/core/literals.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/core/size_literals.hpp>
 #include <array>
 #include <cstring>
 #include <filesystem>

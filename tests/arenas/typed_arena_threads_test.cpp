@@ -152,7 +152,7 @@ TEST(typed_arena_threads, M23_no_order_of_steps_hands_out_twice) {
     constexpr std::size_t bytes = 4;
     for (std::uint32_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
         SCOPED_TRACE(seed);
-        acre::shared_bump_slots<bytes, slots, stepping_counter> tested;
+        acre::detail::shared_bump_slots<bytes, slots, stepping_counter> tested;
         std::vector<std::vector<bool>> given(thread_count, std::vector<bool>(slots));
         chosen_steps{thread_count, seed}.run([&](std::size_t thread) {
             std::minstd_rand random{seed * 10 + static_cast<std::uint32_t>(thread)};

@@ -25,7 +25,7 @@ void in_threads(auto work) {
 
 // Allocates, writes, checks and frees, with up to 16 blocks live in this thread; each of the thread's own pattern.
 template <class R>
-void allocate_write_free(R& tested, int thread, std::size_t most_bytes) {
+void allocate_write_free(R& tested, int thread, std::size_t max_bytes) {
     struct block {
         std::byte* p;
         std::size_t bytes;
@@ -40,7 +40,7 @@ void allocate_write_free(R& tested, int thread, std::size_t most_bytes) {
         tested.deallocate(each.p, each.bytes, 8);
     };
     for (int round = 0; round < rounds; ++round) {
-        const std::size_t bytes = 1 + random() % most_bytes;
+        const std::size_t bytes = 1 + random() % max_bytes;
         auto* p = static_cast<std::byte*>(tested.try_allocate(bytes, 8));
         if (p != nullptr) {
             std::memset(p, static_cast<int>(pattern), bytes);

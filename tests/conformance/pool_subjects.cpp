@@ -2,14 +2,14 @@
 #include <acre/combine/limited.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
+#include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
-#include <acre/pools/concurrent_pool_for.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/static_pool.hpp>
+#include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
-#include <acre/pools/wait_free_pool_for.hpp>
 
 #include "conformance/worlds.hpp"
 
@@ -59,14 +59,14 @@ struct wait_free_pool_on_pmr {
     static constexpr subject_traits traits{.bounded = true};
     checking_upstream below;
     acre::pmr<checking_upstream&> face{below};
-    acre::concurrent_pool_for<48, 16, acre::wait_free> tested{{.slots = 300}, &face};
+    acre::wait_free_pool<48, 16> tested{{.slots = 300}, &face};
     auto& resource() noexcept { return tested; }
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
 // A buffer of not a byte more than is required.
 struct wait_free_pool_on_buffer {
-    using pool = acre::concurrent_pool_for<64, 64, acre::wait_free>;
+    using pool = acre::wait_free_pool<64, 64>;
     static constexpr subject_traits traits{.bounded = true};
     raw_storage storage{pool::required_bytes({.slots = 500})};
     acre::buffer below{storage.span()};
@@ -78,8 +78,8 @@ struct wait_free_pool_on_buffer {
 struct wait_free_pool_limited {
     static constexpr subject_traits traits{.bounded = true};
     checking_upstream below;
-    acre::limited<acre::concurrent_pool_for<256, 256, acre::wait_free>> tested{
-        acre::limited_options{.limit_bytes = 50'000}, acre::wait_free_pool_options{.slots = 500}, below};
+    acre::limited<acre::wait_free_pool<256, 256>> tested{acre::limited_options{.limit_bytes = 50'000},
+                                                         acre::wait_free_pool_options{.slots = 500}, below};
     auto& resource() noexcept { return tested; }
     checking_upstream* upstream() noexcept { return nullptr; }
 };
@@ -110,10 +110,11 @@ struct over_static_pool {
 }  // namespace
 
 std::vector<subject_case> pool_subjects() {
-    using acre::concurrent_pool_for;
+    using acre::concurrent_pool;
     using acre::multi_pool;
     using acre::pool;
     using acre::pool_options;
+    using acre::wait_free_pool;
     return {
         make_case<over_checking<pool<1>>>("pool_1"),
         make_case<over_checking<pool<8>>>("pool_8"),
@@ -136,27 +137,25 @@ std::vector<subject_case> pool_subjects() {
         make_case<chunk_pool_reserved<acre::chunk_pool<500, 16, 64, 256, 1024, 8192>>>("chunk_pool"),
         make_case<chunk_pool_reserved<acre::chunk_pool<70, 10, 20, 40, 777, 3000>>>("chunk_pool_odd_sizes"),
         make_case<chunk_pool_falling_back>("chunk_pool_fall_back"),
-        make_case<over_checking<concurrent_pool_for<1>>>("concurrent_pool_1"),
-        make_case<over_checking<concurrent_pool_for<24, 4>>>("concurrent_pool_24_4"),
-        make_case<over_checking<concurrent_pool_for<64, 64>>>("concurrent_pool_64_64"),
-        make_case<over_checking<concurrent_pool_for<1000>>>("concurrent_pool_1000"),
-        make_case<over_checking<concurrent_pool_for<4096, 4096>>>("concurrent_pool_4096_4096"),
-        make_case<over_checking<concurrent_pool_for<20000>>>("concurrent_pool_20000"),
-        make_case<over_checking_with<concurrent_pool_for<64>, acre::concurrent_pool_options{.limit_bytes = 50'000},
+        make_case<over_checking<concurrent_pool<1>>>("concurrent_pool_1"),
+        make_case<over_checking<concurrent_pool<24, 4>>>("concurrent_pool_24_4"),
+        make_case<over_checking<concurrent_pool<64, 64>>>("concurrent_pool_64_64"),
+        make_case<over_checking<concurrent_pool<1000>>>("concurrent_pool_1000"),
+        make_case<over_checking<concurrent_pool<4096, 4096>>>("concurrent_pool_4096_4096"),
+        make_case<over_checking<concurrent_pool<20000>>>("concurrent_pool_20000"),
+        make_case<over_checking_with<concurrent_pool<64>, acre::concurrent_pool_options{.limit_bytes = 50'000},
                                      subject_traits{.bounded = true, .direct = true}>>("concurrent_pool_limited"),
-        make_case<over_checking_with<concurrent_pool_for<64>, acre::concurrent_pool_options{.limit_bytes = 4096},
+        make_case<over_checking_with<concurrent_pool<64>, acre::concurrent_pool_options{.limit_bytes = 4096},
                                      subject_traits{.bounded = true, .direct = true}>>("concurrent_pool_of_one_slab"),
-        make_case<over_pmr<concurrent_pool_for<48>>>("concurrent_pool_48_pmr"),
-        make_case<over_buffer<concurrent_pool_for<64>, 200'000>>("concurrent_pool_64_buffer"),
-        make_case<over_checking<acre::concurrent_pool<wide_object>>>("concurrent_pool_of_objects"),
-        make_case<wait_free_pool_reserved<concurrent_pool_for<8, 1, acre::wait_free>, 1000>>("wait_free_pool_8"),
-        make_case<wait_free_pool_reserved<concurrent_pool_for<24, 4, acre::wait_free>, 64>>("wait_free_pool_24_4"),
-        make_case<wait_free_pool_reserved<concurrent_pool_for<64, 64, acre::wait_free>, 5000>>("wait_free_pool_64_64"),
-        make_case<wait_free_pool_reserved<concurrent_pool_for<1000, 8, acre::wait_free>, 100>>("wait_free_pool_1000"),
-        make_case<wait_free_pool_reserved<concurrent_pool_for<4096, 4096, acre::wait_free>, 200>>(
-            "wait_free_pool_4096_4096"),
-        make_case<wait_free_pool_reserved<acre::concurrent_pool<wide_object, acre::wait_free>, 333>>(
-            "wait_free_pool_of_objects"),
+        make_case<over_pmr<concurrent_pool<48>>>("concurrent_pool_48_pmr"),
+        make_case<over_buffer<concurrent_pool<64>, 200'000>>("concurrent_pool_64_buffer"),
+        make_case<over_checking<acre::concurrent_object_pool<wide_object>>>("concurrent_pool_of_objects"),
+        make_case<wait_free_pool_reserved<wait_free_pool<8, 1>, 1000>>("wait_free_pool_8"),
+        make_case<wait_free_pool_reserved<wait_free_pool<24, 4>, 64>>("wait_free_pool_24_4"),
+        make_case<wait_free_pool_reserved<wait_free_pool<64, 64>, 5000>>("wait_free_pool_64_64"),
+        make_case<wait_free_pool_reserved<wait_free_pool<1000, 8>, 100>>("wait_free_pool_1000"),
+        make_case<wait_free_pool_reserved<wait_free_pool<4096, 4096>, 200>>("wait_free_pool_4096_4096"),
+        make_case<wait_free_pool_reserved<acre::wait_free_object_pool<wide_object>, 333>>("wait_free_pool_of_objects"),
         make_case<wait_free_pool_on_pmr>("wait_free_pool_pmr"),
         make_case<wait_free_pool_on_buffer>("wait_free_pool_buffer"),
         make_case<wait_free_pool_limited>("wait_free_pool_limited"),
@@ -169,7 +168,7 @@ std::vector<subject_case> pool_subjects() {
         make_case<alone<static_pool_face<acre::static_pool<1000>>>>("static_pool_1000"),
         make_case<alone<static_pool_face<acre::static_pool<24, group_of_the_suite>>>>("static_pool_24_of_a_group"),
         make_case<over_static_pool<multi_pool>>("multi_pool_over_static_pool"),
-        make_case<over_static_pool<concurrent_pool_for<64>>>("concurrent_pool_over_static_pool"),
+        make_case<over_static_pool<concurrent_pool<64>>>("concurrent_pool_over_static_pool"),
     };
 }
 

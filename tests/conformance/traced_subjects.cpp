@@ -11,7 +11,7 @@
 #include <acre/memory/heap.hpp>
 #include <acre/memory/pmr_upstream.hpp>
 #include <acre/observe/statistics.hpp>
-#include <acre/pools/concurrent_pool.hpp>
+#include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>

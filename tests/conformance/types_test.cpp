@@ -17,16 +17,17 @@ constexpr acre::statistics_options everything{.live_map = true, .leak_report = t
 // Hazards M7, X16: copy deleted.
 template <class... R>
 constexpr bool none_copied = ((!std::is_copy_constructible_v<R> && !std::is_copy_assignable_v<R>) && ...);
-static_assert(none_copied<
-              acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch, acre::pool<64>,
-              acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>, acre::pmr<acre::heap>,
-              acre::pmr<acre::arena&>, acre::statistics<acre::arena>, acre::statistics<acre::multi_pool>,
-              acre::statistics<acre::object_pool<plain>>, acre::statistics<acre::pool<8>, everything>,
-              acre::synchronized<acre::pool<8>>, acre::synchronized<acre::resource_ref>,
-              acre::limited<acre::resource_ref>, acre::fallback<acre::pool<8>, acre::heap>,
-              acre::segregate<8, acre::pool<8>, acre::heap>, acre::multi_arena, acre::inline_multi_arena<4, 64>,
-              acre::concurrent_multi_arena, acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_pool<plain>,
-              acre::concurrent_pool<plain, acre::wait_free>, acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
+static_assert(
+    none_copied<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
+                acre::pool<64>, acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>,
+                acre::pmr<acre::heap>, acre::pmr<acre::arena&>, acre::statistics<acre::arena>,
+                acre::statistics<acre::multi_pool>, acre::statistics<acre::object_pool<plain>>,
+                acre::statistics<acre::pool<8>, everything>, acre::synchronized<acre::pool<8>>,
+                acre::synchronized<acre::resource_ref>, acre::limited<acre::resource_ref>,
+                acre::fallback<acre::pool<8>, acre::heap>, acre::segregate<8, acre::pool<8>, acre::heap>,
+                acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_multi_arena,
+                acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_object_pool<plain>,
+                acre::wait_free_object_pool<plain>, acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
 
 // Hazards A3, A4, A7: what others point to stays where it is.
 template <class... R>
@@ -37,7 +38,7 @@ static_assert(
                acre::statistics<acre::arena, everything>, acre::synchronized<acre::arena>,
                acre::limited<acre::multi_pool>, acre::fallback<acre::arena, acre::heap>,
                acre::segregate<8, acre::pool<8>, acre::arena>, acre::multi_arena, acre::inline_multi_arena<4, 64>,
-               acre::concurrent_pool<plain>, acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
+               acre::concurrent_object_pool<plain>, acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
 
 // Hazard P5.
 template <class... R>
@@ -56,23 +57,23 @@ static_assert(std::is_nothrow_copy_constructible_v<acre::allocator<int, acre::ar
 template <class... R>
 constexpr bool all_resources = (acre::resource<R> && ...);
 static_assert(
-    all_resources<
-        acre::heap, acre::buffer, acre::inline_buffer<64>, acre::no_memory, acre::pmr_upstream, acre::resource_ref,
-        acre::arena, acre::inline_arena<64>, acre::scratch, acre::pool<1>, acre::object_pool<plain>, acre::multi_pool,
-        acre::statistics<acre::heap>, acre::statistics<acre::resource_ref>, acre::statistics<acre::pool<8>>,
-        acre::synchronized<acre::heap>, acre::limited<acre::heap>, acre::fallback<acre::buffer&, acre::heap>,
-        acre::segregate<8, acre::pool<8>, acre::heap>, acre::statistics<acre::synchronized<acre::pool<64>>>,
-        acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_multi_arena,
-        acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_pool<plain>,
-        acre::concurrent_pool<plain, acre::wait_free>, acre::statistics<acre::concurrent_pool<plain, acre::wait_free>>,
-        acre::chunk_pool<4, 16, 64>, acre::statistics<acre::chunk_pool<4, 16, 64>>, acre::typed_arena<plain, 4>,
-        acre::statistics<acre::typed_arena<plain, 4>>>);
+    all_resources<acre::heap, acre::buffer, acre::inline_buffer<64>, acre::no_memory, acre::pmr_upstream,
+                  acre::resource_ref, acre::arena, acre::inline_arena<64>, acre::scratch, acre::pool<1>,
+                  acre::object_pool<plain>, acre::multi_pool, acre::statistics<acre::heap>,
+                  acre::statistics<acre::resource_ref>, acre::statistics<acre::pool<8>>, acre::synchronized<acre::heap>,
+                  acre::limited<acre::heap>, acre::fallback<acre::buffer&, acre::heap>,
+                  acre::segregate<8, acre::pool<8>, acre::heap>, acre::statistics<acre::synchronized<acre::pool<64>>>,
+                  acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_multi_arena,
+                  acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_object_pool<plain>,
+                  acre::wait_free_object_pool<plain>, acre::statistics<acre::wait_free_object_pool<plain>>,
+                  acre::chunk_pool<4, 16, 64>, acre::statistics<acre::chunk_pool<4, 16, 64>>,
+                  acre::typed_arena<plain, 4>, acre::statistics<acre::typed_arena<plain, 4>>>);
 
 // Hazard X17: several numbers are never positional.
 static_assert(!std::is_constructible_v<acre::arena, std::size_t, std::size_t>);
 static_assert(!std::is_constructible_v<acre::pool<64>, std::size_t>);
 static_assert(!std::is_constructible_v<acre::multi_pool, std::size_t>);
-static_assert(!std::is_constructible_v<acre::concurrent_pool<plain, acre::wait_free>, std::size_t>);
+static_assert(!std::is_constructible_v<acre::wait_free_object_pool<plain>, std::size_t>);
 
 // A resource with state is not referred to past its end.
 static_assert(!std::is_constructible_v<acre::resource_ref, acre::arena&&>);
@@ -82,8 +83,8 @@ static_assert(std::is_constructible_v<acre::resource_ref, acre::heap>);
 // deallocate never throws (hazards M15, P3).
 static_assert(noexcept(std::declval<acre::pool<64>&>().deallocate(nullptr)));
 static_assert(noexcept(std::declval<acre::object_pool<plain>&>().destroy(nullptr)));
-static_assert(noexcept(std::declval<acre::concurrent_pool<plain>&>().destroy(nullptr)));
-static_assert(noexcept(std::declval<acre::concurrent_pool<plain, acre::wait_free>&>().destroy(nullptr)));
+static_assert(noexcept(std::declval<acre::concurrent_object_pool<plain>&>().destroy(nullptr)));
+static_assert(noexcept(std::declval<acre::wait_free_object_pool<plain>&>().destroy(nullptr)));
 static_assert(noexcept(acre::static_pool<64>::deallocate(nullptr)));
 
 // The values that storage is sized by are constant expressions, and statics need no run-time initialisation.
@@ -101,16 +102,16 @@ template class acre::pool<1>;
 template class acre::pool<64, 64>;
 template class acre::object_pool<plain>;
 template class acre::object_pool<std::string>;
-template class acre::concurrent_pool_for<24, 4>;
-template class acre::concurrent_pool<plain>;
-template class acre::concurrent_pool<std::string>;
-template class acre::concurrent_pool_for<24, 4, acre::wait_free>;
-template class acre::concurrent_pool<plain, acre::wait_free>;
-template class acre::concurrent_pool<std::string, acre::wait_free>;
+template class acre::concurrent_pool<24, 4>;
+template class acre::concurrent_object_pool<plain>;
+template class acre::concurrent_object_pool<std::string>;
+template class acre::wait_free_pool<24, 4>;
+template class acre::wait_free_object_pool<plain>;
+template class acre::wait_free_object_pool<std::string>;
 template class acre::static_pool<64>;
 template class acre::static_pool<20000, plain>;
-template class acre::live_iterator<acre::object_pool<plain>, plain>;
-template class acre::live_iterator<acre::object_pool<plain>, const plain>;
+template class acre::detail::live_iterator<acre::object_pool<plain>, plain>;
+template class acre::detail::live_iterator<acre::object_pool<plain>, const plain>;
 template class acre::inline_buffer<64>;
 template class acre::inline_arena<64>;
 template class acre::allocator<plain, acre::arena>;

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/core/alignment.hpp>
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 #include <cstdint>
 
 namespace {

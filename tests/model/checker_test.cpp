@@ -339,7 +339,7 @@ struct tagged {
 
 // With `Tags` other than 1 each change has another tag.
 template <std::uint32_t Tags>
-class index_stack {
+class treiber_stack {
 public:
     std::uint32_t pop() noexcept {
         tagged seen = head_.load(acquire);
@@ -364,7 +364,7 @@ private:
 
 template <std::uint32_t Tags>
 void pop_beside_pop_and_push() {
-    index_stack<Tags> stack;
+    treiber_stack<Tags> stack;
     stack.push(1);
     stack.push(0);
     std::array<int, 2> owners{};
@@ -512,7 +512,7 @@ TEST(model_checker, reports_an_endless_loop) {
                                }
                            });
         },
-        "an endless loop?", {.most_steps = 200});
+        "an endless loop?", {.max_steps = 200});
 }
 
 // Other failures.
@@ -599,7 +599,7 @@ TEST(model_checker, the_trace_tells_the_schedule) {
 }
 
 TEST(model_checker, a_limit_of_executions_is_a_failure) {
-    EXPECT_EQ(model::explore(release_sequence(false), {.most_executions = 3}).failure, "gave up: too many executions");
+    EXPECT_EQ(model::explore(release_sequence(false), {.max_executions = 3}).failure, "gave up: too many executions");
 }
 
 TEST(model_checker, preemptions_can_be_limited) {
@@ -709,7 +709,7 @@ TEST(model_checker, the_reduction_leaves_no_final_state_out) {
     std::uint32_t too_large = 0;
     for (std::uint32_t seed = 0; seed < programs; ++seed) {
         const random_program program{seed};
-        const model::result all = model::explore(program, {.reduce = false, .most_executions = 5000});
+        const model::result all = model::explore(program, {.reduce = false, .max_executions = 5000});
         if (all.failure.starts_with("gave up")) {
             ++too_large;
             continue;

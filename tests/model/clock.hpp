@@ -19,18 +19,18 @@ public:
 
     /// Knows from now on what the other knows, too.
     void join(const clock& other) noexcept {
-        for (std::size_t i = 0; i < most_threads; ++i) times_[i] = std::max(times_[i], other.times_[i]);
+        for (std::size_t i = 0; i < max_threads; ++i) times_[i] = std::max(times_[i], other.times_[i]);
     }
 
-    /// The first thread that the other knows at a later time than this one does; most_threads if there is none.
+    /// The first thread that the other knows at a later time than this one does; max_threads if there is none.
     std::size_t first_unknown_of(const clock& other) const noexcept {
         std::size_t thread = 0;
-        while (thread < most_threads && other.times_[thread] <= times_[thread]) ++thread;
+        while (thread < max_threads && other.times_[thread] <= times_[thread]) ++thread;
         return thread;
     }
 
 private:
-    std::array<std::uint32_t, most_threads> times_{};
+    std::array<std::uint32_t, max_threads> times_{};
 };
 
 }  // namespace model

@@ -41,7 +41,7 @@ constexpr bool releases(std::memory_order order) noexcept {
 /// What model::atomic, model::plain and the functions of explore.hpp talk to.
 class execution {
 public:
-    using stacks = std::array<fiber, most_threads>;
+    using stacks = std::array<fiber, max_threads>;
 
     execution(search& schedules, const options& limits, stacks& fibers, bool traced)
         : search_(schedules), limits_(limits), fibers_(fibers), traced_(traced) {
@@ -73,7 +73,7 @@ public:
     /// Runs these as threads 1, 2, ... and returns when all have ended.
     void run_threads(std::vector<std::function<void()>> bodies) {
         if (!bodies_.empty() || active_ != 0) fail("model::threads was called twice");
-        if (bodies.empty() || bodies.size() >= most_threads) fail("a scenario has 1 to 4 threads");
+        if (bodies.empty() || bodies.size() >= max_threads) fail("a scenario has 1 to 4 threads");
         bodies_ = std::move(bodies);
         for (std::size_t i = 1; i <= bodies_.size(); ++i) {
             threads_[i].alive = true;
@@ -115,7 +115,7 @@ public:
     };
 
     object_id add_object(const char* name, const description& how) {
-        if (objects_.size() == most_objects) fail("too many atomics and plain objects in one execution");
+        if (objects_.size() == max_objects) fail("too many atomics and plain objects in one execution");
         const auto id = static_cast<object_id>(objects_.size());
         objects_.push_back({.name = name, .how = how, .maker = active_, .made = own_time()});
         return id;
@@ -124,7 +124,7 @@ public:
     void remove_object(object_id id) {
         object& removed = objects_[id];
         const std::size_t user = threads_[active_].known.time.first_unknown_of(removed.used);
-        if (user != most_threads)
+        if (user != max_threads)
             fail(name_of(id) + " is destroyed, and what thread " + std::to_string(user) +
                  " did with it does not happen before");
         removed.alive = false;
@@ -136,7 +136,7 @@ public:
         if (active_ == 0) return;
         threads_[active_].pending = coming;
         hand_over(next());
-        if (++steps_ > limits_.most_steps) fail("an endless loop? The execution has too many steps");
+        if (++steps_ > limits_.max_steps) fail("an endless loop? The execution has too many steps");
     }
 
     /// The oldest store that the thread may read.
@@ -218,7 +218,7 @@ public:
 
     void notify(object_id id, bool all) {
         std::vector<std::size_t> sleepers;
-        for (std::size_t i = 1; i < most_threads; ++i) {
+        for (std::size_t i = 1; i < max_threads; ++i) {
             if (threads_[i].sleeps_on == id) sleepers.push_back(i);
         }
         if (!all && !sleepers.empty()) sleepers = {sleepers[choose(sleepers.size())]};
@@ -381,7 +381,7 @@ private:
     }
 
     void check_race(object_id id, bool writes, std::size_t other, const char* did) {
-        if (other == most_threads) return;
+        if (other == max_threads) return;
         fail("data race: " + name_of(id) + (writes ? " is written" : " is read") + ", and that thread " +
              std::to_string(other) + " " + did + " it does not happen before");
     }
@@ -401,7 +401,7 @@ private:
     fiber caller_;
     const std::function<void()>* scenario_ = nullptr;
     std::vector<std::function<void()>> bodies_;
-    std::array<thread, most_threads> threads_{};
+    std::array<thread, max_threads> threads_{};
     pending_operations pending_{};
     std::size_t active_ = 0;
     std::vector<object> objects_;

@@ -82,7 +82,7 @@ inline result explore(const std::function<void()>& scenario, const options& limi
             return found;
         }
         found.final_states.insert(one.final_state());
-        if (found.executions + found.redundant >= limits.most_executions) {
+        if (found.executions + found.redundant >= limits.max_executions) {
             found.failure = "gave up: too many executions";
             return found;
         }

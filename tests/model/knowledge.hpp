@@ -22,11 +22,11 @@ public:
     }
 
     void join(const floors& other) noexcept {
-        for (std::size_t i = 0; i < most_objects; ++i) oldest_[i] = std::max(oldest_[i], other.oldest_[i]);
+        for (std::size_t i = 0; i < max_objects; ++i) oldest_[i] = std::max(oldest_[i], other.oldest_[i]);
     }
 
 private:
-    std::array<std::uint16_t, most_objects> oldest_{};
+    std::array<std::uint16_t, max_objects> oldest_{};
 };
 
 /// Both; what synchronises-with hands over.

@@ -7,9 +7,9 @@
 namespace model {
 
 /// The threads of a scenario, and the scenario itself, which is thread 0.
-inline constexpr std::size_t most_threads = 5;
+inline constexpr std::size_t max_threads = 5;
 /// The atomics and plain objects that one execution makes.
-inline constexpr std::size_t most_objects = 128;
+inline constexpr std::size_t max_objects = 128;
 
 /// The number of an atomic, in the order in which they are made.
 using object_id = std::uint8_t;

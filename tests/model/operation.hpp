@@ -15,7 +15,7 @@ struct operation {
     kind what = kind::load;
     std::memory_order order = std::memory_order_relaxed;
     object_id object = no_object;
-    std::bitset<most_objects> watched{};  // by a yield: what it may have to wait for
+    std::bitset<max_objects> watched{};  // by a yield: what it may have to wait for
 };
 
 /// False only if the two, done by different threads one after the other, do the same in either order.

@@ -14,8 +14,8 @@ struct options {
     std::size_t preemptions = unlimited;   // of threads that could go on; with a limit there is no reduction
     std::size_t stale_stores = unlimited;  // how many stores a load may be behind the newest
     std::size_t spurious_failures = 0;     // of compare_exchange_weak, in one execution
-    std::size_t most_steps = 2000;         // of one execution; more are taken for an endless loop
-    std::size_t most_executions = 5'000'000;  // more are a failure: the scenario is too large
+    std::size_t max_steps = 2000;          // of one execution; more are taken for an endless loop
+    std::size_t max_executions = 5'000'000;  // more are a failure: the scenario is too large
 };
 
 }  // namespace model

@@ -22,13 +22,13 @@
 namespace model {
 
 /// What each thread is about to do.
-using pending_operations = std::array<operation, most_threads>;
+using pending_operations = std::array<operation, max_threads>;
 
 /// All schedules, and the one that is being followed.
 class search {
 public:
     explicit search(const options& wanted) noexcept
-        : reduces_(wanted.reduce && wanted.preemptions == unlimited), most_preemptions_(wanted.preemptions) {}
+        : reduces_(wanted.reduce && wanted.preemptions == unlimited), max_preemptions_(wanted.preemptions) {}
 
     /// Follows the present schedule from its start.
     void restart() noexcept {
@@ -104,7 +104,7 @@ private:
             redundant_ = true;
             return default_thread(enabled);
         }
-        const bool must_go_on = now.preemptions == most_preemptions_ && contains(enabled, last_);
+        const bool must_go_on = now.preemptions == max_preemptions_ && contains(enabled, last_);
         default_thread(awake);
         now.wanted = reduces_ || must_go_on ? only(last_) : awake;
         steps_.push_back(now);
@@ -117,7 +117,7 @@ private:
         if (!reduces_ || steps_.empty()) return 0;
         const step& last = steps_.back();
         thread_set asleep = 0;
-        for (std::size_t thread = 1; thread < most_threads; ++thread) {
+        for (std::size_t thread = 1; thread < max_threads; ++thread) {
             if (contains(last.asleep | last.done, thread) && !depends(last.pending[thread], last.operation_taken()))
                 asleep |= only(thread);
         }
@@ -190,7 +190,7 @@ private:
     }
 
     bool reduces_;
-    std::size_t most_preemptions_;
+    std::size_t max_preemptions_;
     std::vector<step> steps_;
     std::vector<std::size_t> racing_, free_;  // used by take and want_reversed
     std::size_t depth_ = 0;

@@ -1,5 +1,5 @@
-// acre::shared_bump_slots under every schedule: no slot has two owners, and none is lost.
-#include <acre/arenas/shared_bump_slots.hpp>
+// acre::detail::shared_bump_slots under every schedule: no slot has two owners, and none is lost.
+#include <acre/core/detail/shared_bump_slots.hpp>
 #include <array>
 #include <cstddef>
 
@@ -45,7 +45,7 @@ public:
 private:
     void write(std::size_t slot) { contents_.at(slot).store(1); }
 
-    acre::shared_bump_slots<slot_bytes, Count, position> slots_;
+    acre::detail::shared_bump_slots<slot_bytes, Count, position> slots_;
     model::atomic<std::size_t> taken_{0, "taken"};
     std::array<model::plain<int>, Count> contents_;
 };

@@ -1,5 +1,5 @@
 // The hash table of the statistics, against a map of the standard library.
-#include <acre/observe/record_table.hpp>
+#include <acre/observe/detail/record_table.hpp>
 
 #include <gtest/gtest.h>
 

@@ -144,7 +144,7 @@ TEST(chunk_pool, the_lowest_freed_slot_is_used_first) {
 TEST(chunk_pool, C3_every_class_is_as_aligned_as_its_size) {
     checking_upstream upstream;
     chunk_pool<3, 16, 32, 48, 64, 80, 96, 128, 256, 1000, 1024, 4096, 8192, 12288> chunks{upstream};
-    for (const acre::chunk_class& each : chunks.classes) {
+    for (const acre::detail::chunk_class& each : chunks.classes) {
         const std::size_t natural = std::min<std::size_t>(each.slot_bytes & (0 - each.slot_bytes), 4096);
         EXPECT_EQ(each.alignment, natural);
         for (int i = 0; i < 3; ++i) {

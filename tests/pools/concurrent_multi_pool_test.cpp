@@ -85,7 +85,8 @@ TEST(concurrent_multi_pool, a_thread_keeps_no_more_than_it_was_told) {
         tested.release_unused();
         // What the other thread keeps holds a slab each at worst; the parts and magazines are the rest.
         const std::size_t kept_slots = std::max<std::size_t>(16'000 / bytes, 2);
-        EXPECT_LE(tested.capacity(), kept_slots * acre::slab_geometry::of(bytes, 8).slab_bytes + 16'000) << bytes;
+        EXPECT_LE(tested.capacity(), kept_slots * acre::detail::slab_geometry::of(bytes, 8).slab_bytes + 16'000)
+            << bytes;
         EXPECT_EQ(tested.live(), 0u);
         looked.count_down();
         other.join();

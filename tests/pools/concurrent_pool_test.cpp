@@ -1,5 +1,5 @@
-// acre::concurrent_pool and acre::concurrent_pool_for: what holds in one thread.
-#include <acre/pools/concurrent_pool.hpp>
+// acre::concurrent_object_pool and acre::concurrent_pool: what holds in one thread.
+#include <acre/pools/concurrent_object_pool.hpp>
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/no_memory.hpp>
-#include <acre/pools/concurrent_pool_for.hpp>
+#include <acre/pools/concurrent_pool.hpp>
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -20,8 +20,8 @@
 
 namespace {
 
+using acre::concurrent_object_pool;
 using acre::concurrent_pool;
-using acre::concurrent_pool_for;
 using acre::concurrent_pool_options;
 using acre_test::checking_upstream;
 
@@ -30,19 +30,19 @@ TEST(concurrent_pool, example) {
         explicit message(std::string said) : text(std::move(said)) {}
         std::string text;
     };
-    concurrent_pool<message> messages;
+    concurrent_object_pool<message> messages;
     message* sent = messages.create("hello");
     EXPECT_EQ(sent->text, "hello");
     messages.destroy(sent);
     EXPECT_EQ(messages.live(), 0u);
 
-    concurrent_pool_for<64> slots;
+    concurrent_pool<64> slots;
     void* p = slots.allocate();
     slots.deallocate(p);
 }
 
 TEST(concurrent_pool, live_and_used_are_exact) {
-    concurrent_pool_for<64> tested;
+    concurrent_pool<64> tested;
     std::vector<void*> taken;
     for (std::size_t count = 1; count <= 1000; ++count) {
         taken.push_back(tested.allocate());
@@ -60,7 +60,7 @@ TEST(concurrent_pool, live_and_used_are_exact) {
 
 TEST(concurrent_pool, capacity_is_what_upstream_gave) {
     checking_upstream upstream;
-    concurrent_pool_for<200> tested{upstream};
+    concurrent_pool<200> tested{upstream};
     EXPECT_EQ(tested.capacity(), 0u);
     std::vector<void*> taken;
     for (int i = 0; i < 2000; ++i) {
@@ -81,7 +81,7 @@ TEST(concurrent_pool, capacity_is_what_upstream_gave) {
 // Also hazard N9.
 TEST(concurrent_pool, N9_release_unused_gives_everything_back_that_is_free) {
     checking_upstream upstream;
-    concurrent_pool_for<64> tested{upstream};
+    concurrent_pool<64> tested{upstream};
     std::vector<void*> taken;
     for (int i = 0; i < 3000; ++i) taken.push_back(tested.allocate());
     void* kept = taken.front();
@@ -91,18 +91,19 @@ TEST(concurrent_pool, N9_release_unused_gives_everything_back_that_is_free) {
     const std::size_t before = tested.capacity();
     const std::size_t given_back = tested.release_unused();
     EXPECT_EQ(tested.capacity(), before - given_back);
-    EXPECT_LE(tested.capacity(), 16u * 1024 + sizeof(acre::slot_cache)) << "more than the slab of the one that is kept";
+    EXPECT_LE(tested.capacity(), 16u * 1024 + sizeof(acre::detail::thread_cache))
+        << "more than the slab of the one that is kept";
     EXPECT_EQ(tested.live(), 1u);
     tested.deallocate(kept);
     tested.release_unused();
-    EXPECT_EQ(tested.capacity(), sizeof(acre::slot_cache));
+    EXPECT_EQ(tested.capacity(), sizeof(acre::detail::thread_cache));
     EXPECT_EQ(tested.release_unused(), 0u);
     EXPECT_NE(tested.allocate(), nullptr) << "and goes on";
 }
 
 TEST(concurrent_pool, reset_keeps_the_slabs) {
     checking_upstream upstream;
-    concurrent_pool_for<64> tested{upstream};
+    concurrent_pool<64> tested{upstream};
     for (int i = 0; i < 3000; ++i) (void)tested.allocate();
     for (int i = 0; i < 500; ++i) tested.deallocate(tested.allocate());
     const std::size_t capacity = tested.capacity();
@@ -122,7 +123,7 @@ TEST(concurrent_pool, never_holds_more_than_its_limit) {
     for (const std::size_t limit : {4096u, 5000u, 6000u, 20'000u, 100'000u}) {
         SCOPED_TRACE(limit);
         checking_upstream upstream;
-        concurrent_pool_for<64> tested{concurrent_pool_options{.limit_bytes = limit}, upstream};
+        concurrent_pool<64> tested{concurrent_pool_options{.limit_bytes = limit}, upstream};
         std::vector<void*> taken;
         while (void* p = tested.try_allocate()) taken.push_back(p);
         EXPECT_GE(taken.size(), 50u) << "a slab within the limit is not used";
@@ -142,9 +143,9 @@ TEST(concurrent_pool, never_holds_more_than_its_limit) {
 
 #if defined(__cpp_exceptions)
 TEST(concurrent_pool, errors_say_what_is_wrong) {
-    EXPECT_THROW((concurrent_pool_for<64>{concurrent_pool_options{.limit_bytes = 100}}), acre::bad_option);
+    EXPECT_THROW((concurrent_pool<64>{concurrent_pool_options{.limit_bytes = 100}}), acre::bad_option);
     acre::no_memory none;
-    concurrent_pool_for<64> tested{none};
+    concurrent_pool<64> tested{none};
     EXPECT_THROW((void)tested.allocate(), acre::out_of_memory);
     EXPECT_THROW((void)tested.allocate(64, 48), acre::bad_alignment);
     EXPECT_THROW((void)tested.allocate(SIZE_MAX - 5, 8), acre::request_too_large);
@@ -154,7 +155,7 @@ TEST(concurrent_pool, errors_say_what_is_wrong) {
 // Hazard P3: also where there is no memory for a magazine.
 TEST(concurrent_pool, P3_giving_back_never_fails) {
     checking_upstream upstream;
-    concurrent_pool_for<64> tested{upstream};
+    concurrent_pool<64> tested{upstream};
     std::vector<void*> taken;
     for (int i = 0; i < 5000; ++i) taken.push_back(tested.allocate());
     upstream.fail_from(1);
@@ -169,7 +170,7 @@ TEST(concurrent_pool, works_where_there_is_no_memory_for_magazines) {
     // Upstream has one slab and refuses everything else.
     checking_upstream upstream;
     upstream.fail_from(1, 1000);
-    concurrent_pool_for<64> tested{upstream};
+    concurrent_pool<64> tested{upstream};
     EXPECT_EQ(tested.try_allocate(), nullptr);
     upstream.recover();
     void* p = tested.try_allocate();
@@ -179,16 +180,16 @@ TEST(concurrent_pool, works_where_there_is_no_memory_for_magazines) {
 
 TEST(concurrent_pool, over_an_arena_and_a_buffer) {
     acre::arena below;
-    concurrent_pool_for<48> tested{below};
+    concurrent_pool<48> tested{below};
     for (int i = 0; i < 1000; ++i) EXPECT_TRUE(below.owns(tested.allocate()));
     EXPECT_EQ(tested.upstream(), acre::resource_ref{below});
 }
 
 // The numbers by which threads find what they keep are used again, for pools at the same address as well.
 TEST(concurrent_pool, many_pools_come_and_go) {
-    std::vector<std::unique_ptr<concurrent_pool_for<32>>> pools;
+    std::vector<std::unique_ptr<concurrent_pool<32>>> pools;
     std::vector<std::pair<std::size_t, void*>> taken;
-    for (std::size_t i = 0; i < 100; ++i) pools.push_back(std::make_unique<concurrent_pool_for<32>>());
+    for (std::size_t i = 0; i < 100; ++i) pools.push_back(std::make_unique<concurrent_pool<32>>());
     for (int round = 0; round < 20; ++round) {
         for (std::size_t i = 0; i < pools.size(); ++i) {
             EXPECT_EQ(pools[i]->live(), 0u);
@@ -198,7 +199,7 @@ TEST(concurrent_pool, many_pools_come_and_go) {
             EXPECT_EQ(pools[(i + 1) % pools.size()]->owns(p), false);
         }
         for (std::size_t i = static_cast<std::size_t>(round) % 3; i < pools.size(); i += 3) {
-            pools[i] = std::make_unique<concurrent_pool_for<32>>();
+            pools[i] = std::make_unique<concurrent_pool<32>>();
         }
     }
 }
@@ -206,7 +207,7 @@ TEST(concurrent_pool, many_pools_come_and_go) {
 TEST(concurrent_pool, one_after_the_other_at_the_same_place) {
     for (int round = 0; round < 50; ++round) {
         checking_upstream upstream;
-        concurrent_pool<std::string> tested{acre::resource_ref{upstream}};
+        concurrent_object_pool<std::string> tested{acre::resource_ref{upstream}};
         EXPECT_TRUE(tested.owns(tested.create("a text that is too long to lie in the string itself")));
     }
 }
@@ -219,7 +220,7 @@ TEST(concurrent_pool, M10_a_constructor_that_throws_keeps_nothing) {
         }
         std::string name = "a text that is too long to lie in the string itself";
     };
-    concurrent_pool<picky> tested;
+    concurrent_object_pool<picky> tested;
     EXPECT_THROW(tested.create(true), std::runtime_error);
     EXPECT_THROW(tested.try_create(true), std::runtime_error);
     EXPECT_EQ(tested.live(), 0u);
@@ -241,7 +242,7 @@ struct counted {
 TEST(concurrent_pool, X6_P11_only_what_lives_is_destroyed) {
     int living = 0;
     {
-        concurrent_pool<counted> tested;
+        concurrent_object_pool<counted> tested;
         std::vector<counted*> made;
         for (int i = 0; i < 1000; ++i) made.push_back(tested.create(living));
         for (std::size_t i = 0; i < made.size(); i += 2) tested.destroy(made[i]);
@@ -259,7 +260,7 @@ TEST(concurrent_pool, X6_P11_only_what_lives_is_destroyed) {
 
 // A tree whose nodes destroy their children, in the pool that is ending.
 struct node {
-    node(concurrent_pool<node>& pool, int depth, int& count) : home(pool), living(count) {
+    node(concurrent_object_pool<node>& pool, int depth, int& count) : home(pool), living(count) {
         ++living;
         for (auto& each : children) each = depth == 0 ? nullptr : home.create(home, depth - 1, count);
     }
@@ -269,7 +270,7 @@ struct node {
         --living;
         for (node* each : children) home.destroy(each);
     }
-    concurrent_pool<node>& home;
+    concurrent_object_pool<node>& home;
     int& living;
     std::array<node*, 3> children{};
 };
@@ -277,7 +278,7 @@ struct node {
 TEST(concurrent_pool, X6_objects_may_destroy_others_at_the_end) {
     int living = 0;
     {
-        concurrent_pool<node> tested;
+        concurrent_object_pool<node> tested;
         tested.create(tested, 5, living);
         tested.create(tested, 3, living);
         EXPECT_EQ(living, 364 + 40);
@@ -290,7 +291,8 @@ TEST(concurrent_pool, X6_objects_may_destroy_others_at_the_end) {
 
 // An object that makes another one while the pool ends.
 struct last_words {
-    last_words(concurrent_pool<last_words>& pool, bool more, int& count) : home(pool), makes_more(more), living(count) {
+    last_words(concurrent_object_pool<last_words>& pool, bool more, int& count)
+        : home(pool), makes_more(more), living(count) {
         ++living;
     }
     last_words(const last_words&) = delete;
@@ -299,7 +301,7 @@ struct last_words {
         --living;
         if (makes_more) home.destroy(home.create(home, false, living));
     }
-    concurrent_pool<last_words>& home;
+    concurrent_object_pool<last_words>& home;
     bool makes_more;
     int& living;
 };
@@ -307,37 +309,37 @@ struct last_words {
 TEST(concurrent_pool, X6_objects_may_create_others_at_the_end) {
     int living = 0;
     {
-        concurrent_pool<last_words> tested;
+        concurrent_object_pool<last_words> tested;
         for (int i = 0; i < 300; ++i) tested.create(tested, true, living);
     }
     EXPECT_EQ(living, 0);
 }
 
 TEST(concurrent_pool, M8_N3_a_slot_freed_twice_in_a_row_is_reported_at_once) {
-    concurrent_pool_for<64> tested;
+    concurrent_pool<64> tested;
     void* p = tested.allocate();
     tested.deallocate(p);
-    EXPECT_DEATH(tested.deallocate(p), "acre::concurrent_pool_for: double free");
+    EXPECT_DEATH(tested.deallocate(p), "acre::concurrent_pool: double free");
 }
 
 // Where the first of the two frees filled its magazine.
 template <std::size_t Slot>
 void free_twice_as_the_last_of(std::size_t count) {
-    concurrent_pool_for<Slot> tested;
+    concurrent_pool<Slot> tested;
     std::vector<void*> taken;
     for (std::size_t i = 0; i < count; ++i) taken.push_back(tested.allocate());
     for (void* p : taken) tested.deallocate(p);
     tested.deallocate(taken.back());
 }
 TEST(concurrent_pool, M8_N3_at_the_edge_of_a_magazine) {
-    EXPECT_DEATH(free_twice_as_the_last_of<40'000>(1), "acre::concurrent_pool_for: double free");
+    EXPECT_DEATH(free_twice_as_the_last_of<40'000>(1), "acre::concurrent_pool: double free");
     for (const std::size_t count : {508u, 509u, 510u, 511u}) {
-        EXPECT_DEATH(free_twice_as_the_last_of<64>(count), "acre::concurrent_pool_for: double free") << count;
+        EXPECT_DEATH(free_twice_as_the_last_of<64>(count), "acre::concurrent_pool: double free") << count;
     }
 }
 
 TEST(concurrent_pool, M8_N3_any_double_free_is_reported_when_slots_go_to_their_slabs) {
-    concurrent_pool_for<64> tested;
+    concurrent_pool<64> tested;
     void* p = tested.allocate();
     void* q = tested.allocate();
     tested.deallocate(p);
@@ -347,12 +349,12 @@ TEST(concurrent_pool, M8_N3_any_double_free_is_reported_when_slots_go_to_their_s
             tested.deallocate(p);
             tested.release_unused();
         },
-        "acre::concurrent_pool_for: double free");
+        "acre::concurrent_pool: double free");
 }
 
 TEST(concurrent_pool, P2_C6_a_pointer_of_another_pool_is_reported_when_slots_go_to_their_slabs) {
-    concurrent_pool_for<64> one;
-    concurrent_pool_for<64> other;
+    concurrent_pool<64> one;
+    concurrent_pool<64> other;
     void* p = one.allocate();
     (void)other.allocate();
     EXPECT_DEATH(
@@ -365,18 +367,18 @@ TEST(concurrent_pool, P2_C6_a_pointer_of_another_pool_is_reported_when_slots_go_
 }
 
 TEST(concurrent_pool, P4_null_is_a_no_op) {
-    concurrent_pool_for<64> tested;
+    concurrent_pool<64> tested;
     tested.deallocate(nullptr);
-    concurrent_pool<std::string> objects;
+    concurrent_object_pool<std::string> objects;
     objects.destroy(nullptr);
     EXPECT_EQ(tested.capacity() + objects.capacity(), 0u);
 }
 
 // Hazards N14, X7: what one thread writes lies in no cache line that another one uses.
 TEST(concurrent_pool, N14_X7_threads_share_no_cache_line) {
-    static_assert(alignof(acre::slot_cache) == 64 && sizeof(acre::slot_cache) == 64);
-    static_assert(acre::magazine::alignment == 64 && acre::magazine::bytes(64) % 64 == 0);
-    static_assert(alignof(acre::slot_depot) == 64 && alignof(concurrent_pool_for<64>) == 64);
+    static_assert(alignof(acre::detail::thread_cache) == 64 && sizeof(acre::detail::thread_cache) == 64);
+    static_assert(acre::detail::magazine::alignment == 64 && acre::detail::magazine::bytes(64) % 64 == 0);
+    static_assert(alignof(acre::detail::magazine_depot) == 64 && alignof(concurrent_pool<64>) == 64);
 }
 
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
@@ -386,7 +388,7 @@ void touch(const void* p) {
 }
 
 TEST(concurrent_pool_poison, X11_freed_slots_and_slots_not_handed_out) {
-    concurrent_pool_for<64> tested;
+    concurrent_pool<64> tested;
     auto* p = static_cast<char*>(tested.allocate());
     touch(p + 63);
     // What lies beside a slot may be the slab's own; where the next slot is, the pool says.
@@ -401,7 +403,7 @@ TEST(concurrent_pool_poison, X11_freed_slots_and_slots_not_handed_out) {
 }
 
 TEST(concurrent_pool_poison, M8_every_double_free_is_reported_at_once) {
-    concurrent_pool_for<64> tested;
+    concurrent_pool<64> tested;
     void* p = tested.allocate();
     void* q = tested.allocate();
     tested.deallocate(p);

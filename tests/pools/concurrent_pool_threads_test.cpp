@@ -1,8 +1,8 @@
-// acre::concurrent_pool between threads, at their ends and at its own, and in the child after a fork.
+// acre::concurrent_object_pool between threads, at their ends and at its own, and in the child after a fork.
 #include <gtest/gtest.h>
 
+#include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
-#include <acre/pools/concurrent_pool_for.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <atomic>
 #include <chrono>
@@ -20,8 +20,8 @@
 
 namespace {
 
+using acre::concurrent_object_pool;
 using acre::concurrent_pool;
-using acre::concurrent_pool_for;
 using acre_test::busy_threads;
 using acre_test::checking_upstream;
 using acre_test::in_child;
@@ -33,17 +33,18 @@ INSTANTIATE_TEST_SUITE_P(with, concurrent_pool_threads, testing::Values(4, 16));
 // Hazards N11, M20 where the sanitizer watches.
 TEST_P(concurrent_pool_threads, M20_allocate_here_free_there) {
     checking_upstream upstream;
-    concurrent_pool_for<40> tested{upstream};
+    concurrent_pool<40> tested{upstream};
     acre_test::allocate_here_free_there(
         GetParam(), 40, 5000, [&] { return tested.allocate(); }, [&](void* p) { tested.deallocate(p); });
     EXPECT_EQ(tested.live(), 0u);
     EXPECT_EQ(tested.capacity(), upstream.live_bytes());
     tested.release_unused();
-    EXPECT_LE(tested.capacity(), (GetParam() + 1) * sizeof(acre::slot_cache)) << "the caches of threads that ended";
+    EXPECT_LE(tested.capacity(), (GetParam() + 1) * sizeof(acre::detail::thread_cache))
+        << "the caches of threads that ended";
 }
 
 TEST_P(concurrent_pool_threads, M20_large_slots_in_small_magazines) {
-    concurrent_pool_for<12'000> tested;
+    concurrent_pool<12'000> tested;
     acre_test::allocate_here_free_there(
         GetParam(), 12'000, 800, [&] { return tested.allocate(); }, [&](void* p) { tested.deallocate(p); });
     EXPECT_EQ(tested.live(), 0u);
@@ -52,7 +53,7 @@ TEST_P(concurrent_pool_threads, M20_large_slots_in_small_magazines) {
 TEST_P(concurrent_pool_threads, M20_at_the_limit) {
     checking_upstream upstream;
     constexpr std::size_t limit = 200'000;
-    concurrent_pool_for<64> tested{acre::concurrent_pool_options{.limit_bytes = limit}, upstream};
+    concurrent_pool<64> tested{acre::concurrent_pool_options{.limit_bytes = limit}, upstream};
     acre_test::allocate_here_free_there(
         GetParam(), 64, 4000, [&] { return tested.try_allocate(); }, [&](void* p) { tested.deallocate(p); });
     EXPECT_EQ(tested.live(), 0u);
@@ -93,7 +94,7 @@ private:
 
 TEST_P(concurrent_pool_threads, upstream_is_called_by_one_thread_at_a_time) {
     one_at_a_time upstream;
-    concurrent_pool_for<2000> tested{upstream};
+    concurrent_pool<2000> tested{upstream};
     for (int generation = 0; generation < 5; ++generation) {
         in_threads(GetParam(), [&](std::size_t self) {
             std::vector<void*> taken;
@@ -111,7 +112,7 @@ TEST_P(concurrent_pool_threads, upstream_is_called_by_one_thread_at_a_time) {
 
 // Hazard M21: what is asked while others go on is near the truth, and races with nobody.
 TEST_P(concurrent_pool_threads, M21_questions_beside_allocations) {
-    concurrent_pool_for<64> tested;
+    concurrent_pool<64> tested;
     std::atomic<bool> over{false};
     std::thread asks{[&] {
         while (!over) {
@@ -130,7 +131,7 @@ TEST_P(concurrent_pool_threads, M21_questions_beside_allocations) {
 }
 
 TEST(concurrent_pool_ends, live_is_exact_while_other_threads_keep_slots) {
-    concurrent_pool_for<64> tested;
+    concurrent_pool<64> tested;
     std::latch used{3};
     std::latch over{1};
     std::vector<std::thread> threads;
@@ -153,7 +154,7 @@ TEST(concurrent_pool_ends, live_is_exact_while_other_threads_keep_slots) {
 // A pool may end, or take everything back, just when threads end that used it.
 TEST(concurrent_pool_ends, threads_may_end_while_the_pool_does) {
     for (int round = 0; round < 200; ++round) {
-        std::optional<concurrent_pool<std::string>> tested{std::in_place};
+        std::optional<concurrent_object_pool<std::string>> tested{std::in_place};
         std::latch used{3};
         std::vector<std::thread> threads;
         for (int i = 0; i < 3; ++i) {
@@ -175,13 +176,13 @@ TEST(concurrent_pool_ends, threads_may_end_while_the_pool_does) {
 TEST(concurrent_pool_ends, the_pool_may_end_before_its_threads) {
     std::latch used{1};
     std::latch gone{1};
-    auto tested = std::make_unique<concurrent_pool_for<64>>();
+    auto tested = std::make_unique<concurrent_pool<64>>();
     std::thread user{[&] {
         for (int i = 0; i < 300; ++i) (void)tested->allocate();
         used.count_down();
         gone.wait();
         // Another one, perhaps at the same place and with the same number.
-        concurrent_pool_for<64> next;
+        concurrent_pool<64> next;
         EXPECT_EQ(next.live(), 0u);
         EXPECT_TRUE(next.owns(next.allocate()));
     }};
@@ -193,7 +194,7 @@ TEST(concurrent_pool_ends, the_pool_may_end_before_its_threads) {
 
 TEST(concurrent_pool_ends, threads_that_come_and_go_leave_nothing_behind) {
     checking_upstream upstream;
-    concurrent_pool_for<64> tested{upstream};
+    concurrent_pool<64> tested{upstream};
     std::size_t after_the_first = 0;
     for (int i = 0; i < 300; ++i) {
         std::thread{[&] {
@@ -217,7 +218,7 @@ struct used_at_the_end {
         for (int i = 0; i < 300; ++i) taken.push_back(pool->allocate());
         for (void* each : taken) pool->deallocate(each);
     }
-    concurrent_pool_for<64>* pool = nullptr;
+    concurrent_pool<64>* pool = nullptr;
     void* kept = nullptr;
 };
 thread_local used_at_the_end one_end;
@@ -225,7 +226,7 @@ thread_local used_at_the_end other_end;
 
 TEST(concurrent_pool_ends, may_be_used_while_a_thread_ends) {
     checking_upstream upstream;
-    concurrent_pool_for<64> tested{upstream};
+    concurrent_pool<64> tested{upstream};
     for (int i = 0; i < 10; ++i) {
         std::thread{[&] {
             one_end.pool = nullptr;
@@ -238,7 +239,7 @@ TEST(concurrent_pool_ends, may_be_used_while_a_thread_ends) {
         EXPECT_EQ(tested.live(), 0u);
     }
     tested.release_unused();
-    EXPECT_EQ(tested.capacity(), sizeof(acre::slot_cache)) << "an ending thread took a cache of its own";
+    EXPECT_EQ(tested.capacity(), sizeof(acre::detail::thread_cache)) << "an ending thread took a cache of its own";
 }
 
 template <class Pool>
@@ -250,7 +251,7 @@ void allocate_and_free(Pool& pool, std::size_t count) {
 
 TEST(concurrent_pool_fork, the_child_goes_on) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
-    concurrent_pool_for<64> tested;
+    concurrent_pool<64> tested;
     void* of_the_parent = tested.allocate();
     const busy_threads others{3, [&] { allocate_and_free(tested, 400); }};
     for (int i = 0; i < 20; ++i) {
@@ -261,7 +262,7 @@ TEST(concurrent_pool_fork, the_child_goes_on) {
             if (!tested.owns(large)) return 1;
             tested.deallocate(large, 10'000, 64);
             tested.release_unused();
-            concurrent_pool_for<64> made_here;
+            concurrent_pool<64> made_here;
             allocate_and_free(made_here, 1000);
             if (made_here.live() != 0) return 2;
             tested.reset();
@@ -275,7 +276,7 @@ TEST(concurrent_pool_fork, the_child_goes_on) {
 // What other threads kept free is not known in the child to be free, so nothing is destroyed there for being live.
 TEST(concurrent_pool_fork, X6_the_child_destroys_nothing_that_may_not_live) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
-    concurrent_pool<std::string> tested;
+    concurrent_object_pool<std::string> tested;
     const std::string text = "a text that is too long to lie in the string itself";
     std::string* of_the_parent = tested.create(text);
     const busy_threads others{2, [&] {
@@ -333,7 +334,7 @@ private:
 template <std::size_t Size>
 int use_above_a_static_pool() {
     forks_meanwhile<Size> upstream;
-    concurrent_pool_for<64> tested{upstream};
+    concurrent_pool<64> tested{upstream};
     tested.deallocate(tested.allocate());
     return upstream.status();
 }
@@ -345,7 +346,7 @@ TEST(concurrent_pool_fork, above_a_static_pool_that_is_used_for_the_first_time) 
 
 TEST(concurrent_pool_fork, above_a_static_pool_that_is_known_already) {
     EXPECT_EQ(in_child([] {
-                  concurrent_pool_for<64> older;
+                  concurrent_pool<64> older;
                   acre::static_pool<1600>::deallocate(acre::static_pool<1600>::allocate());
                   return use_above_a_static_pool<1600>();
               }),
@@ -353,7 +354,7 @@ TEST(concurrent_pool_fork, above_a_static_pool_that_is_known_already) {
     // The pool above is the older one here.
     EXPECT_EQ(in_child([] {
                   forks_meanwhile<1800> upstream;
-                  concurrent_pool_for<64> tested{upstream};
+                  concurrent_pool<64> tested{upstream};
                   acre::static_pool<1800>::deallocate(acre::static_pool<1800>::allocate());
                   tested.deallocate(tested.allocate());
                   return upstream.status();
@@ -363,7 +364,7 @@ TEST(concurrent_pool_fork, above_a_static_pool_that_is_known_already) {
 
 TEST(concurrent_pool_fork, over_a_static_pool) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
-    concurrent_pool_for<3000> tested{acre::static_pool<131072>{}};
+    concurrent_pool<3000> tested{acre::static_pool<131072>{}};
     const auto work = [&] {
         allocate_and_free(tested, 40);
         tested.release_unused();
@@ -377,8 +378,8 @@ TEST(concurrent_pool_fork, over_a_static_pool) {
 
 TEST(concurrent_pool_fork, a_pool_above_another) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
-    concurrent_pool_for<300'000> below;
-    concurrent_pool_for<64> tested{below};
+    concurrent_pool<300'000> below;
+    concurrent_pool<64> tested{below};
     const busy_threads others{3, [&] {
                                   allocate_and_free(tested, 1000);
                                   tested.release_unused();
@@ -398,13 +399,13 @@ TEST(concurrent_pool_fork, a_pool_above_another) {
 TEST(concurrent_pool_fork, while_pools_and_threads_come_and_go) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     const busy_threads others{3, [] {
-                                  concurrent_pool_for<64> pool;
+                                  concurrent_pool<64> pool;
                                   std::thread{[&] { allocate_and_free(pool, 200); }}.join();
                                   allocate_and_free(pool, 200);
                               }};
     for (int i = 0; i < 30; ++i) {
         ASSERT_EQ(in_child([] {
-                      concurrent_pool_for<64> pool;
+                      concurrent_pool<64> pool;
                       allocate_and_free(pool, 500);
                       return pool.live() == 0 ? 0 : 1;
                   }),

@@ -3,23 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <acre/core/alignment.hpp>
-#include <acre/pools/size_classes.hpp>
-#include <acre/pools/slab_geometry.hpp>
+#include <acre/pools/detail/size_classes.hpp>
+#include <acre/pools/detail/slab_geometry.hpp>
 #include <cstdint>
 #include <vector>
 
 namespace {
 
-std::vector<acre::slab_geometry> geometries() {
-    std::vector<acre::slab_geometry> all;
-    for (std::size_t size = 1; size <= 300; ++size) all.push_back(acre::slab_geometry::of(size, 1));
+std::vector<acre::detail::slab_geometry> geometries() {
+    std::vector<acre::detail::slab_geometry> all;
+    for (std::size_t size = 1; size <= 300; ++size) all.push_back(acre::detail::slab_geometry::of(size, 1));
     for (const std::size_t size : {512u, 1000u, 1024u, 4096u, 5000u, 8192u, 20000u, 65536u, 1000000u}) {
-        all.push_back(acre::slab_geometry::of(size, 1));
+        all.push_back(acre::detail::slab_geometry::of(size, 1));
     }
     for (std::size_t alignment = 2; alignment <= 65536; alignment *= 2) {
-        all.push_back(acre::slab_geometry::of(24, alignment));
+        all.push_back(acre::detail::slab_geometry::of(24, alignment));
     }
-    all.insert(all.end(), acre::size_class_geometry.begin(), acre::size_class_geometry.end());
+    all.insert(all.end(), acre::detail::size_class_geometry.begin(), acre::detail::size_class_geometry.end());
     return all;
 }
 
@@ -47,7 +47,8 @@ TEST(slab_geometry, headers_cover_no_slot_that_is_handed_out) {
             const std::uintptr_t header = each.header_address(start);
             for (const std::size_t bytes : {each.first_slab_bytes, each.slab_bytes}) {
                 std::size_t usable = 0;
-                for (std::size_t slot = 0; slot < each.groups(bytes) * acre::slab_geometry::group_slots; ++slot) {
+                for (std::size_t slot = 0; slot < each.groups(bytes) * acre::detail::slab_geometry::group_slots;
+                     ++slot) {
                     const std::uint64_t mask = each.usable_mask(start, bytes, slot / 64);
                     if ((mask >> (slot % 64) & 1) == 0) continue;
                     ++usable;
@@ -85,40 +86,40 @@ TEST(slab_geometry, the_first_slab_is_small) {
 }
 
 TEST(size_classes, every_size_falls_into_the_smallest_class_that_holds_it) {
-    for (std::size_t bytes = 1; bytes <= acre::largest_size_class; ++bytes) {
-        const std::size_t index = acre::size_class_of(bytes);
-        ASSERT_LT(index, acre::size_class_count);
-        ASSERT_GE(acre::size_class_bytes(index), bytes);
+    for (std::size_t bytes = 1; bytes <= acre::detail::largest_size_class; ++bytes) {
+        const std::size_t index = acre::detail::size_class_of(bytes);
+        ASSERT_LT(index, acre::detail::size_class_count);
+        ASSERT_GE(acre::detail::size_class_bytes(index), bytes);
         if (index > 0) {
-            ASSERT_LT(acre::size_class_bytes(index - 1), bytes);
+            ASSERT_LT(acre::detail::size_class_bytes(index - 1), bytes);
         }
-        const std::size_t waste = acre::size_class_bytes(index) - bytes;
-        ASSERT_TRUE(waste < 8 || waste * 8 <= bytes) << bytes << " takes " << acre::size_class_bytes(index);
+        const std::size_t waste = acre::detail::size_class_bytes(index) - bytes;
+        ASSERT_TRUE(waste < 8 || waste * 8 <= bytes) << bytes << " takes " << acre::detail::size_class_bytes(index);
     }
 }
 
 TEST(size_classes, C1_a_size_that_is_a_class_falls_into_it) {
-    for (std::size_t index = 0; index < acre::size_class_count; ++index) {
-        EXPECT_EQ(acre::size_class_of(acre::size_class_bytes(index)), index);
+    for (std::size_t index = 0; index < acre::detail::size_class_count; ++index) {
+        EXPECT_EQ(acre::detail::size_class_of(acre::detail::size_class_bytes(index)), index);
     }
 }
 
 TEST(size_classes, the_table_says_what_the_arithmetic_says) {
-    for (std::size_t bytes = 1; bytes <= acre::largest_size_class; ++bytes) {
-        ASSERT_EQ(acre::size_class_table[(bytes - 1) / 8], acre::size_class_of(bytes)) << bytes;
+    for (std::size_t bytes = 1; bytes <= acre::detail::largest_size_class; ++bytes) {
+        ASSERT_EQ(acre::detail::size_class_table[(bytes - 1) / 8], acre::detail::size_class_of(bytes)) << bytes;
     }
 }
 
 // Hazard C3: a class that a request with an alignment falls into is a multiple of it.
 TEST(size_classes, C3_every_alignment_divides_its_class) {
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
-        EXPECT_EQ(acre::size_for_class(0, alignment), 0u);
-        EXPECT_EQ(acre::size_for_class(SIZE_MAX, alignment), alignment == 1 ? SIZE_MAX : 0);
+        EXPECT_EQ(acre::detail::size_for_class(0, alignment), 0u);
+        EXPECT_EQ(acre::detail::size_for_class(SIZE_MAX, alignment), alignment == 1 ? SIZE_MAX : 0);
         for (std::size_t bytes = 1; bytes <= 8192; ++bytes) {
-            const std::size_t looked_up = acre::size_for_class(bytes, alignment);
+            const std::size_t looked_up = acre::detail::size_for_class(bytes, alignment);
             ASSERT_GE(looked_up, bytes);
-            if (looked_up > acre::largest_size_class) continue;
-            const std::size_t slot = acre::size_class_bytes(acre::size_class_of(looked_up));
+            if (looked_up > acre::detail::largest_size_class) continue;
+            const std::size_t slot = acre::detail::size_class_bytes(acre::detail::size_class_of(looked_up));
             ASSERT_EQ(slot % (alignment <= 8 ? std::size_t{8} : alignment), 0u) << bytes << " aligned to " << alignment;
         }
     }

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/adapt/allocator.hpp>
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <cstring>
 #include <map>

@@ -1,7 +1,7 @@
 // Objects in a pool: constructed and destroyed once each, walked in address order, and whole while others come and go.
 #include <gtest/gtest.h>
 
-#include <acre/pools/concurrent_pool.hpp>
+#include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <algorithm>
@@ -300,7 +300,7 @@ std::string said_at_the_end(Use use) {
 }
 
 TEST(object_pool, reports_what_is_live_at_its_end_on_demand) {
-    using acre::concurrent_pool;
+    using acre::concurrent_object_pool;
     using acre::object_pool;
     const auto two = [](auto& pool) {
         pool.create();
@@ -309,8 +309,8 @@ TEST(object_pool, reports_what_is_live_at_its_end_on_demand) {
     };
     EXPECT_EQ(said_at_the_end<object_pool<double>>(two), "acre::object_pool: 2 still live when it ended\n");
     EXPECT_EQ(said_at_the_end<object_pool<std::string>>(two), "acre::object_pool: 2 still live when it ended\n");
-    EXPECT_EQ(said_at_the_end<concurrent_pool<std::string>>(two),
-              "acre::concurrent_pool: 2 still live when it ended\n");
+    EXPECT_EQ(said_at_the_end<concurrent_object_pool<std::string>>(two),
+              "acre::concurrent_object_pool: 2 still live when it ended\n");
     EXPECT_EQ(said_at_the_end<acre::pool<24>>([](auto& pool) { (void)pool.allocate(); }),
               "acre::pool: 1 still live when it ended\n");
     const auto one_large = [](auto& pool) {
@@ -318,8 +318,8 @@ TEST(object_pool, reports_what_is_live_at_its_end_on_demand) {
         (void)pool.allocate();
     };
     EXPECT_EQ(said_at_the_end<acre::pool<24>>(one_large), "acre::pool: 2 still live when it ended\n");
-    EXPECT_EQ(said_at_the_end<acre::concurrent_pool_for<24>>(one_large),
-              "acre::concurrent_pool_for: 2 still live when it ended\n");
+    EXPECT_EQ(said_at_the_end<acre::concurrent_pool<24>>(one_large),
+              "acre::concurrent_pool: 2 still live when it ended\n");
     EXPECT_EQ(
         said_at_the_end<acre::multi_pool>([](auto& pool) { (void)pool.allocate(100'000); }).find("acre::multi_pool: 1"),
         0u);

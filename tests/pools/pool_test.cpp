@@ -1,7 +1,7 @@
 // Raw slots of one size: growth, limits, giving back, moving, and what they cost.
 #include <gtest/gtest.h>
 
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 #include <acre/memory/inline_buffer.hpp>
 #include <acre/pools/pool.hpp>
 #include <algorithm>

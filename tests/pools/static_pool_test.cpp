@@ -172,7 +172,7 @@ TEST(static_pool, M8_N3_a_double_free_is_reported) {
 
 // Hazards N14, X7: pools of groups, which one thread each uses, lie on cache lines of their own.
 TEST(static_pool, N14_X7_groups_share_no_cache_line) {
-    static_assert(sizeof(acre::slot_depot) % 64 == 0 && alignof(acre::slot_depot) == 64);
+    static_assert(sizeof(acre::detail::magazine_depot) % 64 == 0 && alignof(acre::detail::magazine_depot) == 64);
     static_assert(acre::detail::static_slots<64, audio>::state_alignment == 64);
     static_assert(acre::detail::static_slots<64, acre::every_thread>::state_alignment == 64);
 }

@@ -1,12 +1,12 @@
-// acre::concurrent_pool and acre::concurrent_pool_for with the policy acre::wait_free.
-#include <acre/pools/wait_free_pool.hpp>
+// acre::concurrent_object_pool and acre::concurrent_pool with the policy acre::wait_free.
+#include <acre/pools/wait_free_object_pool.hpp>
 
 #include <gtest/gtest.h>
 
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/inline_buffer.hpp>
 #include <acre/observe/statistics.hpp>
-#include <acre/pools/wait_free_pool_for.hpp>
+#include <acre/pools/wait_free_pool.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -27,7 +27,6 @@
 
 namespace {
 
-using acre::wait_free;
 using acre_test::checking_upstream;
 using acre_test::in_threads;
 using acre_test::outcome;
@@ -36,9 +35,9 @@ using acre_test::patterned_block;
 using acre_test::refused_as;
 
 template <std::size_t Slot, std::size_t Align = acre::natural_alignment(Slot)>
-using slots_for = acre::concurrent_pool_for<Slot, Align, wait_free>;
+using slots_for = acre::wait_free_pool<Slot, Align>;
 template <class T>
-using objects_of = acre::concurrent_pool<T, wait_free>;
+using objects_of = acre::wait_free_object_pool<T>;
 
 const char* const long_text = "a text that is too long to lie in the string itself";
 
@@ -154,10 +153,9 @@ TEST(wait_free_pool, what_no_slot_can_serve_is_refused) {
     std::string sentence;
     EXPECT_EQ(outcome_of([&] { return tested.allocate(101, 4); }, &sentence), refused_as(outcome::request_too_large));
     if (acre::exceptions_enabled) {
-        EXPECT_EQ(
-            sentence,
-            "acre::concurrent_pool_for<wait_free>: request too large: 101 bytes were asked for, at most 100 can be "
-            "served");
+        EXPECT_EQ(sentence,
+                  "acre::concurrent_pool<wait_free>: request too large: 101 bytes were asked for, at most 100 can be "
+                  "served");
     }
     EXPECT_EQ(outcome_of([&] { return tested.allocate(8, 64); }), refused_as(outcome::bad_alignment));
     EXPECT_EQ(outcome_of([&] { return tested.allocate(8, 3); }), refused_as(outcome::bad_alignment));
@@ -173,10 +171,10 @@ TEST(wait_free_pool, the_error_says_what_is_full) {
     take_all(tested);
     std::string sentence;
     EXPECT_EQ(outcome_of([&] { return tested.create(); }, &sentence), outcome::limit_exceeded);
-    EXPECT_EQ(
-        sentence,
-        "acre::concurrent_pool<wait_free>: limit exceeded: 64 bytes more were needed, 192 of the limit of 192 bytes "
-        "are held");
+    EXPECT_EQ(sentence,
+              "acre::concurrent_object_pool<wait_free>: limit exceeded: 64 bytes more were needed, 192 of the limit of "
+              "192 bytes "
+              "are held");
 }
 
 TEST(wait_free_pool, required_bytes_are_exact) {
@@ -256,7 +254,7 @@ TEST(wait_free_pool, P4_null_is_a_no_op) {
 
 // Hazards M8, N3: at once, wherever the slot is by then.
 TEST(wait_free_pool_misuse, M8_N3_P2_a_double_free_is_reported_at_once) {
-    constexpr const char* sentence = "acre::concurrent_pool_for<wait_free>: double free";
+    constexpr const char* sentence = "acre::concurrent_pool<wait_free>: double free";
     slots_for<64> tested{{.slots = 200}};
     std::vector<void*> taken;
     for (int i = 0; i < 100; ++i) taken.push_back(tested.allocate());
@@ -279,7 +277,7 @@ TEST(wait_free_pool_misuse, C6_P2_what_is_no_slot_of_the_pool_is_reported) {
     slots_for<64> other{{.slots = 10}};
     void* p = one.allocate();
     int elsewhere = 0;
-    EXPECT_DEATH(other.deallocate(p), "acre::concurrent_pool_for<wait_free>: a pointer of another resource was freed");
+    EXPECT_DEATH(other.deallocate(p), "acre::concurrent_pool<wait_free>: a pointer of another resource was freed");
     EXPECT_DEATH(other.deallocate(&elsewhere), "a pointer of another resource was freed");
     EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 8), "a pointer was freed that is no slot's");
     EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 640), "a pointer of another resource was freed")
@@ -295,8 +293,9 @@ TEST(wait_free_pool_misuse, M8_C6_no_destructor_runs_before_misuse_is_noticed) {
     std::string* foreign = other.create(long_text);
     std::string* twice = tested.create(long_text);
     tested.destroy(twice);
-    EXPECT_DEATH(tested.destroy(twice), "acre::concurrent_pool<wait_free>: double free");
-    EXPECT_DEATH(tested.destroy(foreign), "acre::concurrent_pool<wait_free>: a pointer of another resource was freed");
+    EXPECT_DEATH(tested.destroy(twice), "acre::concurrent_object_pool<wait_free>: double free");
+    EXPECT_DEATH(tested.destroy(foreign),
+                 "acre::concurrent_object_pool<wait_free>: a pointer of another resource was freed");
 }
 
 #if defined(__cpp_exceptions)
@@ -379,7 +378,8 @@ TEST(wait_free_pool, report_live_says_how_much) {
         objects_of<std::string> tested{{.slots = 10, .report_live = true}};
         for (int i = 0; i < 3; ++i) tested.create(long_text);
     }
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "acre::concurrent_pool<wait_free>: 3 still live when it ended\n");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "acre::concurrent_object_pool<wait_free>: 3 still live when it ended\n");
 }
 
 TEST(wait_free_pool, with_statistics) {

@@ -8,7 +8,7 @@
 #include <acre/arenas/concurrent_arena.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
-#include <acre/pools/concurrent_pool_for.hpp>
+#include <acre/pools/concurrent_pool.hpp>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -83,7 +83,7 @@ private:
     std::thread thread_;
 } outliving;
 
-acre::concurrent_pool_for<64> slots{upstream};
+acre::concurrent_pool<64> slots{upstream};
 acre::concurrent_multi_pool sizes{upstream};
 acre::concurrent_arena arena{upstream};
 acre::synchronized_pool_resource standard;
@@ -151,7 +151,7 @@ struct users {
         of_sizes.give_back();
         of_arena.give_back();
         of_standard.give_back();
-        require(slots.live() == 0, "a static concurrent_pool_for lost count");
+        require(slots.live() == 0, "a static concurrent_pool lost count");
         require(sizes.live() == 0, "a static concurrent_multi_pool lost count");
         require(standard.pool().live() == 0, "a static synchronized_pool_resource lost count");
     }
@@ -161,7 +161,7 @@ struct users {
         of_arena.add(200);
         of_standard.add(200);
     }
-    long_lived<acre::concurrent_pool_for<64>> of_slots{slots};
+    long_lived<acre::concurrent_pool<64>> of_slots{slots};
     long_lived<acre::concurrent_multi_pool> of_sizes{sizes};
     long_lived<acre::concurrent_arena> of_arena{arena};
     long_lived<acre::synchronized_pool_resource> of_standard{standard};

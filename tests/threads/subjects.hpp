@@ -11,11 +11,11 @@
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/priority_inheritance_mutex.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
+#include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
-#include <acre/pools/concurrent_pool_for.hpp>
+#include <acre/pools/detail/thread_cache.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/pool.hpp>
-#include <acre/pools/slot_cache.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <cstddef>
 #include <optional>
@@ -120,16 +120,17 @@ struct many_arenas : Arenas {
 inline constexpr std::size_t arenas_bytes = 2048 * 4096;
 
 // What a thread leaves for the next one.
-inline constexpr std::size_t cache_bytes = sizeof(acre::slot_cache);
+inline constexpr std::size_t cache_bytes = sizeof(acre::detail::thread_cache);
 inline constexpr std::size_t part_bytes = 4200;
 
 // The subjects, as the tests are to call them. Children are not for those under a lock of the standard's or of POSIX's:
 // it may be another thread's when they begin.
 namespace subjects {
-struct concurrent_pool_for
-    : shared_subject<acre::concurrent_pool_for<64>, shared_traits{.largest = 200, .rest_of_a_thread = cache_bytes}> {};
-struct concurrent_pool : shared_subject<acre::concurrent_pool<message>,
-                                        shared_traits{.largest = sizeof(message), .rest_of_a_thread = cache_bytes}> {};
+struct concurrent_pool
+    : shared_subject<acre::concurrent_pool<64>, shared_traits{.largest = 200, .rest_of_a_thread = cache_bytes}> {};
+struct concurrent_object_pool
+    : shared_subject<acre::concurrent_object_pool<message>,
+                     shared_traits{.largest = sizeof(message), .rest_of_a_thread = cache_bytes}> {};
 struct concurrent_multi_pool
     : shared_subject<acre::concurrent_multi_pool, shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}> {};
 struct synchronized_pool_resource : shared_subject<acre::synchronized_pool_resource,
@@ -149,7 +150,7 @@ struct concurrent_arena : shared_subject<acre::concurrent_arena, shared_traits{.
 }  // namespace subjects
 
 using shared_subjects =
-    testing::Types<subjects::concurrent_pool_for, subjects::concurrent_pool, subjects::concurrent_multi_pool,
+    testing::Types<subjects::concurrent_pool, subjects::concurrent_object_pool, subjects::concurrent_multi_pool,
                    subjects::synchronized_pool_resource, subjects::static_pool, subjects::synchronized_pool,
                    subjects::synchronized_multi_arena, subjects::synchronized_by_priority, subjects::concurrent_arena,
                    subjects::concurrent_multi_arena>;

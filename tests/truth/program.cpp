@@ -419,7 +419,7 @@ constexpr std::array sites{
     site{"multi_pool", edit},
     site{"stack_buffer", print_numbers},
     site{"scratch", solve_all},
-    site{"concurrent_pool", talk},
+    site{"concurrent_object_pool", talk},
     site{"multi_arena", stream},
     site{"monotonic_arena", read_names},
     site{"phase_arena", with_index},

@@ -25,7 +25,7 @@ answers known_answers(bool survivors) {
             {"solve", "scratch"},
             {"walk", "scratch"},
             {"append_lines", "scratch"},
-            {"produce", "concurrent_pool"},
+            {"produce", "concurrent_object_pool"},
             // Each packet that lives on would keep an arena.
             {"capture", survivors ? "multi_pool" : "multi_arena"},
             {"intern", "monotonic_arena"},

@@ -11,10 +11,10 @@
 //     assert(nodes->live() == 0);
 #pragma once
 
+#include <acre/core/detail/resource_types.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/core/resource_types.hpp>
 #include <acre/memory/heap.hpp>
 #include <cstddef>
 #include <memory>

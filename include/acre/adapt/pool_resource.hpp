@@ -21,10 +21,10 @@
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/pools/bitmap_slabs.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
+#include <acre/pools/detail/bitmap_slabs.hpp>
+#include <acre/pools/detail/size_classes.hpp>
 #include <acre/pools/multi_pool.hpp>
-#include <acre/pools/size_classes.hpp>
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -79,12 +79,12 @@ protected:
             if (void* p = pool_.try_allocate(bytes, alignment)) [[likely]]
                 return p;
         }
-        return allocate_rarely(bytes, alignment);
+        return allocate_slow(bytes, alignment);
     }
 
     void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override {
         if (!is_pooled(bytes, alignment)) [[unlikely]]
-            return deallocate_rarely(p, bytes, alignment);
+            return deallocate_slow(p, bytes, alignment);
         pool_.deallocate(p, bytes, alignment);
     }
 
@@ -121,27 +121,27 @@ private:
     static_assert(resource<remembering_upstream>);
 
     // The classes' chunks hold the fewer blocks the larger those are: what is true of the first holds for all.
-    static constexpr const slab_geometry& finest = size_class_geometry[0];
-    static constexpr std::size_t fewest_blocks = finest.slots(finest.first_slab_bytes);
-    static constexpr std::size_t most_blocks = bitmap_slabs::largest_region_bytes(finest) / finest.slot_bytes;
+    static constexpr const detail::slab_geometry& finest = detail::size_class_geometry[0];
+    static constexpr std::size_t min_blocks = finest.slots(finest.first_slab_bytes);
+    static constexpr std::size_t max_blocks = detail::bitmap_slabs::largest_region_bytes(finest) / finest.slot_bytes;
 
     static std::pmr::pool_options rounded(const std::pmr::pool_options& asked) noexcept {
         std::pmr::pool_options result = asked;
-        if (asked.max_blocks_per_chunk == 0) result.max_blocks_per_chunk = most_blocks;
-        if (asked.largest_required_pool_block == 0) result.largest_required_pool_block = largest_size_class;
-        result.max_blocks_per_chunk = std::clamp(result.max_blocks_per_chunk, fewest_blocks, most_blocks);
-        const std::size_t largest = std::min(result.largest_required_pool_block, largest_size_class);
-        result.largest_required_pool_block = size_class_bytes(size_class_of(largest));
+        if (asked.max_blocks_per_chunk == 0) result.max_blocks_per_chunk = max_blocks;
+        if (asked.largest_required_pool_block == 0) result.largest_required_pool_block = detail::largest_size_class;
+        result.max_blocks_per_chunk = std::clamp(result.max_blocks_per_chunk, min_blocks, max_blocks);
+        const std::size_t largest = std::min(result.largest_required_pool_block, detail::largest_size_class);
+        result.largest_required_pool_block = detail::size_class_bytes(detail::size_class_of(largest));
         return result;
     }
 
     // False for no bytes, too.
     bool is_pooled(std::size_t bytes, std::size_t alignment) const noexcept {
-        return size_for_class(bytes, alignment) - 1 < options_.largest_required_pool_block;
+        return detail::size_for_class(bytes, alignment) - 1 < options_.largest_required_pool_block;
     }
 
     // Out of line: a block that is not pooled, one of no bytes, or no memory.
-    [[gnu::noinline]] void* allocate_rarely(std::size_t bytes, std::size_t alignment) {
+    [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
         const std::size_t some = std::max<std::size_t>(bytes, 1);
         upstream_.thrown = nullptr;
@@ -150,7 +150,7 @@ private:
         return p == nullptr ? fail() : p;
     }
 
-    [[gnu::noinline]] void deallocate_rarely(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+    [[gnu::noinline]] void deallocate_slow(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t some = std::max<std::size_t>(bytes, 1);
         if (is_pooled(some, alignment)) return pool_.deallocate(p, some, alignment);
         pool_.deallocate_separately(p, some, alignment);

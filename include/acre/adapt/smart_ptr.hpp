@@ -11,7 +11,7 @@
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/core/alignment.hpp>
-#include <acre/core/construct.hpp>
+#include <acre/core/detail/construct.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>

@@ -20,14 +20,14 @@
 // growth after bumpalo's issue 152; the destructor record in front of the object measured against a separate node.
 #pragma once
 
-#include <acre/arenas/arena_block.hpp>
 #include <acre/arenas/arena_options.hpp>
-#include <acre/arenas/destructor_records.hpp>
+#include <acre/arenas/detail/arena_block.hpp>
+#include <acre/arenas/detail/destructor_records.hpp>
 #include <acre/arenas/reset_policy.hpp>
 #include <acre/core/alignment.hpp>
-#include <acre/core/construct.hpp>
+#include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/format_text.hpp>
 #include <acre/core/error.hpp>
-#include <acre/core/format_text.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>

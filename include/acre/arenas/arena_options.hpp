@@ -1,7 +1,7 @@
 // How an acre::arena grows.
 #pragma once
 
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -274,7 +274,7 @@ private:
     static constexpr std::size_t first_capacity = std::max<std::size_t>(1, 64 / sizeof(T));
     static constexpr std::size_t few_elements = 512;   // up to so many the room doubles where it is, too
     static constexpr std::size_t some_elements = 896;  // and up to so many it grows by a quarter, later by an eighth
-    static constexpr std::size_t most_elements = max_request / 2 / sizeof(T);
+    static constexpr std::size_t max_elements = max_request / 2 / sizeof(T);
 
     // Where elements are, and how far there is room. What grows a vector takes and returns one by value, in registers, so
     // that the address of a vector goes nowhere and a loop of push_back keeps its position in a register.
@@ -364,7 +364,7 @@ private:
 
     // More room where the elements are: much, or what there is; the same when there is not enough.
     static room extend(R& owner, room from, std::size_t least) noexcept {
-        if (from.begin == nullptr || least > most_elements) return from;
+        if (from.begin == nullptr || least > max_elements) return from;
         const std::size_t capacity = from.capacity();
         const std::size_t share = capacity < few_elements ? 1 : capacity < some_elements ? 4 : 8;
         std::size_t more = std::max(least - capacity, capacity / share);
@@ -380,8 +380,8 @@ private:
     template <bool Throws>
     static room allocate(R& owner, room from, bool extended, std::size_t least) {
         const std::size_t more = extended ? from.capacity() / 8 : from.capacity();
-        const std::size_t count = std::max({least, std::min(from.capacity() + more, most_elements), first_capacity});
-        const std::size_t bytes = least > most_elements ? SIZE_MAX : count * sizeof(T);
+        const std::size_t count = std::max({least, std::min(from.capacity() + more, max_elements), first_capacity});
+        const std::size_t bytes = least > max_elements ? SIZE_MAX : count * sizeof(T);
         void* p = Throws ? owner.allocate(bytes, alignof(T)) : owner.try_allocate(bytes, alignof(T));
         if (Throws && !exceptions_enabled && p == nullptr) abort_on_misuse(name, "out of memory without exceptions", p);
         if (p == nullptr) return {nullptr, nullptr};

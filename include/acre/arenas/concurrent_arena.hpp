@@ -27,13 +27,13 @@
 #include <acre/arenas/arena_options.hpp>
 #include <acre/arenas/reset_policy.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
-#include <acre/core/fork_guard.hpp>
-#include <acre/core/per_thread.hpp>
+#include <acre/core/literals.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/core/size_literals.hpp>
 #include <acre/core/spin_lock.hpp>
 #include <acre/memory/heap.hpp>
 #include <algorithm>
@@ -94,7 +94,7 @@ public:
         void* p;
         if (bump(bytes, alignment, p)) [[likely]]
             return p;
-        return allocate_rarely(bytes, alignment);
+        return allocate_slow(bytes, alignment);
     }
 
     /// As allocate, but null when it cannot.
@@ -102,7 +102,7 @@ public:
         void* p;
         if (bump(bytes, alignment, p)) [[likely]]
             return p;
-        return try_allocate_rarely(bytes, alignment);
+        return try_allocate_slow(bytes, alignment);
     }
 
     /// The storage is free again at the next reset; null is a no-op.
@@ -239,15 +239,15 @@ private:
     }
 
     // Out of line: a window is used up, or the request is a large one.
-    [[gnu::noinline]] void* allocate_rarely(std::size_t bytes, std::size_t alignment) {
-        if (void* p = try_allocate_rarely(bytes, alignment)) return p;
+    [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
+        if (void* p = try_allocate_slow(bytes, alignment)) return p;
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
         // The blocks know why.
         const std::lock_guard lock{lock_};
         return blocks_.allocate(bytes, alignment);
     }
 
-    [[gnu::noinline]] void* try_allocate_rarely(std::size_t bytes, std::size_t alignment) noexcept {
+    [[gnu::noinline]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
         const allocating now{*this};
         window* mine = find_or_make_window();
@@ -324,7 +324,7 @@ private:
     }
 
     // Threads read this on each call, and must not wait for what others write behind it.
-    per_thread threads_{this, &thread_ended};
+    detail::per_thread threads_{this, &thread_ended};
     std::size_t window_bytes_;
     std::atomic<int> allocating_{0};
     alignas(64) mutable spin_lock lock_;
@@ -333,7 +333,7 @@ private:
     window* idle_ = nullptr;
     std::size_t window_count_ = 0;
     resource_ref upstream_;
-    fork_guard forks_;
+    detail::fork_guard forks_;
 };
 
 static_assert(owning_resource<concurrent_arena> && resettable_resource<concurrent_arena>);

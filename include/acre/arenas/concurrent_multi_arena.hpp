@@ -26,11 +26,11 @@
 //     assert(frames.busy_arenas() == 0);
 #pragma once
 
-#include <acre/arenas/concurrent_counted_arenas.hpp>
-#include <acre/arenas/shared_counted_arenas.hpp>
+#include <acre/arenas/detail/concurrent_lock_free_arenas.hpp>
+#include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/error.hpp>
-#include <acre/core/index_stack.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
@@ -53,7 +53,7 @@ namespace detail {
 class upstream_shared_arenas {
 protected:
     static constexpr const char* name = "acre::concurrent_multi_arena";
-    static constexpr std::size_t most_alignment = 4096;
+    static constexpr std::size_t max_alignment = 4096;
 
     /// The bytes of an arena in `options` are a multiple of 16 already.
     upstream_shared_arenas(const concurrent_multi_arena_options& options, resource_ref upstream)
@@ -64,8 +64,8 @@ protected:
             arenas_ = 0;
             return;
         }
-        records_ = reinterpret_cast<shared_arena_record<>*>(bytes_ + arenas_bytes(options));
-        parts_ = reinterpret_cast<open_arena<>*>(records_ + arenas_);
+        records_ = reinterpret_cast<detail::shared_arena_record<>*>(bytes_ + arenas_bytes(options));
+        parts_ = reinterpret_cast<detail::thread_arena<>*>(records_ + arenas_);
         std::uninitialized_value_construct_n(records_, arenas_);
         std::uninitialized_value_construct_n(parts_, part_count());
     }
@@ -85,8 +85,8 @@ public:
 
 protected:
     std::byte* bytes() const noexcept { return bytes_; }
-    shared_arena_record<>* records() const noexcept { return records_; }
-    open_arena<>* parts() const noexcept { return parts_; }
+    detail::shared_arena_record<>* records() const noexcept { return records_; }
+    detail::thread_arena<>* parts() const noexcept { return parts_; }
     std::size_t part_count() const noexcept { return arenas_ / 2; }
     std::size_t index_of(std::size_t offset) const noexcept {
         // A division takes as long as all the rest of a deallocation; sizes are mostly powers of two.
@@ -95,22 +95,22 @@ protected:
 
     /// Bytes of `options`, whose arenas are multiples of 16 bytes and fit the address space.
     static constexpr std::size_t total_bytes(const concurrent_multi_arena_options& options) noexcept {
-        return arenas_bytes(options) + options.arenas * sizeof(shared_arena_record<>) +
-               options.arenas / 2 * sizeof(open_arena<>);
+        return arenas_bytes(options) + options.arenas * sizeof(detail::shared_arena_record<>) +
+               options.arenas / 2 * sizeof(detail::thread_arena<>);
     }
 
 private:
     static constexpr std::size_t arenas_bytes(const concurrent_multi_arena_options& options) noexcept {
-        return align_up(options.arenas * options.bytes, alignof(shared_arena_record<>));
+        return align_up(options.arenas * options.bytes, alignof(detail::shared_arena_record<>));
     }
     std::size_t base_alignment() const noexcept {
-        const std::size_t of_arenas = std::min(arena_bytes_ & (0 - arena_bytes_), most_alignment);
-        return std::max(of_arenas, alignof(shared_arena_record<>));
+        const std::size_t of_arenas = std::min(arena_bytes_ & (0 - arena_bytes_), max_alignment);
+        return std::max(of_arenas, alignof(detail::shared_arena_record<>));
     }
 
     std::byte* bytes_ = nullptr;
-    shared_arena_record<>* records_ = nullptr;
-    open_arena<>* parts_ = nullptr;
+    detail::shared_arena_record<>* records_ = nullptr;
+    detail::thread_arena<>* parts_ = nullptr;
     std::size_t arenas_;
     std::size_t arena_bytes_;
     int shift_ = 0;
@@ -119,7 +119,7 @@ private:
 }  // namespace detail
 
 /// Arenas that count, taken from upstream at construction, for all threads.
-class concurrent_multi_arena : public concurrent_counted_arenas<detail::upstream_shared_arenas> {
+class concurrent_multi_arena : public detail::concurrent_lock_free_arenas<detail::upstream_shared_arenas> {
 public:
     static constexpr const char* name = "acre::concurrent_multi_arena";
     using options_type = concurrent_multi_arena_options;
@@ -127,7 +127,7 @@ public:
     /// Takes all its memory from `upstream`. Throws bad_option, and what upstream throws; without exceptions it is left
     /// without an arena and refuses every request.
     explicit concurrent_multi_arena(const concurrent_multi_arena_options& options, resource_ref upstream = heap{})
-        : concurrent_counted_arenas(checked(options), upstream) {}
+        : concurrent_lock_free_arenas(checked(options), upstream) {}
 
     /// The resource that all memory came from.
     using detail::upstream_shared_arenas::upstream;
@@ -137,7 +137,7 @@ public:
         if (options.bytes > max_request / 2) return SIZE_MAX;
         const concurrent_multi_arena_options whole{options.arenas, align_up(options.bytes, granule)};
         // Each has a record, and each second one a part of a thread.
-        const auto bytes = array_bytes(whole.arenas, whole.bytes + 2 * sizeof(shared_arena_record<>));
+        const auto bytes = array_bytes(whole.arenas, whole.bytes + 2 * sizeof(detail::shared_arena_record<>));
         return bytes && *bytes <= max_request / 2 ? total_bytes(whole) : SIZE_MAX;
     }
 
@@ -145,7 +145,8 @@ private:
     static concurrent_multi_arena_options checked(concurrent_multi_arena_options options) {
         require_at_least(1, name, "arenas", options.arenas);
         require_at_least(1, name, "bytes", options.bytes);
-        require_option(options.arenas < index_stack<>::none, name, "arenas", options.arenas, "at most 16777214");
+        require_option(options.arenas < detail::treiber_stack<>::none, name, "arenas", options.arenas,
+                       "at most 16777214");
         require_option(options.bytes <= max_request / 2, name, "bytes", options.bytes,
                        "less than half of the address space");
         require_option(required_bytes(options) != SIZE_MAX, name, "arenas", options.arenas,

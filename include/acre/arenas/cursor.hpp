@@ -17,7 +17,7 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
-#include <acre/core/construct.hpp>
+#include <acre/core/detail/construct.hpp>
 #include <acre/core/error.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -27,10 +27,10 @@ namespace acre {
 
 /// Where the search begins and ends.
 struct fit_options {
-    std::size_t first_bytes = 32;            // of the arenas tried first
-    std::size_t largest_bytes = 64 << 20;    // of the largest arenas tried
-    std::size_t most_total_bytes = 1 << 30;  // of all arenas together
-    std::size_t open = 0;                    // as of multi_arena_options
+    std::size_t first_bytes = 32;           // of the arenas tried first
+    std::size_t largest_bytes = 64 << 20;   // of the largest arenas tried
+    std::size_t max_total_bytes = 1 << 30;  // of all arenas together
+    std::size_t open = 0;                   // as of multi_arena_options
 };
 
 /// A number of arenas and a size of each, in bytes, with which nothing fails.
@@ -85,7 +85,7 @@ private:
     // allowed. Returns the size of a request that was too large for any number of them, else 0.
     std::size_t fewest(std::size_t bytes, std::size_t& arenas) {
         std::size_t too_few = 0;
-        const std::size_t most = options_.most_total_bytes / bytes;
+        const std::size_t most = options_.max_total_bytes / bytes;
         for (;; arenas = std::min(2 * arenas, most)) {
             if (arenas > most || too_few == most) return arenas = 0;
             const outcome tried = run(arenas, bytes);

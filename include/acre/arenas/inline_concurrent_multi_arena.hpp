@@ -11,10 +11,10 @@
 //     messages.deallocate(message, 100);          // in another
 #pragma once
 
-#include <acre/arenas/concurrent_counted_arenas.hpp>
-#include <acre/arenas/shared_counted_arenas.hpp>
+#include <acre/arenas/detail/concurrent_lock_free_arenas.hpp>
+#include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <acre/core/alignment.hpp>
-#include <acre/core/index_stack.hpp>
+#include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <algorithm>
@@ -29,7 +29,7 @@ class inline_shared_arenas {
 protected:
     static constexpr const char* name = "acre::inline_concurrent_multi_arena";
     // More would make the object itself so strictly aligned, wherever it lies.
-    static constexpr std::size_t most_alignment = 64;
+    static constexpr std::size_t max_alignment = 64;
 
     inline_shared_arenas() noexcept = default;
     inline_shared_arenas(const inline_shared_arenas&) = delete;
@@ -42,28 +42,31 @@ public:
 
 protected:
     std::byte* bytes() const noexcept { return const_cast<std::byte*>(storage_); }
-    shared_arena_record<>* records() const noexcept { return const_cast<shared_arena_record<>*>(records_); }
-    open_arena<>* parts() const noexcept { return const_cast<open_arena<>*>(parts_); }
+    detail::shared_arena_record<>* records() const noexcept {
+        return const_cast<detail::shared_arena_record<>*>(records_);
+    }
+    detail::thread_arena<>* parts() const noexcept { return const_cast<detail::thread_arena<>*>(parts_); }
     static constexpr std::size_t part_count() noexcept { return Arenas / 2; }
     static constexpr std::size_t index_of(std::size_t offset) noexcept { return offset / Bytes; }
 
 private:
     alignas(64) std::byte storage_[Arenas * Bytes];
-    shared_arena_record<> records_[Arenas];
-    open_arena<> parts_[std::max<std::size_t>(Arenas / 2, 1)];
+    detail::shared_arena_record<> records_[Arenas];
+    detail::thread_arena<> parts_[std::max<std::size_t>(Arenas / 2, 1)];
 };
 }  // namespace detail
 
 /// `Arenas` arenas of `Bytes` bytes each, rounded up to a multiple of 16, that count, for all threads.
 template <std::size_t Arenas, std::size_t Bytes>
-class inline_concurrent_multi_arena
-    : public concurrent_counted_arenas<detail::inline_shared_arenas<Arenas, align_up(Bytes, default_alignment)>> {
-    using base = concurrent_counted_arenas<detail::inline_shared_arenas<Arenas, align_up(Bytes, default_alignment)>>;
+class inline_concurrent_multi_arena : public detail::concurrent_lock_free_arenas<
+                                          detail::inline_shared_arenas<Arenas, align_up(Bytes, default_alignment)>> {
+    using base =
+        detail::concurrent_lock_free_arenas<detail::inline_shared_arenas<Arenas, align_up(Bytes, default_alignment)>>;
 
 public:
     static_assert(Arenas > 0 && Bytes > 0,
                   "an inline_concurrent_multi_arena has at least one arena of at least one byte");
-    static_assert(Arenas < index_stack<>::none, "there are at most 16,777,214 arenas");
+    static_assert(Arenas < detail::treiber_stack<>::none, "there are at most 16,777,214 arenas");
     static_assert(Bytes <= max_request / 2 / Arenas, "so many bytes do not fit the address space");
 
     static constexpr const char* name = "acre::inline_concurrent_multi_arena";

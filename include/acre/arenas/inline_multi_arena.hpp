@@ -10,7 +10,7 @@
 //     messages.deallocate(message, 100);
 #pragma once
 
-#include <acre/arenas/counted_arenas.hpp>
+#include <acre/arenas/detail/refcounted_arenas.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>
 
@@ -23,7 +23,7 @@ class inline_arenas {
 protected:
     static constexpr const char* name = "acre::inline_multi_arena";
     // More would make the object itself so strictly aligned, wherever it lies.
-    static constexpr std::size_t most_alignment = 64;
+    static constexpr std::size_t max_alignment = 64;
 
     constexpr inline_arenas() noexcept = default;
     inline_arenas(const inline_arenas&) = delete;
@@ -36,11 +36,11 @@ public:
 
 protected:
     std::byte* bytes() const noexcept { return reinterpret_cast<std::byte*>(const_cast<storage*>(&storage_)); }
-    arena_record* records() const noexcept { return const_cast<arena_record*>(records_); }
-    static constexpr std::size_t base_alignment() noexcept { return std::min(Bytes & (0 - Bytes), most_alignment); }
+    detail::arena_record* records() const noexcept { return const_cast<detail::arena_record*>(records_); }
+    static constexpr std::size_t base_alignment() noexcept { return std::min(Bytes & (0 - Bytes), max_alignment); }
     // Listing them takes time that no constant has, and would make the storage a part of the program's file.
     static constexpr bool listed_at_once = false;
-    static constexpr std::size_t usual_bytes() noexcept { return Open == 0 ? Bytes : 0; }
+    static constexpr std::size_t fast_path_max_bytes() noexcept { return Open == 0 ? Bytes : 0; }
     static constexpr std::size_t open_limit() noexcept { return Open; }
     static constexpr large_requests large() noexcept { return Large; }
     static constexpr std::size_t index_of(std::size_t offset) noexcept { return offset / Bytes; }
@@ -54,20 +54,21 @@ private:
     };
 
     storage storage_;
-    arena_record records_[Arenas] = {};
+    detail::arena_record records_[Arenas] = {};
 };
 }  // namespace detail
 
 /// `Arenas` arenas of `Bytes` bytes each, rounded up to a multiple of 16, that count.
 template <std::size_t Arenas, std::size_t Bytes, std::size_t Open = 0, large_requests Large = large_requests::refuse>
 class inline_multi_arena
-    : public counted_arenas<detail::inline_arenas<Arenas, align_up(Bytes, default_alignment), Open, Large>> {
-    using base = counted_arenas<detail::inline_arenas<Arenas, align_up(Bytes, default_alignment), Open, Large>>;
+    : public detail::refcounted_arenas<detail::inline_arenas<Arenas, align_up(Bytes, default_alignment), Open, Large>> {
+    using base =
+        detail::refcounted_arenas<detail::inline_arenas<Arenas, align_up(Bytes, default_alignment), Open, Large>>;
 
 public:
     static_assert(Arenas > 0 && Bytes > 0, "an inline_multi_arena has at least one arena of at least one byte");
     static_assert(Bytes <= max_request / 2 / Arenas, "so many bytes do not fit the address space");
-    static_assert(Open <= base::most_open, "at most 8 arenas are kept open");
+    static_assert(Open <= base::max_open, "at most 8 arenas are kept open");
 
     static constexpr const char* name = "acre::inline_multi_arena";
 

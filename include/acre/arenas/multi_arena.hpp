@@ -18,7 +18,7 @@
 //     assert(frames.busy_arenas() == 0);
 #pragma once
 
-#include <acre/arenas/counted_arenas.hpp>
+#include <acre/arenas/detail/refcounted_arenas.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
@@ -33,13 +33,13 @@ namespace detail {
 class upstream_arenas {
 protected:
     static constexpr const char* name = "acre::multi_arena";
-    static constexpr std::size_t most_alignment = 4096;
+    static constexpr std::size_t max_alignment = 4096;
 
     /// The bytes of an arena in `options` are a multiple of 16 already.
     upstream_arenas(const multi_arena_options& options, resource_ref upstream)
         : arenas_(options.arenas),
           arena_bytes_(options.bytes),
-          base_alignment_(std::min(options.bytes & (0 - options.bytes), most_alignment)),
+          base_alignment_(std::min(options.bytes & (0 - options.bytes), max_alignment)),
           usual_bytes_(options.open == 0 ? options.bytes : 0),
           open_limit_(options.open),
           large_(options.large),
@@ -47,7 +47,7 @@ protected:
         if (is_alignment(arena_bytes_)) shift_ = std::countr_zero(arena_bytes_);
         bytes_ = static_cast<std::byte*>(upstream_.allocate(total_bytes(), base_alignment_));
         if (!exceptions_enabled && bytes_ == nullptr) arenas_ = 0;
-        records_ = reinterpret_cast<arena_record*>(bytes_ + arenas_ * arena_bytes_);
+        records_ = reinterpret_cast<detail::arena_record*>(bytes_ + arenas_ * arena_bytes_);
     }
     upstream_arenas(const upstream_arenas&) = delete;
     upstream_arenas& operator=(const upstream_arenas&) = delete;
@@ -64,10 +64,10 @@ public:
 
 protected:
     std::byte* bytes() const noexcept { return bytes_; }
-    arena_record* records() const noexcept { return records_; }
+    detail::arena_record* records() const noexcept { return records_; }
     std::size_t base_alignment() const noexcept { return base_alignment_; }
     static constexpr bool listed_at_once = true;
-    std::size_t usual_bytes() const noexcept { return usual_bytes_; }
+    std::size_t fast_path_max_bytes() const noexcept { return usual_bytes_; }
     std::size_t open_limit() const noexcept { return open_limit_; }
     large_requests large() const noexcept { return large_; }
     std::size_t index_of(std::size_t offset) const noexcept {
@@ -76,10 +76,10 @@ protected:
     }
 
 private:
-    std::size_t total_bytes() const noexcept { return arenas_ * (arena_bytes_ + sizeof(arena_record)); }
+    std::size_t total_bytes() const noexcept { return arenas_ * (arena_bytes_ + sizeof(detail::arena_record)); }
 
     std::byte* bytes_ = nullptr;
-    arena_record* records_ = nullptr;
+    detail::arena_record* records_ = nullptr;
     std::size_t arenas_;
     std::size_t arena_bytes_;
     int shift_ = 0;
@@ -94,7 +94,7 @@ private:
 }  // namespace detail
 
 /// Arenas that count, taken from upstream at construction.
-class multi_arena : public counted_arenas<detail::upstream_arenas> {
+class multi_arena : public detail::refcounted_arenas<detail::upstream_arenas> {
 public:
     static constexpr const char* name = "acre::multi_arena";
     using options_type = multi_arena_options;
@@ -102,7 +102,7 @@ public:
     /// Takes all its memory from `upstream`. Throws bad_option, and what upstream throws; without exceptions it is left
     /// without an arena and refuses every request.
     explicit multi_arena(const multi_arena_options& options, resource_ref upstream = heap{})
-        : counted_arenas(checked(options), upstream) {}
+        : refcounted_arenas(checked(options), upstream) {}
 
     /// The resource that all memory came from.
     using detail::upstream_arenas::upstream;
@@ -110,7 +110,7 @@ public:
     /// Bytes asked of upstream for these options. SIZE_MAX when there cannot be so many.
     static constexpr std::size_t required_bytes(const multi_arena_options& options) noexcept {
         if (options.bytes > max_request / 2) return SIZE_MAX;
-        const auto bytes = array_bytes(options.arenas, align_up(options.bytes, granule) + sizeof(arena_record));
+        const auto bytes = array_bytes(options.arenas, align_up(options.bytes, granule) + sizeof(detail::arena_record));
         return bytes && *bytes <= max_request / 2 ? *bytes : SIZE_MAX;
     }
 
@@ -122,7 +122,7 @@ private:
                        "less than half of the address space");
         require_option(options.large == large_requests::refuse || options.large == large_requests::take_run, name,
                        "large", static_cast<std::size_t>(options.large), "refuse or take_run");
-        require_option(options.open <= most_open, name, "open", options.open, "0 to 8");
+        require_option(options.open <= max_open, name, "open", options.open, "0 to 8");
         require_option(required_bytes(options) != SIZE_MAX, name, "arenas", options.arenas,
                        "as many as fit the address space");
         options.bytes = align_up(options.bytes, granule);

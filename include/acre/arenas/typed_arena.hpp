@@ -23,15 +23,15 @@
 //     void Orc::operator delete[](void* p, std::size_t bytes) noexcept { orcs.class_delete_array(p, bytes); }
 #pragma once
 
-#include <acre/arenas/bump_slots.hpp>
-#include <acre/arenas/locked_slots.hpp>
-#include <acre/arenas/shared_bump_slots.hpp>
 #include <acre/core/alignment.hpp>
-#include <acre/core/construct.hpp>
+#include <acre/core/detail/bump_slots.hpp>
+#include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/locked_slots.hpp>
+#include <acre/core/detail/reused_slots.hpp>
+#include <acre/core/detail/shared_bump_slots.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>
-#include <acre/core/reused_slots.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
 #include <algorithm>
@@ -92,10 +92,12 @@ public:
 
 /// How a typed_arena with these options keeps its slots.
 template <std::size_t SlotBytes, std::size_t Count, bool Reuse, bool Synchronized>
-using typed_arena_slots = std::conditional_t<
-    Reuse,
-    std::conditional_t<Synchronized, locked_slots<reused_slots<SlotBytes, Count>>, reused_slots<SlotBytes, Count>>,
-    std::conditional_t<Synchronized, shared_bump_slots<SlotBytes, Count>, bump_slots<SlotBytes, Count>>>;
+using typed_arena_slots =
+    std::conditional_t<Reuse,
+                       std::conditional_t<Synchronized, detail::locked_slots<detail::reused_slots<SlotBytes, Count>>,
+                                          detail::reused_slots<SlotBytes, Count>>,
+                       std::conditional_t<Synchronized, detail::shared_bump_slots<SlotBytes, Count>,
+                                          detail::bump_slots<SlotBytes, Count>>>;
 
 }  // namespace detail
 
@@ -207,7 +209,7 @@ public:
     [[gnu::always_inline]] void* class_new(std::size_t bytes) noexcept(may_be_null) {
         if (bytes == sizeof(T)) [[likely]]
             return allocate_one();
-        return new_elsewhere(bytes);
+        return new_slow(bytes);
     }
     /// For `operator new(std::size_t bytes, const std::nothrow_t&) noexcept`.
     void* try_class_new(std::size_t bytes) noexcept {
@@ -240,7 +242,7 @@ public:
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
             return p;
-        return try_elsewhere(bytes, alignment);
+        return try_allocate_slow(bytes, alignment);
     }
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
                                            [[maybe_unused]] std::size_t alignment = default_alignment) noexcept {
@@ -371,12 +373,12 @@ private:
         }
     }
 
-    [[gnu::noinline, gnu::cold]] void* try_elsewhere(std::size_t bytes, std::size_t alignment) noexcept {
+    [[gnu::noinline, gnu::cold]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if constexpr (falls_back) return fallback_.try_allocate(bytes, alignment);
         return (void)bytes, (void)alignment, nullptr;
     }
 
-    [[gnu::noinline]] void* new_elsewhere(std::size_t bytes) noexcept(may_be_null) {
+    [[gnu::noinline]] void* new_slow(std::size_t bytes) noexcept(may_be_null) {
         if constexpr (may_be_null) return fallback_.try_allocate(bytes, alignment_of_size(bytes));
         return fallback_.allocate(bytes, alignment_of_size(bytes));
     }

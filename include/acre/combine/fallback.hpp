@@ -13,7 +13,7 @@
 //     acre::fallback shared{level, acre::heap{}};  // refers to level, an arena
 #pragma once
 
-#include <acre/combine/two_parts.hpp>
+#include <acre/combine/detail/two_parts.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>

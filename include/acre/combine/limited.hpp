@@ -14,11 +14,11 @@
 //     acre::limited<acre::resource_ref> part{{.limit_bytes = 1_MiB}, level};  // of a resource that others use too
 #pragma once
 
+#include <acre/core/detail/instrumented.hpp>
+#include <acre/core/detail/resource_types.hpp>
 #include <acre/core/error.hpp>
-#include <acre/core/metered.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/core/resource_types.hpp>
 #include <acre/memory/heap.hpp>
 #include <cstddef>
 #include <type_traits>
@@ -109,8 +109,8 @@ private:
 
 /// An R with at most `limit_bytes` bytes live.
 template <resource R>
-class limited : public detail::metered<R, detail::limit_meter> {
-    using base = detail::metered<R, detail::limit_meter>;
+class limited : public detail::instrumented<R, detail::limit_meter> {
+    using base = detail::instrumented<R, detail::limit_meter>;
 
 public:
     using options_type = limited_options;

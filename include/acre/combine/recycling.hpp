@@ -18,9 +18,9 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/resource_types.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/core/resource_types.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
 #include <algorithm>
@@ -155,7 +155,7 @@ private:
         freed** link = &list;
         for (int looks = 0; *link != nullptr; ++looks) {
             if (is_aligned(*link, alignment)) return unlink(link, all);
-            if (looks == most_looks) break;
+            if (looks == max_looks) break;
             link = next_of(*link);
         }
         return nullptr;
@@ -178,7 +178,7 @@ private:
         return taken;
     }
 
-    static constexpr int most_looks = 32;
+    static constexpr int max_looks = 32;
 
     R below_;
     std::array<freed*, class_count> freed_{};

@@ -9,7 +9,7 @@
 //     acre::segregate<128, acre::pool<128>, acre::heap> nodes;
 #pragma once
 
-#include <acre/combine/two_parts.hpp>
+#include <acre/combine/detail/two_parts.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>

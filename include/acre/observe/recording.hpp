@@ -5,7 +5,7 @@
 // any thread and in a signal handler, and holds for all threads.
 #pragma once
 
-#include <acre/observe/recorder_interface.hpp>
+#include <acre/observe/detail/recorder_interface.hpp>
 
 namespace acre {
 

@@ -11,7 +11,7 @@
 
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/observe/record_table.hpp>
+#include <acre/observe/detail/record_table.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -26,14 +26,14 @@
 //     watched.report_leaks(stderr);  // an address, 100 bytes
 #pragma once
 
+#include <acre/core/detail/instrumented.hpp>
+#include <acre/core/detail/resource_types.hpp>
 #include <acre/core/error.hpp>
-#include <acre/core/metered.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/core/resource_types.hpp>
 #include <acre/memory/heap.hpp>
+#include <acre/observe/detail/scope_stack.hpp>
 #include <acre/observe/live_map.hpp>
-#include <acre/observe/scope_stack.hpp>
 #include <acre/observe/size_histogram.hpp>
 #include <acre/observe/statistics_counts.hpp>
 #include <algorithm>
@@ -200,9 +200,9 @@ private:
 
 /// An R that counts what is asked of it.
 template <resource R, statistics_options Options = statistics_options{}>
-class statistics : public detail::metered<R, detail::statistics_meter<R, Options>> {
+class statistics : public detail::instrumented<R, detail::statistics_meter<R, Options>> {
     using meter_type = detail::statistics_meter<R, Options>;
-    using base = detail::metered<R, meter_type>;
+    using base = detail::instrumented<R, meter_type>;
 
 public:
     using base::base;

@@ -15,7 +15,7 @@
 //     }
 #pragma once
 
-#include <acre/observe/recorder_interface.hpp>
+#include <acre/observe/detail/recorder_interface.hpp>
 
 namespace acre {
 

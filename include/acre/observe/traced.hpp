@@ -23,9 +23,9 @@
 //     std::pmr::vector<int> more{&face};
 #pragma once
 
-#include <acre/core/metered.hpp>
+#include <acre/core/detail/instrumented.hpp>
 #include <acre/core/resource.hpp>
-#include <acre/observe/recorder_interface.hpp>
+#include <acre/observe/detail/recorder_interface.hpp>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -114,8 +114,8 @@ private:
 
 /// An R that tells the recorder what is asked of it.
 template <resource R>
-class traced : public detail::metered<R, detail::trace_meter> {
-    using base = detail::metered<R, detail::trace_meter>;
+class traced : public detail::instrumented<R, detail::trace_meter> {
+    using base = detail::instrumented<R, detail::trace_meter>;
 
 public:
     using base::base;

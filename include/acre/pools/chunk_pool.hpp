@@ -24,15 +24,15 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/reused_slots.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/core/reused_slots.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/pools/chunk_layout.hpp>
-#include <acre/pools/large_blocks.hpp>
+#include <acre/pools/detail/chunk_layout.hpp>
+#include <acre/pools/detail/large_blocks.hpp>
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -85,7 +85,7 @@ namespace acre {
 /// `N` slots of each of `Sizes` bytes, which ascend.
 template <std::size_t N, auto... Sizes>
 class chunk_pool {
-    using named = chunk_sizes<Sizes...>;
+    using named = detail::chunk_sizes<Sizes...>;
     static_assert(N > 0, "acre::chunk_pool: there must be one slot of each size at least");
     static_assert(named::any, "acre::chunk_pool: at least one size must be named, as in chunk_pool<1000, 32, 64>");
     static_assert(named::one_type,
@@ -108,7 +108,7 @@ class chunk_pool {
     static constexpr std::size_t page_bytes = 4096;
 
     // Their slots are counted, not measured: all classes have sets of one type.
-    using slots_type = reused_slots<1, slot_count>;
+    using slots_type = detail::reused_slots<1, slot_count>;
     using all_slots = std::array<slots_type, class_count>;
 
 public:
@@ -116,13 +116,16 @@ public:
     using options_type = chunk_pool_options;
 
     /// The classes, in ascending order of size.
-    static constexpr std::array<chunk_class, class_count> classes = lay_out_chunks(slot_count, named::values);
+    static constexpr std::array<detail::chunk_class, class_count> classes =
+        detail::lay_out_chunks(slot_count, named::values);
 
     /// Requests aligned to this many bytes or fewer are served by slots.
     static constexpr std::size_t max_alignment =
-        std::max_element(classes.begin(), classes.end(), [](const chunk_class& one, const chunk_class& other) {
-            return one.alignment < other.alignment;
-        })->alignment;
+        std::max_element(classes.begin(), classes.end(),
+                         [](const detail::chunk_class& one, const detail::chunk_class& other) {
+                             return one.alignment < other.alignment;
+                         })
+            ->alignment;
 
     /// Takes required_bytes() bytes from upstream, all at once. Throws what upstream throws; without exceptions it is
     /// left without a slot and refuses every request.
@@ -156,7 +159,7 @@ public:
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
             return p;
-        return allocate_elsewhere(bytes, alignment);
+        return allocate_slow(bytes, alignment);
     }
 
     /// As allocate, but null when it cannot.
@@ -164,7 +167,7 @@ public:
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
             return p;
-        return try_elsewhere(bytes, alignment);
+        return try_allocate_slow(bytes, alignment);
     }
 
     /// Takes back what allocate gave with the same size and alignment; null is a no-op. Constant time.
@@ -238,13 +241,13 @@ public:
     /// Bytes of all slots.
     static constexpr std::size_t capacity() noexcept {
         std::size_t bytes = 0;
-        for (const chunk_class& each : classes) bytes += each.all_bytes;
+        for (const detail::chunk_class& each : classes) bytes += each.all_bytes;
         return bytes;
     }
     /// Of these, bytes by which slots are longer than the sizes that were named.
     static constexpr std::size_t waste_bytes() noexcept {
         std::size_t bytes = 0;
-        for (const chunk_class& each : classes) bytes += slot_count * (each.slot_bytes - each.size);
+        for (const detail::chunk_class& each : classes) bytes += slot_count * (each.slot_bytes - each.size);
         return bytes;
     }
     /// Bytes that construction takes from upstream, aligned to max_alignment: the slots, and what is known of them.
@@ -300,7 +303,7 @@ private:
     [[gnu::always_inline]] static constexpr std::size_t first_class(std::size_t bytes, std::size_t alignment) noexcept {
         return first_index([=](auto index) { return serves(classes[index], bytes, alignment); });
     }
-    [[gnu::always_inline]] static constexpr bool serves(const chunk_class& tried, std::size_t bytes,
+    [[gnu::always_inline]] static constexpr bool serves(const detail::chunk_class& tried, std::size_t bytes,
                                                         std::size_t alignment) noexcept {
         return bytes <= tried.slot_bytes && alignment <= tried.alignment;
     }
@@ -333,7 +336,7 @@ private:
     // Takes `p` back if it lies in this class. There may be no such class.
     [[gnu::always_inline]] bool give_back_to(std::size_t index, void* p) noexcept {
         if (index >= class_count) return false;
-        const chunk_class& home = classes[index];
+        const detail::chunk_class& home = classes[index];
         const std::size_t offset = offset_of(p) - home.offset;
         if (!has_storage() || offset >= home.all_bytes) [[unlikely]]
             return false;
@@ -377,12 +380,12 @@ private:
     }
 
     // Out of line: the class is full, or there is none.
-    [[gnu::noinline]] void* allocate_elsewhere(std::size_t bytes, std::size_t alignment) {
-        if (void* p = try_elsewhere(bytes, alignment)) return p;
+    [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
+        if (void* p = try_allocate_slow(bytes, alignment)) return p;
         return refuse(bytes, alignment);
     }
 
-    [[gnu::noinline]] void* try_elsewhere(std::size_t bytes, std::size_t alignment) noexcept {
+    [[gnu::noinline]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || !has_storage()) return nullptr;
         void* p;
         for (std::size_t index = 0; index < class_count; ++index) {
@@ -413,7 +416,7 @@ private:
 
     static constexpr std::size_t largest(std::size_t alignment) noexcept {
         std::size_t bytes = 0;
-        for (const chunk_class& each : classes) {
+        for (const detail::chunk_class& each : classes) {
             if (alignment <= each.alignment) bytes = std::max(bytes, each.slot_bytes);
         }
         return bytes;
@@ -428,7 +431,7 @@ private:
 
     std::byte* base_ = nullptr;
     exhaustion when_full_;
-    large_blocks large_;
+    detail::large_blocks large_;
     resource_ref upstream_;
 };
 

@@ -2,7 +2,7 @@
 // its own. What one hoped std::pmr::synchronized_pool_resource would be.
 //
 // Use it under containers and buffers that threads share or hand to each other. Use acre::multi_pool where one thread does
-// all, acre::concurrent_pool<T> for one type, acre::synchronized_pool_resource
+// all, acre::concurrent_object_pool<T> for one type, acre::synchronized_pool_resource
 // in code that is written for the standard's.
 //
 // Each thread keeps two magazines of free slots for each size class that it uses; full and empty ones are exchanged with
@@ -24,22 +24,22 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
-#include <acre/core/fork_guard.hpp>
-#include <acre/core/per_thread.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/core/spin_lock.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/concurrent_pool_options.hpp>
-#include <acre/pools/large_blocks.hpp>
-#include <acre/pools/live_report.hpp>
-#include <acre/pools/magazine.hpp>
-#include <acre/pools/shared_upstream.hpp>
-#include <acre/pools/size_classes.hpp>
-#include <acre/pools/slot_cache.hpp>
-#include <acre/pools/slot_depot.hpp>
+#include <acre/pools/detail/large_blocks.hpp>
+#include <acre/pools/detail/live_report.hpp>
+#include <acre/pools/detail/magazine.hpp>
+#include <acre/pools/detail/magazine_depot.hpp>
+#include <acre/pools/detail/shared_upstream.hpp>
+#include <acre/pools/detail/size_classes.hpp>
+#include <acre/pools/detail/thread_cache.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -61,7 +61,7 @@ public:
         : concurrent_multi_pool(concurrent_pool_options{}, upstream) {}
     explicit concurrent_multi_pool(const concurrent_pool_options& options, resource_ref upstream = heap{})
         : shared_(upstream, options.limit_bytes), options_(options), report_(options.report_live) {
-        require_at_least(size_class_geometry[0].first_slab_bytes, name, "limit_bytes", options.limit_bytes);
+        require_at_least(detail::size_class_geometry[0].first_slab_bytes, name, "limit_bytes", options.limit_bytes);
         forks_.guard(this, &lock_all, &unlock_all, &forget_other_threads);
     }
 
@@ -83,7 +83,7 @@ public:
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
             return p;
-        return allocate_rarely(bytes, alignment);
+        return allocate_slow(bytes, alignment);
     }
 
     /// As allocate, but null when it cannot.
@@ -91,7 +91,7 @@ public:
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
             return p;
-        return try_allocate_rarely(bytes, alignment);
+        return try_allocate_slow(bytes, alignment);
     }
 
     /// Takes back what any thread allocated with the same size and alignment; null is a no-op. Never fails.
@@ -99,8 +99,8 @@ public:
                                            std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
         std::size_t index;
-        if (!find_size_class(bytes, alignment, index)) [[unlikely]]
-            return deallocate_unusual(p, bytes, alignment);
+        if (!detail::find_size_class(bytes, alignment, index)) [[unlikely]]
+            return deallocate_slow(p, bytes, alignment);
         put(index, p);
     }
 
@@ -118,7 +118,7 @@ public:
     std::size_t release_unused() noexcept {
         thread_part* mine = this_part();
         std::size_t bytes = 0;
-        for (std::size_t index = 0; index < size_class_count; ++index) {
+        for (std::size_t index = 0; index < detail::size_class_count; ++index) {
             bytes += depots_[index].release_unused(source(index), cache_of(mine, index));
         }
         return bytes;
@@ -131,7 +131,7 @@ public:
     }
     /// Takes everything back and keeps the slabs; large blocks go to upstream. No other thread may use it meanwhile.
     void reset() noexcept {
-        for (std::size_t index = 0; index < size_class_count; ++index) depots_[index].reset(source(index));
+        for (std::size_t index = 0; index < detail::size_class_count; ++index) depots_[index].reset(source(index));
     }
 
     /// Bytes held from upstream.
@@ -140,20 +140,21 @@ public:
     /// slabs held.
     std::size_t live() const noexcept {
         std::size_t count = depots_[0].large_count();
-        for (std::size_t index = 0; index < size_class_count; ++index) count += depots_[index].live(source(index));
+        for (std::size_t index = 0; index < detail::size_class_count; ++index)
+            count += depots_[index].live(source(index));
         return count;
     }
     /// Bytes of the slots and large blocks handed out. As exact as live().
     std::size_t used() const noexcept {
         std::size_t bytes = 0;
-        for (std::size_t index = 0; index < size_class_count; ++index) {
+        for (std::size_t index = 0; index < detail::size_class_count; ++index) {
             bytes += depots_[index].used_bytes(source(index));
         }
         return bytes;
     }
     /// True when `p` lies in storage of this pool. Linear in slabs and large blocks held.
     bool owns(const void* p) const noexcept {
-        for (std::size_t index = 0; index < size_class_count; ++index) {
+        for (std::size_t index = 0; index < detail::size_class_count; ++index) {
             if (depots_[index].owns(source(index), p)) return true;
         }
         return false;
@@ -164,41 +165,41 @@ public:
 private:
     // What a thread keeps: a cache of each class, which counts with its depot from the first use on.
     struct thread_part {
-        slot_cache caches[size_class_count];
+        detail::thread_cache caches[detail::size_class_count];
         std::uint64_t joined = 0;          // bit i: caches[i] counts
         thread_part* next_made = nullptr;  // all of them
         thread_part* next_idle = nullptr;  // of those that no thread has
     };
-    static_assert(size_class_count <= 64);
+    static_assert(detail::size_class_count <= 64);
 
     // Of the limit, left to slabs when something is asked for that only makes the pool faster.
     static constexpr std::size_t spared_bytes = 64 * 1024;
 
     [[gnu::always_inline]] thread_part* this_part() const noexcept { return static_cast<thread_part*>(caches_.find()); }
 
-    static slot_cache* cache_of(thread_part* part, std::size_t index) noexcept {
+    static detail::thread_cache* cache_of(thread_part* part, std::size_t index) noexcept {
         return part != nullptr && (part->joined >> index & 1) != 0 ? &part->caches[index] : nullptr;
     }
 
-    slot_source source(std::size_t index) const noexcept {
-        const slab_geometry& geometry = size_class_geometry[index];
+    detail::depot_config source(std::size_t index) const noexcept {
+        const detail::slab_geometry& geometry = detail::size_class_geometry[index];
         return {geometry,
                 name,
                 resource_ref{shared_},
                 SIZE_MAX,
                 options_.region_slots,
-                magazine::capacity(geometry.slot_bytes, options_.thread_bytes),
+                detail::magazine::capacity(geometry.slot_bytes, options_.thread_bytes),
                 resource_ref{sparing_}};
     }
 
     [[gnu::always_inline]] bool take(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         std::size_t index;
-        if ((alignment & (alignment - 1)) != 0 || !find_size_class(bytes, alignment, index)) [[unlikely]]
+        if ((alignment & (alignment - 1)) != 0 || !detail::find_size_class(bytes, alignment, index)) [[unlikely]]
             return false;
         thread_part* mine = this_part();
         if (mine == nullptr || !mine->caches[index].take(p)) [[unlikely]]
             return false;
-        unpoison(p, size_class_geometry[index].slot_bytes);
+        unpoison(p, detail::size_class_geometry[index].slot_bytes);
         return true;
     }
 
@@ -206,33 +207,33 @@ private:
         // Known in this build alone; otherwise the slot's header would have to be looked at.
         if (is_poisoned(p)) [[unlikely]]
             abort_on_misuse(name, "double free", p);
-        poison(p, size_class_geometry[index].slot_bytes);
+        poison(p, detail::size_class_geometry[index].slot_bytes);
         thread_part* mine = this_part();
         if (mine == nullptr || !mine->caches[index].put(name, p)) [[unlikely]]
-            put_rarely(index, p);
+            put_slow(index, p);
     }
 
     // Out of line: once a magazine, or for a large block.
-    [[gnu::noinline]] void* allocate_rarely(std::size_t bytes, std::size_t alignment) {
-        if (void* p = try_allocate_rarely(bytes, alignment)) return p;
+    [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
+        if (void* p = try_allocate_slow(bytes, alignment)) return p;
         return fail(bytes, alignment);
     }
 
-    [[gnu::noinline]] void* try_allocate_rarely(std::size_t bytes, std::size_t alignment) noexcept {
+    [[gnu::noinline]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
         // The depot is asked for slots only when this thread has none.
         if (bytes == 0) return try_allocate(1, alignment);
         std::size_t index;
-        if (!find_size_class(bytes, alignment, index)) return try_allocate_separately(bytes, alignment);
-        slot_cache* cache = make_cache(index);
+        if (!detail::find_size_class(bytes, alignment, index)) return try_allocate_separately(bytes, alignment);
+        detail::thread_cache* cache = make_cache(index);
         void* p =
             cache == nullptr ? depots_[index].take_one(source(index)) : depots_[index].take(source(index), *cache);
-        if (p != nullptr) unpoison(p, size_class_geometry[index].slot_bytes);
+        if (p != nullptr) unpoison(p, detail::size_class_geometry[index].slot_bytes);
         return p;
     }
 
-    [[gnu::noinline]] void put_rarely(std::size_t index, void* p) noexcept {
-        if (slot_cache* cache = make_cache(index)) {
+    [[gnu::noinline]] void put_slow(std::size_t index, void* p) noexcept {
+        if (detail::thread_cache* cache = make_cache(index)) {
             depots_[index].put(source(index), *cache, p);
         } else {
             depots_[index].put_one(source(index), p);
@@ -240,14 +241,14 @@ private:
     }
 
     // Out of line: a large block, or one of no bytes.
-    [[gnu::noinline]] void deallocate_unusual(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+    [[gnu::noinline]] void deallocate_slow(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         std::size_t index;
-        if (find_size_class(std::max<std::size_t>(bytes, 1), alignment, index)) return put(index, p);
+        if (detail::find_size_class(std::max<std::size_t>(bytes, 1), alignment, index)) return put(index, p);
         deallocate_separately(p, bytes, alignment);
     }
 
     // This thread's cache of a class; null when it is ending or there is no memory.
-    slot_cache* make_cache(std::size_t index) noexcept {
+    detail::thread_cache* make_cache(std::size_t index) noexcept {
         thread_part* mine = this_part();
         if (mine == nullptr) mine = make_part();
         if (mine == nullptr) return nullptr;
@@ -283,8 +284,8 @@ private:
     }
 
     void leave(thread_part& left) noexcept {
-        for (std::size_t index = 0; index < size_class_count; ++index) {
-            if (slot_cache* cache = cache_of(&left, index)) depots_[index].leave(source(index), *cache);
+        for (std::size_t index = 0; index < detail::size_class_count; ++index) {
+            if (detail::thread_cache* cache = cache_of(&left, index)) depots_[index].leave(source(index), *cache);
         }
         left.joined = 0;
     }
@@ -293,19 +294,19 @@ private:
     static void lock_all(void* pool) noexcept {
         auto& self = *static_cast<concurrent_multi_pool*>(pool);
         self.parts_lock_.lock();
-        for (slot_depot& each : self.depots_) each.lock().lock();
+        for (detail::magazine_depot& each : self.depots_) each.lock().lock();
         self.shared_.lock().lock();
     }
     static void unlock_all(void* pool) noexcept {
         auto& self = *static_cast<concurrent_multi_pool*>(pool);
         self.shared_.lock().unlock();
-        for (slot_depot& each : self.depots_) each.lock().unlock();
+        for (detail::magazine_depot& each : self.depots_) each.lock().unlock();
         self.parts_lock_.unlock();
     }
     static void forget_other_threads(void* pool) noexcept {
         auto& self = *static_cast<concurrent_multi_pool*>(pool);
         thread_part* mine = self.this_part();
-        for (std::size_t index = 0; index < size_class_count; ++index) {
+        for (std::size_t index = 0; index < detail::size_class_count; ++index) {
             self.depots_[index].forget_others(cache_of(mine, index), false);
         }
         for (thread_part* each = self.made_; each != nullptr; each = each->next_made) {
@@ -315,7 +316,7 @@ private:
 
     void give_all_back() noexcept {
         for (thread_part* each = made_; each != nullptr; each = each->next_made) leave(*each);
-        for (std::size_t index = 0; index < size_class_count; ++index) depots_[index].release(source(index));
+        for (std::size_t index = 0; index < detail::size_class_count; ++index) depots_[index].release(source(index));
         idle_ = nullptr;
         while (made_ != nullptr) {
             thread_part* each = std::exchange(made_, made_->next_made);
@@ -327,26 +328,26 @@ private:
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
         if (bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
         std::size_t index;
-        const std::size_t needed = find_size_class(std::max<std::size_t>(bytes, 1), alignment, index)
+        const std::size_t needed = detail::find_size_class(std::max<std::size_t>(bytes, 1), alignment, index)
                                        ? depots_[index].next_slab_bytes(source(index))
-                                       : large_blocks::upstream_bytes(bytes, alignment);
+                                       : detail::large_blocks::upstream_bytes(bytes, alignment);
         const std::size_t held = capacity();
         if (needed > shared_.limit() - held) return raise(limit_exceeded{name, needed, held, shared_.limit()});
         return raise(out_of_memory{name, bytes, alignment});
     }
 
     // Threads read these on each call, and must not wait for what others write behind them.
-    per_thread caches_{this, &thread_ended};
+    detail::per_thread caches_{this, &thread_ended};
     // Asked by operations that change nothing of the pool themselves.
-    mutable shared_upstream shared_;
-    mutable sparing_upstream<spared_bytes> sparing_{shared_};
+    mutable detail::shared_upstream shared_;
+    mutable detail::sparing_upstream<spared_bytes> sparing_{shared_};
     concurrent_pool_options options_;
-    live_report report_;
-    fork_guard forks_;
+    detail::live_report report_;
+    detail::fork_guard forks_;
     spin_lock parts_lock_;
     thread_part* made_ = nullptr;
     thread_part* idle_ = nullptr;
-    slot_depot depots_[size_class_count];
+    detail::magazine_depot depots_[detail::size_class_count];
 };
 
 static_assert(owning_resource<concurrent_multi_pool> && resettable_resource<concurrent_multi_pool>);

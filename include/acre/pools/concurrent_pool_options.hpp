@@ -1,13 +1,13 @@
 // What a pool for all threads may be told at construction.
 #pragma once
 
-#include <acre/core/size_literals.hpp>
+#include <acre/core/literals.hpp>
 #include <cstddef>
 #include <cstdint>
 
 namespace acre {
 
-/// Options of acre::concurrent_pool, acre::concurrent_pool_for and acre::concurrent_multi_pool.
+/// Options of acre::concurrent_object_pool, acre::concurrent_pool and acre::concurrent_multi_pool.
 struct concurrent_pool_options {
     /// Bytes: never holds more than this from upstream; at least the first slab, of 4 KiB or more. Threads that share a
     /// multi-pool keep nothing of the last 64 KiB: under a smaller limit each call takes a lock.

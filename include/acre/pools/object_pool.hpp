@@ -17,10 +17,10 @@
 //     bullets.destroy(b);
 #pragma once
 
-#include <acre/core/construct.hpp>
+#include <acre/core/detail/construct.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/pools/live_iterator.hpp>
+#include <acre/pools/detail/live_iterator.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <cstddef>
@@ -43,8 +43,8 @@ public:
     static constexpr const char* name = "acre::object_pool";
 
     using value_type = T;
-    using iterator = live_iterator<object_pool, T>;
-    using const_iterator = live_iterator<object_pool, const T>;
+    using iterator = detail::live_iterator<object_pool, T>;
+    using const_iterator = detail::live_iterator<object_pool, const T>;
 
     /// Takes no memory.
     constexpr object_pool() noexcept : base(name) {}

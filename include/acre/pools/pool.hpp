@@ -19,11 +19,11 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/pools/bitmap_slabs.hpp>
-#include <acre/pools/large_blocks.hpp>
-#include <acre/pools/live_report.hpp>
+#include <acre/pools/detail/bitmap_slabs.hpp>
+#include <acre/pools/detail/large_blocks.hpp>
+#include <acre/pools/detail/live_report.hpp>
+#include <acre/pools/detail/slab_geometry.hpp>
 #include <acre/pools/pool_options.hpp>
-#include <acre/pools/slab_geometry.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -40,7 +40,7 @@ public:
 
     static constexpr const char* name = "acre::pool";
     using options_type = pool_options;
-    static constexpr slab_geometry geometry = slab_geometry::of(Slot, Align);
+    static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, Align);
 
     /// Takes no memory.
     pool() noexcept = default;
@@ -141,11 +141,11 @@ public:
 
     /// Bytes asked of upstream, in all, for `count` live slots. SIZE_MAX when there cannot be so many.
     static constexpr std::size_t required_bytes(std::size_t count) noexcept {
-        return bitmap_slabs::required_bytes(geometry, count);
+        return detail::bitmap_slabs::required_bytes(geometry, count);
     }
     /// Bytes that an acre::buffer beneath, aligned to geometry.slab_bytes, needs for `count` live slots.
     static constexpr std::size_t required_buffer_bytes(std::size_t count) noexcept {
-        return bitmap_slabs::required_buffer_bytes(geometry, count);
+        return detail::bitmap_slabs::required_buffer_bytes(geometry, count);
     }
 
 protected:
@@ -170,7 +170,7 @@ protected:
         return slabs_.owns_slot(geometry, slot) && slabs_.is_free(geometry, slot);
     }
 
-    using position = bitmap_slabs::position;
+    using position = detail::bitmap_slabs::position;
     position first_live() const noexcept { return slabs_.first_live(geometry); }
     void advance(position& at) const noexcept { slabs_.advance(geometry, at); }
 
@@ -193,11 +193,12 @@ private:
         if (void* p = try_allocate_large(bytes, alignment)) return p;
         if (!is_alignment(alignment)) return raise(bad_alignment{name_, alignment});
         if (bytes > max_request / 2) return raise(request_too_large{name_, bytes, max_request / 2});
-        return fail(large_blocks::upstream_bytes(bytes, alignment), bytes, alignment);
+        return fail(detail::large_blocks::upstream_bytes(bytes, alignment), bytes, alignment);
     }
 
     [[gnu::noinline]] void* try_allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
-        if (!is_alignment(alignment) || !within_limit(large_blocks::upstream_bytes(bytes, alignment))) return nullptr;
+        if (!is_alignment(alignment) || !within_limit(detail::large_blocks::upstream_bytes(bytes, alignment)))
+            return nullptr;
         return large_.try_allocate(upstream_, bytes, alignment);
     }
 
@@ -213,11 +214,11 @@ private:
         return raise(out_of_memory{name_, bytes, alignment});
     }
 
-    bitmap_slabs slabs_;
-    large_blocks large_;
+    detail::bitmap_slabs slabs_;
+    detail::large_blocks large_;
     std::size_t limit_ = SIZE_MAX;
     std::size_t region_slots_ = SIZE_MAX;
-    live_report report_;
+    detail::live_report report_;
     const char* name_ = name;
     resource_ref upstream_ = heap{};
 };

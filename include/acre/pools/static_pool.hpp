@@ -2,7 +2,7 @@
 // still there after main.
 //
 // Use it where there is nowhere to keep a pool: under class-level operators new (acre::pooled does that), in libraries.
-// Use acre::pool or acre::concurrent_pool where there is. Sizes share pools by size class: static_pool<100> and
+// Use acre::pool or acre::concurrent_object_pool where there is. Sizes share pools by size class: static_pool<100> and
 // static_pool<104> are the same. `Group` says who shares: by default every thread, each with a cache of its own; any other
 // type is the name of a pool apart that one thread at a time uses, without a cache and without a lock.
 //
@@ -23,20 +23,20 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/thread_exit.hpp>
 #include <acre/core/error.hpp>
-#include <acre/core/fork_guard.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/core/thread_exit.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/pools/bitmap_slabs.hpp>
 #include <acre/pools/concurrent_pool_options.hpp>
-#include <acre/pools/magazine.hpp>
+#include <acre/pools/detail/bitmap_slabs.hpp>
+#include <acre/pools/detail/magazine.hpp>
+#include <acre/pools/detail/magazine_depot.hpp>
+#include <acre/pools/detail/size_classes.hpp>
+#include <acre/pools/detail/slab_geometry.hpp>
+#include <acre/pools/detail/thread_cache.hpp>
 #include <acre/pools/pool_registry.hpp>
-#include <acre/pools/size_classes.hpp>
-#include <acre/pools/slab_geometry.hpp>
-#include <acre/pools/slot_cache.hpp>
-#include <acre/pools/slot_depot.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -53,7 +53,8 @@ struct every_thread;
 namespace detail {
 /// Bytes of the slots that sizes of `bytes` share.
 constexpr std::size_t shared_slot_bytes(std::size_t bytes) noexcept {
-    return bytes <= largest_size_class ? size_class_bytes(size_class_of(bytes)) : align_up(bytes, 4096);
+    return bytes <= detail::largest_size_class ? detail::size_class_bytes(detail::size_class_of(bytes))
+                                               : align_up(bytes, 4096);
 }
 
 /// The name of a type, which need not be complete.
@@ -70,11 +71,11 @@ inline constexpr const char* static_pool_name = "acre::static_pool";
 template <std::size_t Slot, class Group>
 class static_slots {
 public:
-    static constexpr slab_geometry geometry = slab_geometry::of(Slot, 8);
+    static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, 8);
 
     [[gnu::always_inline]] static bool take(void*& p) noexcept { return all.slabs.take(geometry, p); }
 
-    [[gnu::noinline]] static void* take_rarely() noexcept {
+    [[gnu::noinline]] static void* take_slow() noexcept {
         if (!all.registered) {
             all.registered = true;
             pool_registry::add(all.node);
@@ -93,7 +94,7 @@ public:
         void* taken = nullptr;
         for (; count > 0; --count) {
             void* slot;
-            if (!take(slot)) slot = take_rarely();
+            if (!take(slot)) slot = take_slow();
             if (slot == nullptr) break;
             *static_cast<void**>(slot) = std::exchange(taken, slot);
         }
@@ -129,7 +130,7 @@ private:
 
     // On cache lines of its own: another group's thread must not slow this one down.
     struct alignas(64) state {
-        bitmap_slabs slabs;
+        detail::bitmap_slabs slabs;
         std::size_t slots = 0;
         bool registered = false;
         std::atomic<std::size_t> live{0};  // both relaxed: numbers for others to read, by which nothing is found
@@ -147,7 +148,7 @@ public:
 template <std::size_t Slot>
 class static_slots<Slot, every_thread> {
 public:
-    static constexpr slab_geometry geometry = slab_geometry::of(Slot, 8);
+    static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, 8);
 
     [[gnu::always_inline]] static bool take(void*& p) noexcept {
         if (!mine.cache.take(p)) [[unlikely]]
@@ -156,7 +157,7 @@ public:
         return true;
     }
 
-    [[gnu::noinline]] static void* take_rarely() noexcept {
+    [[gnu::noinline]] static void* take_slow() noexcept {
         void* p = join() ? all.depot.take(source, mine.cache) : all.depot.take_one(source);
         if (p != nullptr) unpoison(p, geometry.slot_bytes);
         return p;
@@ -168,7 +169,7 @@ public:
             abort_on_misuse(static_pool_name, "double free", p);
         poison(p, geometry.slot_bytes);
         if (!mine.cache.put(static_pool_name, p)) [[unlikely]]
-            give_back_rarely(p);
+            give_back_slow(p);
     }
 
     static bool prepare(std::size_t count) noexcept { return join() && depot().reserve(source, mine.cache, count); }
@@ -178,12 +179,13 @@ public:
     static bool owns(const void* p) noexcept { return depot().owns(source, p); }
 
 private:
-    static constexpr slot_source source{
-        geometry, static_pool_name, heap{},
-        SIZE_MAX, SIZE_MAX,         magazine::capacity(geometry.slot_bytes, concurrent_pool_options{}.thread_bytes),
+    static constexpr detail::depot_config source{
+        geometry, static_pool_name,
+        heap{},   SIZE_MAX,
+        SIZE_MAX, detail::magazine::capacity(geometry.slot_bytes, concurrent_pool_options{}.thread_bytes),
         heap{}};
 
-    [[gnu::noinline]] static void give_back_rarely(void* p) noexcept {
+    [[gnu::noinline]] static void give_back_slow(void* p) noexcept {
         if (join()) {
             all.depot.put(source, mine.cache, p);
         } else {
@@ -192,7 +194,7 @@ private:
     }
 
     // The depot, whose lock is not to be taken before forks know of it.
-    static slot_depot& depot() noexcept {
+    static detail::magazine_depot& depot() noexcept {
         if (!all.registered.load(std::memory_order_acquire)) make_known();
         return all.depot;
     }
@@ -206,20 +208,20 @@ private:
     // True when this thread may keep slots: from its first use of the pool until it ends.
     static bool join() noexcept {
         if (mine.joined) return true;
-        slot_depot& joined = depot();
+        detail::magazine_depot& joined = depot();
         mine.at_exit.run = &leave;
-        mine.joined = run_at_thread_exit(mine.at_exit);
+        mine.joined = detail::run_at_thread_exit(mine.at_exit);
         if (mine.joined) joined.join(mine.cache);
         return mine.joined;
     }
 
-    static void leave(thread_exit_node*) noexcept {
+    static void leave(detail::thread_exit_node*) noexcept {
         mine.joined = false;
         all.depot.leave(source, mine.cache);
     }
 
     // What this thread keeps; null when it keeps nothing.
-    static slot_cache* cache() noexcept { return mine.joined ? &mine.cache : nullptr; }
+    static detail::thread_cache* cache() noexcept { return mine.joined ? &mine.cache : nullptr; }
 
     static void forget_other_threads(void*) noexcept { all.depot.forget_others(cache(), false); }
 
@@ -230,15 +232,15 @@ private:
 
     // Destroyed by nobody, so that it may be used while the thread ends.
     struct thread_part {
-        slot_cache cache;
-        thread_exit_node at_exit;
+        detail::thread_cache cache;
+        detail::thread_exit_node at_exit;
         bool joined;
     };
     struct state {
-        slot_depot depot;
+        detail::magazine_depot depot;
         std::atomic<bool> registered{false};  // acquired and released: forks know of the lock before it is taken
         std::atomic<bool> listed{false};      // relaxed: it says who puts the node in, and hands nothing over
-        fork_guard forks;
+        detail::fork_guard forks;
         pool_registry::node node{&describe, &recycle, nullptr};
     };
     static inline constinit state all{};
@@ -270,14 +272,14 @@ public:
         void* p;
         if (slots::take(p)) [[likely]]
             return p;
-        return allocate_rarely();
+        return allocate_slow();
     }
     /// As allocate, but null when there is no memory.
     [[gnu::always_inline]] static void* try_allocate() noexcept {
         void* p;
         if (slots::take(p)) [[likely]]
             return p;
-        return slots::take_rarely();
+        return slots::take_slow();
     }
     /// Takes a slot back; null is a no-op. Never fails.
     [[gnu::always_inline]] static void deallocate(void* p) noexcept {
@@ -324,8 +326,8 @@ public:
     friend constexpr bool operator==(const static_pool&, const static_pool&) noexcept { return true; }
 
 private:
-    [[gnu::noinline]] static void* allocate_rarely() {
-        if (void* p = slots::take_rarely()) return p;
+    [[gnu::noinline]] static void* allocate_slow() {
+        if (void* p = slots::take_slow()) return p;
         return raise(out_of_memory{name, slot_bytes(), slot_alignment()});
     }
 

@@ -5,7 +5,7 @@
 
 namespace acre {
 
-/// Options of acre::concurrent_pool<T, wait_free> and acre::concurrent_pool_for<Slot, Align, wait_free>.
+/// Options of acre::wait_free_object_pool<T> and acre::wait_free_pool<Slot, Align>.
 struct wait_free_pool_options {
     /// So many slots, all that it ever has: 1 to 16,777,216.
     std::size_t slots = 0;

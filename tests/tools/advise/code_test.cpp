@@ -15,11 +15,16 @@ namespace {
 
 using namespace acre::test;
 
-constexpr verdict with_code[] = {verdict::arena,           verdict::scratch,
-                                 verdict::stack_buffer,    verdict::object_pool,
-                                 verdict::multi_pool,      verdict::multi_arena,
-                                 verdict::monotonic_arena, verdict::phase_arena,
-                                 verdict::concurrent_pool, verdict::concurrent_multi_pool};
+constexpr verdict with_code[] = {verdict::arena,
+                                 verdict::scratch,
+                                 verdict::stack_buffer,
+                                 verdict::object_pool,
+                                 verdict::multi_pool,
+                                 verdict::multi_arena,
+                                 verdict::monotonic_arena,
+                                 verdict::phase_arena,
+                                 verdict::concurrent_object_pool,
+                                 verdict::concurrent_multi_pool};
 
 class code : public testing::Test {
 protected:
@@ -109,7 +114,7 @@ TEST_F(code, an_arena_that_threads_share_is_one_for_threads) {
 
 TEST_F(code, what_each_thread_does_alone_is_thread_local) {
     EXPECT_NE(code_for(verdict::object_pool, 2).find("thread_local acre::object_pool<T>"), std::string::npos);
-    EXPECT_EQ(code_for(verdict::concurrent_pool, 2).find("thread_local"), std::string::npos);
+    EXPECT_EQ(code_for(verdict::concurrent_object_pool, 2).find("thread_local"), std::string::npos);
 }
 
 }  // namespace

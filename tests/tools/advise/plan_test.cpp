@@ -41,13 +41,13 @@ protected:
     }
 
     /// So many objects of one size that come and go in any order.
-    void churn(const char* site, std::uint64_t size, int count, std::size_t most_live, std::uint32_t thread = 0) {
+    void churn(const char* site, std::uint64_t size, int count, std::size_t max_live, std::uint32_t thread = 0) {
         const auto makes = made.stack({"main", "loop:1", site, "operator new(unsigned long)"});
         const auto frees = made.stack({"main", "loop:2", "remove"});
         std::vector<std::uint64_t> live;
         for (int i = 0; i < count; ++i) {
             live.push_back(made.allocate(makes, size == 0 ? 1 + random() % 900 : size, thread));
-            if (live.size() < most_live) continue;
+            if (live.size() < max_live) continue;
             const std::size_t which = random() % live.size();
             made.release(live[which], frees, thread);
             live[which] = live.back();
@@ -333,8 +333,9 @@ TEST_F(plan, one_size_freed_by_another_thread_is_a_concurrent_type) {
         queue.pop_front();
     }
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::concurrent_pool);
-    EXPECT_NE(code_of(planned().advices[0], paths()).find("acre::concurrent_pool<T> produce_pool"), std::string::npos);
+    EXPECT_EQ(planned().advices[0].suits, verdict::concurrent_object_pool);
+    EXPECT_NE(code_of(planned().advices[0], paths()).find("acre::concurrent_object_pool<T> produce_pool"),
+              std::string::npos);
     EXPECT_NE(title_of(planned().advices[0], paths()).find("concurrent"), std::string::npos);
 }
 
@@ -348,7 +349,8 @@ TEST_F(plan, what_another_thread_frees_once_fits_no_pool_of_one_thread) {
     EXPECT_EQ(planned().advices.size(), 2U);
     for (const advice& each : planned().advices) {
         EXPECT_GT(each.figures.freed_elsewhere, 0U);
-        const bool concurrent = each.suits == verdict::concurrent_pool || each.suits == verdict::concurrent_multi_pool;
+        const bool concurrent =
+            each.suits == verdict::concurrent_object_pool || each.suits == verdict::concurrent_multi_pool;
         EXPECT_TRUE(concurrent) << code_of(each, paths());
     }
 }

@@ -91,10 +91,10 @@ TEST(value_counts, keeps_few_values_exactly_and_many_coarsely) {
 TEST(shape_table, has_a_bound) {
     shape_table shapes;
     std::uint32_t most = 0;
-    for (std::uint64_t i = 0; i < 3 * shape_table::most_exact; ++i) most = std::max(most, shapes.number_of({i, 0}));
-    EXPECT_LT(most, shape_table::most_exact + 10'000);
+    for (std::uint64_t i = 0; i < 3 * shape_table::max_exact; ++i) most = std::max(most, shapes.number_of({i, 0}));
+    EXPECT_LT(most, shape_table::max_exact + 10'000);
     EXPECT_EQ(shapes[shapes.number_of({1000, 5})], (requested_shape{1000, 5}));
-    const std::uint64_t beyond = 2 * shape_table::most_exact + 12'345;
+    const std::uint64_t beyond = 2 * shape_table::max_exact + 12'345;
     EXPECT_GE(shapes[shapes.number_of({beyond, 0})].size, beyond);
 }
 

@@ -40,7 +40,7 @@ bool serves(const std::vector<request>& requests, std::size_t bytes) {
 
 TEST(arena_model, says_exactly_how_large_the_block_must_be) {
     for (unsigned seed = 1; seed <= 60; ++seed) {
-        const auto requests = random_requests(seed, {.most_bytes = seed % 2 == 0 ? 40U : 900U});
+        const auto requests = random_requests(seed, {.max_bytes = seed % 2 == 0 ? 40U : 900U});
         const std::uint64_t needed = modelled_capacity(requests);
         EXPECT_TRUE(serves(requests, needed)) << seed;
         EXPECT_FALSE(serves(requests, needed - acre::arena::granule)) << seed;
@@ -49,7 +49,7 @@ TEST(arena_model, says_exactly_how_large_the_block_must_be) {
 
 TEST(arena_model, says_enough_for_strict_alignments) {
     for (unsigned seed = 1; seed <= 60; ++seed) {
-        const auto requests = random_requests(seed, {.most_bytes = 300, .most_alignment = 128});
+        const auto requests = random_requests(seed, {.max_bytes = 300, .max_alignment = 128});
         EXPECT_TRUE(serves(requests, modelled_capacity(requests))) << seed;
     }
 }

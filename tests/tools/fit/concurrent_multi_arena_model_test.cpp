@@ -48,7 +48,7 @@ TEST(concurrent_multi_arena_model, says_how_many_arenas_suffice) {
         const std::uint32_t threads = 1 + seed % 5;
         const std::size_t alignment = seed % 3 == 0 ? 128 : 16;
         const auto requests = random_requests(
-            seed, {.most_bytes = seed % 2 == 0 ? 100U : 600U, .most_alignment = alignment, .threads = threads});
+            seed, {.max_bytes = seed % 2 == 0 ? 100U : 600U, .max_alignment = alignment, .threads = threads});
         for (const std::size_t bytes : {640U, 1024U, 4224U}) {
             const std::uint64_t needed = modelled_arenas(requests, bytes);
             EXPECT_TRUE(serves(requests, needed, bytes)) << seed << ", " << needed << " x " << bytes;

@@ -44,7 +44,7 @@ TEST(multi_arena_model, says_exactly_how_many_arenas_are_needed) {
     for (unsigned seed = 1; seed <= 60; ++seed) {
         const std::size_t alignment = seed % 3 == 0 ? 128 : 16;
         const auto requests =
-            random_requests(seed, {.most_bytes = seed % 2 == 0 ? 100U : 600U, .most_alignment = alignment});
+            random_requests(seed, {.max_bytes = seed % 2 == 0 ? 100U : 600U, .max_alignment = alignment});
         for (const std::size_t bytes : {640U, 768U, 1024U, 4224U}) {
             for (const std::size_t open : {0U, 1U, 3U, 8U}) {
                 const std::uint64_t needed = modelled_arenas(requests, bytes, open);
@@ -62,7 +62,7 @@ TEST(multi_arena_model, says_exactly_how_many_arenas_are_needed) {
 // No number below is enough, and each above is: brute force over all of them.
 TEST(multi_arena_model, more_arenas_are_never_too_few) {
     for (unsigned seed = 100; seed < 110; ++seed) {
-        const auto requests = random_requests(seed, {.most_bytes = 300});
+        const auto requests = random_requests(seed, {.max_bytes = 300});
         const std::uint64_t needed = modelled_arenas(requests, 320, 0);
         for (std::size_t arenas = 1; arenas <= needed + 10; ++arenas) {
             EXPECT_EQ(serves(requests, {.arenas = arenas, .bytes = 320}), arenas >= needed) << seed;
@@ -71,7 +71,7 @@ TEST(multi_arena_model, more_arenas_are_never_too_few) {
 }
 
 TEST(multi_arena_model, agrees_with_the_search_of_the_library) {
-    const auto requests = random_requests(7, {.most_bytes = 200});
+    const auto requests = random_requests(7, {.max_bytes = 200});
     const auto workload = [&](acre::multi_arena& arenas) {
         std::vector<void*> places(requests.size());
         for (const request& each : requests) {
@@ -88,18 +88,18 @@ TEST(multi_arena_model, agrees_with_the_search_of_the_library) {
 }
 
 TEST(multi_arena_model, gives_up_where_it_cannot_count) {
-    multi_arena_model model{most_granules / 2};
+    multi_arena_model model{max_granules / 2};
     std::vector<multi_arena_model::place> places;
-    for (int i = 0; i < 3; ++i) places.push_back(model.allocate(most_granules / 2, 1));
+    for (int i = 0; i < 3; ++i) places.push_back(model.allocate(max_granules / 2, 1));
     EXPECT_TRUE(model.gave_up());
-    for (const auto place : places) model.release(place, most_granules / 2);
+    for (const auto place : places) model.release(place, max_granules / 2);
 }
 
 TEST(multi_arena_model, counts_sizes_in_granules) {
     EXPECT_EQ(granules_of(0), 1U);
     EXPECT_EQ(granules_of(16), 1U);
     EXPECT_EQ(granules_of(17), 2U);
-    EXPECT_EQ(granules_of(~std::uint64_t{0}), most_granules);
+    EXPECT_EQ(granules_of(~std::uint64_t{0}), max_granules);
 }
 
 TEST(quick_divisor, divides_as_the_operator_does) {

@@ -17,8 +17,8 @@ struct request {
 };
 
 struct request_kinds {
-    std::size_t most_bytes = 100;
-    std::size_t most_alignment = 16;
+    std::size_t max_bytes = 100;
+    std::size_t max_alignment = 16;
     std::uint32_t threads = 1;
 };
 
@@ -33,8 +33,8 @@ inline std::vector<request> random_requests(unsigned seed, const request_kinds& 
         const auto thread = static_cast<std::uint32_t>(random() % kinds.threads);
         if (live.empty() || (live.size() < wanted && random() % 3 != 0)) {
             const std::size_t alignment = random() % 5 == 0 ? std::size_t{1} << random() % 8 : 16;
-            const std::size_t bytes = random() % (kinds.most_bytes + 1);
-            live.push_back({bytes, std::min(alignment, kinds.most_alignment), objects++, thread, true});
+            const std::size_t bytes = random() % (kinds.max_bytes + 1);
+            live.push_back({bytes, std::min(alignment, kinds.max_alignment), objects++, thread, true});
             all.push_back(live.back());
         } else {
             // The oldest, the youngest or any.

@@ -87,7 +87,7 @@ TEST_F(resources, own_blocks_are_not_seen) {
         if (is_of_resource(each) || each.size == 6100 || each.size == 7100) continue;
         // The library's table of all concurrent objects is no resource's.
         const bool of_a_block =
-            is_in(each, "acre::") && !is_in(each, "in_threads<") && !is_in(each, "acre::per_thread");
+            is_in(each, "acre::") && !is_in(each, "in_threads<") && !is_in(each, "acre::detail::per_thread");
         EXPECT_FALSE(of_a_block) << each.size << " bytes";
     }
 }

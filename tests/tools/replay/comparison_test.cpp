@@ -157,10 +157,10 @@ TEST(comparison, gives_up_where_nothing_is_saved) {
     replay_host host;
     const sequence steps = some_steps();
     comparison_options options;
-    options.most_seconds = 60;
-    options.least_saving = 1e15;
+    options.max_seconds = 60;
+    options.min_saving = 1e15;
     EXPECT_EQ(compare(host, steps.view(), {named("arena")}, options).rounds, 3U);
-    options.least_saving = 1e-3;
+    options.min_saving = 1e-3;
     const comparison found = compare(host, steps.view(), {named("arena")}, options);
     EXPECT_TRUE(found.rounds > 3 || found.saved_nanoseconds(0).high < 1e-3);
 }
@@ -170,10 +170,10 @@ TEST(comparison, takes_fewer_rounds_when_it_is_late) {
     const sequence steps = some_steps();
     comparison_options options;
     options.rounds = 4;
-    options.fewest_rounds = 2;
-    options.most_seconds = 0;
+    options.min_rounds = 2;
+    options.max_seconds = 0;
     EXPECT_EQ(compare(host, steps.view(), {}, options).rounds, 2U);
-    options.most_seconds = 60;
+    options.max_seconds = 60;
     EXPECT_EQ(compare(host, steps.view(), {}, options).rounds, 4U);
 }
 

@@ -158,7 +158,7 @@ TEST(sequence, each_recorded_thread_gets_its_own_steps) {
 
 TEST(sequence, too_many_threads_are_refused_when_each_is_to_play) {
     made_trace made;
-    for (std::uint32_t i = 0; i <= sequence_builder::most_lanes; ++i) made.allocate(0, 8, i);
+    for (std::uint32_t i = 0; i <= sequence_builder::max_lanes; ++i) made.allocate(0, 8, i);
     EXPECT_EQ(sequence_of(made).lanes, 1U);
     sequence_builder builder{lanes::as_recorded};
     const auto add_all = [&] {

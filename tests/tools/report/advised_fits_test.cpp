@@ -42,9 +42,9 @@ TEST(advices_to_fit, are_else_the_first_that_would_suit_or_the_busiest_place) {
 
 TEST(advices_to_fit, are_no_more_than_there_is_time_for) {
     const std::vector<advice> many(9, advice_of(verdict::arena, verdict::arena, 100));
-    EXPECT_EQ(advices_to_fit(many, {.most_fits = 3, .most_events = 1'000'000}).size(), 3U);
-    EXPECT_EQ(advices_to_fit(many, {.most_fits = 9, .most_events = 500}).size(), 2U);
-    EXPECT_EQ(advices_to_fit(many, {.most_fits = 9, .most_events = 1}).size(), 1U);
+    EXPECT_EQ(advices_to_fit(many, {.max_fits = 3, .max_events = 1'000'000}).size(), 3U);
+    EXPECT_EQ(advices_to_fit(many, {.max_fits = 9, .max_events = 500}).size(), 2U);
+    EXPECT_EQ(advices_to_fit(many, {.max_fits = 9, .max_events = 1}).size(), 1U);
 }
 
 class advised_fits : public testing::Test {

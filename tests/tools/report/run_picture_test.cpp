@@ -56,7 +56,7 @@ TEST_F(picture, agrees_with_the_summary_of_the_same_trace) {
     std::uint64_t most = 0;
     for (const time_bucket& each : all.buckets) {
         allocations += each.allocated.count;
-        most = std::max(most, each.most_bytes);
+        most = std::max(most, each.max_bytes);
     }
     EXPECT_EQ(allocations, summary().allocated.count);
     EXPECT_EQ(most, summary().peak_bytes);
@@ -126,8 +126,7 @@ TEST_F(picture, is_small_whatever_the_trace) {
         made.allocate(made.stack({"main", "f" + std::to_string(i)}), 8, static_cast<std::uint32_t>(i));
         made.mark_here(mark_kind::scope_begin, "scope" + std::to_string(i));
     }
-    const run_picture& all =
-        drawn(made, {.least_flame_share = 0, .most_flames = 100, .most_lanes = 7, .most_threads = 11});
+    const run_picture& all = drawn(made, {.min_flame_share = 0, .max_flames = 100, .max_lanes = 7, .max_threads = 11});
     EXPECT_EQ(all.flames.size(), 100U);
     EXPECT_EQ(all.scopes.lanes.size(), 7U);
     EXPECT_GE(all.scopes.omitted, 4000U);

@@ -17,21 +17,21 @@ TEST(timeline, has_the_live_bytes_of_each_bucket) {
     EXPECT_EQ(line.bucket_nanoseconds(), 1000U);
     const std::vector<time_bucket> buckets = line.finish();
     ASSERT_EQ(buckets.size(), 4U);
-    EXPECT_EQ(buckets[0].most_bytes, 150U);
+    EXPECT_EQ(buckets[0].max_bytes, 150U);
     EXPECT_EQ(buckets[0].last_bytes, 50U);
     EXPECT_EQ(buckets[0].allocated.count, 2U);
     EXPECT_EQ(buckets[0].allocated.bytes, 150U);
     EXPECT_EQ(buckets[0].frees, 1U);
-    EXPECT_EQ(buckets[1].most_bytes, 50U);
+    EXPECT_EQ(buckets[1].max_bytes, 50U);
     EXPECT_EQ(buckets[2].last_bytes, 50U);
-    EXPECT_EQ(buckets[3].most_bytes, 57U);
+    EXPECT_EQ(buckets[3].max_bytes, 57U);
 }
 
 TEST(timeline, what_a_bucket_begins_with_counts_as_alive_in_it) {
     timeline line;
     line.allocate(0, 100);
     line.release(1000, 100);
-    EXPECT_EQ(line.finish()[1].most_bytes, 100U);
+    EXPECT_EQ(line.finish()[1].max_bytes, 100U);
 }
 
 TEST(timeline, needs_no_more_buckets_for_a_longer_run) {
@@ -41,8 +41,8 @@ TEST(timeline, needs_no_more_buckets_for_a_longer_run) {
         line.allocate(i * 1000, i % 10);
         if (i % 2 == 1) line.release(i * 1000, (i - 1) % 10);
     }
-    EXPECT_GE(line.bucket_nanoseconds() * timeline::most_buckets, objects * 1000);
-    EXPECT_LE(line.bucket_nanoseconds() * timeline::most_buckets, objects * 1000 * 2 + 200'000);
+    EXPECT_GE(line.bucket_nanoseconds() * timeline::max_buckets, objects * 1000);
+    EXPECT_LE(line.bucket_nanoseconds() * timeline::max_buckets, objects * 1000 * 2 + 200'000);
     std::uint64_t allocations = 0;
     std::uint64_t bytes = 0;
     std::uint64_t frees = 0;
@@ -53,7 +53,7 @@ TEST(timeline, needs_no_more_buckets_for_a_longer_run) {
         bytes += each.allocated.bytes;
         frees += each.frees;
     }
-    EXPECT_LE(buckets.size(), timeline::most_buckets);
+    EXPECT_LE(buckets.size(), timeline::max_buckets);
     EXPECT_EQ(allocations, objects);
     EXPECT_EQ(bytes, objects / 10 * 45);
     EXPECT_EQ(frees, objects / 2);
@@ -65,9 +65,9 @@ TEST(timeline, takes_any_time) {
     line.allocate(~std::uint64_t{0}, 8);
     line.allocate(5, 8);  // a clock that goes back
     const std::vector<time_bucket> buckets = line.finish();
-    EXPECT_LE(buckets.size(), timeline::most_buckets);
-    EXPECT_EQ(buckets.back().most_bytes, 16U);
-    EXPECT_EQ(buckets.front().most_bytes, 0U);
+    EXPECT_LE(buckets.size(), timeline::max_buckets);
+    EXPECT_EQ(buckets.back().max_bytes, 16U);
+    EXPECT_EQ(buckets.front().max_bytes, 0U);
 }
 
 TEST(timeline, of_nothing_is_empty) {

@@ -59,7 +59,7 @@ TEST(function_name, wrappers_of_malloc_pass_memory_on) {
          {"operator new(unsigned long)", "std::string::_M_create(unsigned long&, unsigned long)",
           "void std::vector<int>::_M_realloc_insert<int>(int*)", "xmalloc", "sqlite3DbMallocRawNN", "jv_mem_alloc",
           "g_strdup", "__gnu_cxx::new_allocator<int>::allocate(unsigned long)", "my::buffer::allocate(int)",
-          "Orc* acre::detail::metered<acre::arena, acre::detail::trace_meter>::create<Orc>()"}) {
+          "Orc* acre::detail::instrumented<acre::arena, acre::detail::trace_meter>::create<Orc>()"}) {
         EXPECT_TRUE(passes_memory_on(name)) << name;
     }
 }

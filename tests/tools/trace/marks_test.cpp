@@ -146,7 +146,7 @@ TEST(marks, that_do_not_nest_are_not_written) {
         },
         "innermost");
     expect_refused_by_writer([](made_trace& made) { made.marks.push_back({.name = 3}); }, "not in the table");
-    expect_refused_by_writer([](made_trace& made) { made.marks.push_back({.thread = format::most_threads}); },
+    expect_refused_by_writer([](made_trace& made) { made.marks.push_back({.thread = format::max_threads}); },
                              "out of range");
 }
 

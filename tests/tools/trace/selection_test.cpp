@@ -61,9 +61,9 @@ TEST_F(selecting, sites_by_place_and_by_function) {
 }
 
 TEST_F(selecting, sizes_and_threads) {
-    EXPECT_EQ(chosen({.least_bytes = 17}), (numbers{1, 2}));
-    EXPECT_EQ(chosen({.most_bytes = 16}), (numbers{0}));
-    EXPECT_EQ(chosen({.least_bytes = 100, .most_bytes = 100, .thread = 1}), (numbers{1}));
+    EXPECT_EQ(chosen({.min_bytes = 17}), (numbers{1, 2}));
+    EXPECT_EQ(chosen({.max_bytes = 16}), (numbers{0}));
+    EXPECT_EQ(chosen({.min_bytes = 100, .max_bytes = 100, .thread = 1}), (numbers{1}));
 }
 
 TEST_F(selecting, what_a_thread_allocates_in_a_scope) {
@@ -100,8 +100,8 @@ TEST_F(selecting, says_what_it_is) {
                                     .scopes = {},
                                     .sites = {},
                                     .without = {"c"},
-                                    .least_bytes = 16,
-                                    .most_bytes = 32,
+                                    .min_bytes = 16,
+                                    .max_bytes = 32,
                                     .thread = 3};
     EXPECT_EQ(options.text(), "through a or b, not at c, of 16 to 32 bytes, by thread 3");
 }

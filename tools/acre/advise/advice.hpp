@@ -13,17 +13,17 @@
 namespace acre::tool {
 
 enum class verdict : std::uint8_t {
-    arena,                  // with a reset in the function that owns the lifetimes
-    scratch,                // last in, first out, within a function
-    stack_buffer,           // small, and gone before its function returns
-    object_pool,            // one size, much coming and going
-    multi_pool,             // several sizes, much coming and going
-    multi_arena,            // several sizes that live about equally long
-    monotonic_arena,        // never freed
-    phase_arena,            // freed, but at the end of a phase in which little else happens
-    concurrent_pool,        // one size, freed by other threads than allocated them
-    concurrent_multi_pool,  // several sizes, freed by other threads than allocated them
-    leave,                  // as it is
+    arena,                   // with a reset in the function that owns the lifetimes
+    scratch,                 // last in, first out, within a function
+    stack_buffer,            // small, and gone before its function returns
+    object_pool,             // one size, much coming and going
+    multi_pool,              // several sizes, much coming and going
+    multi_arena,             // several sizes that live about equally long
+    monotonic_arena,         // never freed
+    phase_arena,             // freed, but at the end of a phase in which little else happens
+    concurrent_object_pool,  // one size, freed by other threads than allocated them
+    concurrent_multi_pool,   // several sizes, freed by other threads than allocated them
+    leave,                   // as it is
 };
 
 const char* name_of(verdict v);
@@ -69,13 +69,13 @@ struct measured_saving {
     /// How the gains of programs that followed an advice compare with the replay on a clean heap, as docs/advise.md says:
     /// less, where a program did other work while malloc waited for memory; more, where destructors need not run and data
     /// lies closer together, which is not in the replay.
-    static constexpr double least_of_replay = 0.6;
-    static constexpr double most_of_replay = 2;
+    static constexpr double min_of_replay = 0.6;
+    static constexpr double max_of_replay = 2;
 
     /// What the program may expect: no more than there is.
     interval expected() const noexcept {
-        const double least = nanoseconds.low * (nanoseconds.low > 0 ? least_of_replay : 1);
-        double most = nanoseconds.high * (nanoseconds.high > 0 ? most_of_replay : 1);
+        const double least = nanoseconds.low * (nanoseconds.low > 0 ? min_of_replay : 1);
+        double most = nanoseconds.high * (nanoseconds.high > 0 ? max_of_replay : 1);
         for (const auto* each : {&littered_nanoseconds, &frees_left_out, &littered_frees_left_out}) {
             if (*each) most = std::max(most, (*each)->high);
         }

@@ -150,7 +150,7 @@ nlohmann::json options_json(const advice& each) {
         case verdict::phase_arena:
             return {{"first_block_bytes", each.block_bytes}};
         case verdict::object_pool:
-        case verdict::concurrent_pool:
+        case verdict::concurrent_object_pool:
             return {{"slot_bytes", each.slot_bytes}};
         case verdict::stack_buffer:
             return {{"buffer_bytes", each.buffer_bytes}};

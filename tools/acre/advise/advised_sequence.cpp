@@ -35,12 +35,12 @@ static_assert(sizeof(advised_event) == 16);
 
 using events_by_thread = std::map<std::uint32_t, std::vector<advised_event>>;
 
-events_by_thread advised_events(const history& run, const advice& of, std::size_t most_events) {
+events_by_thread advised_events(const history& run, const advice& of, std::size_t max_events) {
     std::vector<bool> member(run.contexts().size());
     for (const std::uint32_t context : of.contexts) member[context] = true;
     std::vector<std::uint32_t> number_of_slot(run.slots());
     std::uint32_t objects = 0;
-    std::size_t left = most_events;
+    std::size_t left = max_events;
     events_by_thread events;
     run.for_each([&](const recorded_event& each) {
         if (left == 0) return false;
@@ -61,8 +61,8 @@ events_by_thread advised_events(const history& run, const advice& of, std::size_
 
 }  // namespace
 
-sequence advised_sequence(const history& run, const advice& of, std::size_t most_events) {
-    events_by_thread events = advised_events(run, of, most_events);
+sequence advised_sequence(const history& run, const advice& of, std::size_t max_events) {
+    events_by_thread events = advised_events(run, of, max_events);
     sequence_builder builder;
     while (!events.empty()) {
         const auto one_thread = events.extract(events.begin());
@@ -78,9 +78,9 @@ sequence advised_sequence(const history& run, const advice& of, std::size_t most
     return builder.finish();
 }
 
-sequence beginning_of(const history& run, std::size_t most_events) {
+sequence beginning_of(const history& run, std::size_t max_events) {
     sequence_builder builder;
-    std::size_t left = most_events;
+    std::size_t left = max_events;
     run.for_each([&](const recorded_event& each) {
         if (left == 0) return false;
         --left;

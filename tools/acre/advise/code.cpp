@@ -128,8 +128,8 @@ std::string code_of(const advice& each, const call_paths& paths) {
             return multi_pool_code("multi_pool", storage_of(each), owner);
         case verdict::multi_arena:
             return multi_arena_code(each, owner);
-        case verdict::concurrent_pool:
-            return pool_code("concurrent_pool", "", each, owner);
+        case verdict::concurrent_object_pool:
+            return pool_code("concurrent_object_pool", "", each, owner);
         case verdict::concurrent_multi_pool:
             return multi_pool_code("concurrent_multi_pool", "", owner);
         case verdict::leave:

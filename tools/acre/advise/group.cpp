@@ -262,8 +262,8 @@ private:
 
 std::vector<generation_figures> study_generations(const history& run, std::span<const generation_question> questions) {
     // The state of the threads is what takes memory.
-    constexpr std::size_t most_states = std::size_t{1} << 20;
-    const std::size_t together = std::max<std::size_t>(most_states / std::max<std::size_t>(run.threads(), 1), 1);
+    constexpr std::size_t max_states = std::size_t{1} << 20;
+    const std::size_t together = std::max<std::size_t>(max_states / std::max<std::size_t>(run.threads(), 1), 1);
     std::vector<generation_figures> answers;
     while (!questions.empty()) {
         const auto part = questions.first(std::min(together, questions.size()));

@@ -45,7 +45,7 @@ void history::allocate(const event& e, reading& state) {
     const context_and_size sized{number, e.size};
     if (const auto found = state.sizes.find(sized); found != state.sizes.end()) {
         ++found->second;
-    } else if (state.sizes.size() < most_size_counts) {
+    } else if (state.sizes.size() < max_size_counts) {
         state.sizes.emplace(sized, 1);
     }
     ++objects_;
@@ -118,7 +118,7 @@ std::uint32_t history::context_of(std::uint32_t stack, reading& state) {
 }
 
 std::uint32_t history::owner_of(std::uint32_t allocation_node, std::uint32_t free_node, reading& state) const {
-    if (state.owners.size() == most_owners) state.owners.clear();
+    if (state.owners.size() == max_owners) state.owners.clear();
     const auto [place, added] = state.owners.try_emplace(std::uint64_t{allocation_node} << 32 | free_node, 0);
     if (added) place->second = paths_.own_code(paths_.common(allocation_node, free_node));
     return place->second;

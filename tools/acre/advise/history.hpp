@@ -62,7 +62,7 @@ public:
 
     const std::vector<allocation_context>& contexts() const noexcept { return contexts_; }
 
-    /// In the order of contexts and sizes. Different ones beyond `most_size_counts` are not in it.
+    /// In the order of contexts and sizes. Different ones beyond `max_size_counts` are not in it.
     const std::vector<size_count>& sizes() const noexcept { return sizes_; }
 
     std::uint32_t threads() const noexcept { return threads_; }
@@ -93,8 +93,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_size_counts = std::size_t{4} << 20;
-    static constexpr std::size_t most_owners = std::size_t{4} << 20;  // remembered at a time
+    static constexpr std::size_t max_size_counts = std::size_t{4} << 20;
+    static constexpr std::size_t max_owners = std::size_t{4} << 20;  // remembered at a time
 
     /// What for_each knows of the object in a slot.
     struct living_object {

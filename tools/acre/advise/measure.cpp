@@ -24,7 +24,7 @@ constexpr std::uint32_t rounds_of_whole_run = 3;
 constexpr std::uint32_t rounds_of_long_run = 2;
 constexpr double seconds_of_whole_run = 1.5;  // then those of a long run are enough
 constexpr std::uint32_t rounds_on_littered_heap = 5;
-constexpr std::uint32_t fewest_on_littered_heap = 3;
+constexpr std::uint32_t min_on_littered_heap = 3;
 constexpr double seconds_on_littered_heap = 1.5;  // then the fewest are enough
 
 contender contender_of(const advice& each) {
@@ -42,7 +42,7 @@ contender contender_of(const advice& each) {
             return {resource_number("multi_pool"), {}};
         case verdict::multi_arena:
             return {resource_number("multi_arena"), {.count = each.arenas, .bytes = each.arena_bytes}};
-        case verdict::concurrent_pool:
+        case verdict::concurrent_object_pool:
         case verdict::concurrent_multi_pool:
             return {resource_number("concurrent_multi_pool"), {}};
         case verdict::leave:
@@ -137,7 +137,8 @@ void judge(advice& each) {
     if (saving.nanoseconds.high < 0) return leave("malloc is faster here");
     if (saving.nanoseconds.low <= 0) return leave("no gain over malloc could be measured");
     // What threads cost each other in malloc, mostly far more, is not in the figures.
-    const bool of_threads = each.suits == verdict::concurrent_pool || each.suits == verdict::concurrent_multi_pool;
+    const bool of_threads =
+        each.suits == verdict::concurrent_object_pool || each.suits == verdict::concurrent_multi_pool;
     if (!of_threads && saving.share_of_cpu && *saving.share_of_cpu < threshold::worth_the_change) {
         leave(fmt::format("it would save less than {:.0f} % of the CPU time", threshold::worth_the_change * 100));
     }
@@ -148,8 +149,8 @@ std::optional<contender> measure_malloc(replay_host& host, const history& run, a
     const sequence steps = beginning_of(run, longest_replay);
     comparison_options options;
     options.rounds = rounds_of_whole_run;
-    options.fewest_rounds = rounds_of_long_run;
-    options.most_seconds = seconds_of_whole_run;
+    options.min_rounds = rounds_of_long_run;
+    options.max_seconds = seconds_of_whole_run;
     std::vector<contender> preloads = installed_contenders("preloads");
     for (contender& each : preloads) each.time_only = true;
     const comparison found = compare(host, steps.view(), preloads, options);
@@ -194,10 +195,10 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
         if (each.suits != verdict::leave) {
             comparison_options options;
             const double left = seconds_in_all - std::chrono::duration<double>(clock::now() - start).count();
-            options.most_seconds = std::clamp(left / (all - done), 0.0, seconds_an_advice);
+            options.max_seconds = std::clamp(left / (all - done), 0.0, seconds_an_advice);
             const sequence steps = advised_sequence(run, each);
             each.saving.replayed_share = replayed_share(steps, each.figures.events());
-            options.least_saving =
+            options.min_saving =
                 threshold::worth_the_change * each.saving.replayed_share * static_cast<double>(list.cpu_nanoseconds);
             const field took_part{each, best_preload};
             note_clean(each, took_part, compare(host, steps.view(), took_part.contenders, options),
@@ -206,8 +207,8 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
             if (each.says != verdict::leave) {
                 options.litter = litter_for(steps);
                 options.rounds = rounds_on_littered_heap;
-                options.fewest_rounds = fewest_on_littered_heap;
-                options.most_seconds = seconds_on_littered_heap;
+                options.min_rounds = min_on_littered_heap;
+                options.max_seconds = seconds_on_littered_heap;
                 note_littered(each, took_part, compare(host, steps.view(), took_part.on_littered_heap(), options));
             }
         }

@@ -20,7 +20,7 @@ namespace acre::tool {
 namespace {
 
 // Callers that a site of mixed sizes is told apart by.
-constexpr std::size_t most_callers = 4;
+constexpr std::size_t max_callers = 4;
 
 bool depends_on_the_caller(verdict v) {
     return v == verdict::multi_pool || v == verdict::multi_arena || v == verdict::concurrent_multi_pool ||
@@ -30,7 +30,7 @@ bool depends_on_the_caller(verdict v) {
 /// Containers take allocators, and those of make_shared make what is allocated larger: a pool of any size serves them.
 verdict for_containers(verdict v) {
     if (v == verdict::object_pool) return verdict::multi_pool;
-    return v == verdict::concurrent_pool ? verdict::concurrent_multi_pool : v;
+    return v == verdict::concurrent_object_pool ? verdict::concurrent_multi_pool : v;
 }
 
 // For a group whose depth is not known yet: a buffer on the stack needs 0.
@@ -94,7 +94,7 @@ private:
         }
         std::sort(open_.begin(), open_.end());
         context_set open = open_;
-        for (std::size_t callers = 0; callers <= most_callers && !open.empty(); ++callers) {
+        for (std::size_t callers = 0; callers <= max_callers && !open.empty(); ++callers) {
             open = plan_sites_by(open, callers);
         }
     }
@@ -169,7 +169,7 @@ private:
         ruling ruled = rule_for(each.figures, each.escape_depth);
         each.suits = ruled.suits;
         each.reason = std::move(ruled.reason);
-        if (callers < most_callers && depends_on_the_caller(each.suits) && splits_well(each.contexts, callers + 1)) {
+        if (callers < max_callers && depends_on_the_caller(each.suits) && splits_well(each.contexts, callers + 1)) {
             unclear.insert(unclear.end(), each.contexts.begin(), each.contexts.end());
             return;
         }
@@ -178,7 +178,7 @@ private:
 
     /// True when telling one more caller apart gives a part worth a look that is clearer than the whole.
     bool splits_well(const context_set& contexts, std::size_t callers) {
-        for (std::size_t depth = callers; depth <= most_callers; ++depth) {
+        for (std::size_t depth = callers; depth <= max_callers; ++depth) {
             const site_level& level = level_of(depth);
             std::set<std::uint32_t> parts;
             for (const std::uint32_t context : contexts) parts.insert(level.group_of_context[context]);
@@ -282,7 +282,7 @@ private:
     escape_depths depths_;
     context_set given_back_;
     context_set open_;  // to the sites, at first
-    std::array<std::optional<site_level>, most_callers + 1> levels_;
+    std::array<std::optional<site_level>, max_callers + 1> levels_;
     advice_list list_;
 };
 
@@ -323,8 +323,8 @@ const char* name_of(verdict v) {
             return "monotonic_arena";
         case verdict::phase_arena:
             return "phase_arena";
-        case verdict::concurrent_pool:
-            return "concurrent_pool";
+        case verdict::concurrent_object_pool:
+            return "concurrent_object_pool";
         case verdict::concurrent_multi_pool:
             return "concurrent_multi_pool";
         case verdict::leave:

@@ -54,7 +54,7 @@ ruling leave_without_pattern(const group_figures& figures) {
 }
 
 ruling rule_for_freed_elsewhere(const group_figures& figures) {
-    return {has_one_size(figures) ? verdict::concurrent_pool : verdict::concurrent_multi_pool, {}};
+    return {has_one_size(figures) ? verdict::concurrent_object_pool : verdict::concurrent_multi_pool, {}};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace acre::tool {
 namespace {
 
 // Contexts beyond these are too many to look for the few that spoil a scope; the longest-lived are looked at.
-constexpr std::size_t most_trials = 16;
+constexpr std::size_t max_trials = 16;
 
 // Asked in one pass through the run, for candidates that come later.
 constexpr std::size_t questions_ahead = 32;
@@ -26,8 +26,8 @@ std::vector<advice> scope_planner::plan() {
     for (std::size_t i = 0; i < all.size(); ++i) {
         const candidate& each = all[i];
         study_ahead(std::span{all}.subspan(i));
-        std::optional<advice> found = try_scope(each, unclaimed(each.beneath), 1 - threshold::most_evicted);
-        if (!found) found = try_scope(each, unclaimed(each.own), threshold::least_kept);
+        std::optional<advice> found = try_scope(each, unclaimed(each.beneath), 1 - threshold::max_evicted);
+        if (!found) found = try_scope(each, unclaimed(each.own), threshold::min_kept);
         if (!found) continue;
         for (const std::uint32_t context : found->contexts) claimed_[context] = true;
         advices.push_back(std::move(*found));
@@ -54,15 +54,15 @@ void scope_planner::study_ahead(std::span<const candidate> next) {
 std::vector<generation_question> scope_planner::questions_of(const candidate& each) const {
     std::vector<generation_question> questions;
     if (!frees_often(each.function)) return questions;
-    const auto ask = [&](const context_set& open, double least_kept) {
+    const auto ask = [&](const context_set& open, double min_kept) {
         if (!worth_a_look(open)) return;
         const context_set sorted = shortest_lives_first(open);
-        const auto part = static_cast<std::ptrdiff_t>(smallest_part(sorted, least_kept));
+        const auto part = static_cast<std::ptrdiff_t>(smallest_part(sorted, min_kept));
         questions.push_back({each.function, sorted});
         questions.push_back({each.function, context_set(sorted.begin(), sorted.begin() + part)});
     };
-    ask(unclaimed(each.beneath), 1 - threshold::most_evicted);
-    ask(unclaimed(each.own), threshold::least_kept);
+    ask(unclaimed(each.beneath), 1 - threshold::max_evicted);
+    ask(unclaimed(each.own), threshold::min_kept);
     return questions;
 }
 
@@ -102,9 +102,9 @@ std::vector<std::uint32_t> scope_planner::owners_above(std::uint32_t node) const
     return nodes;
 }
 
-/// The largest part of the set that an arena in the function can serve, if that is at least `least_kept` of it: what
+/// The largest part of the set that an arena in the function can serve, if that is at least `min_kept` of it: what
 /// lives longest is left out first.
-std::optional<advice> scope_planner::try_scope(const candidate& from, const context_set& set, double least_kept) {
+std::optional<advice> scope_planner::try_scope(const candidate& from, const context_set& set, double min_kept) {
     if (!worth_a_look(set)) return std::nullopt;
     const context_set sorted = shortest_lives_first(set);
     const auto cut = [&](std::size_t count) { return sorted.begin() + static_cast<std::ptrdiff_t>(count); };
@@ -113,11 +113,11 @@ std::optional<advice> scope_planner::try_scope(const candidate& from, const cont
     std::size_t good = sorted.size();
     std::optional<generation_figures> best = serves(sorted, from.function);
     if (!best) {
-        good = smallest_part(sorted, least_kept);
+        good = smallest_part(sorted, min_kept);
         best = serves(front(good), from.function);
         if (!best) return std::nullopt;
         // Halving between what does and what does not.
-        for (std::size_t bad = sorted.size(), trial = 0; bad - good > 1 && trial < most_trials; ++trial) {
+        for (std::size_t bad = sorted.size(), trial = 0; bad - good > 1 && trial < max_trials; ++trial) {
             const std::size_t middle = good + (bad - good) / 2;
             const auto figures = serves(front(middle), from.function);
             if (figures) best = figures;

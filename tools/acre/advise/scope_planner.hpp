@@ -33,7 +33,7 @@ private:
     void study_ahead(std::span<const candidate> next);
     std::vector<generation_question> questions_of(const candidate& each) const;
     std::vector<std::uint32_t> owners_above(std::uint32_t node) const;
-    std::optional<advice> try_scope(const candidate& from, const context_set& set, double least_kept);
+    std::optional<advice> try_scope(const candidate& from, const context_set& set, double min_kept);
     std::size_t smallest_part(const context_set& sorted, double share) const;
     context_set shortest_lives_first(context_set set) const;
     generation_figures answer_to(const generation_question& question) const;

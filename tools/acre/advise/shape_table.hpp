@@ -22,12 +22,12 @@ struct requested_shape {
 class shape_table {
 public:
     /// Beyond so many different ones, sizes are rounded up.
-    static constexpr std::size_t most_exact = std::size_t{1} << 20;
+    static constexpr std::size_t max_exact = std::size_t{1} << 20;
 
     std::uint32_t number_of(requested_shape shape) {
         const auto found = numbers_.find(shape);
         if (found != numbers_.end()) return found->second;
-        if (shapes_.size() >= most_exact) shape.size = coarse(shape.size);
+        if (shapes_.size() >= max_exact) shape.size = coarse(shape.size);
         const auto [place, added] = numbers_.try_emplace(shape, static_cast<std::uint32_t>(shapes_.size()));
         if (added) shapes_.push_back(shape);
         return place->second;

@@ -15,7 +15,7 @@ std::string allocations_in_words(double mean) {
 }
 
 // Blockers that are named; the others are counted.
-constexpr std::size_t most_named = 4;
+constexpr std::size_t max_named = 4;
 
 std::string location_text(const source_location& place) {
     if (place.file.empty()) return {};
@@ -57,11 +57,11 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
         return a.objects != b.objects ? a.objects > b.objects : a.site < b.site;
     });
     std::string text = "Leave where they are, since they live on: ";
-    for (std::size_t i = 0; i < std::min(sorted.size(), most_named); ++i) {
+    for (std::size_t i = 0; i < std::min(sorted.size(), max_named); ++i) {
         text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", paths.site_text(sorted[i].site),
                             plural(sorted[i].objects, "object", "objects"));
     }
-    if (sorted.size() > most_named) text += fmt::format(" and {} more sites", sorted.size() - most_named);
+    if (sorted.size() > max_named) text += fmt::format(" and {} more sites", sorted.size() - max_named);
     return text + ".";
 }
 
@@ -106,8 +106,8 @@ std::string title_of(const advice& each, const call_paths& paths) {
             return fmt::format("an arena that is never reset for {}", function);
         case verdict::phase_arena:
             return fmt::format("an arena for {}, freed as a whole", function);
-        case verdict::concurrent_pool:
-            return fmt::format("a concurrent_pool for {}", function);
+        case verdict::concurrent_object_pool:
+            return fmt::format("a concurrent_object_pool for {}", function);
         case verdict::concurrent_multi_pool:
             return fmt::format("a concurrent_multi_pool for {}", function);
         case verdict::leave:
@@ -177,7 +177,7 @@ std::string evidence_of(const advice& each, const call_paths& paths) {
                 "freeing them one by one wins nothing back.",
                 figures.growth());
             break;
-        case verdict::concurrent_pool:
+        case verdict::concurrent_object_pool:
         case verdict::concurrent_multi_pool:
             text += fmt::format("{} are freed by another thread than the one that allocated them.",
                                 percent_text(figures.elsewhere_share()));
@@ -271,7 +271,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
                 "The memory comes back only when the arena ends or is reset, at the end of the phase.");
             if (each.figures.threads > 1) cautions.push_back(shared_arena_text(each));
             break;
-        case verdict::concurrent_pool:
+        case verdict::concurrent_object_pool:
         case verdict::concurrent_multi_pool:
             cautions.emplace_back(
                 "Every object must go back to this pool, by whichever thread. What threads cost each other in malloc "

@@ -144,7 +144,7 @@ void add_advise_command(CLI::App& app, command_context& context, command_action&
     cpu_after->needs(cpu_before);
     values
         .whole_number(command->add_option("--top", options->top, "How many advices to measure and show"), "N", 1,
-                      most_shown)
+                      max_shown)
         ->capture_default_str();
     command->add_flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
     command

@@ -22,7 +22,7 @@ inline constexpr int status_usage = 2;
 inline constexpr int status_incomplete = 3;  // the trace was cut off; what is whole was used
 
 /// The most entries of a list that can be asked for.
-inline constexpr std::int64_t most_shown = 1'000'000;
+inline constexpr std::int64_t max_shown = 1'000'000;
 
 /// The methods that --stacks names, in the order of stack_method.
 inline const std::vector<std::string> stack_methods{"trie", "fp", "caller"};

@@ -119,7 +119,7 @@ void add_diff_command(CLI::App& app, command_context& context, command_action& a
     values
         .whole_number(
             command->add_option("--top", options->top, "How many sites to show that grew, and as many that shrank"),
-            "N", 1, most_shown)
+            "N", 1, max_shown)
         ->capture_default_str();
     values.decimal(
         command->add_option("--fail-above", options->fail_above,

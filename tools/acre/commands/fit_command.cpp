@@ -94,11 +94,11 @@ void set_sizes(const std::string& text, selection_options& selected) {
     const std::size_t dots = text.find("..");
     const std::string least = text.substr(0, dots);
     const std::string most = dots == std::string::npos ? least : text.substr(dots + 2);
-    selected.least_bytes = parse_bytes(least);
-    selected.most_bytes = parse_bytes(most);
-    const bool wrong = (!least.empty() && !selected.least_bytes) || (!most.empty() && !selected.most_bytes) ||
+    selected.min_bytes = parse_bytes(least);
+    selected.max_bytes = parse_bytes(most);
+    const bool wrong = (!least.empty() && !selected.min_bytes) || (!most.empty() && !selected.max_bytes) ||
                        (least.empty() && most.empty()) ||
-                       selected.least_bytes.value_or(0) > selected.most_bytes.value_or(~std::uint64_t{0});
+                       selected.min_bytes.value_or(0) > selected.max_bytes.value_or(~std::uint64_t{0});
     if (wrong)
         throw CLI::ValidationError{"--sizes", "'" + text + "' is no range of sizes, such as 16..256, ..4K or 64"};
 }
@@ -215,7 +215,7 @@ void add_fit_command(CLI::App& app, command_context& context, command_action& ac
     add_selection_options(*command, values, *options);
     values.whole_number(
         command->add_option("--open", options->open, "Arenas that a multi_arena keeps open besides the one in use"),
-        "N", 0, acre::multi_arena::most_open);
+        "N", 0, acre::multi_arena::max_open);
     values.file(
         command->add_option("--plot", options->plot, "Write a picture of the front of multi_arena to this SVG file"));
     command->add_flag("--no-check", options->without_check, "Do not replay what was found");

@@ -37,7 +37,7 @@ void add_info_command(CLI::App& app, command_context& context, command_action& a
     context.values.trace(command->add_option("FILE", options->file, "The trace")->required());
     context.values
         .whole_number(command->add_option("--top", options->top, "How many sites and scopes to show"), "N", 1,
-                      most_shown)
+                      max_shown)
         ->capture_default_str();
     command->add_flag("--json", options->json, "Print an object for machines");
     command->footer(

@@ -48,8 +48,8 @@ int run_finish(const finish_options& options, const command_context& context) {
 /// What --max-size is given, as CLI11 wants it checked: replaced by plain bytes, or a sentence.
 std::string to_bytes(std::string& text) {
     const std::optional<std::uint64_t> bytes = parse_bytes(text);
-    if (!bytes || *bytes < least_max_bytes) {
-        return "'" + text + "' is not a size of " + bytes_text(least_max_bytes) +
+    if (!bytes || *bytes < min_max_bytes) {
+        return "'" + text + "' is not a size of " + bytes_text(min_max_bytes) +
                " or more: write digits, and K, M, G or T for powers of 1024, as in 500M";
     }
     text = std::to_string(*bytes);
@@ -61,7 +61,7 @@ stack_method method_of(const std::string& name) {
                                      stack_methods.begin());
 }
 
-constexpr std::uint32_t most_sampling = 1'000'000;
+constexpr std::uint32_t max_sampling = 1'000'000;
 
 /// The number of a signal that a recording may be paused by, 0 of any other; with or without SIG.
 int signal_of(std::string name) {
@@ -111,7 +111,7 @@ void add_record_command(CLI::App& app, command_context& context, command_action&
         ->check(CLI::Validator{check_signal, ""});
     values.whole_number(command->add_option("--sample", options->sampling_period,
                                             "Record one allocation in N on average, and its free: for long runs"),
-                        "N", 1, most_sampling);
+                        "N", 1, max_sampling);
     values
         .text(command->add_option("--max-size", options->max_bytes,
                                   "Stop recording when so many bytes are logged: 256K or more, in K, M, G or T"),

@@ -23,7 +23,7 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::uint32_t most_rounds = 100'000;
+constexpr std::uint32_t max_rounds = 100'000;
 
 enum class heap_kind : std::uint8_t { clean, littered, both };
 
@@ -211,7 +211,7 @@ void add_replay_command(CLI::App& app, command_context& context, command_action&
         ->allow_extra_args(false);
     values.whole_number(
         command->add_option("--rounds", options->rounds, "Rounds to play; without it as many as the figures need"), "N",
-        1, most_rounds);
+        1, max_rounds);
     add_choice(*command, values, "--heap", options->heap, heap_kinds,
                "littered is fragmented, as a long-running program's is")
         ->default_str("both");

@@ -33,8 +33,8 @@ namespace acre::tool {
 namespace {
 
 constexpr std::size_t sites_shown = 25;
-constexpr std::uint64_t most_replayed = 500'000;  // events: a comparison needs no more
-constexpr double replay_seconds = 2;              // for the rounds beyond the first few
+constexpr std::uint64_t max_replayed = 500'000;  // events: a comparison needs no more
+constexpr double replay_seconds = 2;             // for the rounds beyond the first few
 
 // In a thread of its own; where the system gives no thread, for lack of memory or by a limit, afterwards.
 constexpr std::launch beside = std::launch::async | std::launch::deferred;
@@ -137,13 +137,13 @@ private:
     replay_outcome replay(const history& run, const trace_summary& summary) {
         replay_outcome outcome;
         outcome.trace = options_.file;
-        outcome.events = std::min(summary.events, most_replayed);
+        outcome.events = std::min(summary.events, max_replayed);
         outcome.threads = summary.threads;
         outcome.contenders = installed_contenders("peers,arena,multi_arena,pool,multi_pool,concurrent_multi_pool");
-        const sequence steps = beginning_of(run, most_replayed);
+        const sequence steps = beginning_of(run, max_replayed);
         outcome.peak_bytes = steps.peak_bytes;
         comparison_options how;
-        how.most_seconds = replay_seconds;
+        how.max_seconds = replay_seconds;
         progress_bar bar{"replaying", !context_.quiet};
         how.progress = [&](double done) { bar.show(done); };
         outcome.heaps.push_back({0, compare(context_.host(), steps.view(), outcome.contenders, how)});
@@ -179,7 +179,7 @@ void add_report_command(CLI::App& app, command_context& context, command_action&
         "-o,--output", options->output, "The page to write, - for standard output; without it TRACE.html"));
     values
         .whole_number(command->add_option("--top", options->top, "How many advices to measure and show"), "N", 1,
-                      most_shown)
+                      max_shown)
         ->capture_default_str();
     values.file(command->add_option("--fit", options->fits, "Show what 'acre fit --json' printed into this file, too"))
         ->allow_extra_args(false);

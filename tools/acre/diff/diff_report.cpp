@@ -52,7 +52,7 @@ std::string share_of_run(const run_difference& difference, measure what, const g
 std::string sites_table(const run_difference& difference, const diff_view& view, bool grew) {
     const auto sites = difference.changed(view.by, grew);
     if (sites.empty()) return {};
-    const std::size_t shown = std::min(view.most_sites, sites.size());
+    const std::size_t shown = std::min(view.max_sites, sites.size());
     std::string text = "\n" +
                        styled(fmt::format("What {}, by {} ({} of {})", grew ? "grew" : "shrank", title_of(view.by),
                                           shown, plural(sites.size(), "site", "sites")),
@@ -93,7 +93,7 @@ nlohmann::json sites_json(const run_difference& difference, const diff_view& vie
     constexpr const char* presence_names[] = {"both", "before", "after"};
     nlohmann::json sites = nlohmann::json::array();
     for (const site_difference* each : difference.changed(view.by, grew)) {
-        if (sites.size() == view.most_sites) break;
+        if (sites.size() == view.max_sites) break;
         nlohmann::json site = measures_json(*each);
         site["function"] = each->function;
         site["file"] = each->file;

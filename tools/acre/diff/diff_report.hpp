@@ -13,7 +13,7 @@ namespace acre::tool {
 /// The most changed by a measure come first, at most so many that grew and so many that shrank.
 struct diff_view {
     measure by = measure::bytes;
-    std::size_t most_sites = 10;
+    std::size_t max_sites = 10;
 };
 
 std::string diff_text(const run_difference& difference, const trace_reader& before, const trace_reader& after,

@@ -11,7 +11,7 @@ namespace acre::tool {
 namespace {
 
 // Functions of so many sites are aligned, at most.
-constexpr std::size_t most_aligned = 500;
+constexpr std::size_t max_aligned = 500;
 
 using numbers = std::vector<std::size_t>;
 
@@ -60,7 +60,7 @@ private:
     std::vector<site_pair> found_again(const numbers& before, const numbers& after) const {
         std::vector<site_pair> same = at_the_same_place(before, after);
         const bool nothing_moved = same.size() == before.size() && same.size() == after.size();
-        if (nothing_moved || before.size() > most_aligned || after.size() > most_aligned) return same;
+        if (nothing_moved || before.size() > max_aligned || after.size() > max_aligned) return same;
         return align_sites(sites_of(before_, before), sites_of(after_, after));
     }
 

@@ -8,7 +8,7 @@ namespace {
 
 // Far above what a recording has. Calls beyond the first are taken for their caller; beyond the second a trace is refused.
 constexpr std::uint32_t deepest = 4096;
-constexpr std::size_t most_nodes = std::size_t{1} << 23;
+constexpr std::size_t max_nodes = std::size_t{1} << 23;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::uint32_t label_tree::child(std::uint32_t parent, std::uint32_t label) {
     const auto [place, added] =
         children_.try_emplace(std::uint64_t{parent} << 32 | label, static_cast<std::uint32_t>(nodes_.size()));
     if (added) {
-        if (nodes_.size() == most_nodes) throw tool_error{"the stacks of the trace are absurdly large"};
+        if (nodes_.size() == max_nodes) throw tool_error{"the stacks of the trace are absurdly large"};
         nodes_.push_back({parent, label, depth + 1});
     }
     return place->second;

@@ -19,7 +19,7 @@ constexpr int compression_level = 3;
 constexpr std::size_t longest_bound = 64;  // bytes of a text in the statistics
 // A dictionary of numbers is worth it when each stands for several values.
 constexpr std::size_t values_per_entry = 4;
-constexpr std::size_t most_entries = 1 << 15;
+constexpr std::size_t max_entries = 1 << 15;
 
 void put_text(byte_sink& to, std::string_view text) {
     to.little_endian(text.size(), 4);
@@ -172,7 +172,7 @@ encoding column_values::put_values(byte_sink& page, byte_sink& dictionary, std::
 
 /// By a dictionary where few numbers repeat, else by their differences.
 encoding column_values::put_numbers(byte_sink& page, byte_sink& dictionary, std::size_t& entries) const {
-    const std::size_t limit = description_.rises ? 0 : std::min(numbers_.size() / values_per_entry, most_entries);
+    const std::size_t limit = description_.rises ? 0 : std::min(numbers_.size() / values_per_entry, max_entries);
     std::unordered_map<std::uint64_t, std::uint32_t> places;
     std::vector<std::uint32_t> indexes;
     for (const std::uint64_t each : numbers_) {

@@ -10,10 +10,10 @@ namespace acre::tool {
 
 namespace {
 
-constexpr double most_share = 0.05;  // of the objects, for all blockers together
-constexpr std::size_t most_blockers = 8;
+constexpr double max_share = 0.05;  // of the objects, for all blockers together
+constexpr std::size_t max_blockers = 8;
 constexpr std::uint64_t objects_an_arena = 16;  // in the arenas that are looked at
-constexpr std::uint64_t fewest_arenas = 8;      // below, nothing is worth a look
+constexpr std::uint64_t min_arenas = 8;         // below, nothing is worth a look
 
 /// Looks, at the moment when most arenas are taken, at who lives in them: each arena is the fault of those in it, in equal
 /// parts. Where few live, they have outlived the others.
@@ -84,9 +84,9 @@ std::vector<blocking_site> suspects(const event_source& source, const census& of
     blame_pass pass{at, site};
     play(source, pass);
     std::vector<blocking_site> found;
-    auto left = static_cast<std::uint64_t>(static_cast<double>(of.objects) * most_share);
+    auto left = static_cast<std::uint64_t>(static_cast<double>(of.objects) * max_share);
     for (const auto& each : pass.result()) {
-        if (found.size() == most_blockers || each.arenas < 1) break;
+        if (found.size() == max_blockers || each.arenas < 1) break;
         if (each.objects > left) continue;
         left -= each.objects;
         found.push_back({each.site, each.objects});
@@ -112,7 +112,7 @@ blocker_figures find_blockers(const event_source& source, const census& of, cons
     blocker_figures result;
     const std::uint64_t bytes = size_for_objects(front, of, objects_an_arena);
     result.with = *std::ranges::find(front.tried, bytes, &acre::multi_arena_fit::bytes);
-    if (result.with.arenas < fewest_arenas) return result;
+    if (result.with.arenas < min_arenas) return result;
     std::vector<blocking_site> found = suspects(source, of, result.with, site);
     if (found.empty()) return result;
 

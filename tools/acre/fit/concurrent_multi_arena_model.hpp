@@ -1,6 +1,6 @@
 // An acre::concurrent_multi_arena in numbers: how many arenas suffice for the recorded order of all threads.
 //
-// It follows shared_counted_arenas.hpp with a part for each thread, which threads keep to the end since a trace does not say
+// It follows lock_free_arenas.hpp with a part for each thread, which threads keep to the end since a trace does not say
 // when they ended. The arena that threads share is not counted on, and never serves anything here; where it does, fewer
 // arenas may do: what is said suffices for this order, and another order of the threads may need more.
 #pragma once
@@ -59,13 +59,13 @@ public:
     std::uint64_t arena_bytes() const noexcept { return size_ * granule_bytes; }
 
     /// That suffice: one is the shared one, and half of them are enough for every thread to have its own.
-    std::uint64_t arenas() const noexcept { return std::max<std::uint64_t>(most_taken_ + 1, 2 * threads_); }
+    std::uint64_t arenas() const noexcept { return std::max<std::uint64_t>(max_taken_ + 1, 2 * threads_); }
 
     bool gave_up() const noexcept { return gave_up_; }
 
 private:
-    static constexpr std::uint32_t none = most_granules;
-    static constexpr std::uint32_t closed = most_granules;
+    static constexpr std::uint32_t none = max_granules;
+    static constexpr std::uint32_t closed = max_granules;
 
     struct arena {
         std::uint32_t live = 0;
@@ -92,7 +92,7 @@ private:
     /// Of the arena that is open and `next`, the one with more room left is open from then on.
     place put_in_next(part& mine, std::uint32_t next, std::uint32_t granules, std::uint32_t thread) {
         ++taken_;
-        most_taken_ = std::max(most_taken_, taken_);
+        max_taken_ = std::max(max_taken_, taken_);
         if (mine.open == none) ++threads_;
         if (mine.open != none && size_ - granules < size_ - mine.used) {
             arenas_[next].live = 1;
@@ -113,7 +113,7 @@ private:
             empty_.pop_back();
             return next;
         }
-        if (arenas_.size() + 1 > most_granules / size_) {
+        if (arenas_.size() + 1 > max_granules / size_) {
             gave_up_ = true;
             return none;
         }
@@ -131,7 +131,7 @@ private:
     bool gave_up_ = false;
     std::uint64_t threads_ = 0;
     std::uint64_t taken_ = 0;
-    std::uint64_t most_taken_ = 0;
+    std::uint64_t max_taken_ = 0;
     std::vector<arena> arenas_;
     std::vector<std::uint32_t> empty_;
     std::vector<part> parts_;  // by thread

@@ -10,7 +10,7 @@ namespace acre::tool {
 
 namespace {
 
-constexpr double most_outside_generations = 0.1;
+constexpr double max_outside_generations = 0.1;
 constexpr const char* opening =
     "#include <acre/acre.hpp>\n"
     "using namespace acre::literals;\n";
@@ -23,7 +23,7 @@ std::string open_option(const acre::multi_arena_fit& pair) {
 
 bool dies_together(const census& of) {
     const auto inside = static_cast<double>(of.generations.objects);
-    return of.generations.count > 1 && inside >= static_cast<double>(of.objects) * (1 - most_outside_generations);
+    return of.generations.count > 1 && inside >= static_cast<double>(of.objects) * (1 - max_outside_generations);
 }
 
 std::uint64_t arena_block_bytes(const census& of) {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <acre/arenas/arena.hpp>
-#include <acre/pools/bitmap_slabs.hpp>
-#include <acre/pools/slab_geometry.hpp>
+#include <acre/pools/detail/bitmap_slabs.hpp>
+#include <acre/pools/detail/slab_geometry.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -21,8 +21,8 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::size_t most_pairs = 12;
-constexpr std::size_t most_sizes = 10;
+constexpr std::size_t max_pairs = 12;
+constexpr std::size_t max_sizes = 10;
 constexpr double too_much = 3;  // times what lives at the peak
 constexpr const char* mixed_lives =
     "Even the least is several times what lives: short and long lives are too mixed for this type, acre::multi_pool "
@@ -54,19 +54,19 @@ std::string indented(const std::string& code) {
 /// Bytes that a pool of such slots takes from upstream for the most that live at a time.
 std::uint64_t pool_bytes(const size_use& of) {
     const auto geometry =
-        acre::slab_geometry::of(static_cast<std::size_t>(std::max<std::uint64_t>(of.bytes, 1)),
-                                static_cast<std::size_t>(std::min<std::uint64_t>(
-                                    of.alignment, acre::natural_alignment(of.bytes == 0 ? 1 : of.bytes))));
-    return acre::bitmap_slabs::required_bytes(geometry, of.peak_objects);
+        acre::detail::slab_geometry::of(static_cast<std::size_t>(std::max<std::uint64_t>(of.bytes, 1)),
+                                        static_cast<std::size_t>(std::min<std::uint64_t>(
+                                            of.alignment, acre::natural_alignment(of.bytes == 0 ? 1 : of.bytes))));
+    return acre::detail::bitmap_slabs::required_bytes(geometry, of.peak_objects);
 }
 
 /// The ends, the best, and of the others those that leave the gaps alike.
 std::vector<acre::multi_arena_fit> shown_pairs(const multi_arena_front& front) {
-    if (front.pairs.size() <= most_pairs) return front.pairs;
+    if (front.pairs.size() <= max_pairs) return front.pairs;
     std::vector<acre::multi_arena_fit> shown;
     for (std::size_t i = 0; i < front.pairs.size(); ++i) {
-        const std::size_t before = i * (most_pairs - 1) / front.pairs.size();
-        const std::size_t after = (i + 1) * (most_pairs - 1) / front.pairs.size();
+        const std::size_t before = i * (max_pairs - 1) / front.pairs.size();
+        const std::size_t after = (i + 1) * (max_pairs - 1) / front.pairs.size();
         if (i == 0 || i == front.smallest || before != after) shown.push_back(front.pairs[i]);
     }
     return shown;
@@ -183,16 +183,16 @@ private:
             return;
         }
         std::vector<std::vector<std::string>> rows{{"size", "allocations", "slots at the peak", "pool", "typed_arena"}};
-        for (std::size_t i = 0; i < std::min(figures_.sizes.size(), most_sizes); ++i) {
+        for (std::size_t i = 0; i < std::min(figures_.sizes.size(), max_sizes); ++i) {
             const size_use& each = figures_.sizes[i];
             rows.push_back({count_text(each.bytes) + " B", count_text(each.objects), count_text(each.peak_objects),
                             bytes_text(pool_bytes(each)), bytes_text(each.bytes * each.peak_objects)});
         }
         out_ += table_text(rows, {});
-        if (figures_.sizes.size() > most_sizes) {
+        if (figures_.sizes.size() > max_sizes) {
             out_ += sentence(fmt::format("and {} that take{} less",
-                                         plural(figures_.sizes.size() - most_sizes, "size", "sizes"),
-                                         figures_.sizes.size() - most_sizes == 1 ? "s" : ""));
+                                         plural(figures_.sizes.size() - max_sizes, "size", "sizes"),
+                                         figures_.sizes.size() - max_sizes == 1 ? "s" : ""));
         }
         if (figures_.larger.objects != 0) {
             out_ += sentence(fmt::format("{} of more than {} bytes, too large for slots.",

@@ -32,8 +32,8 @@ private:
 struct limits {
     double smallest_arena = 0;
     double largest_arena = 0;
-    double least_total = 0;
-    double most_total = 0;
+    double min_total = 0;
+    double max_total = 0;
 };
 
 double total_of(const front_picture& of, const acre::multi_arena_fit& pair) {
@@ -45,12 +45,12 @@ limits limits_of(const front_picture& of) {
     limits found;
     found.smallest_arena = static_cast<double>(of.front.tried.front().bytes);
     found.largest_arena = std::max(static_cast<double>(of.front.tried.back().bytes), 2 * found.smallest_arena);
-    found.least_total = std::max<double>(static_cast<double>(of.peak_bytes), 1);
+    found.min_total = std::max<double>(static_cast<double>(of.peak_bytes), 1);
     for (const acre::multi_arena_fit& each : of.front.tried) {
-        found.least_total = std::min(found.least_total, total_of(of, each));
-        found.most_total = std::max(found.most_total, total_of(of, each));
+        found.min_total = std::min(found.min_total, total_of(of, each));
+        found.max_total = std::max(found.max_total, total_of(of, each));
     }
-    found.most_total = std::max(found.most_total, 2 * found.least_total);
+    found.max_total = std::max(found.max_total, 2 * found.min_total);
     return found;
 }
 
@@ -128,7 +128,7 @@ public:
         : of_{of},
           within_{limits_of(of)},
           x_{within_.smallest_arena, within_.largest_arena, svg_left, svg_width - svg_right},
-          y_{within_.least_total, within_.most_total, svg_height - svg_bottom, svg_top} {}
+          y_{within_.min_total, within_.max_total, svg_height - svg_bottom, svg_top} {}
 
     std::string text() {
         out_ = fmt::format(
@@ -151,7 +151,7 @@ private:
                 "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4}</text>\n",
                 x, svg_top, svg_height - svg_bottom, svg_height - svg_bottom + 18, tick_text(bytes));
         });
-        ticks(within_.least_total, within_.most_total, [&](std::uint64_t bytes) {
+        ticks(within_.min_total, within_.max_total, [&](std::uint64_t bytes) {
             const double y = y_(static_cast<double>(bytes));
             out_ += fmt::format(
                 "<line class=\"grid\" x1=\"{1}\" y1=\"{0:.1f}\" x2=\"{2}\" y2=\"{0:.1f}\"/>"
@@ -230,7 +230,7 @@ private:
 std::string plot_text(const front_picture& of) {
     const limits within = limits_of(of);
     const scale x{within.smallest_arena, within.largest_arena, 0, double{text_width - 1}};
-    const scale y{within.least_total, within.most_total, double{text_height - 1}, 0};
+    const scale y{within.min_total, within.max_total, double{text_height - 1}, 0};
     text_canvas canvas;
     if (of.peak_bytes != 0) canvas.fill_row(y(static_cast<double>(of.peak_bytes)), '-');
     const auto draw = [&](const acre::multi_arena_fit& each, char mark) {
@@ -242,8 +242,8 @@ std::string plot_text(const front_picture& of) {
     const std::string right = bytes_text(static_cast<std::uint64_t>(within.largest_arena));
     const std::string left = bytes_text(static_cast<std::uint64_t>(within.smallest_arena));
     return fmt::format("  bytes in all\n{}{:12}+{:->{}}\n{:13}{}{:>{}}\n{:13}{}\n",
-                       canvas.text(bytes_text(static_cast<std::uint64_t>(within.most_total)),
-                                   bytes_text(static_cast<std::uint64_t>(within.least_total))),
+                       canvas.text(bytes_text(static_cast<std::uint64_t>(within.max_total)),
+                                   bytes_text(static_cast<std::uint64_t>(within.min_total))),
                        "", "", text_width, "", left, right, text_width - left.size(), "",
                        "bytes of an arena; # least in all, * front, . others tried, - alive at the peak");
 }

@@ -13,7 +13,7 @@ namespace acre::tool {
 namespace {
 
 // Arenas begin at multiples of no more.
-constexpr std::uint64_t most_alignment = 4096;
+constexpr std::uint64_t max_alignment = 4096;
 constexpr std::uint64_t largest_object = std::uint64_t{16} << 30;
 constexpr std::uint64_t finer_steps = 16;  // between the neighbours of the best
 
@@ -23,10 +23,10 @@ using pairs = std::vector<acre::multi_arena_fit>;
 void note_impossible(multi_arena_front& front, const census& of) {
     if (of.objects == 0) {
         front.impossible = "nothing is selected";
-    } else if (of.strictest > most_alignment) {
+    } else if (of.strictest > max_alignment) {
         front.impossible =
             fmt::format("an allocation is aligned to {} bytes, and arenas begin at multiples of at most {} bytes",
-                        of.strictest, most_alignment);
+                        of.strictest, max_alignment);
         front.culprit = of.strictest_stack;
     } else if (of.largest > largest_object) {
         front.impossible = fmt::format("the largest allocation takes {} bytes", of.largest);

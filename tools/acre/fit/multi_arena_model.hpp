@@ -1,6 +1,6 @@
 // An acre::multi_arena in numbers: where each allocation comes to lie, and how many arenas the recorded order needs.
 //
-// It follows counted_arenas.hpp, but never runs out of arenas. Empty arenas are all alike, so until it takes arena n + 1 it
+// It follows refcounted_arenas.hpp, but never runs out of arenas. Empty arenas are all alike, so until it takes arena n + 1 it
 // does what a multi_arena of n arenas does until it refuses. So the most arenas that were taken at a time are exactly the
 // fewest with which nothing is refused: with one less, that request is.
 #pragma once
@@ -21,11 +21,11 @@ namespace acre::tool {
 /// Sizes, alignments and places are in granules of so many bytes, as a multi_arena counts them.
 inline constexpr std::uint64_t granule_bytes = acre::multi_arena::granule;
 
-/// Granules that so many bytes take; those of more than a model can hold are `most_granules`.
-inline constexpr std::uint32_t most_granules = std::numeric_limits<std::uint32_t>::max();
+/// Granules that so many bytes take; those of more than a model can hold are `max_granules`.
+inline constexpr std::uint32_t max_granules = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t granules_of(std::uint64_t bytes) noexcept {
     const std::uint64_t granules = bytes / granule_bytes + (bytes % granule_bytes != 0 || bytes == 0 ? 1 : 0);
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(granules, most_granules));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(granules, max_granules));
 }
 
 /// The arenas must be multiples of every alignment asked for, so that places do not depend on addresses, and no smaller
@@ -62,7 +62,7 @@ public:
     std::uint64_t arena_bytes() const noexcept { return size_ * granule_bytes; }
 
     /// The fewest with which nothing so far is refused.
-    std::uint64_t arenas() const noexcept { return most_taken_; }
+    std::uint64_t arenas() const noexcept { return max_taken_; }
 
     /// True when more memory was needed than is counted here (64 GiB); arenas() is meaningless then.
     bool gave_up() const noexcept { return gave_up_; }
@@ -73,7 +73,7 @@ public:
     std::uint32_t live_in(std::uint32_t index) const noexcept { return arenas_[index].live; }
 
 private:
-    static constexpr std::uint32_t none = most_granules;
+    static constexpr std::uint32_t none = max_granules;
 
     struct arena {
         std::uint32_t used = 0;
@@ -106,7 +106,7 @@ private:
             empty_.pop_back();
             return next;
         }
-        if (arenas_.size() + 1 > most_granules / size_) {
+        if (arenas_.size() + 1 > max_granules / size_) {
             gave_up_ = true;
             return none;
         }
@@ -127,7 +127,7 @@ private:
 
     /// Of the arena in use and `added`, the one with more room left is used next.
     void use(std::uint32_t added) {
-        most_taken_ = std::max(most_taken_, ++taken_);
+        max_taken_ = std::max(max_taken_, ++taken_);
         std::uint32_t other = active_;
         if (other == none || room(added) >= room(other)) {
             active_ = added;
@@ -155,10 +155,10 @@ private:
     std::uint32_t active_ = none;
     bool gave_up_ = false;
     std::uint64_t taken_ = 0;
-    std::uint64_t most_taken_ = 0;
+    std::uint64_t max_taken_ = 0;
     std::vector<arena> arenas_;
     std::vector<std::uint32_t> empty_;
-    std::array<std::uint32_t, acre::multi_arena::most_open> kept_{};
+    std::array<std::uint32_t, acre::multi_arena::max_open> kept_{};
     std::size_t kept_count_ = 0;
 };
 

@@ -11,8 +11,8 @@
 
 namespace acre::tool {
 
-class threads_in_turn : public acre::shared_counted_arenas<acre::detail::upstream_shared_arenas> {
-    using base = acre::shared_counted_arenas<acre::detail::upstream_shared_arenas>;
+class threads_in_turn : public acre::detail::lock_free_arenas<acre::detail::upstream_shared_arenas> {
+    using base = acre::detail::lock_free_arenas<acre::detail::upstream_shared_arenas>;
 
 public:
     explicit threads_in_turn(const acre::concurrent_multi_arena_options& options)
@@ -24,7 +24,7 @@ public:
         part* mine = part_of(thread);
         void* p = nullptr;
         if (mine != nullptr && is_ordinary(alignment) && place_in_open(*mine, bytes, p)) return p;
-        return place_rarely(mine, bytes, alignment);
+        return place_slow(mine, bytes, alignment);
     }
 
     void deallocate(void* p, std::size_t bytes, std::uint32_t thread) {

@@ -217,13 +217,13 @@ nlohmann::json scope_json(const scope_summary& scope) {
 }  // namespace
 
 std::string info_text(const trace_reader& reader, const call_paths& paths, const trace_summary& summary,
-                      std::size_t most_sites) {
+                      std::size_t max_sites) {
     std::string text = figures(reader, summary);
-    if (summary.allocated.count == 0) return text + scopes_text(summary, most_sites);
+    if (summary.allocated.count == 0) return text + scopes_text(summary, max_sites);
     text += "\n" + styled("Sizes", style::bold) + "\n" + sizes_table(summary);
     text += "\n" + styled("Lifetimes", style::bold) + "\n" + lifetimes_table(summary);
-    text += scopes_text(summary, most_sites);
-    const std::size_t shown = std::min(most_sites, summary.sites.size());
+    text += scopes_text(summary, max_sites);
+    const std::size_t shown = std::min(max_sites, summary.sites.size());
     text += "\n" + styled(fmt::format("Sites, most bytes first ({} of {})", shown, summary.sites.size()), style::bold) +
             "\n";
     for (std::size_t i = 0; i < shown; ++i) text += site_lines(paths, summary, summary.sites[i]);
@@ -231,7 +231,7 @@ std::string info_text(const trace_reader& reader, const call_paths& paths, const
 }
 
 nlohmann::json info_json(const trace_reader& reader, const call_paths& paths, const trace_summary& summary,
-                         std::size_t most_sites) {
+                         std::size_t max_sites) {
     const trace_header& header = reader.header();
     nlohmann::json sizes = nlohmann::json::array();
     for (std::size_t i = 0; i < summary.sizes.size(); ++i) {
@@ -247,11 +247,11 @@ nlohmann::json info_json(const trace_reader& reader, const call_paths& paths, co
         lifetimes.push_back(std::move(entry));
     }
     nlohmann::json sites = nlohmann::json::array();
-    for (std::size_t i = 0; i < std::min(most_sites, summary.sites.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(max_sites, summary.sites.size()); ++i) {
         sites.push_back(site_json(paths, summary.sites[i]));
     }
     nlohmann::json scopes = nlohmann::json::array();
-    for (std::size_t i = 0; i < std::min(most_sites, summary.scopes.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(max_sites, summary.scopes.size()); ++i) {
         scopes.push_back(scope_json(summary.scopes[i]));
     }
     return {{"trace", reader.path().string()},

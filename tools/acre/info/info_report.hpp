@@ -10,8 +10,8 @@
 namespace acre::tool {
 
 std::string info_text(const trace_reader& reader, const call_paths& paths, const trace_summary& summary,
-                      std::size_t most_sites);
+                      std::size_t max_sites);
 nlohmann::json info_json(const trace_reader& reader, const call_paths& paths, const trace_summary& summary,
-                         std::size_t most_sites);
+                         std::size_t max_sites);
 
 }  // namespace acre::tool

@@ -140,7 +140,7 @@ struct scope_name_record {
     std::uint32_t number;  // from 1
     std::uint32_t text_bytes;
 };
-inline constexpr std::uint32_t most_scope_names = 1 << 16;
+inline constexpr std::uint32_t max_scope_names = 1 << 16;
 
 /// A pause chunk: from here on allocations are not recorded, or are again.
 struct pause_record {

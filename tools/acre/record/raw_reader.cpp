@@ -16,11 +16,11 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::uint32_t most_threads = 1 << 22;
-constexpr std::uint32_t most_modules = 1 << 16;
+constexpr std::uint32_t max_threads = 1 << 22;
+constexpr std::uint32_t max_modules = 1 << 16;
 
 // Of the file, while its chunks are looked for: with each page that is read, the system maps those around it.
-constexpr std::size_t most_mapped = std::size_t{32} << 20;
+constexpr std::size_t max_mapped = std::size_t{32} << 20;
 
 /// The fields of a head, which lie in the file as they do in memory.
 template <typename T>
@@ -123,7 +123,7 @@ void raw_reader::read_chunks() {
     std::size_t mapped_from = 0;
     while (end - offset >= sizeof(raw::chunk_head)) {
         offset += std::min(read_chunk(offset), end - offset);
-        if (offset - mapped_from < most_mapped) continue;
+        if (offset - mapped_from < max_mapped) continue;
         file_.let_go(file_.bytes().subspan(mapped_from, offset - mapped_from));
         mapped_from = offset;
     }
@@ -144,12 +144,12 @@ std::size_t raw_reader::read_chunk(std::size_t offset) {
     const std::size_t capacity = field<std::uint32_t>(rest, offsetof(raw::chunk_head, capacity));
     const auto body = rest.subspan(sizeof(raw::chunk_head));
     const std::uint64_t most = std::min(capacity, body.size()) / entry_bytes(kind);
-    if (count > most || capacity > body.size() || thread >= most_threads) damaged_ = true;
+    if (count > most || capacity > body.size() || thread >= max_threads) damaged_ = true;
     count = std::min(count, most);
     const auto clock = field<raw::clock_pair>(rest, offsetof(raw::chunk_head, clock));
     if (clock.ticks > last_clock_.ticks) last_clock_ = clock;
     const segment found{first, count, offset + sizeof(raw::chunk_head)};
-    if (kind == raw::chunk_kind::rows && thread < most_threads) {
+    if (kind == raw::chunk_kind::rows && thread < max_threads) {
         if (thread >= row_segments_.size()) row_segments_.resize(thread + 1);
         row_segments_[thread].push_back(found);
     } else if (kind == raw::chunk_kind::nodes) {
@@ -173,7 +173,7 @@ void raw_reader::read_module(std::span<const std::byte> bytes) {
     raw::module_record record{};
     if (bytes.size() >= sizeof record) record = copy_of<raw::module_record>(bytes);
     const std::uint64_t needed = sizeof record + std::uint64_t{record.build_id_bytes} + record.path_bytes;
-    if (record.number == 0 || record.number >= most_modules || needed > bytes.size()) {
+    if (record.number == 0 || record.number >= max_modules || needed > bytes.size()) {
         damaged_ = true;
         return;
     }
@@ -199,7 +199,7 @@ void raw_reader::read_command(std::span<const std::byte> bytes) {
 void raw_reader::read_scope_name(std::span<const std::byte> bytes) {
     raw::scope_name_record record{};
     if (bytes.size() >= sizeof record) record = copy_of<raw::scope_name_record>(bytes);
-    if (record.number == 0 || record.number > raw::most_scope_names ||
+    if (record.number == 0 || record.number > raw::max_scope_names ||
         record.text_bytes > bytes.size() - sizeof record) {
         damaged_ = true;
         return;

@@ -12,7 +12,7 @@
 namespace acre::tool {
 
 /// The least limit of the raw log: the program's name, a chunk of rows, a chunk of stacks.
-inline constexpr std::uint64_t least_max_bytes = 256 * 1024;
+inline constexpr std::uint64_t min_max_bytes = 256 * 1024;
 
 struct record_options {
     std::vector<std::string> command;  // the program and its arguments; found in PATH like a shell does

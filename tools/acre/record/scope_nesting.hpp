@@ -13,7 +13,7 @@ namespace acre::tool {
 /// How many scopes all threads are in together.
 class scope_limit {
 public:
-    bool take() { return open_ < format::most_open_scopes && ++open_ != 0; }
+    bool take() { return open_ < format::max_open_scopes && ++open_ != 0; }
     void give_back() { --open_; }
 
 private:

@@ -16,7 +16,7 @@ namespace acre::tool {
 namespace {
 
 constexpr auto block_parameters = std::to_array<parameter_entry>({
-    {"block", "bytes of the first block; without it 4K", &resource_parameters::bytes, 64, most_parameter},
+    {"block", "bytes of the first block; without it 4K", &resource_parameters::bytes, 64, max_parameter},
 });
 
 constexpr auto inline_parameters = std::to_array<parameter_entry>({

@@ -12,13 +12,13 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::uint32_t fewest_rounds = 11;
-constexpr std::uint32_t fewest_slow_rounds = 6;  // with fewer the interval is not known
-constexpr std::uint32_t most_rounds = 101;
+constexpr std::uint32_t min_rounds = 11;
+constexpr std::uint32_t min_slow_rounds = 6;  // with fewer the interval is not known
+constexpr std::uint32_t max_rounds = 101;
 constexpr std::uint32_t rounds_to_give_up = 3;        // on saving anything
 constexpr std::uint64_t shortest_trial = 10'000'000;  // nanoseconds; shorter sequences are played several times
-constexpr std::uint32_t most_repeats = 100'000;
-constexpr unsigned most_attempts = 20;  // at parameters that double
+constexpr std::uint32_t max_repeats = 100'000;
+constexpr unsigned max_attempts = 20;  // at parameters that double
 
 /// Runs the rounds and gathers what they give.
 class tournament {
@@ -88,7 +88,7 @@ private:
         contender& entering = entries_[entry];
         const resource_parameters given = entering.parameters;
         const auto complete = resources()[entering.resource].complete;
-        for (unsigned attempt = 0; attempt < most_attempts; ++attempt) {
+        for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
             if (complete != nullptr) entering.parameters = complete(given, sequence_, attempt);
             standings_[entry].parameters = entering.parameters;
             standings_[entry].last = host_.measure(request(entry, trial_purpose::footprint));
@@ -106,7 +106,7 @@ private:
         std::uint64_t once = standings_[system_place].last.nanoseconds;
         if (once < 2 * shortest_trial) once = host_.measure(request(system_place, trial_purpose::time)).nanoseconds;
         once = std::max<std::uint64_t>(once, 1);
-        repeats_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(shortest_trial / once, 1, most_repeats));
+        repeats_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(shortest_trial / once, 1, max_repeats));
     }
 
     void round() {
@@ -120,18 +120,17 @@ private:
 
     bool enough(time_point start) const {
         if (standings_[system_place].failed()) return true;
-        const bool late = seconds_since(start) > options_.most_seconds;
+        const bool late = seconds_since(start) > options_.max_seconds;
         if (options_.rounds != 0) {
-            return rounds_ >= options_.rounds ||
-                   (late && options_.fewest_rounds != 0 && rounds_ >= options_.fewest_rounds);
+            return rounds_ >= options_.rounds || (late && options_.min_rounds != 0 && rounds_ >= options_.min_rounds);
         }
-        if (options_.least_saving > 0 && rounds_ >= rounds_to_give_up && saves_too_little()) return true;
-        if (rounds_ < (late ? fewest_slow_rounds : fewest_rounds)) return false;
-        return late || rounds_ >= most_rounds || well_known();
+        if (options_.min_saving > 0 && rounds_ >= rounds_to_give_up && saves_too_little()) return true;
+        if (rounds_ < (late ? min_slow_rounds : min_rounds)) return false;
+        return late || rounds_ >= max_rounds || well_known();
     }
 
     bool saves_too_little() const {
-        return std::ranges::all_of(saved(first_place), [&](double each) { return each < options_.least_saving / 2; });
+        return std::ranges::all_of(saved(first_place), [&](double each) { return each < options_.min_saving / 2; });
     }
 
     /// A ratio below 1 need not be known more exactly, in parts of malloc's time, than one above.
@@ -151,7 +150,7 @@ private:
     double progress(time_point start) const {
         if (options_.rounds != 0) return rounds_ / static_cast<double>(options_.rounds);
         return std::min(
-            1.0, std::max(rounds_ / static_cast<double>(most_rounds), seconds_since(start) / options_.most_seconds));
+            1.0, std::max(rounds_ / static_cast<double>(max_rounds), seconds_since(start) / options_.max_seconds));
     }
 
     /// Nanoseconds beyond the loop's in the same round. One that failed on the way has fewer rounds than others.

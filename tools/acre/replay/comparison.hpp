@@ -14,10 +14,10 @@ namespace acre::tool {
 
 struct comparison_options {
     std::uint32_t rounds = 0;          // 0: as many as the figures need, within the limits below
-    std::uint32_t fewest_rounds = 0;   // of so many `rounds`, when they take longer than `most_seconds`; 0: all
+    std::uint32_t min_rounds = 0;      // of so many `rounds`, when they take longer than `max_seconds`; 0: all
     double wanted_uncertainty = 0.02;  // of the ratios, as interval::uncertainty()
-    double most_seconds = 8;           // for the rounds beyond the first few
-    double least_saving = 0;         // nanoseconds; what the first contender saves needs not be known below half of it
+    double max_seconds = 8;            // for the rounds beyond the first few
+    double min_saving = 0;           // nanoseconds; what the first contender saves needs not be known below half of it
     std::uint32_t litter = 0;        // blocks to fragment the heap with before each trial; memory is measured without
     bool check = false;              // first that every resource keeps what is written into its blocks
     std::uint64_t memory_limit = 0;  // 0: half of what the machine has available

@@ -21,7 +21,7 @@ inline std::uint32_t litter_blocks(const sequence_view& sequence) {
 
 /// What is not freed lies about until the process ends. The same seed every time, so that rounds are alike.
 inline void litter_heap(const sequence_view& sequence, std::uint32_t count) {
-    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+    constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
     constexpr std::size_t large_bytes = std::size_t{120} << 10;  // below what glibc maps
     // By shape: steps that have it or one before it.
     std::vector<std::uint64_t> ends(sequence.uses.size());
@@ -30,7 +30,7 @@ inline void litter_heap(const sequence_view& sequence, std::uint32_t count) {
     std::mt19937 random{20'26};
     std::vector<void*> blocks;
     blocks.reserve(count);
-    std::uint64_t bytes_left = most_bytes;
+    std::uint64_t bytes_left = max_bytes;
     for (std::uint32_t i = 0; i < count; ++i) {
         const auto like = std::upper_bound(ends.begin(), ends.end(), random() % ends.back());
         const std::uint64_t bytes = sequence.shapes[static_cast<std::size_t>(like - ends.begin())].bytes;

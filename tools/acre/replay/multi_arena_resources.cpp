@@ -16,13 +16,13 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::uint64_t usual_bytes = 64 << 10;
-constexpr std::uint64_t most_arenas = 16'777'213;
+constexpr std::uint64_t fast_path_max_bytes = 64 << 10;
+constexpr std::uint64_t max_arenas = 16'777'213;
 
 constexpr auto arenas_parameters = std::to_array<parameter_entry>({
     {"count", "number of arenas; without it as many as the trace turns out to need, doubling",
-     &resource_parameters::count, 1, most_arenas},
-    {"bytes", "bytes of each arena; without it 64K", &resource_parameters::bytes, 1, most_parameter},
+     &resource_parameters::count, 1, max_arenas},
+    {"bytes", "bytes of each arena; without it 64K", &resource_parameters::bytes, 1, max_parameter},
 });
 
 constexpr auto inline_parameters = std::to_array<parameter_entry>({
@@ -50,25 +50,25 @@ resource_parameters completed(const resource_parameters& given, const sequence_v
                               std::uint64_t bytes) {
     resource_parameters all = given;
     if (all.bytes == 0) all.bytes = bytes;
-    if (all.count == 0) all.count = std::min(first_count(sequence, all.bytes) << attempt, most_arenas);
+    if (all.count == 0) all.count = std::min(first_count(sequence, all.bytes) << attempt, max_arenas);
     return all;
 }
 
 /// Requests larger than an arena take several.
 resource_parameters complete_multi(const resource_parameters& given, const sequence_view& sequence, unsigned attempt) {
-    return completed(given, sequence, attempt, usual_bytes);
+    return completed(given, sequence, attempt, fast_path_max_bytes);
 }
 
 /// Requests larger than an arena are refused.
 resource_parameters complete_concurrent(const resource_parameters& given, const sequence_view& sequence,
                                         unsigned attempt) {
-    const std::uint64_t largest = std::min(largest_request(sequence) + largest_alignment(sequence), most_parameter);
-    return completed(given, sequence, attempt, std::max(usual_bytes, std::bit_ceil(largest)));
+    const std::uint64_t largest = std::min(largest_request(sequence) + largest_alignment(sequence), max_parameter);
+    return completed(given, sequence, attempt, std::max(fast_path_max_bytes, std::bit_ceil(largest)));
 }
 
 /// What does not fit goes to malloc, so what is asked for once is enough.
 resource_parameters complete_fallback(const resource_parameters& given, const sequence_view& sequence, unsigned) {
-    return completed(given, sequence, 0, usual_bytes);
+    return completed(given, sequence, 0, fast_path_max_bytes);
 }
 
 struct fallback_over {
@@ -94,7 +94,7 @@ std::uint64_t rounded_up(const std::array<std::uint64_t, Size>& steps, std::uint
 }
 
 resource_parameters complete_inline(const resource_parameters& given, const sequence_view& sequence, unsigned attempt) {
-    const resource_parameters all = completed(given, sequence, attempt, usual_bytes);
+    const resource_parameters all = completed(given, sequence, attempt, fast_path_max_bytes);
     return {.count = rounded_up(inline_counts, all.count), .bytes = rounded_up(inline_bytes, all.bytes)};
 }
 

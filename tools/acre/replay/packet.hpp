@@ -11,12 +11,12 @@
 
 namespace acre::tool {
 
-inline constexpr std::size_t most_descriptors = 2;
+inline constexpr std::size_t max_descriptors = 2;
 
 /// Where the other end is gone this is an error, not a signal.
 inline bool send_packet(int socket, const void* bytes, std::size_t count, std::span<const int> descriptors = {}) {
     iovec part{const_cast<void*>(bytes), count};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(most_descriptors * sizeof(int))> control{};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(max_descriptors * sizeof(int))> control{};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
@@ -35,7 +35,7 @@ inline bool send_packet(int socket, const void* bytes, std::size_t count, std::s
 /// Descriptors that did not come are -1.
 inline bool receive_packet(int socket, void* bytes, std::size_t count, std::span<int> descriptors = {}) {
     iovec part{bytes, count};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(most_descriptors * sizeof(int))> control{};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(max_descriptors * sizeof(int))> control{};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;

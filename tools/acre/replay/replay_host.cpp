@@ -40,7 +40,7 @@ void keep(int& kept, int received) {
 [[noreturn]] void run_host(int memory, int socket) {
     staged_files files{memory, -1, -1};
     host_message message;
-    std::array<int, most_descriptors> received{};
+    std::array<int, max_descriptors> received{};
     while (receive_packet(socket, &message, sizeof message, received)) {
         if (message.stages) {
             keep(files.steps, received[0]);

@@ -15,7 +15,7 @@ namespace acre::tool {
 namespace {
 
 // Beyond so many, who wants to know what they are asks for the list.
-constexpr std::size_t most_described = 8;
+constexpr std::size_t max_described = 8;
 
 double per_event(const replay_outcome& outcome, double nanoseconds) {
     return nanoseconds / static_cast<double>(std::max<std::uint64_t>(outcome.events, 1));
@@ -102,7 +102,7 @@ std::vector<std::string> notes_of(const replay_outcome& outcome) {
     if (outcome.threads > 1) notes.push_back(thread_note(outcome));
     std::vector<std::uint32_t> told;
     for (const contender& each : outcome.contenders) {
-        if (outcome.contenders.size() > most_described) break;
+        if (outcome.contenders.size() > max_described) break;
         if (std::find(told.begin(), told.end(), each.resource) != told.end()) continue;
         told.push_back(each.resource);
         const resource_entry& entry = resources()[each.resource];

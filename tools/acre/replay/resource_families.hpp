@@ -18,7 +18,7 @@ std::span<const resource_entry> multi_arena_resources();
 std::span<const resource_entry> pool_resources();
 std::span<const resource_entry> sized_pool_resources();
 
-inline constexpr std::uint64_t most_parameter = std::uint64_t{1} << 40;
+inline constexpr std::uint64_t max_parameter = std::uint64_t{1} << 40;
 
 /// Bytes of the largest block that the sequence asks for.
 inline std::uint64_t largest_request(const sequence_view& sequence) {

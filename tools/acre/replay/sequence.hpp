@@ -29,14 +29,14 @@ struct shape {
 /// Eight bytes: the slot holds the address of an object while it lives, and is then used again.
 class step {
 public:
-    static constexpr std::uint32_t most_slots = std::uint32_t{1} << 30;
+    static constexpr std::uint32_t max_slots = std::uint32_t{1} << 30;
 
     step() = default;
     step(step_kind kind, std::uint32_t slot, std::uint32_t shape)
         : kind_and_slot_{static_cast<std::uint32_t>(kind) << 30 | slot}, shape_{shape} {}
 
     step_kind kind() const noexcept { return static_cast<step_kind>(kind_and_slot_ >> 30); }
-    std::uint32_t slot() const noexcept { return kind_and_slot_ & (most_slots - 1); }
+    std::uint32_t slot() const noexcept { return kind_and_slot_ & (max_slots - 1); }
     std::uint32_t shape() const noexcept { return shape_; }
 
 private:

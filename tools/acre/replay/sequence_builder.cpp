@@ -16,7 +16,7 @@ constexpr std::uint64_t run_steps = 4096;
 
 // A slot that another lane freed is used again only after so many others: the later its next use, the less a lane that
 // allocates waits for one that frees.
-constexpr std::size_t most_freed_afar = 256;
+constexpr std::size_t max_freed_afar = 256;
 
 // Lanes get slots in groups, so that what one of them writes lies on cache lines of its own.
 constexpr std::uint32_t slots_a_group = 64;
@@ -72,11 +72,11 @@ void sequence_builder::reallocate(const event& acquired, std::uint64_t released)
 std::uint32_t sequence_builder::lane_of(std::uint32_t thread) {
     const std::uint32_t lane = who_ == lanes::one ? 0 : thread;
     if (lane >= parts_.size()) {
-        if (lane >= most_lanes) {
+        if (lane >= max_lanes) {
             throw tool_error{
                 fmt::format("the trace has more than {}, too many to play each in a thread of its own: leave "
                             "out --threads recorded",
-                            plural(most_lanes, "thread", "threads"))};
+                            plural(max_lanes, "thread", "threads"))};
         }
         parts_.resize(lane + std::size_t{1});
         sequence_.lanes = lane + 1;
@@ -127,9 +127,9 @@ std::uint32_t sequence_builder::shape_of(const event& e) {
                        is_new(e.op)};
     const auto [place, added] = shape_numbers_.try_emplace(wanted, static_cast<std::uint32_t>(sequence_.shapes.size()));
     if (added) {
-        if (sequence_.shapes.size() == most_shapes) {
+        if (sequence_.shapes.size() == max_shapes) {
             throw tool_error{
-                fmt::format("the trace has more than {} different sizes, too many to replay", count_text(most_shapes))};
+                fmt::format("the trace has more than {} different sizes, too many to replay", count_text(max_shapes))};
         }
         sequence_.shapes.push_back(wanted);
         sequence_.uses.push_back(0);
@@ -144,7 +144,7 @@ std::uint32_t sequence_builder::take_slot(std::uint32_t lane) {
         part.freed.pop_back();
         return slot;
     }
-    if (part.freed_afar.size() > most_freed_afar) {
+    if (part.freed_afar.size() > max_freed_afar) {
         const std::uint32_t slot = part.freed_afar.front();
         part.freed_afar.pop_front();
         return slot;
@@ -155,7 +155,7 @@ std::uint32_t sequence_builder::take_slot(std::uint32_t lane) {
 
 void sequence_builder::add_slots(lane_part& part) {
     const std::uint32_t more = who_ == lanes::one ? 1 : slots_a_group;
-    if (step::most_slots - sequence_.slots < more) {
+    if (step::max_slots - sequence_.slots < more) {
         throw tool_error{"too many objects live at a time to replay them"};
     }
     part.fresh = sequence_.slots;

@@ -24,8 +24,8 @@ enum class lanes : std::uint8_t {
 /// different size.
 class sequence_builder {
 public:
-    static constexpr std::uint32_t most_lanes = 512;
-    static constexpr std::size_t most_shapes = std::size_t{1} << 22;
+    static constexpr std::uint32_t max_lanes = 512;
+    static constexpr std::size_t max_shapes = std::size_t{1} << 22;
 
     explicit sequence_builder(lanes who = lanes::one, std::size_t memory_for_steps = shared_array<step>::usual_memory)
         : who_{who}, memory_for_steps_{memory_for_steps} {

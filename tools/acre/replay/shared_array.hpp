@@ -26,7 +26,7 @@ class shared_array {
 public:
     static constexpr std::size_t usual_memory = std::size_t{256} << 20;  // bytes
 
-    explicit shared_array(std::size_t most_memory = usual_memory) : most_memory_{most_memory} {}
+    explicit shared_array(std::size_t max_memory = usual_memory) : max_memory_{max_memory} {}
     shared_array(shared_array&& other) noexcept { swap(other); }
     shared_array& operator=(shared_array&& other) noexcept {
         swap(other);
@@ -68,7 +68,7 @@ private:
     static constexpr std::size_t piece = (std::size_t{32} << 20) / sizeof(T);
 
     void swap(shared_array& other) noexcept {
-        std::swap(most_memory_, other.most_memory_);
+        std::swap(max_memory_, other.max_memory_);
         std::swap(memory_file_, other.memory_file_);
         disk_file_.swap(other.disk_file_);
         std::swap(elements_, other.elements_);
@@ -82,7 +82,7 @@ private:
     }
 
     void grow(std::size_t wanted) {
-        if (is_in_memory() && wanted * sizeof(T) <= most_memory_) return grow_in_memory(wanted);
+        if (is_in_memory() && wanted * sizeof(T) <= max_memory_) return grow_in_memory(wanted);
         if (is_in_memory()) move_to_disk();
         const std::size_t room = std::max(wanted, room_ + piece);
         disk_file_.reserve(room * sizeof(T));
@@ -131,7 +131,7 @@ private:
         throw tool_error{std::string{"cannot get memory for the replay: "} + std::strerror(errno)};
     }
 
-    std::size_t most_memory_ = usual_memory;
+    std::size_t max_memory_ = usual_memory;
     int memory_file_ = -1;
     unnamed_file disk_file_;
     T* elements_ = nullptr;

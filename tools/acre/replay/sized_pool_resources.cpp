@@ -1,9 +1,9 @@
 #include <acre/pools/chunk_pool.hpp>
-#include <acre/pools/concurrent_pool.hpp>
+#include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/static_pool.hpp>
-#include <acre/pools/wait_free_pool_for.hpp>
+#include <acre/pools/wait_free_pool.hpp>
 #include <array>
 
 #include "arrangement.hpp"
@@ -27,10 +27,10 @@ constexpr auto wait_free_parameters = std::to_array<parameter_entry>({
     {"slot", "bytes of a slot, rounded up; without it the largest size", &resource_parameters::bytes, 1, largest_slot},
 });
 
-constexpr std::uint64_t most_chunks = 1'000'000;
+constexpr std::uint64_t max_chunks = 1'000'000;
 constexpr auto chunk_parameters = std::to_array<parameter_entry>({
     {"count", "slots of each size, rounded up to a power of ten; without it as many as live at a time",
-     &resource_parameters::count, 1, most_chunks},
+     &resource_parameters::count, 1, max_chunks},
 });
 
 // What each family of pools is to pool_set and single_pool.
@@ -64,7 +64,7 @@ struct concurrent_slots {
     explicit concurrent_slots(metered_upstream& upstream) : pool{acre::resource_ref{upstream}} {}
     void* take() noexcept { return pool.try_allocate(); }
     void give(void* p) noexcept { pool.deallocate(p); }
-    acre::concurrent_pool_for<Bytes> pool;
+    acre::concurrent_pool<Bytes> pool;
 };
 
 template <std::size_t Bytes>
@@ -110,8 +110,8 @@ acre::wait_free_pool_options wait_free_options_of(const resource_parameters& par
 }
 
 template <std::size_t Slot>
-using wait_free_over = with_options<acre::concurrent_pool_for<Slot, malloc_alignment, acre::wait_free>,
-                                    thread_rule::one, wait_free_options_of>;
+using wait_free_over =
+    with_options<acre::wait_free_pool<Slot, malloc_alignment>, thread_rule::one, wait_free_options_of>;
 
 trial_result play_wait_free(const sequence_view& sequence, const trial_request& request) {
     trial_result result;
@@ -159,12 +159,12 @@ trial_result play_chunks_of(const sequence_view& sequence, const trial_request& 
     return result;
 }
 
-constexpr auto play_chunks = play_chunks_of<1'000, 10'000, 100'000, most_chunks>;
+constexpr auto play_chunks = play_chunks_of<1'000, 10'000, 100'000, max_chunks>;
 
 resource_parameters complete_chunks(const resource_parameters& given, const sequence_view& sequence, unsigned) {
     const std::uint64_t wanted = given.count == 0 ? sequence.slots : given.count;
     std::uint64_t count = 1'000;
-    while (count < wanted && count < most_chunks) count *= 10;
+    while (count < wanted && count < max_chunks) count *= 10;
     return {.count = count, .bytes = 0};
 }
 
@@ -188,7 +188,7 @@ constexpr auto known = std::to_array<resource_entry>({
      .parameters = slot_parameters,
      .play = play_pool<concurrent_slots, for_any>},
     {.name = "wait_free_pool",
-     .description = "acre::concurrent_pool with the policy acre::wait_free: slots of one size",
+     .description = "acre::wait_free_pool: slots of one size",
      .parameters = wait_free_parameters,
      .play = play_wait_free,
      .complete = complete_wait_free,

@@ -29,7 +29,7 @@ fit_targets targets_of(verdict suits) {
         case verdict::multi_pool:
         case verdict::multi_arena:
             return {.multi_arena = true};
-        case verdict::concurrent_pool:
+        case verdict::concurrent_object_pool:
             return {.pool = true};
         case verdict::leave:
             return {.multi_arena = true, .arena = true, .pool = true};
@@ -91,7 +91,7 @@ std::vector<std::size_t> advices_to_fit(const std::vector<advice>& advices, cons
     std::uint64_t events = 0;
     for (const std::size_t place : wanted) {
         events += advices[place].figures.events();
-        if (taken.size() == limits.most_fits || (!taken.empty() && events > limits.most_events)) break;
+        if (taken.size() == limits.max_fits || (!taken.empty() && events > limits.max_events)) break;
         taken.push_back(place);
     }
     return taken;

@@ -15,8 +15,8 @@ namespace acre::tool {
 
 /// What the fits of a report may take; counted in events, so that the same trace gives the same page.
 struct fit_limits {
-    std::size_t most_fits = 5;
-    std::uint64_t most_events = 8'000'000;  // of all fits together; the first one may have more
+    std::size_t max_fits = 5;
+    std::uint64_t max_events = 8'000'000;  // of all fits together; the first one may have more
 };
 
 /// Positions of the advices whose sizes are worth a look: those that say to write something; where none does, the first that

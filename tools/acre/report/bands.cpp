@@ -27,7 +27,7 @@ void band_lane::add(std::uint64_t begin, std::uint64_t end, std::uint64_t bytes)
         return;
     }
     bands_.push_back(added);
-    while (bands_.size() > most_bands) {
+    while (bands_.size() > max_bands) {
         width_ = std::max<std::uint64_t>(width_ * 2, 100);
         merge_close();
     }

@@ -16,10 +16,10 @@ struct band {
     std::uint64_t bytes = 0;  // allocated in the largest of them
 };
 
-/// The bands of one thing in one thread: at most `most_bands`, however many stretches there are.
+/// The bands of one thing in one thread: at most `max_bands`, however many stretches there are.
 class band_lane {
 public:
-    static constexpr std::size_t most_bands = 240;
+    static constexpr std::size_t max_bands = 240;
 
     /// Stretches come in the order of time and do not overlap.
     void add(std::uint64_t begin, std::uint64_t end, std::uint64_t bytes);

@@ -62,11 +62,11 @@ double flame_graph::share_of(std::size_t node) const {
 }
 
 /// A caller's share is at least that of each of its calls, so it is among them too.
-std::vector<std::uint32_t> flame_graph::worth_showing(double least_share, std::size_t most) const {
+std::vector<std::uint32_t> flame_graph::worth_showing(double min_share, std::size_t most) const {
     std::vector<std::pair<double, std::uint32_t>> found;
     for (std::uint32_t node = 0; node < own_.size(); ++node) {
         const double share = share_of(node);
-        if (node == 0 || share >= least_share) found.emplace_back(share, node);
+        if (node == 0 || share >= min_share) found.emplace_back(share, node);
     }
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -77,11 +77,11 @@ std::vector<std::uint32_t> flame_graph::worth_showing(double least_share, std::s
     return nodes;
 }
 
-std::vector<flame_node> flame_graph::finish(double least_share, std::size_t most) {
+std::vector<flame_node> flame_graph::finish(double min_share, std::size_t most) {
     add_calls_to_callers();
     std::vector<flame_node> graph;
     std::vector<std::uint32_t> places(own_.size());
-    for (const std::uint32_t node : worth_showing(least_share, most)) {
+    for (const std::uint32_t node : worth_showing(min_share, most)) {
         places[node] = static_cast<std::uint32_t>(graph.size());
         const function_node& shown = paths_.nodes()[node];
         graph.push_back({places[shown.parent], shown.function, own_[node]});

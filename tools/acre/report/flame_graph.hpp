@@ -41,8 +41,8 @@ public:
     /// Now most bytes are alive.
     void note_peak();
 
-    /// The nodes that are worth showing, parents before children: at most `most` that hold `least_share` of something.
-    std::vector<flame_node> finish(double least_share, std::size_t most);
+    /// The nodes that are worth showing, parents before children: at most `most` that hold `min_share` of something.
+    std::vector<flame_node> finish(double min_share, std::size_t most);
 
 private:
     using weights = std::array<double, flame_weights>;
@@ -50,7 +50,7 @@ private:
     double& at(std::uint32_t node, flame_weight which) { return own_[node][static_cast<std::size_t>(which)]; }
     void add_calls_to_callers();
     double share_of(std::size_t node) const;
-    std::vector<std::uint32_t> worth_showing(double least_share, std::size_t most) const;
+    std::vector<std::uint32_t> worth_showing(double min_share, std::size_t most) const;
 
     const call_paths& paths_;
     std::vector<weights> own_;               // by node of the paths

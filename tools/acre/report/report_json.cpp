@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_threads_shown = 32;
+constexpr std::size_t max_threads_shown = 32;
 
 /// Makes estimates of the whole of what was counted in a sample.
 class scale {
@@ -40,7 +40,7 @@ json timeline_json(const run_picture& picture, scale scaled) {
     json bytes = json::array();
     json frees = json::array();
     for (const time_bucket& each : picture.buckets) {
-        live.push_back(scaled(each.most_bytes));
+        live.push_back(scaled(each.max_bytes));
         last.push_back(scaled(each.last_bytes));
         allocations.push_back(scaled(each.allocated.count));
         bytes.push_back(scaled(each.allocated.bytes));
@@ -127,7 +127,7 @@ json flames_json(const run_picture& picture, const call_paths& paths, scale scal
             {"functions", functions},
             {"weights", weights},
             {"names", std::move(names).functions()},
-            {"least_share", picture_limits{}.least_flame_share}};
+            {"least_share", picture_limits{}.min_flame_share}};
 }
 
 json bands_json(const band_lane& lane) {
@@ -155,7 +155,7 @@ json threads_json(const run_picture& picture, scale scaled) {
     std::sort(sorted.begin(), sorted.end(), [](const thread_figures& a, const thread_figures& b) {
         return a.allocated.count != b.allocated.count ? a.allocated.count > b.allocated.count : a.thread < b.thread;
     });
-    if (sorted.size() > most_threads_shown) sorted.resize(most_threads_shown);
+    if (sorted.size() > max_threads_shown) sorted.resize(max_threads_shown);
     json threads = json::array();
     for (const thread_figures& each : sorted) {
         threads.push_back({{"thread", each.thread},

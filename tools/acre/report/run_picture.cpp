@@ -37,12 +37,12 @@ public:
         });
         picture_.bucket_nanoseconds = timeline_.bucket_nanoseconds();
         picture_.buckets = timeline_.finish();
-        picture_.flames = flames_.finish(limits_.least_flame_share, limits_.most_flames);
+        picture_.flames = flames_.finish(limits_.min_flame_share, limits_.max_flames);
         picture_.scopes = scopes_.finish(end_, tables);
         picture_.pauses = scopes_.pauses();
         picture_.generations = generations_.finish();
-        picture_.scopes.keep_longest(limits_.most_lanes);
-        picture_.generations.keep_longest(limits_.most_lanes);
+        picture_.scopes.keep_longest(limits_.max_lanes);
+        picture_.generations.keep_longest(limits_.max_lanes);
         return std::move(picture_);
     }
 
@@ -85,7 +85,7 @@ private:
     }
 
     thread_figures& thread(std::uint32_t number) {
-        const auto place = static_cast<std::uint32_t>(std::min<std::size_t>(number, limits_.most_threads - 1));
+        const auto place = static_cast<std::uint32_t>(std::min<std::size_t>(number, limits_.max_threads - 1));
         while (picture_.threads.size() <= place) {
             picture_.threads.push_back({.thread = static_cast<std::uint32_t>(picture_.threads.size())});
         }

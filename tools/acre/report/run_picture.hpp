@@ -41,10 +41,10 @@ struct run_picture {
 
 /// How much of it is kept, so that a page of it opens at once.
 struct picture_limits {
-    double least_flame_share = 0.0005;
-    std::size_t most_flames = 3000;
-    std::size_t most_lanes = 24;
-    std::size_t most_threads = 4096;
+    double min_flame_share = 0.0005;
+    std::size_t max_flames = 3000;
+    std::size_t max_lanes = 24;
+    std::size_t max_threads = 4096;
 };
 
 /// `peak_bytes` is the most that was alive at a time, as trace_summary has it; `run` and `advices` say which scopes have

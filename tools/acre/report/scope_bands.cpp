@@ -27,7 +27,7 @@ void scope_bands::enter(const mark& m) {
     const auto key = std::pair{m.name, m.thread};
     auto found = lanes_.find(key);
     if (found == lanes_.end()) {
-        if (lanes_.size() == most_lanes) return;
+        if (lanes_.size() == max_lanes) return;
         found = lanes_.try_emplace(key).first;
     }
     if (found->second.depth++ == 0) found->second.begin = m.time;

@@ -19,7 +19,7 @@ public:
     const band_lane& pauses() const noexcept { return pauses_; }
 
 private:
-    static constexpr std::size_t most_lanes = 4096;  // of a trace made to do harm
+    static constexpr std::size_t max_lanes = 4096;  // of a trace made to do harm
 
     /// A scope in a thread; one that is entered within itself is one band.
     struct open_lane {

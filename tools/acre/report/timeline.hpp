@@ -13,7 +13,7 @@ namespace acre::tool {
 
 /// A stretch of time.
 struct time_bucket {
-    std::uint64_t most_bytes = 0;  // alive at a time in it
+    std::uint64_t max_bytes = 0;   // alive at a time in it
     std::uint64_t last_bytes = 0;  // alive at its end
     std::uint64_t frees = 0;
     tally allocated;
@@ -24,13 +24,13 @@ struct time_bucket {
 /// The length of the run need not be known: when the buckets are full, each two of them become one.
 class timeline {
 public:
-    static constexpr std::size_t most_buckets = 1000;
+    static constexpr std::size_t max_buckets = 1000;
 
     void allocate(std::uint64_t time, std::uint64_t size) {
         live_bytes_ += size;
         time_bucket& bucket = at(time);
         bucket.allocated.add(size);
-        bucket.most_bytes = std::max(bucket.most_bytes, live_bytes_);
+        bucket.max_bytes = std::max(bucket.max_bytes, live_bytes_);
         bucket.last_bytes = live_bytes_;
     }
 

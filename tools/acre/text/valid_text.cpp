@@ -6,7 +6,7 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::size_t most_bytes = 1 << 20;
+constexpr std::size_t max_bytes = 1 << 20;
 constexpr std::string_view replacement = "\xef\xbf\xbd";
 
 std::uint8_t byte_at(std::string_view text, std::size_t at) {
@@ -36,7 +36,7 @@ std::size_t character_length(std::string_view text) {
 
 std::string valid_text(std::string_view text) {
     std::string valid;
-    while (!text.empty() && valid.size() + 4 <= most_bytes) {
+    while (!text.empty() && valid.size() + 4 <= max_bytes) {
         const std::size_t length = character_length(text);
         valid += length == 0 ? replacement : text.substr(0, length);
         text.remove_prefix(length == 0 ? 1 : length);

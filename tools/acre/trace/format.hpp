@@ -67,27 +67,27 @@ inline constexpr std::size_t thread_places = 1 << 10;
 inline constexpr std::uint64_t tick_nanoseconds = 1000;
 
 // Limits: far above what a recording needs, low enough that a file made to do harm cannot take the machine's memory.
-inline constexpr std::uint64_t most_chunk_bytes = 8 << 20;
-inline constexpr std::uint64_t most_table_bytes = 256 << 20;
-inline constexpr std::uint64_t most_table_expansion = 1000;  // raw bytes per compressed byte, besides 64 KiB
-inline constexpr std::uint64_t most_nodes = 1 << 24;
-inline constexpr std::uint64_t most_frames = 1 << 22;
-inline constexpr std::uint64_t most_locations = 1 << 23;
-inline constexpr std::uint64_t most_text_bytes = 512 << 20;  // of all names together, repeats counted
-inline constexpr std::uint64_t most_scope_names = 1 << 20;
-inline constexpr std::uint64_t most_open_scopes = 1 << 20;  // in all threads together
-inline constexpr std::uint64_t most_threads = 1 << 24;
-inline constexpr std::uint64_t most_live_objects = std::uint64_t{1} << 28;
+inline constexpr std::uint64_t max_chunk_bytes = 8 << 20;
+inline constexpr std::uint64_t max_table_bytes = 256 << 20;
+inline constexpr std::uint64_t max_table_expansion = 1000;  // raw bytes per compressed byte, besides 64 KiB
+inline constexpr std::uint64_t max_nodes = 1 << 24;
+inline constexpr std::uint64_t max_frames = 1 << 22;
+inline constexpr std::uint64_t max_locations = 1 << 23;
+inline constexpr std::uint64_t max_text_bytes = 512 << 20;  // of all names together, repeats counted
+inline constexpr std::uint64_t max_scope_names = 1 << 20;
+inline constexpr std::uint64_t max_open_scopes = 1 << 20;  // in all threads together
+inline constexpr std::uint64_t max_threads = 1 << 24;
+inline constexpr std::uint64_t max_live_objects = std::uint64_t{1} << 28;
 
 /// What a section may grow to when it is decompressed.
-constexpr std::uint64_t most_raw_bytes(const section_head& head) {
-    if (head.kind == section_kind::events || head.kind == section_kind::marks) return most_chunk_bytes;
-    const std::uint64_t by_expansion = (64 << 10) + head.compressed_bytes * most_table_expansion;
-    return by_expansion < most_table_bytes ? by_expansion : most_table_bytes;
+constexpr std::uint64_t max_raw_bytes(const section_head& head) {
+    if (head.kind == section_kind::events || head.kind == section_kind::marks) return max_chunk_bytes;
+    const std::uint64_t by_expansion = (64 << 10) + head.compressed_bytes * max_table_expansion;
+    return by_expansion < max_table_bytes ? by_expansion : max_table_bytes;
 }
 
 /// What a section may take in the file: zstd makes nothing larger than this.
-constexpr std::uint64_t most_compressed_bytes(const section_head& head) {
+constexpr std::uint64_t max_compressed_bytes(const section_head& head) {
     return head.raw_bytes + head.raw_bytes / 128 + 1024;
 }
 

@@ -17,7 +17,7 @@ public:
     /// Throws tool_error when the mark ends another scope than the innermost of its thread.
     void pass(const mark& m) {
         if (m.kind == mark_kind::scope_begin) {
-            if (count_ == format::most_open_scopes) throw tool_error{"absurdly many scopes are open"};
+            if (count_ == format::max_open_scopes) throw tool_error{"absurdly many scopes are open"};
             of_thread_[m.thread].push_back(m.name);
             ++count_;
         } else if (m.kind == mark_kind::scope_end) {

@@ -164,8 +164,8 @@ void trace_reader::check_head(const section& found) const {
     const std::string where = std::string{"its "} + name_of(found.head.kind) + " section at byte " +
                               std::to_string(found.offset - format::section_head_bytes);
     if (found.head.flags != 0) damaged(where + " has flags that this acre does not know");
-    const bool absurd = found.head.raw_bytes > format::most_raw_bytes(found.head) ||
-                        found.head.compressed_bytes > format::most_compressed_bytes(found.head);
+    const bool absurd = found.head.raw_bytes > format::max_raw_bytes(found.head) ||
+                        found.head.compressed_bytes > format::max_compressed_bytes(found.head);
     if (absurd) damaged(where + " claims an absurd size");
 }
 
@@ -260,7 +260,7 @@ event trace_reader::next_event(event_stream& stream) const {
     try {
         event e = decode_event(stream);
         if (!stream.context.pass(e)) throw tool_error{"an object is freed that does not live"};
-        if (stream.context.live() > format::most_live_objects) throw tool_error{"absurdly many objects live"};
+        if (stream.context.live() > format::max_live_objects) throw tool_error{"absurdly many objects live"};
         ++stream.events;
         return e;
     } catch (const tool_error& error) {
@@ -276,7 +276,7 @@ event trace_reader::decode_event(event_stream& stream) const {
         stream.thread = static_cast<std::uint32_t>(stream.column(thread).number(stream.threads, "the thread"));
     }
     e.thread = stream.thread;
-    if (e.thread >= format::most_threads) throw tool_error{"the thread is out of range"};
+    if (e.thread >= format::max_threads) throw tool_error{"the thread is out of range"};
     if (e.thread == stream.threads) ++stream.threads;
     e.stack = decode_stack(stream);
     e.time = decode_time(stream);
@@ -376,12 +376,12 @@ mark trace_reader::decode_mark(mark_stream& stream) const {
     const std::uint8_t kind = stream.source.byte();
     if (kind > static_cast<std::uint8_t>(mark_kind::recording_resumed)) throw tool_error{"its kind is unknown"};
     m.kind = static_cast<mark_kind>(kind);
-    const std::uint64_t most_events = ended_ ? totals_.events : ~std::uint64_t{0};
-    stream.event += stream.source.number(most_events - stream.event, "the event before it");
+    const std::uint64_t max_events = ended_ ? totals_.events : ~std::uint64_t{0};
+    stream.event += stream.source.number(max_events - stream.event, "the event before it");
     m.event = stream.event;
     stream.tick += static_cast<std::uint64_t>(stream.source.signed_number());
     m.time = stream.tick * format::tick_nanoseconds;
-    m.thread = static_cast<std::uint32_t>(stream.source.number(format::most_threads - 1, "the thread"));
+    m.thread = static_cast<std::uint32_t>(stream.source.number(format::max_threads - 1, "the thread"));
     if (m.is_scope()) {
         m.name = static_cast<std::uint32_t>(stream.source.number());
         if (m.name >= tables_.scope_names.size()) throw tool_error{"its scope has no name"};

@@ -82,7 +82,7 @@ std::vector<bool> nodes_beneath(const call_paths& paths, const std::vector<std::
 }  // namespace
 
 bool selection_options::empty() const noexcept {
-    return functions.empty() && scopes.empty() && sites.empty() && without.empty() && !least_bytes && !most_bytes &&
+    return functions.empty() && scopes.empty() && sites.empty() && without.empty() && !min_bytes && !max_bytes &&
            !thread;
 }
 
@@ -92,9 +92,9 @@ std::string selection_options::text() const {
     if (!scopes.empty()) parts.push_back(fmt::format("in the scope {}", fmt::join(scopes, " or ")));
     if (!sites.empty()) parts.push_back(fmt::format("at {}", fmt::join(sites, " or ")));
     if (!without.empty()) parts.push_back(fmt::format("not at {}", fmt::join(without, " or ")));
-    if (least_bytes && most_bytes) parts.push_back(fmt::format("of {} to {} bytes", *least_bytes, *most_bytes));
-    if (least_bytes && !most_bytes) parts.push_back(fmt::format("of at least {} bytes", *least_bytes));
-    if (!least_bytes && most_bytes) parts.push_back(fmt::format("of at most {} bytes", *most_bytes));
+    if (min_bytes && max_bytes) parts.push_back(fmt::format("of {} to {} bytes", *min_bytes, *max_bytes));
+    if (min_bytes && !max_bytes) parts.push_back(fmt::format("of at least {} bytes", *min_bytes));
+    if (!min_bytes && max_bytes) parts.push_back(fmt::format("of at most {} bytes", *max_bytes));
     if (thread) parts.push_back(fmt::format("by thread {}", *thread));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -115,8 +115,8 @@ selection::selection(const selection_options& options, const call_paths& paths, 
 
 bool selection::takes(const event& allocation) const noexcept {
     return takes_stack_[allocation.stack] && (!options_.thread || allocation.thread == *options_.thread) &&
-           allocation.size >= options_.least_bytes.value_or(0) &&
-           allocation.size <= options_.most_bytes.value_or(~std::uint64_t{0});
+           allocation.size >= options_.min_bytes.value_or(0) &&
+           allocation.size <= options_.max_bytes.value_or(~std::uint64_t{0});
 }
 
 }  // namespace acre::tool

@@ -19,8 +19,8 @@ struct selection_options {
     std::vector<std::string> scopes{};     // that the program has named, and the thread is in
     std::vector<std::string> sites{};      // FILE:LINE or a function
     std::vector<std::string> without{};    // sites
-    std::optional<std::uint64_t> least_bytes{};
-    std::optional<std::uint64_t> most_bytes{};
+    std::optional<std::uint64_t> min_bytes{};
+    std::optional<std::uint64_t> max_bytes{};
     std::optional<std::uint32_t> thread{};
 
     bool empty() const noexcept;

@@ -20,8 +20,8 @@ class spooled_list {
 public:
     static constexpr std::size_t usual_memory = std::size_t{256} << 20;  // bytes
 
-    explicit spooled_list(std::size_t most_bytes = usual_memory)
-        : most_blocks_{std::max<std::size_t>(most_bytes / (block_elements * sizeof(T)), 1)} {}
+    explicit spooled_list(std::size_t max_bytes = usual_memory)
+        : max_blocks_{std::max<std::size_t>(max_bytes / (block_elements * sizeof(T)), 1)} {}
 
     void push(const T& element) {
         if (blocks_.empty() || blocks_.back().size() == block_elements) begin_block();
@@ -56,7 +56,7 @@ private:
     static constexpr std::size_t block_elements = 65'536;
 
     void begin_block() {
-        if (blocks_.size() == most_blocks_) {
+        if (blocks_.size() == max_blocks_) {
             file_.write(std::as_bytes(std::span{blocks_.back()}));
             ++blocks_in_file_;
             blocks_.back().clear();
@@ -65,7 +65,7 @@ private:
         blocks_.emplace_back().reserve(block_elements);
     }
 
-    std::size_t most_blocks_;
+    std::size_t max_blocks_;
     std::vector<std::vector<T>> blocks_;  // when there is a file, the last one stands behind those in it
     std::uint64_t blocks_in_file_ = 0;
     std::uint64_t size_ = 0;

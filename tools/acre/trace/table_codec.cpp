@@ -39,7 +39,7 @@ public:
         if (number >= strings_.size()) throw tool_error{"a text is not in the table of texts"};
         const std::string& text = strings_[static_cast<std::size_t>(number)];
         bytes_ += text.size();
-        if (bytes_ > format::most_text_bytes) throw tool_error{"the names are absurdly long"};
+        if (bytes_ > format::max_text_bytes) throw tool_error{"the names are absurdly long"};
         return text;
     }
 
@@ -55,7 +55,7 @@ void encode_texts(byte_sink& sink, const std::vector<std::string>& texts) {
 
 std::vector<std::string> decode_texts(byte_source& source) {
     std::vector<std::string> texts;
-    for (auto left = source.count(format::most_table_bytes, "a count of texts"); left > 0; --left) {
+    for (auto left = source.count(format::max_table_bytes, "a count of texts"); left > 0; --left) {
         texts.emplace_back(source.text());
     }
     return texts;
@@ -77,7 +77,7 @@ frame_info decode_frame(byte_source& source, string_lookup& lookup, std::size_t 
     const std::uint64_t module = source.number(modules, "a frame's module");
     frame.module = module == 0 ? frame_info::no_module : static_cast<std::uint32_t>(module - 1);
     frame.module_offset = source.number();
-    const std::uint64_t count = source.count(format::most_locations - locations, "the number of a frame's locations");
+    const std::uint64_t count = source.count(format::max_locations - locations, "the number of a frame's locations");
     locations += count;
     for (std::uint64_t i = 0; i < count; ++i) {
         source_location location;
@@ -92,7 +92,7 @@ frame_info decode_frame(byte_source& source, string_lookup& lookup, std::size_t 
 void check_call_tree(const trace_tables& tables) {
     const auto& tree = tables.call_tree;
     if (tree.empty()) throw tool_error{"the call tree has no root"};
-    if (tree.size() > format::most_nodes) throw tool_error{"the call tree has too many nodes for a trace"};
+    if (tree.size() > format::max_nodes) throw tool_error{"the call tree has too many nodes for a trace"};
     for (std::size_t i = 1; i < tree.size(); ++i) {
         if (tree[i].parent >= i) throw tool_error{"a node of the call tree comes before its parent"};
         if (tree[i].frame >= tables.frames.size()) throw tool_error{"a node of the call tree has no frame"};
@@ -103,8 +103,8 @@ void check_call_tree(const trace_tables& tables) {
 
 void check_tables(const trace_tables& tables) {
     check_call_tree(tables);
-    if (tables.scope_names.size() > format::most_scope_names) throw tool_error{"there are too many scopes for a trace"};
-    if (tables.frames.size() > format::most_frames) throw tool_error{"there are too many frames for a trace"};
+    if (tables.scope_names.size() > format::max_scope_names) throw tool_error{"there are too many scopes for a trace"};
+    if (tables.frames.size() > format::max_frames) throw tool_error{"there are too many frames for a trace"};
     std::uint64_t locations = 0;
     for (const frame_info& frame : tables.frames) {
         locations += frame.locations.size();
@@ -112,7 +112,7 @@ void check_tables(const trace_tables& tables) {
             throw tool_error{"a frame is in a module that is not in the table"};
         }
     }
-    if (locations > format::most_locations) throw tool_error{"there are too many source locations for a trace"};
+    if (locations > format::max_locations) throw tool_error{"there are too many source locations for a trace"};
 }
 
 byte_sink encode_header(const trace_header& header) {
@@ -191,7 +191,7 @@ std::vector<module_info> decode_modules(std::span<const std::uint8_t> payload,
     byte_source source{payload};
     string_lookup lookup{strings};
     std::vector<module_info> modules;
-    for (auto left = source.count(format::most_frames, "the number of modules"); left > 0; --left) {
+    for (auto left = source.count(format::max_frames, "the number of modules"); left > 0; --left) {
         module_info module;
         module.path = lookup(source);
         module.build_id = lookup(source);
@@ -208,7 +208,7 @@ std::vector<frame_info> decode_frames(std::span<const std::uint8_t> payload, con
     string_lookup lookup{strings};
     std::uint64_t locations = 0;
     std::vector<frame_info> frames;
-    for (auto left = source.count(format::most_frames, "the number of frames"); left > 0; --left) {
+    for (auto left = source.count(format::max_frames, "the number of frames"); left > 0; --left) {
         frames.push_back(decode_frame(source, lookup, modules, locations));
     }
     source.expect_end();
@@ -217,7 +217,7 @@ std::vector<frame_info> decode_frames(std::span<const std::uint8_t> payload, con
 
 std::vector<call_node> decode_call_tree(std::span<const std::uint8_t> payload, std::size_t frames) {
     byte_source source{payload};
-    const std::uint64_t count = source.number(format::most_nodes, "the number of nodes");
+    const std::uint64_t count = source.number(format::max_nodes, "the number of nodes");
     if (count == 0) throw tool_error{"the call tree has no root"};
     if (count - 1 > source.remaining()) throw tool_error{"the number of nodes is out of range"};
     std::vector<call_node> tree(1);
@@ -237,7 +237,7 @@ std::vector<std::string> decode_scope_names(std::span<const std::uint8_t> payloa
     byte_source source{payload};
     string_lookup lookup{strings};
     std::vector<std::string> names;
-    for (auto left = source.count(format::most_scope_names, "the number of scopes"); left > 0; --left) {
+    for (auto left = source.count(format::max_scope_names, "the number of scopes"); left > 0; --left) {
         names.push_back(lookup(source));
     }
     source.expect_end();

@@ -17,7 +17,7 @@ public:
         if (found != counts_.end()) {
             ++found->second;
         } else {
-            ++counts_[counts_.size() < most_exact ? value : coarse(value)];
+            ++counts_[counts_.size() < max_exact ? value : coarse(value)];
         }
     }
 
@@ -34,7 +34,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_exact = 65'536;
+    static constexpr std::size_t max_exact = 65'536;
 
     std::map<std::uint64_t, std::uint64_t> counts_;
     std::uint64_t total_ = 0;

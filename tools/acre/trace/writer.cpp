@@ -58,7 +58,7 @@ void trace_writer::add(const event& e) {
 }
 
 void trace_writer::add(const mark& m) {
-    if (m.thread >= format::most_threads) throw tool_error{"a mark's thread is out of range"};
+    if (m.thread >= format::max_threads) throw tool_error{"a mark's thread is out of range"};
     if (m.is_scope() && m.name >= scope_names_) throw tool_error{"a mark names a scope that is not in the table"};
     scopes_.pass(m);
     marks_.byte(static_cast<std::uint8_t>(m.kind));
@@ -77,7 +77,7 @@ void trace_writer::check(const event& e) {
     // Written as size + 1, and nothing is that large.
     if (e.size == ~std::uint64_t{0}) throw tool_error{"an event has an impossible size"};
     if (e.alignment_log2 > 63) throw tool_error{"an event has an impossible alignment"};
-    if (e.thread > threads_ || e.thread >= format::most_threads) {
+    if (e.thread > threads_ || e.thread >= format::max_threads) {
         throw tool_error{"an event's thread is not numbered in order"};
     }
     if (e.thread == threads_) ++threads_;
@@ -203,7 +203,7 @@ void trace_writer::write_section(format::section_kind kind, std::span<const byte
         head.raw_bytes += raw.size();
     }
     head.compressed_bytes = compressed_.size();
-    if (head.raw_bytes > format::most_raw_bytes(head)) throw tool_error{"the tables are too large for a trace"};
+    if (head.raw_bytes > format::max_raw_bytes(head)) throw tool_error{"the tables are too large for a trace"};
     const auto unsealed = image_of(head);
     head.checksum = format::checksum(compressed_, format::checksum(std::span{unsealed}.first(24)));
     file_.write(image_of(head));

@@ -46,7 +46,7 @@ const next_definitions& next() {
 class completed_environment {
 public:
     completed_environment(char* const* given, heir program) : given_{given} {
-        char* lacking[given_environment::most_entries];
+        char* lacking[given_environment::max_entries];
         const std::size_t count = program == heir::none ? 0 : entries_lacking_in(given, lacking);
         if (count == 0) return;
         unrecorded_ = program == heir::unrecorded || !complete(lacking, count);
@@ -62,7 +62,7 @@ private:
     bool complete(char* const* lacking, std::size_t count) {
         std::size_t used = 0;
         for (; given_ != nullptr && given_[used] != nullptr; ++used) {
-            if (used + count + 1 == most_entries) return false;
+            if (used + count + 1 == max_entries) return false;
             entries_[used] = given_[used];
         }
         for (std::size_t i = 0; i < count; ++i) entries_[used++] = lacking[i];
@@ -72,12 +72,12 @@ private:
     }
 
     // Few enough for the smallest stacks.
-    static constexpr std::size_t most_entries = 512;
+    static constexpr std::size_t max_entries = 512;
 
     char* const* given_;
     bool unrecorded_ = false;
     bool is_completed_ = false;
-    char* entries_[most_entries];
+    char* entries_[max_entries];
 };
 
 /// `execute` gets the environment, and returns only if it fails.

@@ -8,7 +8,7 @@ namespace acre::recorder {
 /// Zeroed memory has kept nothing.
 class given_environment {
 public:
-    static constexpr std::size_t most_entries = 4;
+    static constexpr std::size_t max_entries = 4;
 
     /// Copies it: the program may change its environment, also where it lies.
     void keep(char* const* environment);
@@ -21,7 +21,7 @@ private:
 
     std::size_t count_;
     std::size_t used_;
-    char* entries_[most_entries];
+    char* entries_[max_entries];
     char text_[16 * 1024];
 };
 

@@ -37,7 +37,7 @@ std::uint32_t scope_names::add(std::uint64_t hash, text name, log_file& log) {
     const lock_guard guard{changing_};
     // Another thread may have been faster.
     if (const entry* found = find(hash, name); found != nullptr) return found->number;
-    if (count_ == raw::most_scope_names || !entries_.make_room()) return 0;
+    if (count_ == raw::max_scope_names || !entries_.make_room()) return 0;
     const char* const copied = copy(name);
     if (copied == nullptr) return 0;
     const raw::scope_name_record record{++count_, static_cast<std::uint32_t>(name.bytes)};
@@ -48,7 +48,7 @@ std::uint32_t scope_names::add(std::uint64_t hash, text name, log_file& log) {
 }
 
 std::uint32_t scope_names::number_of(const char* name, log_file& log) {
-    const text wanted{name, strnlen(name, most_bytes)};
+    const text wanted{name, strnlen(name, max_bytes)};
     const std::uint64_t hash = hash_of(wanted);
     const entry* found = find(hash, wanted);
     return found != nullptr ? found->number : add(hash, wanted, log);

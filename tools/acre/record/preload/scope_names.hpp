@@ -14,7 +14,7 @@ public:
     std::uint32_t number_of(const char* name, log_file& log);
 
 private:
-    static constexpr std::size_t most_bytes = 200;  // of a name; a longer one is cut off
+    static constexpr std::size_t max_bytes = 200;  // of a name; a longer one is cut off
     static constexpr std::size_t block_bytes = 64 * 1024;
 
     struct text {

@@ -1,0 +1,510 @@
+// The mechanism under acre::multi_arena and acre::inline_multi_arena: equal arenas in one piece of storage, each of which
+// counts its live allocations.
+//
+// Use those, not this. A `Storage` says where the bytes lie and how many arenas of how many bytes they are; where it
+// knows them at compile time the compiler does.
+//
+// Why it is constant time: allocating moves the position of the arena in use; when that is full, an empty one comes from
+// a list. Freeing finds its arena by dividing, counts down, and puts the arena back in the list when nothing is left. The
+// last allocation of an arena is given back at once, so that pairs of allocate and deallocate use no room up.
+// Which arena stays in use is decided by the room left, so a short-lived large block does not pin an arena of its own for
+// the small long-lived ones that come after it.
+//
+// The idea of arenas that count is that of published multi-arenas; the list of what is empty, the order in which room is
+// used and the numbers of 64 bits are what those lacked.
+#pragma once
+
+#include <acre/arenas/detail/bump_arithmetic.hpp>
+#include <acre/arenas/multi_arena_options.hpp>
+#include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace acre::detail {
+
+/// What is known of one arena. All zero where it was never used.
+struct arena_record {
+    std::uintptr_t position;  // where its next allocation goes
+    std::uintptr_t end;
+    std::size_t live;     // allocations not yet freed
+    std::uintptr_t link;  // address of the next in the list of empty arenas, 0 at its end; else one of the two below
+
+    static constexpr std::uintptr_t taken = 1;  // out of the list
+    static constexpr std::uintptr_t kept = 2;   // out of the list as well, for the room that it has left
+};
+
+/// Equal arenas in the storage of `Storage`.
+template <class Storage>
+class refcounted_arenas : protected Storage {
+    using fit = bump_arithmetic<Storage::max_alignment>;
+
+public:
+    /// Every size, an arena's as well, is rounded up to a multiple of this many bytes, so requests aligned to no more
+    /// need no padding.
+    static constexpr std::size_t granule = fit::granule;
+    /// Arenas kept open at most.
+    static constexpr std::size_t max_open = 8;
+
+    refcounted_arenas(const refcounted_arenas&) = delete;
+    refcounted_arenas& operator=(const refcounted_arenas&) = delete;
+
+    /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment.
+    /// Constant time, but for a request that takes a run of arenas.
+    [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+        if (!fit::is_ordinary(alignment)) [[unlikely]]
+            return allocate_aligned(bytes, alignment);
+        void* p;
+        if (place_in_active(bytes, p)) [[likely]]
+            return p;
+        return allocate_in_next(bytes);
+    }
+
+    /// As allocate, but null when it cannot.
+    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        if (!fit::is_ordinary(alignment)) [[unlikely]]
+            return try_allocate_aligned(bytes, alignment);
+        void* p;
+        if (place_in_active(bytes, p)) [[likely]]
+            return p;
+        return try_allocate_in_next(bytes);
+    }
+
+    /// Takes storage back; null is a no-op. Constant time. Aborts with a sentence on a pointer that is not of this and
+    /// on one more deallocation than allocations in its arena.
+    [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
+        if (p == nullptr) return;
+        arena_record& home = home_of(p);
+        if (bytes > this->arena_bytes()) [[unlikely]]
+            return deallocate_run(p, bytes);
+        std::size_t left;
+        if (__builtin_sub_overflow(home.live, std::size_t{1}, &left)) [[unlikely]]
+            abort_on_misuse(Storage::name, "double free", p);
+        poison(p, bytes);
+        home.live = left;
+        if (left == 0) return emptied(home);
+        if (is_last(home, p, bytes)) home.position = reinterpret_cast<std::uintptr_t>(p);
+    }
+
+    /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one of its arena while that has
+    /// room, and for any when it shrinks within an arena. False, and nothing changed, when it cannot.
+    bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+        if (old_bytes > this->arena_bytes()) return resize_run(p, old_bytes, new_bytes);
+        arena_record& home = home_of(p);
+        if (!is_last(home, p, old_bytes)) return new_bytes <= old_bytes;
+        const auto start = reinterpret_cast<std::uintptr_t>(p);
+        if (new_bytes > home.end - start) return false;
+        home.position = start + fit::rounded(new_bytes);
+        if (new_bytes < old_bytes) poison(static_cast<std::byte*>(p) + new_bytes, old_bytes - new_bytes);
+        unpoison(p, new_bytes);
+        return true;
+    }
+
+    /// Takes everything back: all that was handed out is void. Linear in the number of arenas.
+    void reset() noexcept {
+        poison(this->bytes(), begun_ * this->arena_bytes());
+        active_ = nullptr;
+        kept_count_ = 0;
+        empty_ = nullptr;
+        taken_ = 0;
+        begun_ = 0;
+        if constexpr (Storage::listed_at_once) list_all();
+    }
+
+    /// Number of arenas.
+    using Storage::arenas;
+    /// Bytes of each.
+    using Storage::arena_bytes;
+
+    /// Bytes of all arenas.
+    std::size_t capacity() const noexcept { return this->arenas() * this->arena_bytes(); }
+
+    /// Bytes handed out, rounding and padding and what was freed in arenas still busy included. Linear in the arenas used.
+    std::size_t used() const noexcept {
+        return sum([this](const arena_record& each) { return each.position + this->arena_bytes() - each.end; });
+    }
+
+    /// Number of allocations not yet taken back. Linear in the arenas used.
+    std::size_t allocations() const noexcept {
+        return sum([](const arena_record& each) { return each.live; });
+    }
+
+    /// Number of arenas that hold a live allocation, or a part of one. Constant time.
+    std::size_t busy_arenas() const noexcept {
+        const auto is_vacant = [](const arena_record* each) { return each->live == 0; };
+        const auto kept = kept_.begin();
+        const auto vacant = std::count_if(kept, kept + static_cast<std::ptrdiff_t>(kept_count_), is_vacant);
+        return taken_ - static_cast<std::size_t>(vacant) - (active_ != nullptr && is_vacant(active_));
+    }
+
+    /// True when `p` points into the storage. Constant time.
+    bool owns(const void* p) const noexcept { return offset_of(p) < capacity(); }
+
+    /// What was refused so far: the largest request that no arena could have served, in bytes, and the number of those
+    /// that would have needed one arena more.
+    struct refusals_type {
+        std::size_t largest_bytes = 0;
+        std::size_t out_of_arenas = 0;
+    };
+    const refusals_type& refusals() const noexcept { return refusals_; }
+
+    /// Arenas of `arena_bytes` bytes that hold `count` live allocations of `size` bytes aligned to `alignment`, all of
+    /// them allocated before the first is freed. SIZE_MAX when an arena cannot hold even one.
+    static constexpr std::size_t required_arenas(std::size_t arena_bytes, std::size_t count, std::size_t size,
+                                                 std::size_t alignment = default_alignment) noexcept {
+        return fit::required_arenas(arena_bytes, count, size, alignment);
+    }
+
+protected:
+    constexpr refcounted_arenas() = default;
+    template <class... Arguments>
+    explicit refcounted_arenas(const Arguments&... storage) : Storage(storage...) {
+        list_all();
+    }
+    ~refcounted_arenas() = default;
+
+private:
+    std::size_t offset_of(const void* p) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(this->bytes());
+    }
+
+    std::size_t number_of(const arena_record& of) const noexcept {
+        return static_cast<std::size_t>(&of - this->records());
+    }
+
+    // The record of the arena that `p` lies in.
+    [[gnu::always_inline]] arena_record& home_of(void* p) noexcept {
+        const std::size_t index = this->index_of(offset_of(p));
+        if (index >= begun_) [[unlikely]]
+            abort_on_misuse(Storage::name, "a pointer of another resource was given back", p);
+        return this->records()[index];
+    }
+
+    static bool is_last(const arena_record& home, const void* p, std::size_t bytes) noexcept {
+        return reinterpret_cast<std::uintptr_t>(p) + fit::rounded(bytes) == home.position;
+    }
+
+    template <class Function>
+    std::size_t sum(Function of) const noexcept {
+        std::size_t total = 0;
+        for (std::size_t index = 0; index < begun_; ++index) total += of(this->records()[index]);
+        return total;
+    }
+
+    // The hot path. Positions and ends are multiples of the granule, so `bytes` fitting means that `bytes` rounded up fits.
+    [[gnu::always_inline]] bool place_in_active(std::size_t bytes, void*& p) noexcept {
+        if (active_ == nullptr) [[unlikely]]
+            return false;
+        arena_record& in = *active_;
+        assert(in.position % granule == 0 && in.position <= in.end);
+        const std::uintptr_t start = in.position;
+        if (!fit::fits(bytes, in.end - start)) [[unlikely]]
+            return false;
+        in.position = start + fit::rounded_one_or_more(bytes);
+        ++in.live;
+        p = reinterpret_cast<void*>(start);
+        unpoison(p, bytes);
+        return true;
+    }
+
+    // The same for any arena and every alignment, and for no bytes.
+    [[gnu::always_inline]] static bool place(arena_record& in, std::size_t bytes, std::size_t alignment,
+                                             void*& p) noexcept {
+        std::uintptr_t start = in.position;
+        const std::size_t padding = padding_to(start, alignment);
+        std::size_t needed;
+        if (__builtin_add_overflow(bytes + (bytes == 0), padding, &needed) || needed > in.end - start) return false;
+        start += padding;
+        in.position = start + fit::rounded(bytes);
+        ++in.live;
+        p = reinterpret_cast<void*>(start);
+        unpoison(p, bytes);
+        return true;
+    }
+
+    void emptied(arena_record& empty) noexcept {
+        empty.position = empty.end - this->arena_bytes();
+        if (&empty == active_ || empty.link == arena_record::kept) return;
+        --taken_;
+        push_empty(empty);
+    }
+
+    void push_empty(arena_record& pushed) noexcept {
+        pushed.link = reinterpret_cast<std::uintptr_t>(empty_);
+        empty_ = &pushed;
+    }
+
+    arena_record* pop_empty() noexcept {
+        arena_record* popped = empty_;
+        empty_ = reinterpret_cast<arena_record*>(popped->link);
+        return popped;
+    }
+
+    // Out of line: once an arena. Here the request fits an arena and none is kept open; all else is looked at in full by the
+    // rare functions.
+    [[gnu::noinline]] void* allocate_in_next(std::size_t bytes) {
+        if (void* p = place_in_next(bytes)) [[likely]]
+            return p;
+        return allocate_slow(bytes, granule);
+    }
+    [[gnu::noinline]] void* try_allocate_in_next(std::size_t bytes) noexcept {
+        if (void* p = place_in_next(bytes)) [[likely]]
+            return p;
+        return try_allocate_slow(bytes, granule);
+    }
+
+    // Out of line: for what few requests ask.
+    [[gnu::noinline]] void* allocate_aligned(std::size_t bytes, std::size_t alignment) {
+        if (void* p = place_aligned(bytes, alignment)) [[likely]]
+            return p;
+        return allocate_slow(bytes, alignment);
+    }
+    [[gnu::noinline]] void* try_allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+        if (void* p = place_aligned(bytes, alignment)) [[likely]]
+            return p;
+        return try_allocate_slow(bytes, alignment);
+    }
+    [[gnu::always_inline]] void* place_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+        if (!is_alignment(alignment)) [[unlikely]]
+            return nullptr;
+        void* p;
+        if (active_ != nullptr && place(*active_, bytes, alignment, p)) return p;
+        return place_in_next(bytes, alignment, fit::worst_padding(alignment, this->base_alignment()));
+    }
+
+    // Null where this is not the usual case that the request fits an arena, one is left, and none is kept open.
+    [[gnu::always_inline]] void* place_in_next(std::size_t bytes, std::size_t alignment = granule,
+                                               std::size_t skipped = 0) noexcept {
+        const std::size_t most = this->fast_path_max_bytes();
+        if (skipped > most || !fit::fits(bytes, most - skipped)) [[unlikely]]
+            return nullptr;
+        arena_record* next = next_empty();
+        return next == nullptr ? nullptr : place_first(*next, bytes, alignment);
+    }
+
+    // The arena in use is not empty, or it would have served the request; of it and the next, the one with more room left
+    // is used on.
+    [[gnu::always_inline]] void* place_first(arena_record& next, std::size_t bytes, std::size_t alignment) noexcept {
+        // Arenas begin at multiples of the granule.
+        const std::uintptr_t start = alignment <= granule ? next.position : align_up(next.position, alignment);
+        next.position = start + fit::rounded_one_or_more(bytes);
+        next.live = 1;
+        next.link = arena_record::taken;
+        ++taken_;
+        if (active_ == nullptr || room(next) >= room(*active_)) active_ = &next;
+        unpoison(reinterpret_cast<void*>(start), bytes);
+        return reinterpret_cast<void*>(start);
+    }
+
+    // Out of line: for what is larger than an arena or cannot be served, and where several arenas are kept open.
+    [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
+        if (void* p = try_allocate_slow(bytes, alignment)) return p;
+        return fail(bytes, alignment);
+    }
+
+    [[gnu::noinline]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+        if (!is_alignment(alignment)) return nullptr;
+        if (fit::worst_bytes(bytes, alignment, this->arena_bytes()) > this->arena_bytes())
+            return allocate_run(bytes, alignment);
+        void* p = nullptr;
+        if (active_ != nullptr && place(*active_, bytes, alignment, p)) return p;
+        for (std::size_t i = 0; i < kept_count_; ++i) {
+            if (place(*kept_[i], bytes, alignment, p)) return p;
+        }
+        arena_record* next = next_empty();
+        if (next == nullptr) {
+            ++refusals_.out_of_arenas;
+            return nullptr;
+        }
+        [[maybe_unused]] const bool fits = place(*next, bytes, alignment, p);
+        assert(fits);
+        use(*next);
+        return p;
+    }
+
+    // An empty arena, out of the list; null when there is none.
+    [[gnu::always_inline]] arena_record* next_empty() noexcept {
+        if (empty_ != nullptr) [[likely]]
+            return pop_empty();
+        if (Storage::listed_at_once || begun_ == this->arenas()) return nullptr;
+        return begin_next();
+    }
+
+    // Puts all arenas into the list, so that taking one is the same at the first time as later.
+    void list_all() noexcept {
+        while (begun_ < this->arenas()) begin_next();
+        list_empty_anew();
+    }
+
+    arena_record* begin_next() noexcept {
+        std::byte* start = this->bytes() + begun_ * this->arena_bytes();
+        poison(start, this->arena_bytes());
+        const auto position = reinterpret_cast<std::uintptr_t>(start);
+        return std::construct_at(this->records() + begun_++,
+                                 arena_record{position, position + this->arena_bytes(), 0, 0});
+    }
+
+    static std::size_t room(const arena_record& in) noexcept { return in.end - in.position; }
+
+    // Of the arena in use and `added`, the one with more room left is used next; the other is kept if that has more room
+    // than one of those kept.
+    void use(arena_record& added) noexcept {
+        added.link = arena_record::taken;
+        ++taken_;
+        arena_record* other = active_;
+        if (other == nullptr || room(added) >= room(*other)) {
+            active_ = &added;
+        } else {
+            other = &added;
+        }
+        if (other != nullptr) keep(*other);
+    }
+
+    void keep(arena_record& candidate) noexcept {
+        candidate.link = arena_record::kept;
+        if (kept_count_ < this->open_limit()) {
+            kept_[kept_count_++] = &candidate;
+            return;
+        }
+        arena_record* least = &candidate;
+        for (std::size_t i = 0; i < kept_count_; ++i) {
+            if (room(*kept_[i]) < room(*least)) std::swap(kept_[i], least);
+        }
+        least->link = arena_record::taken;
+        if (least->live == 0) emptied(*least);
+    }
+
+    std::size_t run_of(std::size_t bytes) const noexcept {
+        return bytes / this->arena_bytes() + (bytes % this->arena_bytes() != 0);
+    }
+
+    // Runs: linear in the number of arenas, so nothing of theirs is kept between calls.
+    void* allocate_run(std::size_t bytes, std::size_t alignment) noexcept {
+        const std::size_t count = run_of(bytes);
+        if (this->large() == large_requests::refuse || count > this->arenas() || count < 2 ||
+            alignment > this->base_alignment()) {
+            refusals_.largest_bytes =
+                std::max(refusals_.largest_bytes, fit::worst_bytes(bytes, alignment, this->arena_bytes()));
+            return nullptr;
+        }
+        const std::size_t first = find_run(count);
+        if (first == this->arenas()) {
+            ++refusals_.out_of_arenas;
+            return nullptr;
+        }
+        while (begun_ < first + count) push_empty(*begin_next());
+        occupy_run(first, count);
+        void* p = this->bytes() + first * this->arena_bytes();
+        unpoison(p, bytes);
+        return p;
+    }
+
+    // The first of `count` neighbouring empty arenas; arenas() when there are not so many.
+    std::size_t find_run(std::size_t count) const noexcept {
+        std::size_t found = 0;
+        for (std::size_t index = 0; index < this->arenas(); ++index) {
+            found = index >= begun_ || is_empty(this->records()[index]) ? found + 1 : 0;
+            if (found == count) return index + 1 - count;
+        }
+        return this->arenas();
+    }
+
+    // The members of a run but the first have no live allocation of their own and yet are no empty arenas.
+    bool is_empty(const arena_record& asked) const noexcept {
+        return asked.live == 0 && (asked.link != arena_record::taken || &asked == active_);
+    }
+    // True while an arena that is not in the list waits for the next request.
+    bool is_open(const arena_record& asked) const noexcept {
+        return asked.link == arena_record::kept || &asked == active_;
+    }
+
+    void occupy_run(std::size_t first, std::size_t count) noexcept {
+        arena_record* const begin = this->records() + first;
+        arena_record* const end = begin + count;
+        for (arena_record* each = begin; each < end; ++each) {
+            taken_ += !is_open(*each);
+            each->link = arena_record::taken;
+            each->position = each->end;
+            each->live = each == begin ? 1 : 0;
+        }
+        const auto is_inside = [begin, end](const arena_record* each) { return each >= begin && each < end; };
+        if (is_inside(active_)) active_ = nullptr;
+        const auto kept = kept_.begin();
+        kept_count_ = static_cast<std::size_t>(
+            std::remove_if(kept, kept + static_cast<std::ptrdiff_t>(kept_count_), is_inside) - kept);
+        list_empty_anew();
+    }
+
+    void list_empty_anew() noexcept {
+        empty_ = nullptr;
+        for (std::size_t index = begun_; index > 0; --index) {
+            arena_record& each = this->records()[index - 1];
+            if (is_empty(each) && !is_open(each)) push_empty(each);
+        }
+    }
+
+    [[gnu::noinline]] void deallocate_run(void* p, std::size_t bytes) noexcept {
+        arena_record& first = checked_run(p, bytes);
+        poison(p, run_of(bytes) * this->arena_bytes());
+        first.live = 0;
+        give_back_run(first, 0, run_of(bytes));
+    }
+
+    // A run never takes more arenas, and what remains of one that shrinks may be a single arena.
+    bool resize_run(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+        const std::size_t count = std::max<std::size_t>(run_of(new_bytes), 1);
+        if (count > run_of(old_bytes)) return false;
+        arena_record& first = checked_run(p, old_bytes);
+        give_back_run(first, count, run_of(old_bytes));
+        if (count == 1) first.position = reinterpret_cast<std::uintptr_t>(p) + fit::rounded(new_bytes);
+        poison(p, run_of(old_bytes) * this->arena_bytes());
+        unpoison_defined(p, new_bytes);
+        return true;
+    }
+
+    // The first of the arenas of the run at `p`.
+    arena_record& checked_run(void* p, std::size_t bytes) noexcept {
+        arena_record& first = home_of(p);
+        if (reinterpret_cast<std::uintptr_t>(p) != first.end - this->arena_bytes() || !is_run(first, run_of(bytes)))
+            abort_on_misuse(Storage::name, "a size other than the one allocated was given back", p);
+        return first;
+    }
+
+    bool is_run(const arena_record& first, std::size_t count) const noexcept {
+        const std::size_t end = number_of(first) + count;
+        if (first.live != 1 || is_open(first) || end > begun_) return false;
+        const auto goes_on = [this](const arena_record& each) { return each.live == 0 && !is_empty(each); };
+        return std::all_of(&first + 1, &first + count, goes_on) && (end == begun_ || !goes_on(this->records()[end]));
+    }
+
+    void give_back_run(arena_record& first, std::size_t from, std::size_t to) noexcept {
+        for (; to > from; --to) emptied((&first)[to - 1]);
+    }
+
+    [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
+        if (!is_alignment(alignment)) return raise(bad_alignment{Storage::name, alignment});
+        const std::size_t worst = fit::worst_bytes(bytes, alignment, this->arena_bytes());
+        const std::size_t most = this->large() == large_requests::take_run ? capacity() : this->arena_bytes();
+        if (worst > most) return raise(request_too_large{Storage::name, worst, most});
+        if (worst > this->arena_bytes() && alignment > this->base_alignment()) {
+            return raise(bad_alignment{Storage::name, alignment});
+        }
+        return raise(out_of_arenas{Storage::name, bytes, this->arenas()});
+    }
+
+    arena_record* active_ = nullptr;  // the arena in use
+    std::size_t taken_ = 0;           // arenas begun that are not in the list
+    std::size_t begun_ = 0;           // arenas ever used: the records beyond mean nothing
+    arena_record* empty_ = nullptr;   // the list of empty ones
+    std::array<arena_record*, max_open> kept_{};
+    std::size_t kept_count_ = 0;
+    refusals_type refusals_;
+};
+
+}  // namespace acre::detail

@@ -1,0 +1,170 @@
+// Locks that are held around a fork, so that the child never finds one locked by a thread that it does not have, nor the
+// data behind it half changed.
+//
+// Used by the concurrent resources, not directly. Their locks are taken in the order in which they themselves take them:
+// the newest object first, since a resource is made after its upstream and holds its own lock while it asks upstream;
+// those of static resources last, since these may be anyone's upstream, from the first use on. So an upstream must not
+// make or end a concurrent resource while it serves a request.
+//
+// Cost: adding and removing take a lock of the process; a fork takes all. What a child finds is whole, except when
+// another thread made the first concurrent resource of the program at the very moment of the fork.
+#pragma once
+
+#include <acre/core/spin_lock.hpp>
+#include <atomic>
+#include <mutex>
+
+#if __has_include(<pthread.h>)
+#include <pthread.h>
+#define ACRE_HAS_PTHREAD 1
+#endif
+
+namespace acre::detail {
+
+class fork_guard;
+
+/// What is known of the whole process. Never destroyed: objects of static storage duration may outlive any that is.
+struct process_wide {
+    spin_lock lock;  // taken before the locks of all resources
+    fork_guard* newest = nullptr;
+    spin_lock statics_lock;  // taken after those of objects, before those of statics
+    fork_guard* statics = nullptr;
+    std::atomic<bool> handles_forks{false};  // acquired and released: the handlers are there before any lock is taken
+};
+inline constinit process_wide process;
+
+/// This thread holds everything, for a fork.
+inline thread_local constinit bool forking = false;
+
+/// Before either lock of the process is taken for the first time.
+inline void handle_forks() noexcept;
+
+/// Holds the lock of the process.
+class process_lock {
+public:
+    process_lock() noexcept {
+        handle_forks();
+        process.lock.lock();
+    }
+    process_lock(const process_lock&) = delete;
+    process_lock& operator=(const process_lock&) = delete;
+    ~process_lock() { process.lock.unlock(); }
+};
+
+/// Has a lock held around forks.
+class fork_guard {
+public:
+    using child_function = void (*)(void* owner) noexcept;
+    using lock_function = void (*)(void* locks) noexcept;
+
+    /// Guards nothing.
+    constexpr fork_guard() noexcept = default;
+    fork_guard(const fork_guard&) = delete;
+    fork_guard& operator=(const fork_guard&) = delete;
+
+    /// From now on `guarded` is locked around forks, and `in_child` is called with `owner` in the child, with all locks
+    /// held. The calling thread must not hold it.
+    void guard(spin_lock& guarded, void* owner, child_function in_child) noexcept {
+        const process_lock lock;
+        set(&guarded, &lock_one, &unlock_one);
+        link(process.newest, owner, in_child);
+    }
+
+    /// The same for an object with several locks, which the functions take and release.
+    void guard(void* owner, lock_function lock_all, lock_function unlock_all, child_function in_child) noexcept {
+        const process_lock lock;
+        set(owner, lock_all, unlock_all);
+        link(process.newest, owner, in_child);
+    }
+
+    /// The same for a static resource, for ever and once: more calls change nothing. Locks of other resources may be held.
+    void guard_static(spin_lock& guarded, void* owner, child_function in_child) noexcept {
+        handle_forks();
+        const std::lock_guard lock{process.statics_lock};
+        if (locks_ != nullptr) return;
+        set(&guarded, &lock_one, &unlock_one);
+        link(process.statics, owner, in_child);
+    }
+
+    /// No longer; not for static ones.
+    void unguard() noexcept {
+        const process_lock lock;
+        fork_guard** link = &process.newest;
+        while (*link != nullptr && *link != this) link = &(*link)->older_;
+        if (*link == this) *link = older_;
+        locks_ = nullptr;
+    }
+
+private:
+    friend void handle_forks() noexcept;
+
+    static void lock_one(void* lock) noexcept { static_cast<spin_lock*>(lock)->lock(); }
+    static void unlock_one(void* lock) noexcept { static_cast<spin_lock*>(lock)->unlock(); }
+
+    void set(void* locks, lock_function lock_all, lock_function unlock_all) noexcept {
+        locks_ = locks;
+        lock_all_ = lock_all;
+        unlock_all_ = unlock_all;
+    }
+
+    void link(fork_guard*& list, void* owner, child_function in_child) noexcept {
+        owner_ = owner;
+        in_child_ = in_child;
+        older_ = list;
+        list = this;
+    }
+
+    // Handlers may be there twice, when two threads were the first.
+    static void before_fork() noexcept {
+        if (forking) return;
+        forking = true;
+        process.lock.lock();
+        for (const fork_guard* each = process.newest; each != nullptr; each = each->older_) {
+            each->lock_all_(each->locks_);
+        }
+        process.statics_lock.lock();
+        for (const fork_guard* each = process.statics; each != nullptr; each = each->older_) {
+            each->lock_all_(each->locks_);
+        }
+    }
+    static void after_fork() noexcept {
+        if (!forking) return;
+        forking = false;
+        unlock(process.statics);
+        process.statics_lock.unlock();
+        unlock(process.newest);
+        process.lock.unlock();
+    }
+    static void after_fork_in_child() noexcept {
+        if (!forking) return;
+        tell_child(process.statics);
+        tell_child(process.newest);
+        after_fork();
+    }
+
+    static void unlock(const fork_guard* list) noexcept {
+        for (; list != nullptr; list = list->older_) list->unlock_all_(list->locks_);
+    }
+    static void tell_child(const fork_guard* list) noexcept {
+        for (; list != nullptr; list = list->older_) list->in_child_(list->owner_);
+    }
+
+    void* locks_ = nullptr;
+    lock_function lock_all_ = nullptr;
+    lock_function unlock_all_ = nullptr;
+    void* owner_ = nullptr;
+    child_function in_child_ = nullptr;
+    fork_guard* older_ = nullptr;
+};
+
+inline void handle_forks() noexcept {
+    if (process.handles_forks.load(std::memory_order_acquire)) return;
+#if defined(ACRE_HAS_PTHREAD)
+    // No lock is held here, which a fork could leave locked. A refusal is of consequence only in a child that goes on
+    // without exec.
+    (void)pthread_atfork(&fork_guard::before_fork, &fork_guard::after_fork, &fork_guard::after_fork_in_child);
+#endif
+    process.handles_forks.store(true, std::memory_order_release);
+}
+
+}  // namespace acre::detail

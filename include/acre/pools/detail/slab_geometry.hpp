@@ -1,0 +1,141 @@
+// How slots lie in the slabs of a pool: the arithmetic of acre::bitmap_slabs, constexpr and without state, so that a
+// pool of a compile-time size keeps none of it in memory.
+//
+// A slab is a power of two in bytes, aligned to its size: clearing the low bits of a pointer gives the slab. Slots tile
+// it from its first byte. Its header, with one byte a slot, lies over some of the slots, within the first 4 KiB, at an
+// offset taken from the slab's own address: headers of slabs aligned alike would otherwise compete for the same few
+// cache sets.
+#pragma once
+
+#include <acre/core/alignment.hpp>
+#include <acre/core/literals.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+
+namespace acre::detail {
+
+/// Sizes of slots and slabs, in bytes, and the positions that follow from them.
+struct slab_geometry {
+    std::size_t slot_bytes = 0;
+    std::size_t slab_bytes = 0;        // of a full slab; also the alignment of every slab
+    int slab_shift = 0;                // log2 of slab_bytes
+    std::size_t first_slab_bytes = 0;  // of the first, shorter, slab: a pool of three objects holds a few KiB
+    std::uint64_t reciprocal = 0;    // 2^32 / slot_bytes rounded up: exact for offsets that are multiples of slot_bytes
+    std::size_t prefetch_bytes = 0;  // how far ahead of a slot handed out the cache is told to fetch
+    int gathered_slots = 0;          // how many free slots are at most taken in hand at once
+    std::size_t covered = 0;         // slots set aside for the header: the most that it covers at any of its positions
+
+    /// No slot is smaller: objects of less share the cost of the byte in the header with the rounding.
+    static constexpr std::size_t smallest_slot = 8;
+    /// Slots are found free in groups of so many.
+    static constexpr std::size_t group_slots = 64;
+    /// Free slots of so many bytes are taken in hand before the lowest are looked for again: what is allocated and freed
+    /// in turns should be the same few slots, which are in the cache, and not walk through a slab of large ones.
+    static constexpr std::size_t gathered_bytes = 8_KiB;
+    /// Header bytes in front of the one byte a slot (see bitmap_slabs::slab).
+    static constexpr std::size_t header_front = 48;
+    /// Headers lie at multiples of a cache line, at so many different offsets.
+    static constexpr std::size_t header_line = 64;
+    static constexpr std::size_t colours = 32;
+
+    /// The layout for slots of at least `size` bytes (at least 1) aligned to `alignment`, a power of two.
+    static constexpr slab_geometry of(std::size_t size, std::size_t alignment) noexcept {
+        const std::size_t step = poisoning ? std::max(alignment, poison_granule) : alignment;
+        const std::size_t slot = align_up(std::max(size, smallest_slot), step);
+        slab_geometry result;
+        result.slot_bytes = slot;
+        result.slab_bytes = slab_bytes_for(slot);
+        result.slab_shift = std::countr_zero(result.slab_bytes);
+        result.first_slab_bytes = std::min(result.slab_bytes, std::max(4_KiB, std::bit_ceil(4 * slot)));
+        result.reciprocal = ((std::uint64_t{1} << 32) + slot - 1) / slot;
+        result.prefetch_bytes = std::max<std::size_t>(2 * slot, 128);
+        result.gathered_slots = static_cast<int>(std::clamp<std::size_t>(gathered_bytes / slot, 1, group_slots));
+        result.covered = result.max_covered();
+        assert((colours - 1) * header_line + result.header_bytes() <= result.first_slab_bytes);
+        return result;
+    }
+
+    /// Start of the slab that `address` lies in.
+    constexpr std::uintptr_t slab_start(std::uintptr_t address) const noexcept {
+        return align_down(address, slab_bytes);
+    }
+
+    /// Address of the header of the slab that `address` lies in.
+    constexpr std::uintptr_t header_address(std::uintptr_t address) const noexcept {
+        return slab_start(address) + colour(address, slab_shift) * header_line;
+    }
+    template <std::size_t SlabBytes>
+    static constexpr std::uintptr_t header_address(std::uintptr_t address) noexcept {
+        return align_down(address, SlabBytes) + colour(address, std::countr_zero(SlabBytes)) * header_line;
+    }
+
+    /// Number of the slot that begins at `address`.
+    constexpr std::size_t slot_index(std::uintptr_t address) const noexcept {
+        return slot_index(address, slab_bytes, reciprocal);
+    }
+    static constexpr std::size_t slot_index(std::uintptr_t address, std::size_t slab_bytes,
+                                            std::uint64_t reciprocal) noexcept {
+        return static_cast<std::size_t>(((address & (slab_bytes - 1)) * reciprocal) >> 32);
+    }
+
+    /// Slots that tile a slab of `bytes` bytes, the header's included.
+    constexpr std::size_t slots(std::size_t bytes) const noexcept { return bytes / slot_bytes; }
+
+    /// Groups of slots in a slab of `bytes` bytes.
+    constexpr std::size_t groups(std::size_t bytes) const noexcept {
+        return (slots(bytes) + group_slots - 1) / group_slots;
+    }
+
+    /// Bytes of a slab's header, the byte a slot included; the same for every slab of a pool.
+    constexpr std::size_t header_bytes() const noexcept { return header_front + groups(slab_bytes) * group_slots; }
+
+    /// First slot that the header of the slab at `start` covers.
+    constexpr std::size_t first_covered(std::uintptr_t start) const noexcept {
+        return colour(start, slab_shift) * header_line / slot_bytes;
+    }
+
+    /// Slots that a slab of `bytes` bytes can hand out.
+    constexpr std::size_t usable(std::size_t bytes) const noexcept { return slots(bytes) - covered; }
+
+    /// Bits of the slots that can be handed out, for group `group` of the slab of `bytes` bytes at `start`.
+    constexpr std::uint64_t usable_mask(std::uintptr_t start, std::size_t bytes, std::size_t group) const noexcept {
+        const std::size_t first = first_covered(start);
+        return bits_between(0, slots(bytes), group) & ~bits_between(first, first + covered, group);
+    }
+
+private:
+    static constexpr std::size_t slab_bytes_for(std::size_t slot) noexcept {
+        if (slot <= 256) return 16_KiB;
+        // Large slots: enough of them that the one under the header is one of many, and few enough that the alignment,
+        // which is the slab's size, does not cost an upstream that cannot fill the gap more than the pool itself.
+        return std::bit_ceil(slot * (slot <= 16_KiB ? 32 : 16));
+    }
+
+    static constexpr std::size_t colour(std::uintptr_t address, int slab_shift) noexcept {
+        return (address >> slab_shift) % colours;
+    }
+
+    constexpr std::size_t max_covered() const noexcept {
+        std::size_t most = 0;
+        for (std::size_t offset = 0; offset < colours * header_line; offset += header_line) {
+            most = std::max(most, (offset + header_bytes() - 1) / slot_bytes - offset / slot_bytes + 1);
+        }
+        return most;
+    }
+
+    // Bits of group `group` whose slots lie in [first, last).
+    static constexpr std::uint64_t bits_between(std::size_t first, std::size_t last, std::size_t group) noexcept {
+        const auto below = [group](std::size_t slot) {
+            const std::size_t begin = group * group_slots;
+            if (slot <= begin) return std::uint64_t{0};
+            return slot - begin >= group_slots ? ~std::uint64_t{0} : (std::uint64_t{1} << (slot - begin)) - 1;
+        };
+        return below(last) & ~below(first);
+    }
+};
+
+}  // namespace acre::detail
