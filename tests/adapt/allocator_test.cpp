@@ -30,7 +30,8 @@ TEST(allocator, example) {
 }
 
 // Hazard A10: what moves with a container is said, and is what keeps move and swap constant time.
-TEST(allocator, A10_traits) {
+// Hazard A10.
+TEST(allocator, traits) {
     using traits = std::allocator_traits<of_arena<int>>;
     static_assert(!traits::propagate_on_container_copy_assignment::value);
     static_assert(traits::propagate_on_container_move_assignment::value);
@@ -51,7 +52,8 @@ TEST(allocator, a_stateless_resource_costs_nothing) {
     any.deallocate(p, 3);
 }
 
-TEST(allocator, A10_equal_when_the_resource_is_the_same) {
+// Hazard A10.
+TEST(allocator, equal_when_the_resource_is_the_same) {
     acre::arena one;
     acre::arena other;
     EXPECT_TRUE(of_arena<int>{one} == of_arena<char>{one});
@@ -75,7 +77,8 @@ TEST(allocator, asks_for_the_bytes_and_the_alignment_of_its_type) {
     EXPECT_EQ(upstream.live_blocks(), 0u);
 }
 
-TEST(allocator, B6_counts_that_wrap_are_refused) {
+// Hazard B6.
+TEST(allocator, counts_that_wrap_are_refused) {
     checking_upstream upstream;
     acre::allocator<std::uint64_t, checking_upstream> tested{upstream};
     for (const std::size_t count : {SIZE_MAX, SIZE_MAX / 8 + 2, SIZE_MAX / 8, acre::max_request / 8 + 1}) {
@@ -84,7 +87,8 @@ TEST(allocator, B6_counts_that_wrap_are_refused) {
     EXPECT_EQ(upstream.requests(), 0u);
 }
 
-TEST(allocator, X18_sizes_come_from_the_container) {
+// Hazard X18.
+TEST(allocator, sizes_come_from_the_container) {
     checking_upstream upstream;
     acre::multi_pool nodes{upstream};
     std::vector<std::shared_ptr<std::uint64_t>> kept;

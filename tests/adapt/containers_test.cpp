@@ -162,7 +162,8 @@ TYPED_TEST(containers, unordered_set) {
 }
 
 // Hazard A7: what is moved or swapped refers to a resource that stays where it is.
-TEST(containers_over_two_arenas, A7_A10_each_ends_with_the_arena_of_its_storage) {
+// Hazards A7, A10.
+TEST(containers_over_two_arenas, each_ends_with_the_arena_of_its_storage) {
     acre::arena longer;
     std::vector<int, acre::allocator<int, acre::arena>> kept{longer};
     {

@@ -202,7 +202,8 @@ TEST(pool_resource, is_aligned_over_a_pool_that_is_not) {
     for (int i = 0; i < 8; ++i) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tested.allocate(30, 128)) % 128, 0u);
 }
 
-TEST(pool_resource, X13_what_it_holds_is_what_upstream_gave) {
+// Hazard X13.
+TEST(pool_resource, what_it_holds_is_what_upstream_gave) {
     recording_resource below;
     acre::multi_pool tested{&below};
     (void)tested.allocate(8200, 65'536);
@@ -317,7 +318,8 @@ TEST(pool_resource, blocks_are_apart_aligned_and_keep_what_is_written) {
     }
 }
 
-TEST(pool_resource_misuse, N3_a_double_free_and_a_stranger_are_said_in_a_sentence) {
+// Hazard N3.
+TEST(pool_resource_misuse, a_double_free_and_a_stranger_are_said_in_a_sentence) {
     unsynchronized_pool_resource tested;
     unsynchronized_pool_resource other;
     void* p = tested.allocate(24, 8);
@@ -330,7 +332,8 @@ TEST(pool_resource_misuse, N3_a_double_free_and_a_stranger_are_said_in_a_sentenc
 }
 
 // While the memory is still there: upstream keeps what it is given back.
-TEST(pool_resource_misuse, N3_a_free_after_release_is_said) {
+// Hazard N3.
+TEST(pool_resource_misuse, a_free_after_release_is_said) {
     std::pmr::monotonic_buffer_resource keeps;
     unsynchronized_pool_resource tested{&keeps};
     void* p = tested.allocate(64, 8);

@@ -56,7 +56,8 @@ struct macro_orc {
 };
 
 // Hazard P9.
-TEST(pooled, P9_the_size_does_not_change) {
+// Hazard P9.
+TEST(pooled, the_size_does_not_change) {
     static_assert(sizeof(pooled_orc) == sizeof(plain_orc) && alignof(pooled_orc) == alignof(plain_orc));
     static_assert(sizeof(macro_orc) == sizeof(plain_orc));
     static_assert(std::is_empty_v<pooled<pooled_orc>> && !std::is_polymorphic_v<pooled_orc>);
@@ -89,7 +90,8 @@ struct alignas(Alignment) aligned : pooled<aligned<Alignment>> {
 };
 
 // Hazards B3, N1, P1.
-TEST(pooled, B3_N1_P1_classes_of_every_alignment) {
+// Hazards B3, N1, P1.
+TEST(pooled, classes_of_every_alignment) {
     expect_new_and_delete_from_the_pool<aligned<1>>();
     expect_new_and_delete_from_the_pool<aligned<8>>();
     expect_new_and_delete_from_the_pool<aligned<16>>();
@@ -100,7 +102,8 @@ TEST(pooled, B3_N1_P1_classes_of_every_alignment) {
 }
 
 // Hazard N7.
-TEST(pooled, N7_placement_and_nothrow_new_compile) {
+// Hazard N7.
+TEST(pooled, placement_and_nothrow_new_compile) {
     alignas(macro_orc) std::array<std::byte, sizeof(macro_orc)> storage;
     auto* placed = new (storage.data()) macro_orc;
     EXPECT_EQ(static_cast<void*>(placed), storage.data());
@@ -120,7 +123,8 @@ struct with_a_name : pooled<with_a_name> {
 };
 
 // Hazards B2, B10.
-TEST(pooled, B2_B10_arrays) {
+// Hazards B2, B10.
+TEST(pooled, arrays) {
     const std::size_t before = pool_of<with_a_name>::live();
     for (const std::size_t count : {0u, 1u, 2u, 3u, 100u}) {
         with_a_name::gone = 0;
@@ -151,7 +155,8 @@ struct alignas(64) knight : unit {
 struct squire : unit {};
 
 // Hazards B4, N2, P8.
-TEST(pooled, B4_N2_P8_derived_classes_of_other_sizes) {
+// Hazards B4, N2, P8.
+TEST(pooled, derived_classes_of_other_sizes) {
     const std::size_t before = pool_of<unit>::live();
     unit* of_unit = new unit;
     unit* of_captain = new captain;
@@ -180,7 +185,8 @@ struct strict : empty_base {
     long double number = 1;
 };
 
-TEST(pooled, P1_derived_classes_of_stricter_alignment) {
+// Hazard P1.
+TEST(pooled, derived_classes_of_stricter_alignment) {
     for (int i = 0; i < 50; ++i) {
         auto p = std::make_unique<strict>();
         auto q = std::make_unique<loose>();
@@ -370,7 +376,8 @@ void expect_nothing_kept() {
     EXPECT_EQ(pool_of<T>::live(), before);
 }
 
-TEST(pooled, M10_constructors_that_throw_keep_nothing) {
+// Hazard M10.
+TEST(pooled, constructors_that_throw_keep_nothing) {
     expect_nothing_kept<picky>();
     expect_nothing_kept<picky_and_wide>();
     expect_nothing_kept<picky_by_macro>();
@@ -387,7 +394,8 @@ TEST(pooled, too_much_is_refused) {
 #endif
 
 // Hazard M8.
-TEST(pooled, M8_a_double_delete_is_reported) {
+// Hazard M8.
+TEST(pooled, a_double_delete_is_reported) {
     auto* twice = new macro_orc;
     void* volatile of_it = twice;
     delete twice;

@@ -75,7 +75,8 @@ TEST_F(smart_ptr, is_two_pointers_wide_and_one_without_state) {
 }
 
 // Hazards B2, A13: an array is as long as it was made, destroyed back to front, and its storage goes back whole.
-TEST_F(smart_ptr, B2_arrays) {
+// Hazard B2.
+TEST_F(smart_ptr, arrays) {
     {
         auto several = acre::make_unique<tracked[]>(below_, 5);
         EXPECT_EQ(several.get_deleter().size(), 5u);
@@ -89,7 +90,8 @@ TEST_F(smart_ptr, B2_arrays) {
     EXPECT_EQ(below_.live_blocks(), 0u);
 }
 
-TEST_F(smart_ptr, M10_a_constructor_that_throws_keeps_nothing) {
+// Hazard M10.
+TEST_F(smart_ptr, a_constructor_that_throws_keeps_nothing) {
     acre::multi_pool pool{below_};
     tracked::throw_at = 1;
     EXPECT_THROW((void)acre::make_unique<tracked>(pool, 1), std::runtime_error);
@@ -106,14 +108,16 @@ TEST_F(smart_ptr, M10_a_constructor_that_throws_keeps_nothing) {
     EXPECT_EQ(tracked::destroyed.size(), 3u);
 }
 
-TEST_F(smart_ptr, B6_counts_that_wrap_are_refused) {
+// Hazard B6.
+TEST_F(smart_ptr, counts_that_wrap_are_refused) {
     for (const std::size_t count : {SIZE_MAX, SIZE_MAX / 8 + 2}) {
         EXPECT_THROW((void)acre::make_unique<std::uint64_t[]>(below_, count), acre::request_too_large);
     }
     EXPECT_EQ(below_.requests(), 0u);
 }
 
-TEST_F(smart_ptr, B3_types_of_every_alignment) {
+// Hazard B3.
+TEST_F(smart_ptr, types_of_every_alignment) {
     struct alignas(64) wide {
         char c = 0;
     };

@@ -124,7 +124,8 @@ TEST(concurrent_arena, windows_end_where_they_end) {
 class concurrent_arena_threads : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(with, concurrent_arena_threads, testing::Values(4, 16));
 
-TEST_P(concurrent_arena_threads, M20_blocks_are_apart_over_resets) {
+// Hazard M20.
+TEST_P(concurrent_arena_threads, blocks_are_apart_over_resets) {
     checking_upstream upstream;
     {
         concurrent_arena tested{upstream};

@@ -81,7 +81,8 @@ TEST(concurrent_multi_arena, upstream_is_asked_once_for_what_required_bytes_says
     EXPECT_EQ(upstream.live_blocks(), 0u);
 }
 
-TEST(concurrent_multi_arena, X13_required_bytes_suffice_and_less_does_not) {
+// Hazard X13.
+TEST(concurrent_multi_arena, required_bytes_suffice_and_less_does_not) {
     constexpr concurrent_multi_arena_options options{.arenas = 10, .bytes = 1024};
     constexpr std::size_t bytes = concurrent_multi_arena::required_bytes(options);
     const acre_test::raw_storage storage{bytes};
@@ -100,7 +101,8 @@ TEST(concurrent_multi_arena, X13_required_bytes_suffice_and_less_does_not) {
 }
 
 // As of multi_arena: one thread needs as many.
-TEST(concurrent_multi_arena, X13_required_arenas_are_exact) {
+// Hazard X13.
+TEST(concurrent_multi_arena, required_arenas_are_exact) {
     for (const std::size_t size : {0u, 1u, 16u, 17u, 60u, 500u, 1008u}) {
         const std::size_t needed = concurrent_multi_arena::required_arenas(1008, 57, size);
         for (const std::size_t less : {0u, 1u}) {
@@ -113,7 +115,8 @@ TEST(concurrent_multi_arena, X13_required_arenas_are_exact) {
     }
 }
 
-TEST(concurrent_multi_arena, M1_M3_M4_whole_arenas_come_back_for_ever) {
+// Hazards M1, M3, M4.
+TEST(concurrent_multi_arena, whole_arenas_come_back_for_ever) {
     for (const std::size_t arenas : {1u, 2u, 3u, 4u}) {
         concurrent_multi_arena tested{{.arenas = arenas, .bytes = 256}};
         for (int i = 0; i < 1000; ++i) {
@@ -151,7 +154,8 @@ TEST(concurrent_multi_arena, errors_say_what_is_wrong_and_work_goes_on) {
 }
 #endif
 
-TEST(concurrent_multi_arena, M2_M5_M6_every_alignment) {
+// Hazards M2, M5, M6.
+TEST(concurrent_multi_arena, every_alignment) {
     concurrent_multi_arena tested{{.arenas = 8, .bytes = 8192}};
     for (int round = 0; round < 200; ++round) {
         for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
@@ -186,7 +190,8 @@ TEST(concurrent_multi_arena, the_last_allocation_is_given_back_at_once_and_resiz
 }
 
 // Where freed storage is poisoned, no bytes are not.
-TEST(concurrent_multi_arena, B5_zero_bytes_are_freed) {
+// Hazard B5.
+TEST(concurrent_multi_arena, zero_bytes_are_freed) {
     for (const std::size_t arenas : {1u, 4u}) {
         concurrent_multi_arena tested{{.arenas = arenas, .bytes = 1024}};
         void* p = tested.allocate(0);
@@ -214,7 +219,8 @@ TEST(concurrent_multi_arena, the_shared_arena_takes_its_last_allocation_back) {
 }
 
 // Places in an arena of many units do not fit one word with the counts: what is promised does.
-TEST(concurrent_multi_arena, X13_required_arenas_of_large_arenas) {
+// Hazard X13.
+TEST(concurrent_multi_arena, required_arenas_of_large_arenas) {
     constexpr std::size_t mebibyte = std::size_t{1} << 20;
     static_assert(concurrent_multi_arena::required_arenas(64 * mebibyte, 4 * mebibyte, 16) == 1);
     static_assert(concurrent_multi_arena::required_arenas(256 * mebibyte, 16 * mebibyte, 16) == 2);
@@ -350,7 +356,8 @@ class concurrent_multi_arena_threads : public testing::TestWithParam<std::size_t
 INSTANTIATE_TEST_SUITE_P(with, concurrent_multi_arena_threads, testing::Values(2, 4, 16));
 
 // Hazard M20 where the sanitizer watches: any thread frees, threads end, arenas are few or many.
-TEST_P(concurrent_multi_arena_threads, M20_M23_allocate_here_free_there) {
+// Hazards M20, M23.
+TEST_P(concurrent_multi_arena_threads, allocate_here_free_there) {
     for (const std::size_t arenas : {3u, 64u, 4000u}) {
         concurrent_multi_arena tested{{.arenas = arenas, .bytes = 400}};
         acre_test::allocate_here_free_there(
@@ -359,7 +366,8 @@ TEST_P(concurrent_multi_arena_threads, M20_M23_allocate_here_free_there) {
     }
 }
 
-TEST_P(concurrent_multi_arena_threads, M20_the_inline_form) {
+// Hazard M20.
+TEST_P(concurrent_multi_arena_threads, the_inline_form) {
     acre::inline_concurrent_multi_arena<20, 1024> tested;
     acre_test::allocate_here_free_there(
         GetParam(), 64, 1500, [&] { return tested.try_allocate(64); }, [&](void* p) { tested.deallocate(p, 64); });
@@ -421,7 +429,8 @@ TEST(concurrent_multi_arena, from_destructors_of_thread_locals) {
     expect_all_free(tested);
 }
 
-TEST(concurrent_multi_arena_death, M8_M15_misuse_ends_the_program_with_a_sentence) {
+// Hazards M8, M15.
+TEST(concurrent_multi_arena_death, misuse_ends_the_program_with_a_sentence) {
     concurrent_multi_arena tested{{.arenas = 4, .bytes = 256}};
     concurrent_multi_arena other{{.arenas = 4, .bytes = 256}};
     void* p = tested.allocate(16);
@@ -437,7 +446,8 @@ TEST(concurrent_multi_arena_death, M8_M15_misuse_ends_the_program_with_a_sentenc
 }
 
 // Where the arena goes on, one free too many shows when it begins again.
-TEST(concurrent_multi_arena_death, M8_others_free_twice_in_the_open_arena) {
+// Hazard M8.
+TEST(concurrent_multi_arena_death, others_free_twice_in_the_open_arena) {
     concurrent_multi_arena tested{{.arenas = 4, .bytes = 1024}};
     EXPECT_DEATH(
         {

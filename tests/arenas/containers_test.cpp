@@ -36,7 +36,8 @@ TEST(arena_vector, example) {
 }
 
 // Hazard A8.
-TEST(arena_vector, A8_a_thousand_elements_use_little_more_than_their_bytes) {
+// Hazard A8.
+TEST(arena_vector, a_thousand_elements_use_little_more_than_their_bytes) {
     const auto ratio = [](auto value) {
         arena level;
         arena_vector<decltype(value)> values{level};
@@ -387,7 +388,8 @@ TEST(arena_string, behaves_as_std_string) {
     }
 }
 
-TEST(arena_string, A8_text_built_by_parts_uses_little_more_than_its_bytes) {
+// Hazard A8.
+TEST(arena_string, text_built_by_parts_uses_little_more_than_its_bytes) {
     arena level;
     arena_string text{level};
     for (int i = 0; i < 1000; ++i) text.push_back('a');
@@ -396,7 +398,8 @@ TEST(arena_string, A8_text_built_by_parts_uses_little_more_than_its_bytes) {
     EXPECT_EQ(text, arena_string(text, level));
 }
 
-TEST(arena_string, B6_sizes_that_would_wrap_fail) {
+// Hazard B6.
+TEST(arena_string, sizes_that_would_wrap_fail) {
     const volatile std::size_t all = SIZE_MAX;  // so that the compiler does not warn of it
     arena level;
     arena_string text{level};

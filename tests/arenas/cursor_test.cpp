@@ -108,7 +108,8 @@ struct thrower {
     char bytes[32];
 };
 
-TEST(cursor, A12_a_constructor_that_throws_in_a_block_of_its_own_leaves_the_cursor_where_it_is) {
+// Hazard A12.
+TEST(cursor, a_constructor_that_throws_in_a_block_of_its_own_leaves_the_cursor_where_it_is) {
     struct refusing {
         char bytes[20'000];
         refusing() { throw 1; }

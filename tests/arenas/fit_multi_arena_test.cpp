@@ -67,7 +67,8 @@ TEST(fit_multi_arena, each_point_suffices_and_one_arena_less_does_not) {
     }
 }
 
-TEST(fit_multi_arena, W5_ends_at_64_arenas_of_4096_bytes_or_better) {
+// Workload W5 (bench/README.md).
+TEST(fit_multi_arena, ends_at_64_arenas_of_4096_bytes_or_better) {
     const auto front = acre::fit_multi_arena(camera, {.largest_bytes = 64_KiB});
     ASSERT_FALSE(front.empty());
     EXPECT_LE(front.front().bytes, 4096u);
@@ -98,7 +99,8 @@ TEST(fit_multi_arena, what_the_workload_throws_is_passed_on) {
                  std::runtime_error);
 }
 
-TEST(fit_multi_arena, B6_sizes_do_not_wrap_where_nothing_bounds_them) {
+// Hazard B6.
+TEST(fit_multi_arena, sizes_do_not_wrap_where_nothing_bounds_them) {
     const auto large = [](acre::multi_arena& tried) { tried.deallocate(tried.try_allocate(2000), 2000); };
     EXPECT_TRUE(acre::fit_multi_arena(large, {.largest_bytes = SIZE_MAX, .max_total_bytes = 1000}).empty());
 }

@@ -39,7 +39,8 @@ TEST(arena, begins_with_4_KiB_and_stops_at_1_MiB) {
 }
 
 // Hazards X3, X8.
-TEST(arena, X8_an_oversize_request_does_not_feed_growth) {
+// Hazard X8.
+TEST(arena, an_oversize_request_does_not_feed_growth) {
     checking_upstream upstream;
     acre::arena tested{upstream};
     auto* small = static_cast<std::byte*>(tested.allocate(16));
@@ -51,7 +52,8 @@ TEST(arena, X8_an_oversize_request_does_not_feed_growth) {
     EXPECT_EQ(upstream.sizes()[2], 8_KiB);
 }
 
-TEST(arena, X3_a_request_larger_than_the_largest_block_is_served) {
+// Hazard X3.
+TEST(arena, a_request_larger_than_the_largest_block_is_served) {
     checking_upstream upstream;
     acre::arena tested{{.first_block_bytes = 4_KiB, .max_block_bytes = 4_KiB}, upstream};
     EXPECT_NE(tested.allocate(64_KiB), nullptr);
@@ -84,6 +86,7 @@ TEST(arena, a_thousand_frames_after_the_first_take_nothing) {
     EXPECT_EQ(upstream.requests(), after_first);
 }
 
+// Hazard X14.
 TEST(arena, frames_that_vary_reach_a_bound) {
     checking_upstream upstream;
     acre::arena tested{upstream};
@@ -154,7 +157,8 @@ TEST(arena, options_left_out_follow_those_given) {
 }
 
 // Hazard X13: one block of exactly that many bytes holds them all, and 8 bytes less do not.
-TEST(arena, X13_required_bytes_are_exact) {
+// Hazard X13.
+TEST(arena, required_bytes_are_exact) {
     for (const std::size_t alignment : {1u, 8u, 16u, 32u, 256u}) {
         for (const std::size_t size : {0u, 1u, 8u, 13u, 16u, 40u, 1000u}) {
             for (const std::size_t count : {1u, 2u, 10u, 100u}) {
@@ -180,7 +184,8 @@ TEST(arena, X13_required_bytes_are_exact) {
 }
 
 // Hazard M13: a size that does not fit is not a small one.
-TEST(arena, M13_required_bytes_do_not_wrap) {
+// Hazard M13.
+TEST(arena, required_bytes_do_not_wrap) {
     EXPECT_GE(acre::arena::required_bytes(SIZE_MAX / 8, 16, 8), SIZE_MAX / 2);
     EXPECT_GE(acre::arena::required_bytes(std::size_t{1} << 32, std::size_t{1} << 32, 8), SIZE_MAX / 2);
 }

@@ -19,7 +19,8 @@ struct alignas(64) wide {
     char bytes[64];
 };
 
-TEST(arena, A1_over_aligned_in_every_arena) {
+// Hazard A1.
+TEST(arena, over_aligned_in_every_arena) {
     std::vector<std::unique_ptr<acre::arena>> arenas;
     for (int i = 0; i < 64; ++i) {
         auto& tested = *arenas.emplace_back(std::make_unique<acre::arena>());
@@ -29,7 +30,8 @@ TEST(arena, A1_over_aligned_in_every_arena) {
 }
 
 // The same over constant sizes and alignments, which take a path of their own.
-TEST(arena, A1_over_aligned_with_constant_sizes) {
+// Hazard A1.
+TEST(arena, over_aligned_with_constant_sizes) {
     acre::arena tested;
     for (int i = 0; i < 500; ++i) {
         EXPECT_TRUE(acre::is_aligned(tested.allocate(1, 1), 1));
@@ -40,7 +42,8 @@ TEST(arena, A1_over_aligned_with_constant_sizes) {
     }
 }
 
-TEST(arena, B3_types_of_every_alignment) {
+// Hazard B3.
+TEST(arena, types_of_every_alignment) {
     struct alignas(32) a32 {
         int value;
     };
@@ -56,7 +59,8 @@ TEST(arena, B3_types_of_every_alignment) {
     }
 }
 
-TEST(arena, B5_A9_zero_sizes_are_nobody_elses) {
+// Hazards B5, A9.
+TEST(arena, zero_sizes_are_nobody_elses) {
     acre::arena tested{{.first_block_bytes = 64, .max_block_bytes = 64}};
     const void* before = nullptr;
     for (int i = 0; i < 100; ++i) {
@@ -67,7 +71,8 @@ TEST(arena, B5_A9_zero_sizes_are_nobody_elses) {
     }
 }
 
-TEST(arena, A8_a_vector_grows_in_place) {
+// Hazard A8.
+TEST(arena, a_vector_grows_in_place) {
     acre::arena level;
     auto* p = static_cast<int*>(level.allocate(sizeof(int), alignof(int)));
     for (std::size_t count = 1; count < 900; ++count) {
@@ -76,7 +81,8 @@ TEST(arena, A8_a_vector_grows_in_place) {
     EXPECT_LT(level.used(), 900 * sizeof(int) * 12 / 10);
 }
 
-TEST(arena, A12_a_request_that_fails_uses_nothing) {
+// Hazard A12.
+TEST(arena, a_request_that_fails_uses_nothing) {
     alignas(16) std::byte storage[256];
     acre::buffer small{storage};
     acre::arena tested{{.first_block_bytes = 256, .max_block_bytes = 256}, small};
@@ -91,7 +97,8 @@ TEST(arena, A12_a_request_that_fails_uses_nothing) {
     EXPECT_EQ(tested.used(), used);
 }
 
-TEST(arena, M1_more_than_four_gibibytes_do_not_wrap) {
+// Hazard M1.
+TEST(arena, more_than_four_gibibytes_do_not_wrap) {
     alignas(16) std::byte storage[4096];
     acre::buffer small{storage};
     acre::arena tested{small};
@@ -100,7 +107,8 @@ TEST(arena, M1_more_than_four_gibibytes_do_not_wrap) {
 }
 
 // Upstream may give storage aligned to nothing in particular.
-TEST(arena, M6_over_a_buffer_that_begins_anywhere) {
+// Hazard M6.
+TEST(arena, over_a_buffer_that_begins_anywhere) {
     alignas(64) static std::byte storage[8192];
     for (std::size_t bite = 0; bite < 20; ++bite) {
         acre::buffer odd{std::span<std::byte>{storage}.subspan(bite)};
@@ -111,7 +119,8 @@ TEST(arena, M6_over_a_buffer_that_begins_anywhere) {
     }
 }
 
-TEST(arena, X4_requests_after_a_release_are_served_from_fresh_blocks) {
+// Hazard X4.
+TEST(arena, requests_after_a_release_are_served_from_fresh_blocks) {
     checking_upstream upstream;
     acre::arena tested{upstream};
     for (int i = 0; i < 50; ++i) {

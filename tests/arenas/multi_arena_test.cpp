@@ -72,7 +72,8 @@ TEST(multi_arena, upstream_is_asked_once_for_what_required_bytes_says) {
     EXPECT_EQ(upstream.live_blocks(), 0u);
 }
 
-TEST(multi_arena, X13_required_bytes_suffice_and_a_granule_less_does_not) {
+// Hazard X13.
+TEST(multi_arena, required_bytes_suffice_and_a_granule_less_does_not) {
     constexpr acre::multi_arena_options options{.arenas = 10, .bytes = 1024};
     constexpr std::size_t bytes = multi_arena::required_bytes(options);
     const acre_test::raw_storage storage{bytes};
@@ -83,7 +84,8 @@ TEST(multi_arena, X13_required_bytes_suffice_and_a_granule_less_does_not) {
               outcome::request_too_large);
 }
 
-TEST(multi_arena, X13_required_arenas_are_exact) {
+// Hazard X13.
+TEST(multi_arena, required_arenas_are_exact) {
     for (const std::size_t bytes : {64u, 1008u, 4096u}) {
         for (const std::size_t size : {0u, 1u, 16u, 17u, 60u, 500u, 1008u, 4000u}) {
             for (const std::size_t alignment : {1u, 16u, 64u, 256u}) {
@@ -114,7 +116,8 @@ TEST(multi_arena, X13_required_arenas_are_exact) {
     }
 }
 
-TEST(multi_arena, M1_M4_M16_larger_than_an_arena_is_refused_by_name) {
+// Hazards M1, M4, M16.
+TEST(multi_arena, larger_than_an_arena_is_refused_by_name) {
     multi_arena tested{{.arenas = 4, .bytes = 1024}};
     for (const std::size_t bytes : {std::size_t{1025}, std::size_t{4096}, (std::size_t{1} << 32) + 16, SIZE_MAX}) {
         EXPECT_EQ(tested.try_allocate(bytes), nullptr);
@@ -149,7 +152,8 @@ TEST(multi_arena, out_of_arenas_says_how_many_there_are_and_work_goes_on) {
     EXPECT_EQ(tested.allocate(60), all[1]);
 }
 
-TEST(multi_arena, M2_rounds_of_an_over_aligned_size_lose_nothing) {
+// Hazard M2.
+TEST(multi_arena, rounds_of_an_over_aligned_size_lose_nothing) {
     multi_arena tested{{.arenas = 4, .bytes = 4096}};
     for (int i = 0; i < 1000; ++i) {
         void* p = tested.allocate(256, 4096);
@@ -163,7 +167,8 @@ TEST(multi_arena, M2_rounds_of_an_over_aligned_size_lose_nothing) {
     EXPECT_EQ(all.size(), 4u);
 }
 
-TEST(multi_arena, M3_rounds_of_the_exact_size_lose_nothing) {
+// Hazard M3.
+TEST(multi_arena, rounds_of_the_exact_size_lose_nothing) {
     multi_arena tested{{.arenas = 3, .bytes = 256}};
     for (int i = 0; i < 1'000'000; ++i) tested.deallocate(tested.allocate(256), 256);
     std::vector<void*> held(3);
@@ -175,7 +180,8 @@ TEST(multi_arena, M3_rounds_of_the_exact_size_lose_nothing) {
     EXPECT_EQ(tested.busy_arenas(), 3u);
 }
 
-TEST(multi_arena, M5_X1_any_alignment_that_fits_is_honoured) {
+// Hazards M5, X1.
+TEST(multi_arena, any_alignment_that_fits_is_honoured) {
     for (const std::size_t bytes : {1008u, 4096u, 65536u}) {
         multi_arena tested{{.arenas = 4, .bytes = bytes}};
         for (std::size_t alignment = 1; alignment <= 65536; alignment *= 2) {
@@ -189,7 +195,8 @@ TEST(multi_arena, M5_X1_any_alignment_that_fits_is_honoured) {
     }
 }
 
-TEST(multi_arena, B5_zero_bytes_take_their_place_under_any_alignment) {
+// Hazard B5.
+TEST(multi_arena, zero_bytes_take_their_place_under_any_alignment) {
     multi_arena tested{{.arenas = 8, .bytes = 512}};
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
         void* p = tested.try_allocate(0, alignment);
@@ -199,7 +206,8 @@ TEST(multi_arena, B5_zero_bytes_take_their_place_under_any_alignment) {
     }
 }
 
-TEST(multi_arena, M6_over_an_upstream_that_begins_anywhere) {
+// Hazard M6.
+TEST(multi_arena, over_an_upstream_that_begins_anywhere) {
     std::byte storage[10000];
     std::pmr::monotonic_buffer_resource upstream{storage, sizeof storage, std::pmr::null_memory_resource()};
     (void)upstream.allocate(1, 1);
@@ -208,14 +216,16 @@ TEST(multi_arena, M6_over_an_upstream_that_begins_anywhere) {
 }
 
 // Hazard M8, as far as a count can tell: the arena's last allocation freed twice.
-TEST(multi_arena_misuse, M8_more_freed_than_allocated) {
+// Hazard M8.
+TEST(multi_arena_misuse, more_freed_than_allocated) {
     multi_arena tested{{.arenas = 4, .bytes = 1024}};
     void* p = tested.allocate(100);
     tested.deallocate(p, 100);
     EXPECT_DEATH(tested.deallocate(p, 100), "acre::multi_arena: double free");
 }
 
-TEST(multi_arena_misuse, M15_M16_a_pointer_of_another_resource) {
+// Hazards M15, M16.
+TEST(multi_arena_misuse, a_pointer_of_another_resource) {
     multi_arena tested{{.arenas = 4, .bytes = 1024}};
     multi_arena other{{.arenas = 4, .bytes = 1024}};
     void* p = other.allocate(100);
@@ -228,7 +238,8 @@ TEST(multi_arena_misuse, M15_M16_a_pointer_of_another_resource) {
 }
 
 // Hazard M9, workload W9: long-lived small blocks among short-lived large ones do not take an arena each.
-TEST(multi_arena, M9_small_survivors_share_arenas) {
+// Hazard M9.
+TEST(multi_arena, small_survivors_share_arenas) {
     multi_arena tested{{.arenas = 64, .bytes = 4096}};
     std::size_t live = 0;
     for (;; live += 16) {
@@ -240,7 +251,8 @@ TEST(multi_arena, M9_small_survivors_share_arenas) {
     EXPECT_GT(live, tested.capacity() * 95 / 100);
 }
 
-TEST(multi_arena, M9_open_arenas_keep_their_tails_in_use) {
+// Hazard M9.
+TEST(multi_arena, open_arenas_keep_their_tails_in_use) {
     const auto served = [](std::size_t open) {
         multi_arena tested{{.arenas = 16, .bytes = 4096, .open = open}};
         // Large requests leave a tail in each arena; small ones find those of the arenas that are kept open.
@@ -255,7 +267,8 @@ TEST(multi_arena, M9_open_arenas_keep_their_tails_in_use) {
               outcome::bad_option);
 }
 
-TEST(multi_arena, M10_a_constructor_that_throws_keeps_nothing) {
+// Hazard M10.
+TEST(multi_arena, a_constructor_that_throws_keeps_nothing) {
     struct thrower {
         thrower() { throw std::runtime_error{"no"}; }
         char bytes[100];
@@ -266,7 +279,8 @@ TEST(multi_arena, M10_a_constructor_that_throws_keeps_nothing) {
     EXPECT_EQ(tested.busy_arenas(), 0u);
 }
 
-TEST(multi_arena, M13_sizes_have_64_bits) {
+// Hazard M13.
+TEST(multi_arena, sizes_have_64_bits) {
     static_assert(multi_arena::required_bytes({.arenas = 16, .bytes = 256_MiB}) ==
                   4_GiB + 16 * sizeof(acre::detail::arena_record));
     static_assert(multi_arena::required_bytes({.arenas = SIZE_MAX, .bytes = 256_MiB}) == SIZE_MAX);
@@ -294,7 +308,8 @@ TEST(multi_arena, M13_sizes_have_64_bits) {
               outcome::bad_option);
 }
 
-TEST(multi_arena, M14_an_arena_without_a_live_allocation_is_not_busy) {
+// Hazard M14.
+TEST(multi_arena, an_arena_without_a_live_allocation_is_not_busy) {
     for (const std::size_t open : {0u, 1u, 3u}) {
         multi_arena tested{{.arenas = 8, .bytes = 1024, .open = open}};
         EXPECT_EQ(tested.busy_arenas(), 0u);
@@ -359,7 +374,8 @@ TEST(multi_arena, large_requests_take_a_run_of_arenas) {
 }
 
 // What is exactly as large as the room, and what needs none, at the end of an arena and of all.
-TEST(multi_arena, B5_requests_for_no_bytes_are_served_while_there_is_room) {
+// Hazard B5.
+TEST(multi_arena, requests_for_no_bytes_are_served_while_there_is_room) {
     for (const std::size_t open : {0u, 2u}) {
         multi_arena tested{{.arenas = 2, .bytes = 64, .open = open}};
         void* whole = tested.allocate(64);

@@ -55,7 +55,8 @@ TEST_F(arena_objects, of_trivial_types_pay_nothing) {
 }
 
 // Hazard A11: 16 bytes in front of an object that needs a destructor, 24 once for an array.
-TEST_F(arena_objects, A11_records_are_small) {
+// Hazard A11.
+TEST_F(arena_objects, records_are_small) {
     acre::arena tested;
     tested.create<std::unique_ptr<int>>(std::make_unique<int>(1));
     EXPECT_EQ(tested.used(), 16u + 8u);
@@ -78,7 +79,8 @@ TEST_F(arena_objects, lie_aligned_behind_their_records) {
 }
 
 // Hazard M10, promise 7: a constructor that throws leaves no record, and its storage is free again.
-TEST_F(arena_objects, A12_a_constructor_that_throws_keeps_nothing) {
+// Hazard A12.
+TEST_F(arena_objects, a_constructor_that_throws_keeps_nothing) {
     acre::arena tested;
     tested.create<tracked>();
     const std::size_t used = tested.used();
@@ -101,7 +103,8 @@ struct creates_then_throws {
 };
 
 // Hazard A2: what the constructor created is alive, though the constructor threw; it is destroyed once.
-TEST_F(arena_objects, A2_create_in_a_constructor_that_throws) {
+// Hazard A2.
+TEST_F(arena_objects, create_in_a_constructor_that_throws) {
     checking_upstream upstream;
     acre::arena tested{{.first_block_bytes = 64, .max_block_bytes = 512}, upstream};
     for (int i = 0; i < 20; ++i) {
@@ -134,7 +137,8 @@ struct creates_when_destroyed {
 };
 
 // Hazard A6: what a destructor creates during a reset is destroyed too.
-TEST_F(arena_objects, A6_create_in_a_destructor_is_destroyed_too) {
+// Hazard A6.
+TEST_F(arena_objects, create_in_a_destructor_is_destroyed_too) {
     checking_upstream upstream;
     for (const auto& policy : {acre::keep_all, acre::keep_largest, acre::release}) {
         tracked::start();
@@ -155,7 +159,8 @@ TEST_F(arena_objects, A6_create_in_a_destructor_is_destroyed_too) {
 }
 
 // Hazards B2, A13.
-TEST_F(arena_objects, B2_arrays_store_one_record_and_die_backwards) {
+// Hazards B2, A13.
+TEST_F(arena_objects, arrays_store_one_record_and_die_backwards) {
     acre::arena tested;
     const std::span<tracked> array = tested.create_array<tracked>(4);
     auto* next = static_cast<std::byte*>(tested.allocate(8));
@@ -188,7 +193,8 @@ TEST_F(arena_objects, arrays_of_values_are_zeroed) {
     EXPECT_EQ(tested.allocate<int>(0).size(), 0u);
 }
 
-TEST_F(arena_objects, B6_counts_that_wrap_are_refused) {
+// Hazard B6.
+TEST_F(arena_objects, counts_that_wrap_are_refused) {
     acre::arena tested;
     for (const std::size_t count : {SIZE_MAX, SIZE_MAX / 8 + 2, SIZE_MAX / 16 + 1, SIZE_MAX / 2 / 8}) {
         EXPECT_THROW((void)tested.allocate<double>(count), acre::allocation_error);

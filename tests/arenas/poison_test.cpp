@@ -15,7 +15,8 @@ void touch(const void* p) {
     (void)*static_cast<const volatile char*>(p);
 }
 
-TEST(arena_poison, X11_after_a_reset) {
+// Hazard X11.
+TEST(arena_poison, after_a_reset) {
     acre::arena tested;
     char* p = static_cast<char*>(tested.allocate(64));
     touch(p);
@@ -23,7 +24,8 @@ TEST(arena_poison, X11_after_a_reset) {
     EXPECT_DEATH(touch(p), report);
 }
 
-TEST(arena_poison, X11_after_a_reset_in_an_older_block) {
+// Hazard X11.
+TEST(arena_poison, after_a_reset_in_an_older_block) {
     acre::arena tested{{.first_block_bytes = 64, .max_block_bytes = 128}};
     char* old = static_cast<char*>(tested.allocate(16));
     char* oversize = static_cast<char*>(tested.allocate(1000));
@@ -33,7 +35,8 @@ TEST(arena_poison, X11_after_a_reset_in_an_older_block) {
     EXPECT_DEATH(touch(oversize), report);
 }
 
-TEST(arena_poison, X11_after_a_rewind) {
+// Hazard X11.
+TEST(arena_poison, after_a_rewind) {
     acre::arena tested;
     char* before = static_cast<char*>(tested.allocate(16));
     const auto where = tested.mark();
@@ -45,7 +48,8 @@ TEST(arena_poison, X11_after_a_rewind) {
     EXPECT_DEATH(touch(far), report);
 }
 
-TEST(arena_poison, X11_after_a_scratch) {
+// Hazard X11.
+TEST(arena_poison, after_a_scratch) {
     acre::arena tested;
     char* kept = nullptr;
     {
@@ -56,7 +60,8 @@ TEST(arena_poison, X11_after_a_scratch) {
     EXPECT_DEATH(touch(kept), report);
 }
 
-TEST(arena_poison, X11_past_the_end_of_an_allocation) {
+// Hazard X11.
+TEST(arena_poison, past_the_end_of_an_allocation) {
     acre::arena tested;
     char* p = static_cast<char*>(tested.allocate(13, 1));
     touch(p + 12);
@@ -67,7 +72,8 @@ TEST(arena_poison, X11_past_the_end_of_an_allocation) {
     EXPECT_DEATH(touch(zero), report);
 }
 
-TEST(arena_poison, X11_freed_and_shrunk) {
+// Hazard X11.
+TEST(arena_poison, freed_and_shrunk) {
     acre::arena tested;
     char* p = static_cast<char*>(tested.allocate(64));
     EXPECT_TRUE(tested.try_resize(p, 64, 20));
@@ -81,7 +87,8 @@ TEST(arena_poison, X11_freed_and_shrunk) {
     EXPECT_DEATH(touch(next), report);
 }
 
-TEST(arena_poison, X11_in_the_storage_of_an_inline_arena) {
+// Hazard X11.
+TEST(arena_poison, in_the_storage_of_an_inline_arena) {
     acre::inline_arena<512> tested;
     char* p = static_cast<char*>(tested.allocate(16));
     EXPECT_DEATH(touch(p + 16), report);

@@ -90,7 +90,8 @@ TEST_F(arena_reset, of_an_empty_arena_is_a_no_op) {
     EXPECT_NE(empty.allocate(8), nullptr);
 }
 
-TEST(arena_mark, X10_on_an_empty_arena_rewinds_to_empty) {
+// Hazard X10.
+TEST(arena_mark, on_an_empty_arena_rewinds_to_empty) {
     acre::arena tested;
     const auto empty = tested.mark();
     void* first = tested.allocate(100);
@@ -103,7 +104,8 @@ TEST(arena_mark, X10_on_an_empty_arena_rewinds_to_empty) {
     EXPECT_EQ(tested.used(), 0u);
 }
 
-TEST(arena_mark, X10_across_blocks_restores_block_position_and_destructors) {
+// Hazard X10.
+TEST(arena_mark, across_blocks_restores_block_position_and_destructors) {
     tracked::start();
     checking_upstream upstream;
     acre::arena tested{{.first_block_bytes = 256, .max_block_bytes = 1024}, upstream};
@@ -216,7 +218,8 @@ TEST(arena_mark, void_marks_end_with_a_sentence) {
 }
 
 // Promise 3: what is kept for reuse is not given back for a request that cannot be served even so.
-TEST(arena, A12_a_hopeless_request_keeps_the_blocks) {
+// Hazard A12.
+TEST(arena, a_hopeless_request_keeps_the_blocks) {
     acre::inline_buffer<65536> storage;
     acre::arena level{acre::arena_options{.first_block_bytes = 1024, .max_block_bytes = 16384}, storage};
     for (int i = 0; i < 40; ++i) (void)level.allocate(1000);

@@ -84,7 +84,8 @@ TEST_F(scratch_scope, nest) {
 }
 
 // Hazard A5.
-TEST_F(scratch_scope, A5_outer_before_inner_ends_both) {
+// Hazard A5.
+TEST_F(scratch_scope, outer_before_inner_ends_both) {
     auto outer = std::make_unique<acre::scratch>(level_);
     fill(*outer);
     auto inner = std::make_unique<acre::scratch>(level_);
@@ -104,7 +105,8 @@ TEST_F(scratch_scope, A5_outer_before_inner_ends_both) {
 }
 
 // Hazard A3.
-TEST_F(scratch_scope, A3_reset_ends_a_living_scratch) {
+// Hazard A3.
+TEST_F(scratch_scope, reset_ends_a_living_scratch) {
     for (const auto& policy : {acre::keep_all, acre::keep_largest, acre::keep(300), acre::release}) {
         acre::scratch outer{level_};
         fill(outer);
@@ -123,7 +125,8 @@ TEST_F(scratch_scope, A3_reset_ends_a_living_scratch) {
     }
 }
 
-TEST_F(scratch_scope, A3_a_rewind_past_a_living_scratch_ends_it) {
+// Hazard A3.
+TEST_F(scratch_scope, a_rewind_past_a_living_scratch_ends_it) {
     (void)level_.allocate(8);
     const auto where = level_.mark();
     acre::scratch outer{level_};
@@ -148,7 +151,8 @@ TEST_F(scratch_scope, a_rewind_within_a_scratch_leaves_it) {
     EXPECT_EQ(level_.used(), 0u);
 }
 
-TEST_F(scratch_scope, A4_the_arena_may_die_first) {
+// Hazard A4.
+TEST_F(scratch_scope, the_arena_may_die_first) {
     auto arena = std::make_unique<acre::arena>(upstream_);
     acre::scratch temp{*arena};
     temp.create<tracked>(1);
@@ -165,7 +169,8 @@ TEST_F(scratch_scope, used_after_its_end_is_reported) {
     EXPECT_DEATH((void)temp.create<int>(1), "acre::scratch: used after it ended");
 }
 
-TEST_F(scratch_scope, X9_results_come_from_another_arena) {
+// Hazard X9.
+TEST_F(scratch_scope, results_come_from_another_arena) {
     acre::arena results;
     std::string_view name;
     {

@@ -27,7 +27,8 @@ TEST(thread_scratch, example) {
 }
 
 // Hazard X9: a function that is handed the caller's own scratch must not put its temporaries there.
-TEST(thread_scratch, X9_never_one_of_those_passed_in) {
+// Hazard X9.
+TEST(thread_scratch, never_one_of_those_passed_in) {
     acre::scratch outer = acre::thread_scratch();
     std::span<int> results;
     {
@@ -94,7 +95,8 @@ struct last_words {
 };
 
 // What lives longer than the arenas of its thread may want a scratch in its destructor.
-TEST(thread_scratch, X6_serves_destructors_that_run_after_its_memory_is_given_back) {
+// Hazard X6.
+TEST(thread_scratch, serves_destructors_that_run_after_its_memory_is_given_back) {
     std::thread{[] {
         thread_local last_words later;
         (void)&later;

@@ -69,7 +69,8 @@ TEST(typed_arena_class, example) {
     EXPECT_EQ(orc::live, 0);
 }
 
-TEST(typed_arena_class, B2_B10_arrays_have_room_for_their_cookie) {
+// Hazards B2, B10.
+TEST(typed_arena_class, arrays_have_room_for_their_cookie) {
     for (std::size_t count = 0; count < 20; ++count) {
         orc* array = new orc[count];
         const orc* next = new orc;
@@ -85,7 +86,8 @@ TEST(typed_arena_class, B2_B10_arrays_have_room_for_their_cookie) {
     }
 }
 
-TEST(typed_arena_class, B2_the_room_that_arrays_need_is_stated) {
+// Hazard B2.
+TEST(typed_arena_class, the_room_that_arrays_need_is_stated) {
     std::size_t count = 0;
     while (orcs.array_slots(count + 1) <= orcs.slots()) ++count;
     orc* array = new orc[count];
@@ -98,7 +100,8 @@ TEST(typed_arena_class, B2_the_room_that_arrays_need_is_stated) {
 }
 
 #if defined(__cpp_exceptions)
-TEST(typed_arena_class, B1_B6_too_many_throw) {
+// Hazards B1, B6.
+TEST(typed_arena_class, too_many_throw) {
     std::vector<std::unique_ptr<orc>> all;
     for (std::size_t i = 0; i < orcs.slots(); ++i) all.emplace_back(new orc);
     EXPECT_THROW((void)new orc, acre::limit_exceeded);
@@ -123,7 +126,8 @@ struct loud_orc : orc {
 };
 
 // Hazards B4, N2, P8: neither too small a place, nor a place in the arena given to the global heap.
-TEST(typed_arena_class, B4_N2_P8_derived_classes_go_to_the_heap_both_ways) {
+// Hazards B4, N2, P8.
+TEST(typed_arena_class, derived_classes_go_to_the_heap_both_ways) {
     const std::unique_ptr<orc> before{new orc};
     std::unique_ptr<orc> mean{new mean_orc};
     EXPECT_FALSE(orcs.owns(mean.get()));
@@ -137,7 +141,8 @@ TEST(typed_arena_class, B4_N2_P8_derived_classes_go_to_the_heap_both_ways) {
     EXPECT_EQ(orcs.used(), 2 * sizeof(orc));
 }
 
-TEST(typed_arena_class, B3_B4_derived_classes_of_stricter_alignment_are_aligned) {
+// Hazards B3, B4.
+TEST(typed_arena_class, derived_classes_of_stricter_alignment_are_aligned) {
     std::vector<std::unique_ptr<orc>> all;
     for (int i = 0; i < 8; ++i) {
         all.emplace_back(new shield_orc);
@@ -147,7 +152,8 @@ TEST(typed_arena_class, B3_B4_derived_classes_of_stricter_alignment_are_aligned)
 }
 
 // An array of them has room: it is a request for bytes.
-TEST(typed_arena_class, B4_arrays_of_derived_classes_have_room) {
+// Hazard B4.
+TEST(typed_arena_class, arrays_of_derived_classes_have_room) {
     mean_orc* array = new mean_orc[3];
     const std::unique_ptr<orc> next{new orc};
     const auto* after = reinterpret_cast<std::byte*>(array + 3);
@@ -158,7 +164,8 @@ TEST(typed_arena_class, B4_arrays_of_derived_classes_have_room) {
 }
 
 // A fallback that has nothing refuses derived classes.
-TEST(typed_arena_class, B4_derived_classes_can_be_refused_at_run_time) {
+// Hazard B4.
+TEST(typed_arena_class, derived_classes_can_be_refused_at_run_time) {
     static constinit typed_arena<int, 4, typed_arena_options{}, acre::no_memory> strict;
     EXPECT_NE(strict.class_new(sizeof(int)), nullptr);
     EXPECT_EQ(outcome_of([] { return strict.class_new(48); }), acre_test::refused_as(outcome::request_too_large));
@@ -179,7 +186,8 @@ void wide::operator delete[](void* p, std::size_t bytes) noexcept {
     wides.class_delete_array(p, bytes);
 }
 
-TEST(typed_arena_class, B2_B3_arrays_of_aligned_objects) {
+// Hazards B2, B3.
+TEST(typed_arena_class, arrays_of_aligned_objects) {
     wide* array = new wide[3];
     EXPECT_TRUE(wides.owns(array));
     EXPECT_TRUE(acre::is_aligned(array, 64));
@@ -203,7 +211,8 @@ void tiny::operator delete[](void* p, std::size_t bytes) noexcept {
     tinies.class_delete_array(p, bytes);
 }
 
-TEST(typed_arena_class, B2_the_cookie_is_aligned) {
+// Hazard B2.
+TEST(typed_arena_class, the_cookie_is_aligned) {
     tiny* one = tinies.allocate_one();
     tiny* array = new tiny[3];
     EXPECT_TRUE(tinies.owns(array));

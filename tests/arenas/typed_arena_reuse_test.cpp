@@ -141,7 +141,8 @@ void expect_as_the_model() {
     EXPECT_GT(refused, 0u) << "it was never full";
 }
 
-TEST(typed_arena_reuse, M8_A12_matches_a_model) {
+// Hazards M8, A12.
+TEST(typed_arena_reuse, matches_a_model) {
     expect_as_the_model<1, reusing>();
     expect_as_the_model<7, reusing>();
     expect_as_the_model<64, reusing>();
@@ -151,7 +152,8 @@ TEST(typed_arena_reuse, M8_A12_matches_a_model) {
     expect_as_the_model<5000, reusing>();
 }
 
-TEST(typed_arena_reuse, C2_freed_storage_is_used_again) {
+// Hazard C2.
+TEST(typed_arena_reuse, freed_storage_is_used_again) {
     typed_arena<item, 4, reusing> arena;
     for (int i = 0; i < 1000; ++i) {
         item* one = arena.allocate_one();
@@ -192,7 +194,8 @@ TEST(typed_arena_reuse, runs_go_back_in_parts) {
     EXPECT_EQ(arena.used(), 0u);
 }
 
-TEST(typed_arena_reuse, M8_N3_P2_C6_misuse_is_reported) {
+// Hazards M8, N3, P2, C6.
+TEST(typed_arena_reuse, misuse_is_reported) {
     typed_arena<item, 10, reusing> arena;
     typed_arena<item, 10, reusing> other;
     item* one = arena.allocate_one();

@@ -35,7 +35,8 @@ struct allocates_at_its_end {
 };
 [[gnu::init_priority(300)]] allocates_at_its_end ending;
 
-TEST(typed_arena_statics, B8_P10_is_ready_before_any_initialiser) {
+// Hazards B8, P10.
+TEST(typed_arena_statics, is_ready_before_any_initialiser) {
     EXPECT_TRUE(acre_test::owned_by_an_arena(early_orc.get()));
     EXPECT_TRUE(acre_test::owned_by_an_arena(early_elf.get()));
     EXPECT_TRUE(acre_test::owned_by_an_arena(early_elves.get()));
@@ -45,7 +46,8 @@ TEST(typed_arena_statics, B8_P10_is_ready_before_any_initialiser) {
 }
 
 // What fails here fails at the end of the program: by the sanitizer's report or by exit status 7.
-TEST(typed_arena_statics, B7_N5_is_there_when_statics_end) {
+// Hazards B7, N5.
+TEST(typed_arena_statics, is_there_when_statics_end) {
     later_elf = std::make_unique<static_elf>();
     for (int i = 0; i < 10; ++i) later_orcs.push_back(std::make_unique<static_orc>());
     EXPECT_TRUE(acre_test::owned_by_an_arena(later_elf.get()));

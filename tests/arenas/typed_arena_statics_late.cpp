@@ -14,7 +14,8 @@ const std::unique_ptr<static_orc> late_orc = std::make_unique<static_orc>();
 const std::unique_ptr<static_elf> late_elf = std::make_unique<static_elf>();
 std::unique_ptr<static_elf[]> filled_in_main;
 
-TEST(typed_arena_statics, B7_B8_in_the_other_order) {
+// Hazards B7, B8.
+TEST(typed_arena_statics, in_the_other_order) {
     EXPECT_TRUE(acre_test::owned_by_an_arena(late_orc.get()));
     EXPECT_TRUE(acre_test::owned_by_an_arena(late_elf.get()));
     filled_in_main.reset(new static_elf[4]);

@@ -98,7 +98,8 @@ TEST(typed_arena, example) {
 }
 
 // A whole arena of each policy is filled to the last slot and not beyond. Hazard X13: what is promised fits.
-TYPED_TEST(typed_arena_of, B1_X13_room_for_exactly_n) {
+// Hazards B1, X13.
+TYPED_TEST(typed_arena_of, room_for_exactly_n) {
     constexpr std::size_t count = 100;
     const auto arena = std::make_unique<typed_arena<orc, count, TypeParam::options>>();
     std::set<orc*> given;
@@ -124,7 +125,8 @@ TYPED_TEST(typed_arena_of, B1_X13_room_for_exactly_n) {
     EXPECT_EQ(arena->try_allocate_one(), nullptr);
 }
 
-TYPED_TEST(typed_arena_of, promise_3_a_refused_run_changes_nothing) {
+// Promise 3.
+TYPED_TEST(typed_arena_of, a_refused_run_changes_nothing) {
     const auto arena = std::make_unique<typed_arena<orc, 10, TypeParam::options>>();
     orc* first = arena->allocate_n(8);
     std::string sentence;
@@ -155,7 +157,8 @@ void expect_aligned() {
     EXPECT_TRUE(acre::is_aligned(arena->allocate_n(3), alignof(T)));
 }
 
-TYPED_TEST(typed_arena_of, B3_types_of_every_alignment) {
+// Hazard B3.
+TYPED_TEST(typed_arena_of, types_of_every_alignment) {
     expect_aligned<aligned<1>, TypeParam::options>();
     expect_aligned<aligned<32>, TypeParam::options>();
     expect_aligned<aligned<64>, TypeParam::options>();
@@ -166,7 +169,8 @@ TYPED_TEST(typed_arena_of, B3_types_of_every_alignment) {
 }
 
 // As a resource: what the size of T gives is honoured, more is refused by name.
-TEST(typed_arena, B3_alignments_are_honoured_or_refused) {
+// Hazard B3.
+TEST(typed_arena, alignments_are_honoured_or_refused) {
     typed_arena<orc, 20> arena;
     static_assert(decltype(arena)::max_alignment == 16);
     (void)arena.allocate_one();
@@ -178,7 +182,8 @@ TEST(typed_arena, B3_alignments_are_honoured_or_refused) {
 }
 
 // Not every slot is aligned so: those that are not are passed over.
-TYPED_TEST(typed_arena_of, B3_small_types_serve_larger_alignments) {
+// Hazard B3.
+TYPED_TEST(typed_arena_of, small_types_serve_larger_alignments) {
     const auto arena = std::make_unique<typed_arena<odd, 64, TypeParam::options>>();
     (void)arena->allocate_one();
     for (const std::size_t alignment : {2u, 4u, 8u, 16u}) {
@@ -190,7 +195,8 @@ TYPED_TEST(typed_arena_of, B3_small_types_serve_larger_alignments) {
     EXPECT_EQ(outcome_of([&] { return arena->allocate(1); }), refused_as(outcome::limit_exceeded));
 }
 
-TYPED_TEST(typed_arena_of, B5_nothing_is_a_place_of_its_own) {
+// Hazard B5.
+TYPED_TEST(typed_arena_of, nothing_is_a_place_of_its_own) {
     const auto arena = std::make_unique<typed_arena<orc, 10, TypeParam::options>>();
     const orc* first = arena->allocate_n(0);
     const orc* second = arena->allocate_n(0);
@@ -202,7 +208,8 @@ TYPED_TEST(typed_arena_of, B5_nothing_is_a_place_of_its_own) {
     EXPECT_NE(arena->allocate(0), first);
 }
 
-TYPED_TEST(typed_arena_of, B6_counts_that_wrap_are_refused) {
+// Hazard B6.
+TYPED_TEST(typed_arena_of, counts_that_wrap_are_refused) {
     const auto arena = std::make_unique<typed_arena<orc, 10, TypeParam::options>>();
     for (const std::size_t count : {SIZE_MAX, SIZE_MAX / sizeof(orc) + 2, SIZE_MAX / 2, std::size_t{1} << 60}) {
         EXPECT_EQ(outcome_of([&] { return arena->allocate_n(count); }), refused_as(outcome::request_too_large));
@@ -243,7 +250,8 @@ TEST(typed_arena, falls_back_when_full) {
     EXPECT_EQ(other.live_blocks(), 0u);
 }
 
-TEST(typed_arena, B9_a_fallback_that_fails_changes_nothing) {
+// Hazard B9.
+TEST(typed_arena, a_fallback_that_fails_changes_nothing) {
     acre_test::checking_upstream other;
     constexpr typed_arena_options options{.when_full = exhaustion::fall_back, .reuse = true};
     typed_arena<orc, 1, options, acre::resource_ref> arena{acre::resource_ref{other}};
@@ -260,7 +268,8 @@ TEST(typed_arena, B9_a_fallback_that_fails_changes_nothing) {
     arena.deallocate_one(elsewhere);
 }
 
-TYPED_TEST(typed_arena_of, P4_null_is_a_no_op) {
+// Hazard P4.
+TYPED_TEST(typed_arena_of, null_is_a_no_op) {
     const auto arena = std::make_unique<typed_arena<orc, 2, TypeParam::options>>();
     arena->deallocate_one(nullptr);
     arena->deallocate_n(nullptr, 7);
@@ -318,7 +327,8 @@ struct refusing {
 };
 
 // Promise 7.
-TYPED_TEST(typed_arena_of, M10_a_constructor_that_throws_keeps_nothing) {
+// Hazard M10.
+TYPED_TEST(typed_arena_of, a_constructor_that_throws_keeps_nothing) {
     const auto arena = std::make_unique<typed_arena<refusing, 2, TypeParam::options>>();
     for (int i = 0; i < 10; ++i) EXPECT_THROW(arena->create(true), int);
     EXPECT_EQ(arena->used(), 0u);
@@ -328,7 +338,8 @@ TYPED_TEST(typed_arena_of, M10_a_constructor_that_throws_keeps_nothing) {
     EXPECT_EQ(arena->try_create(true), nullptr);
 }
 
-TEST(typed_arena, M10_also_where_it_fell_back) {
+// Hazard M10.
+TEST(typed_arena, also_where_it_fell_back) {
     acre_test::checking_upstream other;
     typed_arena<refusing, 1, falling_back, acre::resource_ref> arena{acre::resource_ref{other}};
     (void)arena.create(false);
@@ -342,7 +353,8 @@ void touch(const void* p) {
     (void)*static_cast<const volatile char*>(p);
 }
 
-TYPED_TEST(typed_arena_of, X11_freed_and_unused_storage_is_reported) {
+// Hazard X11.
+TYPED_TEST(typed_arena_of, freed_and_unused_storage_is_reported) {
     const auto arena = std::make_unique<typed_arena<orc, 8, TypeParam::options>>();
     orc* p = arena->create();
     touch(p);

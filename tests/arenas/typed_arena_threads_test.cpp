@@ -147,7 +147,8 @@ private:
 };
 
 // Hazard M23 in hundreds of orders of steps: undoing a refused run by subtracting would hand out slots twice here.
-TEST(typed_arena_threads, M23_no_order_of_steps_hands_out_twice) {
+// Hazard M23.
+TEST(typed_arena_threads, no_order_of_steps_hands_out_twice) {
     constexpr std::size_t slots = 10;
     constexpr std::size_t bytes = 4;
     for (std::uint32_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
@@ -176,7 +177,8 @@ TEST(typed_arena_threads, M23_no_order_of_steps_hands_out_twice) {
 
 // Hazard M23: refused requests, many at once at the end of the arena and of all lengths, take nothing, and what was
 // taken meanwhile is nobody else's. Small, so that the end is reached again and again.
-TEST(typed_arena_threads, M23_a_refused_claim_is_undone) {
+// Hazard M23.
+TEST(typed_arena_threads, a_refused_claim_is_undone) {
     constexpr std::size_t slots = 50;
     static typed_arena<item, slots, shared> arena;
     for (int round = 0; round < 500; ++round) {
@@ -202,7 +204,8 @@ TEST(typed_arena_threads, M23_a_refused_claim_is_undone) {
 }
 
 // Freed by another thread than the one that allocated; also hazard M20 where the sanitizer watches.
-TEST(typed_arena_threads, M20_any_thread_frees) {
+// Hazard M20.
+TEST(typed_arena_threads, any_thread_frees) {
     constexpr std::size_t slots = 64;
     static typed_arena<item, slots, shared_and_reusing> arena;
     std::vector<std::vector<run>> given(thread_count);
@@ -249,7 +252,8 @@ struct reluctant {
 };
 
 // Hazard M20: a constructor that throws has written into its slot, and another thread gets that one next.
-TEST(typed_arena_threads, M20_what_a_throwing_constructor_wrote_is_over) {
+// Hazard M20.
+TEST(typed_arena_threads, what_a_throwing_constructor_wrote_is_over) {
     constexpr std::size_t slots = 4000;
     static typed_arena<reluctant, slots, shared> arena;
     for (int round = 0; round < 5; ++round) {
@@ -272,7 +276,8 @@ TEST(typed_arena_threads, M20_what_a_throwing_constructor_wrote_is_over) {
 #endif
 
 // Hazards N14, X7: the counter that threads change lies in no cache line with objects.
-TEST(typed_arena_threads, N14_X7_the_counter_has_a_cache_line_of_its_own) {
+// Hazards N14, X7.
+TEST(typed_arena_threads, the_counter_has_a_cache_line_of_its_own) {
     static_assert(sizeof(typed_arena<item, 4, shared>) == 128);
     static_assert(alignof(typed_arena<item, 4, shared>) == 64);
 }

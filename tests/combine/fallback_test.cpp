@@ -131,7 +131,8 @@ TEST(fallback, resizes_where_the_storage_came_from) {
     tested.deallocate(p, 1000);
 }
 
-TEST(fallback, X16_moves_with_what_is_live) {
+// Hazard X16.
+TEST(fallback, moves_with_what_is_live) {
     fallback<acre::pool<64>, acre::pool<128>> first;
     void* p = first.allocate(50);
     auto second = std::move(first);

@@ -160,7 +160,8 @@ TEST(limited, holds_within_a_constructor) {
     EXPECT_EQ(tested.peak_bytes(), sizeof(greedy));
 }
 
-TEST(limited, X16_moves_with_what_is_live) {
+// Hazard X16.
+TEST(limited, moves_with_what_is_live) {
     limited<acre::pool<64>> first{{.limit_bytes = 128}};
     void* p = first.allocate();
     auto second = std::move(first);
@@ -211,7 +212,8 @@ TEST(limited, options_are_checked) {
     EXPECT_THROW(limited<acre::heap>({.limit_bytes = 0}), acre::bad_option);
 }
 
-TEST(limited, M10_a_constructor_that_throws_takes_nothing) {
+// Hazard M10.
+TEST(limited, a_constructor_that_throws_takes_nothing) {
     struct unwilling {
         unwilling() { throw 1; }
         char room[50];

@@ -65,7 +65,8 @@ TEST(spin_lock, wakes_all_who_wait) {
 }
 
 // Hazard X12: a thread that spins without bound would spend as long as the lock is held.
-TEST(spin_lock, X12_a_waiting_thread_sleeps) {
+// Hazard X12.
+TEST(spin_lock, a_waiting_thread_sleeps) {
     acre::spin_lock lock;
     double spent = 1;
     lock.lock();
@@ -81,7 +82,8 @@ TEST(spin_lock, X12_a_waiting_thread_sleeps) {
 }
 
 // Hazard N13: whether to lock is said by type.
-TEST(no_lock, N13_locks_nothing) {
+// Hazard N13.
+TEST(no_lock, locks_nothing) {
     acre::no_lock lock;
     const std::lock_guard guard{lock};
     EXPECT_TRUE(lock.try_lock());

@@ -31,7 +31,8 @@ TEST(recycling, example) {
 }
 
 // Hazard A8: buffers that a vector leaves behind serve others.
-TEST(recycling, A8_buffers_left_behind_are_used_again) {
+// Hazard A8.
+TEST(recycling, buffers_left_behind_are_used_again) {
     level around;
     std::size_t warm = 0;
     for (int round = 0; round < 50; ++round) {
@@ -86,7 +87,8 @@ TEST(recycling, a_reset_forgets_what_was_freed) {
     EXPECT_GT(around.capacity(), 0u);
 }
 
-TEST(recycling, X14_mixed_alignments_reach_a_bound) {
+// Hazard X14.
+TEST(recycling, mixed_alignments_reach_a_bound) {
     level around;
     std::size_t warm = 0;
     for (int i = 0; i < 10'000; ++i) {

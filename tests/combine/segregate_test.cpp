@@ -37,7 +37,8 @@ TEST(segregate, example) {
 }
 
 // The threshold itself is small (hazard C1), zero bytes too, and what is freed goes where it came from.
-TEST(segregate, C1_the_threshold_itself_is_small) {
+// Hazard C1.
+TEST(segregate, the_threshold_itself_is_small) {
     checking_upstream small;
     checking_upstream large;
     segregate<100, checking_upstream&, checking_upstream&> tested{small, large};
@@ -106,7 +107,8 @@ TEST(segregate, is_counted_as_a_whole_and_in_parts) {
     EXPECT_EQ(tested.counts().bytes.value, 0u);
 }
 
-TEST(segregate, X16_moves_with_what_is_live) {
+// Hazard X16.
+TEST(segregate, moves_with_what_is_live) {
     segregate<64, acre::pool<64>, acre::pool<512>> first;
     void* p = first.allocate(500);
     auto second = std::move(first);

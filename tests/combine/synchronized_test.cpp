@@ -91,7 +91,8 @@ TEST(synchronized, example) {
     bullets.destroy(one);
 }
 
-TEST(synchronized, M19_is_constructed_from_what_the_resource_is) {
+// Hazard M19.
+TEST(synchronized, is_constructed_from_what_the_resource_is) {
     checking_upstream below;
     acre::synchronized<acre::pool<64>> plain;
     acre::synchronized<acre::pool<64>> over{below};
@@ -203,7 +204,8 @@ TEST(synchronized, a_recursive_mutex_lets_constructors_use_the_same_resource) {
 }
 
 // Hazards P5, X16.
-TEST(synchronized, X16_moves_what_it_guards) {
+// Hazard X16.
+TEST(synchronized, moves_what_it_guards) {
     checking_upstream below;
     synchronized<acre::pool<64>> first{below};
     void* p = first.allocate();
@@ -218,7 +220,8 @@ TEST(synchronized, X16_moves_what_it_guards) {
 }
 
 // Hazard N8: a static lock is never skipped, since it is a lock before any code runs.
-TEST(synchronized, N8_a_static_one_is_ready_at_once) {
+// Hazard N8.
+TEST(synchronized, a_static_one_is_ready_at_once) {
     ready_at_once.deallocate(ready_at_once.allocate(10), 10);
     ready_at_once_too.deallocate(ready_at_once_too.allocate(10), 10);
     EXPECT_EQ(ready_at_once.live() + ready_at_once_too.live(), 0u);

@@ -60,7 +60,8 @@ using locks = testing::Types<std::mutex, acre::spin_lock>;
 TYPED_TEST_SUITE(synchronized_by, locks);
 
 // Hazard M20: storage freed by one thread is used by another without a race.
-TYPED_TEST(synchronized_by, M20_threads_allocate_write_and_free) {
+// Hazard M20.
+TYPED_TEST(synchronized_by, threads_allocate_write_and_free) {
     synchronized<acre::multi_pool, TypeParam> sizes;
     in_threads([&](int thread) { allocate_write_free(sizes, thread, 500); });
     EXPECT_EQ(sizes.live(), 0u);
@@ -69,7 +70,8 @@ TYPED_TEST(synchronized_by, M20_threads_allocate_write_and_free) {
     EXPECT_EQ(slots.live(), 0u);
 }
 
-TYPED_TEST(synchronized_by, M20_what_one_thread_allocates_another_frees) {
+// Hazard M20.
+TYPED_TEST(synchronized_by, what_one_thread_allocates_another_frees) {
     synchronized<acre::object_pool<std::uint64_t>, TypeParam> objects;
     std::atomic<std::uint64_t*> slot = nullptr;
     std::uint64_t sum = 0;
@@ -144,12 +146,14 @@ void getters_beside_allocations() {
     EXPECT_EQ(tested.unrecorded(), 0u);
 }
 
-TEST(threads, M21_getters_beside_allocations) {
+// Hazard M21.
+TEST(threads, getters_beside_allocations) {
     getters_beside_allocations<synchronized<acre::statistics<acre::multi_pool, everything>>>();
     getters_beside_allocations<synchronized<acre::statistics<acre::multi_pool, everything>, acre::spin_lock>>();
 }
 
-TEST(threads, M21_statistics_of_what_is_synchronized_take_its_lock) {
+// Hazard M21.
+TEST(threads, statistics_of_what_is_synchronized_take_its_lock) {
     getters_beside_allocations<acre::statistics<synchronized<acre::multi_pool>, everything>>();
 }
 

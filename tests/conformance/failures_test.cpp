@@ -64,20 +64,23 @@ INSTANTIATE_TEST_SUITE_P(every, upstream_failure, testing::ValuesIn(subjects_whe
 INSTANTIATE_TEST_SUITE_P(every, upstream_failure_of_sized, testing::ValuesIn(subjects_where(can_fail_and_has_size)),
                          name_of);
 
-TEST_P(upstream_failure, promise_3_B9_P3_once_at_each_call) {
+// Promise 3; hazards B9, P3.
+TEST_P(upstream_failure, once_at_each_call) {
     std::size_t n = 1;
     while (!HasFailure() && fails_and_goes_on(n, 1)) ++n;
     EXPECT_GT(n, 1u);
 }
 
-TEST_P(upstream_failure, promise_3_B9_for_good_from_each_call) {
+// Promise 3; hazard B9.
+TEST_P(upstream_failure, for_good_from_each_call) {
     std::size_t n = 1;
     while (!HasFailure() && fails_and_goes_on(n, checking_upstream::never)) ++n;
     EXPECT_GT(n, 1u);
 }
 
 // What cannot be served takes nothing: hazard A12.
-TEST_P(upstream_failure_of_sized, promise_3_A12_a_failed_request_uses_nothing) {
+// Promise 3; hazard A12.
+TEST_P(upstream_failure_of_sized, a_failed_request_uses_nothing) {
     live_model model;
     take(model, 8, 8);
     const std::size_t used = *tested().used();

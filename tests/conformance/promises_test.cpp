@@ -33,7 +33,8 @@ INSTANTIATE_TEST_SUITE_P(every, conformance_of_owning, testing::ValuesIn(subject
 INSTANTIATE_TEST_SUITE_P(every, conformance_of_size, testing::ValuesIn(subjects_where(knows_its_size)), name_of);
 
 // Hazards X1, B3, P1, N1, A1, M5, C3.
-TEST_P(conformance, promise_1_A1_B3_M5_N1_P1_X1_every_alignment_is_honoured) {
+// Promise 1; hazards A1, B3, M5, N1, P1, X1.
+TEST_P(conformance, every_alignment_is_honoured) {
     live_model model;
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
         for (const std::size_t bytes : {1u, 3u, 8u, 24u, 64u, 100u, 1000u}) {
@@ -47,7 +48,8 @@ TEST_P(conformance, promise_1_A1_B3_M5_N1_P1_X1_every_alignment_is_honoured) {
     give_all_back(model);
 }
 
-TEST_P(conformance, promise_1_extreme_alignment_is_honoured_or_refused) {
+// Promise 1.
+TEST_P(conformance, extreme_alignment_is_honoured_or_refused) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
     for (int shift = 13; shift < 64; ++shift) {
         const std::size_t alignment = std::size_t{1} << shift;
@@ -60,7 +62,8 @@ TEST_P(conformance, promise_1_extreme_alignment_is_honoured_or_refused) {
     expect_still_works();
 }
 
-TEST_P(conformance, promise_1_other_than_a_power_of_two_is_bad_alignment) {
+// Promise 1.
+TEST_P(conformance, other_than_a_power_of_two_is_bad_alignment) {
     for (const std::size_t alignment : {std::size_t{0}, std::size_t{3}, std::size_t{5}, std::size_t{6}, std::size_t{12},
                                         std::size_t{48}, std::size_t{4095}, std::size_t{SIZE_MAX}}) {
         EXPECT_EQ(tested().try_allocate(16, alignment), nullptr) << alignment;
@@ -71,7 +74,8 @@ TEST_P(conformance, promise_1_other_than_a_power_of_two_is_bad_alignment) {
 }
 
 // Hazards B5, A9.
-TEST_P(conformance, promise_2_A9_B5_zero_bytes_are_distinct) {
+// Promise 2; hazards A9, B5.
+TEST_P(conformance, zero_bytes_are_distinct) {
     live_model model;
     for (int i = 0; i < 40; ++i) {
         for (const std::size_t alignment : {1u, 16u, 256u, 4096u}) {
@@ -84,7 +88,8 @@ TEST_P(conformance, promise_2_A9_B5_zero_bytes_are_distinct) {
 }
 
 // Hazards B6, M1, M4, X4.
-TEST_P(conformance, promise_2_B6_M4_X4_sizes_near_the_end_of_the_address_space_fail) {
+// Promise 2; hazards B6, M4, X4.
+TEST_P(conformance, sizes_near_the_end_of_the_address_space_fail) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
     std::vector<std::size_t> sizes{SIZE_MAX / 2, SIZE_MAX / 2 + 1, std::size_t{1} << 62, SIZE_MAX / 2 - 4096};
     for (std::size_t less = 0; less <= 128; less += less < 24 ? 1 : 13) sizes.push_back(SIZE_MAX - less);
@@ -102,7 +107,8 @@ TEST_P(conformance, promise_2_B6_M4_X4_sizes_near_the_end_of_the_address_space_f
     expect_still_works();
 }
 
-TEST_P(conformance, promise_2_M1_four_gibibytes_do_not_wrap_to_few_bytes) {
+// Promise 2; hazard M1.
+TEST_P(conformance, four_gibibytes_do_not_wrap_to_few_bytes) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
     if (sanitized) GTEST_SKIP() << "the sanitizer's shadow of it would be half as large again";
     // Hazard M1. Where the request is served, all of it must be there.
@@ -116,7 +122,8 @@ TEST_P(conformance, promise_2_M1_four_gibibytes_do_not_wrap_to_few_bytes) {
     expect_still_works();
 }
 
-TEST_P(conformance_of_errors, promise_3_the_error_says_what_was_asked) {
+// Promise 3.
+TEST_P(conformance_of_errors, the_error_says_what_was_asked) {
     std::string sentence;
     EXPECT_NE(outcome_of([&] { return tested().allocate(SIZE_MAX / 2 - 12345, 16); }, &sentence), outcome::served);
     EXPECT_NE(sentence.find(std::to_string(SIZE_MAX / 2 - 12345)), std::string::npos) << sentence;
@@ -125,12 +132,14 @@ TEST_P(conformance_of_errors, promise_3_the_error_says_what_was_asked) {
     EXPECT_NE(sentence.find("48"), std::string::npos) << sentence;
 }
 
-TEST_P(conformance_of_growing, promise_4_construction_takes_no_memory) {
+// Promise 4.
+TEST_P(conformance_of_growing, construction_takes_no_memory) {
     EXPECT_EQ(tested().upstream()->requests(), 0u);
     EXPECT_EQ(tested().used().value_or(0), 0u);
 }
 
-TEST_P(conformance_of_growing, promise_4_P11_destruction_returns_what_was_not_freed) {
+// Promise 4; hazard P11.
+TEST_P(conformance_of_growing, destruction_returns_what_was_not_freed) {
     // The checking upstream reports a leak, and so do the sanitizers.
     std::mt19937 random{4};
     for (int i = 0; i < 300; ++i) (void)tested().try_allocate(usual_size(random), usual_alignment(random));
@@ -142,7 +151,8 @@ TEST_P(conformance_of_growing, promise_4_P11_destruction_returns_what_was_not_fr
 }
 
 // Hazards X5, X8: what a resource takes from upstream after release() is what it took at first.
-TEST_P(conformance_of_releasing, promise_4_X5_X8_release_resets_growth) {
+// Promise 4; hazards X5, X8.
+TEST_P(conformance_of_releasing, release_resets_growth) {
     const auto sizes_of_a_round = [&] {
         const std::size_t before = tested().upstream()->sizes().size();
         std::mt19937 random{5};
@@ -166,7 +176,8 @@ TEST_P(conformance_of_releasing, promise_4_X5_X8_release_resets_growth) {
     }
 }
 
-TEST_P(conformance, promise_9_P4_null_is_taken_back) {
+// Promise 9; hazard P4.
+TEST_P(conformance, null_is_taken_back) {
     // Hazard P4: and the next request is not served with null.
     tested().deallocate(nullptr, 8, 8);
     tested().deallocate(nullptr, 0, 1);
@@ -174,7 +185,8 @@ TEST_P(conformance, promise_9_P4_null_is_taken_back) {
     expect_still_works();
 }
 
-TEST_P(conformance_of_owning, promise_10_it_knows_what_it_owns) {
+// Promise 10.
+TEST_P(conformance_of_owning, it_knows_what_it_owns) {
     int elsewhere = 0;
     EXPECT_FALSE(*tested().owns(nullptr));
     EXPECT_FALSE(*tested().owns(&elsewhere));
@@ -190,7 +202,8 @@ TEST_P(conformance_of_owning, promise_10_it_knows_what_it_owns) {
     give_all_back(model);
 }
 
-TEST_P(conformance_of_size, promise_10_it_knows_its_size) {
+// Promise 10.
+TEST_P(conformance_of_size, it_knows_its_size) {
     const std::size_t at_first = *tested().capacity();
     std::mt19937 random{7};
     live_model model;

@@ -12,7 +12,8 @@ class random_operations : public conformance {};
 
 INSTANTIATE_TEST_SUITE_P(every, random_operations, testing::ValuesIn(all_subjects()), name_of);
 
-TEST_P(random_operations, X4_match_the_model) {
+// Hazard X4.
+TEST_P(random_operations, match_the_model) {
     operations played{tested()};
     for (std::uint32_t seed = 1; seed <= 4 && !HasFailure(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));

@@ -35,7 +35,8 @@ const bool used_early = [] {
            by_size.allocate(10) != nullptr;
 }();
 
-TEST(static_storage, B8_N6_P10_is_ready_before_any_initialiser) {
+// Hazards B8, N6, P10.
+TEST(static_storage, is_ready_before_any_initialiser) {
     EXPECT_TRUE(used_early);
     EXPECT_GE(arena.used(), 100u);
     EXPECT_EQ(slots.live(), 1u);

@@ -138,6 +138,7 @@ template class acre::fallback<acre::pool<64>, acre::heap>;
 template class acre::segregate<64, acre::pool<64>, acre::heap>;
 template class acre::segregate<64, acre::arena, acre::multi_pool>;
 
-TEST(types, X16_M7_A4_P5_N0_P6_X17_hold_at_compile_time) {
+// Hazards X16, M7, A4, P5, N0, P6, X17, M15.
+TEST(types, hold_at_compile_time) {
     SUCCEED();
 }

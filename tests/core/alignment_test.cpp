@@ -33,7 +33,8 @@ TEST(alignment, up_down_and_padding_agree) {
     EXPECT_EQ(acre::padding_to(UINTPTR_MAX, std::size_t{1} << 63), (std::size_t{1} << 63) - (SIZE_MAX >> 1));
 }
 
-TEST(alignment, B6_products_that_do_not_fit_are_empty) {
+// Hazard B6.
+TEST(alignment, products_that_do_not_fit_are_empty) {
     EXPECT_EQ(acre::array_bytes(0, 8), 0u);
     EXPECT_EQ(acre::array_bytes(8, 0), 0u);
     EXPECT_EQ(acre::array_bytes(7, 9), 63u);

@@ -59,7 +59,8 @@ TEST(resource_ref, try_turns_what_a_memory_resource_throws_into_null) {
 #endif
 
 // Pools of libstdc++ 12 give 24 bytes aligned to 16 at an address that is not.
-TEST(resource_ref, X1_pools_of_the_standard_library_align_too) {
+// Hazard X1.
+TEST(resource_ref, pools_of_the_standard_library_align_too) {
     std::pmr::unsynchronized_pool_resource pools;
     acre::resource_ref over{&pools};
     for (std::size_t bytes = 1; bytes < 300; bytes += 7) {
@@ -70,7 +71,8 @@ TEST(resource_ref, X1_pools_of_the_standard_library_align_too) {
 }
 
 // Promise 2 where the standard's interface promises nothing.
-TEST(resource_ref, B6_a_size_that_wraps_when_rounded_up_does_not_reach_a_memory_resource) {
+// Hazard B6.
+TEST(resource_ref, a_size_that_wraps_when_rounded_up_does_not_reach_a_memory_resource) {
     acre::resource_ref general{std::pmr::new_delete_resource()};
     EXPECT_EQ(general.try_allocate(SIZE_MAX - 10, 4096), nullptr);
     EXPECT_EQ(outcome_of([&] { return general.allocate(SIZE_MAX - 10, 4096); }),

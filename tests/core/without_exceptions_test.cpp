@@ -86,7 +86,8 @@ TEST(without_exceptions, a_refusing_upstream_gives_null_everywhere) {
     EXPECT_EQ(counted::live, 0);
 }
 
-TEST(without_exceptions, M18_freed_statistics_are_empty) {
+// Hazard M18.
+TEST(without_exceptions, freed_statistics_are_empty) {
     acre::statistics<acre::multi_pool> counting;
     void* p = counting.allocate(100);
     counting.deallocate(p, 100);
@@ -94,7 +95,8 @@ TEST(without_exceptions, M18_freed_statistics_are_empty) {
     EXPECT_EQ(counting.counts().bytes.value, 0u);
 }
 
-TEST(without_exceptions, M18_freed_is_gone_from_the_live_map) {
+// Hazard M18.
+TEST(without_exceptions, freed_is_gone_from_the_live_map) {
     acre::statistics<acre::multi_pool, acre::statistics_options{.live_map = true}> counting;
     void* p = counting.allocate(100);
     EXPECT_EQ(counting.allocate(SIZE_MAX), nullptr);
@@ -125,7 +127,8 @@ TEST(without_exceptions, containers_work) {
 }
 
 // Hazard M17: whoever asks through std::pmr assumes that null never comes.
-TEST(without_exceptions, M17_pmr_does_not_return_null) {
+// Hazard M17.
+TEST(without_exceptions, pmr_does_not_return_null) {
     acre::pmr<acre::no_memory> none;
     EXPECT_DEATH((void)none.allocate(8, 8), "out of memory without exceptions");
 }

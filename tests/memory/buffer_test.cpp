@@ -36,7 +36,8 @@ TEST(inline_buffer, example) {
 }
 
 // Hazards B1, B9.
-TEST(buffer, B1_what_does_not_fit_is_refused) {
+// Hazard B1.
+TEST(buffer, what_does_not_fit_is_refused) {
     raw_storage storage{64};
     acre::buffer fixed{storage.span()};
     for (int i = 0; i < 4; ++i) std::memset(fixed.allocate(16, 16), 1, 16);
@@ -62,7 +63,8 @@ TEST(buffer, takes_back_the_last_and_all) {
     EXPECT_EQ(fixed.allocate(256, 1), a);
 }
 
-TEST(buffer, X13_required_bytes_are_exact) {
+// Hazard X13.
+TEST(buffer, required_bytes_are_exact) {
     for (const std::size_t alignment : {1u, 4u, 16u, 64u, 512u}) {
         for (const std::size_t size : {0u, 1u, 7u, 16u, 24u, 100u}) {
             for (const std::size_t count : {0u, 1u, 2u, 9u}) {
@@ -80,7 +82,8 @@ TEST(buffer, X13_required_bytes_are_exact) {
     }
 }
 
-TEST(buffer, M13_required_bytes_do_not_wrap) {
+// Hazard M13.
+TEST(buffer, required_bytes_do_not_wrap) {
     static_assert(acre::buffer::required_bytes(SIZE_MAX, 16, 16) == SIZE_MAX);
     static_assert(acre::buffer::required_bytes(std::size_t{1} << 32, std::size_t{1} << 32, 8) == SIZE_MAX);
     static_assert(acre::buffer::required_bytes(2, SIZE_MAX, 8) == SIZE_MAX);
@@ -95,7 +98,8 @@ TEST(buffer, reset_takes_all_back) {
     EXPECT_EQ(fixed.allocate(64, 1), p);
 }
 
-TEST(buffer, C6_a_pointer_of_another_buffer_is_reported) {
+// Hazard C6.
+TEST(buffer, a_pointer_of_another_buffer_is_reported) {
     raw_storage storage{128};
     acre::buffer one{storage.span().first(64)};
     acre::buffer other{storage.span().subspan(64)};
@@ -107,7 +111,8 @@ TEST(buffer, C6_a_pointer_of_another_buffer_is_reported) {
 }
 
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
-TEST(buffer, X11_freed_and_unused_storage_is_reported) {
+// Hazard X11.
+TEST(buffer, freed_and_unused_storage_is_reported) {
     raw_storage storage{256};
     {
         acre::buffer fixed{storage.span()};

@@ -51,7 +51,8 @@ private:
 };
 
 // Hazard M23.
-TEST(model_shared_bump_slots, M23_refused_slots_are_undone) {
+// Hazard M23.
+TEST(model_shared_bump_slots, refused_slots_are_undone) {
     model::expect_holds([] {
         written_slots<2> slots;
         const auto take = [&] { slots.take(1); };
@@ -63,7 +64,8 @@ TEST(model_shared_bump_slots, M23_refused_slots_are_undone) {
 }
 
 // Hazard M23: a refused run takes nothing, and nothing from beside it.
-TEST(model_shared_bump_slots, M23_runs_beside_slots) {
+// Hazard M23.
+TEST(model_shared_bump_slots, runs_beside_slots) {
     model::expect_holds([] {
         written_slots<3> slots;
         std::array<bool, 2> runs{};
@@ -78,7 +80,8 @@ TEST(model_shared_bump_slots, M23_runs_beside_slots) {
 }
 
 // Hazard M20: storage that a constructor has written before it threw is handed over to the next owner.
-TEST(model_shared_bump_slots, M20_a_slot_that_was_given_back_is_handed_over) {
+// Hazard M20.
+TEST(model_shared_bump_slots, a_slot_that_was_given_back_is_handed_over) {
     const model::result found = model::expect_holds([] {
         written_slots<2> slots;
         model::threads([&] { slots.take_and_undo(); }, [&] { slots.take(1); });
@@ -88,7 +91,8 @@ TEST(model_shared_bump_slots, M20_a_slot_that_was_given_back_is_handed_over) {
 }
 
 // Hazard M20: also to a run.
-TEST(model_shared_bump_slots, M20_a_slot_that_was_given_back_is_handed_over_in_a_run) {
+// Hazard M20.
+TEST(model_shared_bump_slots, a_slot_that_was_given_back_is_handed_over_in_a_run) {
     model::expect_holds([] {
         written_slots<2> slots;
         bool run = false;
@@ -98,7 +102,8 @@ TEST(model_shared_bump_slots, M20_a_slot_that_was_given_back_is_handed_over_in_a
 }
 
 // Hazard M20: also where a thread that is refused changes the position in between.
-TEST(model_shared_bump_slots, M20_also_past_a_refused_one) {
+// Hazard M20.
+TEST(model_shared_bump_slots, also_past_a_refused_one) {
     model::expect_holds([] {
         written_slots<1> slots;
         model::threads([&] { slots.take_and_undo(); }, [&] { slots.take(1); }, [&] { slots.take(1); });

@@ -53,7 +53,8 @@ TEST(size_histogram, example) {
 }
 
 // Hazard M12: a small p took what lies before the first.
-TEST(size_histogram, M12_percentiles_of_every_p_are_those_of_the_sorted_list) {
+// Hazard M12.
+TEST(size_histogram, percentiles_of_every_p_are_those_of_the_sorted_list) {
     std::mt19937 random{12};
     for (const std::size_t count : {1u, 2u, 3u, 7u, 10u, 100u, 101u, 257u}) {
         size_histogram tested;
@@ -76,7 +77,8 @@ TEST(size_histogram, M12_percentiles_of_every_p_are_those_of_the_sorted_list) {
     }
 }
 
-TEST(size_histogram, M12_percentiles_that_are_none) {
+// Hazard M12.
+TEST(size_histogram, percentiles_that_are_none) {
     size_histogram tested;
     EXPECT_EQ(tested.percentile(0.5), 0u);
     tested.add(10);
@@ -89,7 +91,8 @@ TEST(size_histogram, M12_percentiles_that_are_none) {
     EXPECT_EQ(tested.percentile(INFINITY), 20u);
 }
 
-TEST(size_histogram, M12_the_seventh_of_a_hundred) {
+// Hazard M12.
+TEST(size_histogram, the_seventh_of_a_hundred) {
     // 0.07 * 100 is a little more than 7 in double.
     size_histogram tested;
     for (std::size_t bytes = 1; bytes <= 100; ++bytes) tested.add(bytes);
@@ -100,7 +103,8 @@ TEST(size_histogram, M12_the_seventh_of_a_hundred) {
 }
 
 // Hazard M11: sums in integers gave 43.571 for 45.714.
-TEST(size_histogram, M11_mean_and_deviation_are_those_of_double) {
+// Hazard M11.
+TEST(size_histogram, mean_and_deviation_are_those_of_double) {
     size_histogram tested;
     reference sorted;
     for (const std::size_t bytes : {16u, 16u, 32u, 32u, 64u, 64u, 96u}) {
@@ -117,7 +121,8 @@ TEST(size_histogram, M11_mean_and_deviation_are_those_of_double) {
     EXPECT_NEAR(tested.standard_deviation(), 0.4714, 0.00005);
 }
 
-TEST(size_histogram, M11_many_and_large_sizes) {
+// Hazard M11.
+TEST(size_histogram, many_and_large_sizes) {
     size_histogram tested;
     reference sorted;
     std::mt19937 random{11};

@@ -53,7 +53,8 @@ TEST(statistics_records, example) {
 }
 
 // Hazard M18, with and without exceptions.
-TEST(statistics_records, M18_the_map_is_empty_when_all_is_freed) {
+// Hazard M18.
+TEST(statistics_records, the_map_is_empty_when_all_is_freed) {
     statistics<acre::multi_pool, with_map> tested;
     std::map<void*, std::size_t> reference;
     std::mt19937 random{18};
@@ -131,7 +132,8 @@ TEST(statistics_records, resizing_in_place_is_counted) {
 }
 
 // Hazards M11 and M12, through the resource.
-TEST(statistics_records, M11_M12_figures_of_the_sizes_asked_for) {
+// Hazards M11, M12.
+TEST(statistics_records, figures_of_the_sizes_asked_for) {
     statistics<acre::multi_pool, with_sizes> tested;
     for (const std::size_t bytes : {16u, 16u, 32u, 32u, 64u, 64u, 96u})
         tested.deallocate(tested.allocate(bytes), bytes);
@@ -318,7 +320,8 @@ TEST(statistics_records, counts_anew_on_demand_from_what_is_live) {
     EXPECT_TRUE(tested.live_allocations().empty());
 }
 
-TEST(statistics_records, X16_moves_with_what_is_recorded) {
+// Hazard X16.
+TEST(statistics_records, moves_with_what_is_recorded) {
     statistics<acre::pool<64>, everything> first;
     void* p = first.allocate();
     first.push_scope();

@@ -174,7 +174,8 @@ TEST(statistics, counts_anew_on_demand_from_what_is_live) {
 }
 
 // Hazard M18.
-TEST(statistics, M18_all_freed_is_nothing_live) {
+// Hazard M18.
+TEST(statistics, all_freed_is_nothing_live) {
     acre::statistics<acre::multi_pool> tested;
     {
         std::map<int, std::string, std::less<>,

@@ -17,7 +17,8 @@ struct six_longs {
     long values[6] = {};
 };
 
-TEST(chunk_pool_misuse, M8_double_free) {
+// Hazard M8.
+TEST(chunk_pool_misuse, double_free) {
     chunk_pool<100, 16, 48> chunks;
     std::vector<void*> all;
     for (int i = 0; i < 100; ++i) all.push_back(chunks.allocate(48));
@@ -33,7 +34,8 @@ TEST(chunk_pool_misuse, M8_double_free) {
 }
 
 // The string's storage would be freed again.
-TEST(chunk_pool_misuse, M8_C6_no_destructor_runs_before_misuse_is_noticed) {
+// Hazards M8, C6.
+TEST(chunk_pool_misuse, no_destructor_runs_before_misuse_is_noticed) {
     const char* const text = "a text that is too long to lie in the string itself";
     for (const auto& options : {acre::chunk_pool_options{}, falling_back}) {
         chunk_pool<1, 32, 256> chunks{options};
@@ -50,7 +52,8 @@ TEST(chunk_pool_misuse, M8_C6_no_destructor_runs_before_misuse_is_noticed) {
     }
 }
 
-TEST(chunk_pool_misuse, C6_a_pointer_of_another_pool) {
+// Hazard C6.
+TEST(chunk_pool_misuse, a_pointer_of_another_pool) {
     chunk_pool<4, 16, 32> chunks;
     chunk_pool<4, 16, 32> other;
     chunk_pool<4, 16, 32> open{falling_back};
@@ -67,7 +70,8 @@ TEST(chunk_pool_misuse, C6_a_pointer_of_another_pool) {
     EXPECT_DEATH(open.deallocate(block, 100), "another resource");
 }
 
-TEST(chunk_pool_misuse, M8_of_blocks_that_upstream_served) {
+// Hazard M8.
+TEST(chunk_pool_misuse, of_blocks_that_upstream_served) {
     chunk_pool<1, 16> chunks{falling_back};
     void* large = chunks.allocate(1000);
     void* next = chunks.allocate(2000);
@@ -77,7 +81,8 @@ TEST(chunk_pool_misuse, M8_of_blocks_that_upstream_served) {
     EXPECT_EQ(chunks.live(), 0u);
 }
 
-TEST(chunk_pool_misuse, B4_M15_N2_another_size) {
+// Hazards B4, M15, N2.
+TEST(chunk_pool_misuse, another_size) {
     chunk_pool<4, 16, 32> chunks;
     void* p = chunks.allocate(16);
     volatile std::size_t other_size = 20;
@@ -98,7 +103,8 @@ void touch(const void* p) {
     (void)*static_cast<const volatile char*>(p);
 }
 
-TEST(chunk_pool_misuse, X11_freed_and_unused_storage_is_reported) {
+// Hazard X11.
+TEST(chunk_pool_misuse, freed_and_unused_storage_is_reported) {
     chunk_pool<4, 16, 64> chunks;
     auto* p = static_cast<char*>(chunks.allocate(50));
     touch(p + 49);

@@ -102,7 +102,8 @@ TEST(chunk_pool, example) {
 }
 
 // Hazard C1.
-TEST(chunk_pool, C1_a_size_that_is_a_class_comes_from_it) {
+// Hazard C1.
+TEST(chunk_pool, a_size_that_is_a_class_comes_from_it) {
     chunk_pool<2, 16, 64, 128, 4096> chunks;
     for (const std::size_t bytes : {16u, 64u, 128u, 4096u}) {
         void* p = chunks.allocate(bytes);
@@ -117,7 +118,8 @@ TEST(chunk_pool, C1_a_size_that_is_a_class_comes_from_it) {
 }
 
 // Hazard C2: N + 1 times in a row, and upstream is asked once in all.
-TEST(chunk_pool, C2_freed_storage_is_used_again) {
+// Hazard C2.
+TEST(chunk_pool, freed_storage_is_used_again) {
     checking_upstream upstream;
     chunk_pool<2, 16, 32> chunks{falling_back, upstream};
     for (int i = 0; i < 1000; ++i) {
@@ -141,7 +143,8 @@ TEST(chunk_pool, the_lowest_freed_slot_is_used_first) {
 }
 
 // Hazard C3.
-TEST(chunk_pool, C3_every_class_is_as_aligned_as_its_size) {
+// Hazard C3.
+TEST(chunk_pool, every_class_is_as_aligned_as_its_size) {
     checking_upstream upstream;
     chunk_pool<3, 16, 32, 48, 64, 80, 96, 128, 256, 1000, 1024, 4096, 8192, 12288> chunks{upstream};
     for (const acre::detail::chunk_class& each : chunks.classes) {
@@ -157,7 +160,8 @@ TEST(chunk_pool, C3_every_class_is_as_aligned_as_its_size) {
 }
 
 // Hazard X1: the next class that is aligned so serves, or the request is refused by name.
-TEST(chunk_pool, X1_every_alignment_is_honoured_or_refused) {
+// Hazard X1.
+TEST(chunk_pool, every_alignment_is_honoured_or_refused) {
     chunk_pool<2, 32, 48, 64, 96> chunks;
     EXPECT_EQ(chunks.class_of(chunks.allocate(8, 32)), 0u);
     EXPECT_EQ(chunks.class_of(chunks.allocate(40, 16)), 1u);
@@ -178,7 +182,8 @@ TEST(chunk_pool, X1_every_alignment_is_honoured_or_refused) {
 }
 
 // Hazard C4.
-TEST(chunk_pool, C4_sizes_10_20_40_work) {
+// Hazard C4.
+TEST(chunk_pool, sizes_10_20_40_work) {
     tens chunks;
     std::set<void*> given;
     for (int i = 0; i < 3; ++i) {
@@ -195,7 +200,8 @@ TEST(chunk_pool, C4_sizes_10_20_40_work) {
 }
 
 // Hazard C7.
-TEST(chunk_pool, C7_destroy_runs_the_destructor_once) {
+// Hazard C7.
+TEST(chunk_pool, destroy_runs_the_destructor_once) {
     chunk_pool<10, 16, 64, 512> chunks;
     counted::start();
     auto* one = new (chunks) counted;
@@ -226,7 +232,8 @@ TEST(chunk_pool, destroys_by_a_base_class) {
 }
 
 // Hazard B2: the compiler's cookie has room, and is found again.
-TEST(chunk_pool, B2_C7_arrays_take_one_slot_each) {
+// Hazards B2, C7.
+TEST(chunk_pool, arrays_take_one_slot_each) {
     chunk_pool<3, 32, 128, 1024> chunks;
     for (const std::size_t count : {0u, 1u, 3u, 7u, 20u}) {
         counted::start();
@@ -270,7 +277,8 @@ TEST(chunk_pool, the_matching_deletes_take_storage_back) {
 }
 
 // Hazard C8: sizes that would take for ever to be counted up to.
-TEST(chunk_pool, C8_a_class_of_a_gibibyte) {
+// Hazard C8.
+TEST(chunk_pool, a_class_of_a_gibibyte) {
     using huge = chunk_pool<1, 1_GiB, 64_GiB + 1>;
     static_assert(huge::capacity() == 65_GiB + 16 && huge::waste_bytes() == 15);
     if (acre_test::sanitized) GTEST_SKIP() << "the sanitizer's shadow of it would be large";
@@ -311,7 +319,8 @@ TEST(chunk_pool, full_classes_spill_to_the_next_one) {
 }
 
 // Hazard B1: N of each, and not one more.
-TEST(chunk_pool, B1_as_many_as_were_named) {
+// Hazard B1.
+TEST(chunk_pool, as_many_as_were_named) {
     chunk_pool<65, 24, 100> chunks;
     acre_test::live_model model;
     for (int i = 0; i < 65; ++i) {
@@ -357,7 +366,8 @@ TEST(chunk_pool, falls_back_when_full) {
     EXPECT_EQ(upstream.live_blocks(), 0u);
 }
 
-TEST(chunk_pool, B9_an_upstream_that_fails_changes_nothing) {
+// Hazard B9.
+TEST(chunk_pool, an_upstream_that_fails_changes_nothing) {
     checking_upstream upstream;
     chunk_pool<1, 16> chunks{falling_back, upstream};
     void* p = chunks.allocate(16);
@@ -374,7 +384,8 @@ TEST(chunk_pool, B9_an_upstream_that_fails_changes_nothing) {
     chunks.deallocate(elsewhere, 16);
 }
 
-TEST(chunk_pool, B9_construction_without_memory) {
+// Hazard B9.
+TEST(chunk_pool, construction_without_memory) {
     checking_upstream upstream;
     upstream.fail_from(1);
 #if defined(__cpp_exceptions)
@@ -397,7 +408,8 @@ TEST(chunk_pool, exhaustion_null_is_no_way_to_serve_new) {
 }
 
 // Hazard M10, promise 7: whatever form of new, wherever its storage came from.
-TEST(chunk_pool, M10_a_constructor_that_throws_keeps_nothing) {
+// Hazard M10.
+TEST(chunk_pool, a_constructor_that_throws_keeps_nothing) {
     checking_upstream upstream;
     chunk_pool<1, 16, 64, 256> chunks{falling_back, upstream};
     const auto expect_nothing_kept = [&](auto construct) {
@@ -428,7 +440,8 @@ TEST(chunk_pool, M10_a_constructor_that_throws_keeps_nothing) {
 #endif
 
 // Hazard B5.
-TEST(chunk_pool, B5_zero_bytes_are_nobody_elses) {
+// Hazard B5.
+TEST(chunk_pool, zero_bytes_are_nobody_elses) {
     chunk_pool<4, 16, 32> chunks;
     void* first = chunks.allocate(0);
     void* second = chunks.allocate(0);
@@ -444,7 +457,8 @@ TEST(chunk_pool, B5_zero_bytes_are_nobody_elses) {
 }
 
 // Hazard B6.
-TEST(chunk_pool, B6_counts_that_wrap_are_refused) {
+// Hazard B6.
+TEST(chunk_pool, counts_that_wrap_are_refused) {
     chunk_pool<4, 16, 32> chunks;
     chunk_pool<4, 16, 32> open{falling_back};
     for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX / 2, SIZE_MAX / 2 + 1}) {
@@ -459,7 +473,8 @@ TEST(chunk_pool, B6_counts_that_wrap_are_refused) {
 }
 
 // Hazard P4.
-TEST(chunk_pool, P4_null_is_a_no_op) {
+// Hazard P4.
+TEST(chunk_pool, null_is_a_no_op) {
     chunk_pool<2, 16> chunks;
     chunks.deallocate(nullptr, 16);
     chunks.deallocate_unsized(nullptr);
@@ -470,7 +485,8 @@ TEST(chunk_pool, P4_null_is_a_no_op) {
 }
 
 // Hazard P3.
-TEST(chunk_pool, P3_giving_back_never_asks_upstream) {
+// Hazard P3.
+TEST(chunk_pool, giving_back_never_asks_upstream) {
     checking_upstream upstream;
     chunk_pool<100, 16, 32> chunks{upstream};
     std::vector<void*> all;
@@ -482,7 +498,8 @@ TEST(chunk_pool, P3_giving_back_never_asks_upstream) {
 }
 
 // Hazard X13: what it says that it takes is what it takes, and it lives in a buffer of just that size.
-TEST(chunk_pool, X13_required_bytes_are_exact) {
+// Hazard X13.
+TEST(chunk_pool, required_bytes_are_exact) {
     checking_upstream upstream;
     {
         three chunks{upstream};
@@ -541,7 +558,8 @@ TEST(chunk_pool, prefault_touches_every_page) {
 }
 
 // Random work beside a model: what is handed out is whole and apart, and every slot can be had.
-TEST(chunk_pool, X4_matches_a_model) {
+// Hazard X4.
+TEST(chunk_pool, matches_a_model) {
     std::size_t refused = 0;
     for (std::uint32_t seed = 1; seed <= 5 && !HasFailure(); ++seed) {
         std::mt19937 random{seed};

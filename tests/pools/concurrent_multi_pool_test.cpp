@@ -118,7 +118,8 @@ TEST(concurrent_multi_pool, the_limit_is_kept) {
 class concurrent_multi_pool_threads : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(with, concurrent_multi_pool_threads, testing::Values(4, 16));
 
-TEST_P(concurrent_multi_pool_threads, M20_allocate_here_free_there) {
+// Hazard M20.
+TEST_P(concurrent_multi_pool_threads, allocate_here_free_there) {
     const std::size_t threads = GetParam();
     checking_upstream upstream;
     {
@@ -154,7 +155,8 @@ TEST_P(concurrent_multi_pool_threads, M20_allocate_here_free_there) {
 }
 
 // Hazard M21: what is asked while others go on is near the truth, and races with nobody.
-TEST_P(concurrent_multi_pool_threads, M21_questions_beside_allocations) {
+// Hazard M21.
+TEST_P(concurrent_multi_pool_threads, questions_beside_allocations) {
     concurrent_multi_pool tested;
     std::atomic<bool> over{false};
     std::thread asks{[&] {
@@ -264,7 +266,8 @@ TEST(concurrent_multi_pool_fork, the_child_goes_on) {
     tested.deallocate(of_the_parent, 64);
 }
 
-TEST(concurrent_multi_pool_misuse, M8_N3_what_is_freed_twice_or_elsewhere_is_said) {
+// Hazards M8, N3.
+TEST(concurrent_multi_pool_misuse, what_is_freed_twice_or_elsewhere_is_said) {
     concurrent_multi_pool tested;
     concurrent_multi_pool other;
     void* p = tested.allocate(24, 8);

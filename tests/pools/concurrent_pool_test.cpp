@@ -79,7 +79,8 @@ TEST(concurrent_pool, capacity_is_what_upstream_gave) {
 }
 
 // Also hazard N9.
-TEST(concurrent_pool, N9_release_unused_gives_everything_back_that_is_free) {
+// Hazard N9.
+TEST(concurrent_pool, release_unused_gives_everything_back_that_is_free) {
     checking_upstream upstream;
     concurrent_pool<64> tested{upstream};
     std::vector<void*> taken;
@@ -153,7 +154,8 @@ TEST(concurrent_pool, errors_say_what_is_wrong) {
 #endif
 
 // Hazard P3: also where there is no memory for a magazine.
-TEST(concurrent_pool, P3_giving_back_never_fails) {
+// Hazard P3.
+TEST(concurrent_pool, giving_back_never_fails) {
     checking_upstream upstream;
     concurrent_pool<64> tested{upstream};
     std::vector<void*> taken;
@@ -213,7 +215,8 @@ TEST(concurrent_pool, one_after_the_other_at_the_same_place) {
 }
 
 #if defined(__cpp_exceptions)
-TEST(concurrent_pool, M10_a_constructor_that_throws_keeps_nothing) {
+// Hazard M10.
+TEST(concurrent_pool, a_constructor_that_throws_keeps_nothing) {
     struct picky {
         explicit picky(bool refuse) {
             if (refuse) throw std::runtime_error{"no"};
@@ -239,7 +242,8 @@ struct counted {
 };
 
 // Hazards X6, P11: what lives is destroyed once, what is free is not.
-TEST(concurrent_pool, X6_P11_only_what_lives_is_destroyed) {
+// Hazards X6, P11.
+TEST(concurrent_pool, only_what_lives_is_destroyed) {
     int living = 0;
     {
         concurrent_object_pool<counted> tested;
@@ -275,7 +279,8 @@ struct node {
     std::array<node*, 3> children{};
 };
 
-TEST(concurrent_pool, X6_objects_may_destroy_others_at_the_end) {
+// Hazard X6.
+TEST(concurrent_pool, objects_may_destroy_others_at_the_end) {
     int living = 0;
     {
         concurrent_object_pool<node> tested;
@@ -306,7 +311,8 @@ struct last_words {
     int& living;
 };
 
-TEST(concurrent_pool, X6_objects_may_create_others_at_the_end) {
+// Hazard X6.
+TEST(concurrent_pool, objects_may_create_others_at_the_end) {
     int living = 0;
     {
         concurrent_object_pool<last_words> tested;
@@ -315,7 +321,8 @@ TEST(concurrent_pool, X6_objects_may_create_others_at_the_end) {
     EXPECT_EQ(living, 0);
 }
 
-TEST(concurrent_pool, M8_N3_a_slot_freed_twice_in_a_row_is_reported_at_once) {
+// Hazards M8, N3.
+TEST(concurrent_pool, a_slot_freed_twice_in_a_row_is_reported_at_once) {
     concurrent_pool<64> tested;
     void* p = tested.allocate();
     tested.deallocate(p);
@@ -331,14 +338,16 @@ void free_twice_as_the_last_of(std::size_t count) {
     for (void* p : taken) tested.deallocate(p);
     tested.deallocate(taken.back());
 }
-TEST(concurrent_pool, M8_N3_at_the_edge_of_a_magazine) {
+// Hazards M8, N3.
+TEST(concurrent_pool, at_the_edge_of_a_magazine) {
     EXPECT_DEATH(free_twice_as_the_last_of<40'000>(1), "acre::concurrent_pool: double free");
     for (const std::size_t count : {508u, 509u, 510u, 511u}) {
         EXPECT_DEATH(free_twice_as_the_last_of<64>(count), "acre::concurrent_pool: double free") << count;
     }
 }
 
-TEST(concurrent_pool, M8_N3_any_double_free_is_reported_when_slots_go_to_their_slabs) {
+// Hazards M8, N3.
+TEST(concurrent_pool, any_double_free_is_reported_when_slots_go_to_their_slabs) {
     concurrent_pool<64> tested;
     void* p = tested.allocate();
     void* q = tested.allocate();
@@ -352,7 +361,8 @@ TEST(concurrent_pool, M8_N3_any_double_free_is_reported_when_slots_go_to_their_s
         "acre::concurrent_pool: double free");
 }
 
-TEST(concurrent_pool, P2_C6_a_pointer_of_another_pool_is_reported_when_slots_go_to_their_slabs) {
+// Hazards P2, C6.
+TEST(concurrent_pool, a_pointer_of_another_pool_is_reported_when_slots_go_to_their_slabs) {
     concurrent_pool<64> one;
     concurrent_pool<64> other;
     void* p = one.allocate();
@@ -366,7 +376,8 @@ TEST(concurrent_pool, P2_C6_a_pointer_of_another_pool_is_reported_when_slots_go_
     one.deallocate(p);
 }
 
-TEST(concurrent_pool, P4_null_is_a_no_op) {
+// Hazard P4.
+TEST(concurrent_pool, null_is_a_no_op) {
     concurrent_pool<64> tested;
     tested.deallocate(nullptr);
     concurrent_object_pool<std::string> objects;
@@ -375,7 +386,8 @@ TEST(concurrent_pool, P4_null_is_a_no_op) {
 }
 
 // Hazards N14, X7: what one thread writes lies in no cache line that another one uses.
-TEST(concurrent_pool, N14_X7_threads_share_no_cache_line) {
+// Hazards N14, X7.
+TEST(concurrent_pool, threads_share_no_cache_line) {
     static_assert(alignof(acre::detail::thread_cache) == 64 && sizeof(acre::detail::thread_cache) == 64);
     static_assert(acre::detail::magazine::alignment == 64 && acre::detail::magazine::bytes(64) % 64 == 0);
     static_assert(alignof(acre::detail::magazine_depot) == 64 && alignof(concurrent_pool<64>) == 64);
@@ -387,7 +399,8 @@ void touch(const void* p) {
     (void)*static_cast<const volatile char*>(p);
 }
 
-TEST(concurrent_pool_poison, X11_freed_slots_and_slots_not_handed_out) {
+// Hazard X11.
+TEST(concurrent_pool_poison, freed_slots_and_slots_not_handed_out) {
     concurrent_pool<64> tested;
     auto* p = static_cast<char*>(tested.allocate());
     touch(p + 63);
@@ -402,7 +415,8 @@ TEST(concurrent_pool_poison, X11_freed_slots_and_slots_not_handed_out) {
     EXPECT_DEATH(touch(next), "use-after-poison");
 }
 
-TEST(concurrent_pool_poison, M8_every_double_free_is_reported_at_once) {
+// Hazard M8.
+TEST(concurrent_pool_poison, every_double_free_is_reported_at_once) {
     concurrent_pool<64> tested;
     void* p = tested.allocate();
     void* q = tested.allocate();

@@ -31,7 +31,8 @@ class concurrent_pool_threads : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(with, concurrent_pool_threads, testing::Values(4, 16));
 
 // Hazards N11, M20 where the sanitizer watches.
-TEST_P(concurrent_pool_threads, M20_allocate_here_free_there) {
+// Hazard M20.
+TEST_P(concurrent_pool_threads, allocate_here_free_there) {
     checking_upstream upstream;
     concurrent_pool<40> tested{upstream};
     acre_test::allocate_here_free_there(
@@ -43,14 +44,16 @@ TEST_P(concurrent_pool_threads, M20_allocate_here_free_there) {
         << "the caches of threads that ended";
 }
 
-TEST_P(concurrent_pool_threads, M20_large_slots_in_small_magazines) {
+// Hazard M20.
+TEST_P(concurrent_pool_threads, large_slots_in_small_magazines) {
     concurrent_pool<12'000> tested;
     acre_test::allocate_here_free_there(
         GetParam(), 12'000, 800, [&] { return tested.allocate(); }, [&](void* p) { tested.deallocate(p); });
     EXPECT_EQ(tested.live(), 0u);
 }
 
-TEST_P(concurrent_pool_threads, M20_at_the_limit) {
+// Hazard M20.
+TEST_P(concurrent_pool_threads, at_the_limit) {
     checking_upstream upstream;
     constexpr std::size_t limit = 200'000;
     concurrent_pool<64> tested{acre::concurrent_pool_options{.limit_bytes = limit}, upstream};
@@ -111,7 +114,8 @@ TEST_P(concurrent_pool_threads, upstream_is_called_by_one_thread_at_a_time) {
 }
 
 // Hazard M21: what is asked while others go on is near the truth, and races with nobody.
-TEST_P(concurrent_pool_threads, M21_questions_beside_allocations) {
+// Hazard M21.
+TEST_P(concurrent_pool_threads, questions_beside_allocations) {
     concurrent_pool<64> tested;
     std::atomic<bool> over{false};
     std::thread asks{[&] {
@@ -274,7 +278,8 @@ TEST(concurrent_pool_fork, the_child_goes_on) {
 }
 
 // What other threads kept free is not known in the child to be free, so nothing is destroyed there for being live.
-TEST(concurrent_pool_fork, X6_the_child_destroys_nothing_that_may_not_live) {
+// Hazard X6.
+TEST(concurrent_pool_fork, the_child_destroys_nothing_that_may_not_live) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     concurrent_object_pool<std::string> tested;
     const std::string text = "a text that is too long to lie in the string itself";

@@ -98,7 +98,8 @@ TEST(size_classes, every_size_falls_into_the_smallest_class_that_holds_it) {
     }
 }
 
-TEST(size_classes, C1_a_size_that_is_a_class_falls_into_it) {
+// Hazard C1.
+TEST(size_classes, a_size_that_is_a_class_falls_into_it) {
     for (std::size_t index = 0; index < acre::detail::size_class_count; ++index) {
         EXPECT_EQ(acre::detail::size_class_of(acre::detail::size_class_bytes(index)), index);
     }
@@ -111,7 +112,8 @@ TEST(size_classes, the_table_says_what_the_arithmetic_says) {
 }
 
 // Hazard C3: a class that a request with an alignment falls into is a multiple of it.
-TEST(size_classes, C3_every_alignment_divides_its_class) {
+// Hazard C3.
+TEST(size_classes, every_alignment_divides_its_class) {
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
         EXPECT_EQ(acre::detail::size_for_class(0, alignment), 0u);
         EXPECT_EQ(acre::detail::size_for_class(SIZE_MAX, alignment), alignment == 1 ? SIZE_MAX : 0);

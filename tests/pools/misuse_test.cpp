@@ -12,14 +12,16 @@
 namespace {
 
 // Hazards M8, N3, P2.
-TEST(pool_misuse, M8_P2_N3_double_free_in_the_current_word) {
+// Hazards M8, P2, N3.
+TEST(pool_misuse, double_free_in_the_current_word) {
     acre::pool<64> tested;
     void* p = tested.allocate();
     tested.deallocate(p);
     EXPECT_DEATH(tested.deallocate(p), "acre::pool: double free");
 }
 
-TEST(pool_misuse, M8_double_free_anywhere) {
+// Hazard M8.
+TEST(pool_misuse, double_free_anywhere) {
     acre::pool<64> tested;
     std::vector<void*> slots(2000);
     for (auto& each : slots) each = tested.allocate();
@@ -29,7 +31,8 @@ TEST(pool_misuse, M8_double_free_anywhere) {
     }
 }
 
-TEST(pool_misuse, M8_double_destroy) {
+// Hazard M8.
+TEST(pool_misuse, double_destroy) {
     acre::object_pool<int> tested;
     int* p = tested.create(1);
     tested.destroy(p);
@@ -37,7 +40,8 @@ TEST(pool_misuse, M8_double_destroy) {
 }
 
 // The destructor must not run before the misuse is noticed: it would free the string's storage again.
-TEST(pool_misuse, M8_double_destroy_runs_no_destructor) {
+// Hazard M8.
+TEST(pool_misuse, double_destroy_runs_no_destructor) {
     acre::object_pool<std::string> tested;
     std::string* p = tested.create("a text that is too long to lie in the string itself");
     tested.destroy(p);
@@ -47,7 +51,8 @@ TEST(pool_misuse, M8_double_destroy_runs_no_destructor) {
     EXPECT_DEATH(tested.destroy(q), "acre::object_pool: a pointer of another pool");
 }
 
-TEST(pool_misuse, M8_C6_of_large_blocks) {
+// Hazards M8, C6.
+TEST(pool_misuse, of_large_blocks) {
     acre::multi_pool tested;
     acre::multi_pool other;
     void* large = tested.allocate(100'000);
@@ -70,7 +75,8 @@ TEST(pool_misuse, a_pointer_into_a_slot_is_noticed_where_assertions_are_on) {
 }
 #endif
 
-TEST(pool_misuse, P2_C6_a_pointer_of_another_pool) {
+// Hazards P2, C6, M16.
+TEST(pool_misuse, a_pointer_of_another_pool) {
     acre::pool<64> one;
     acre::pool<64> other;
     void* p = one.allocate();
@@ -78,7 +84,8 @@ TEST(pool_misuse, P2_C6_a_pointer_of_another_pool) {
     EXPECT_DEATH(other.deallocate(p), "acre::pool: a pointer of another pool was given back");
 }
 
-TEST(pool_misuse, P2_a_pointer_given_to_the_pool_that_was_moved_from) {
+// Hazard P2.
+TEST(pool_misuse, a_pointer_given_to_the_pool_that_was_moved_from) {
     acre::pool<64> one;
     void* p = one.allocate();
     acre::pool<64> other{std::move(one)};
@@ -86,7 +93,8 @@ TEST(pool_misuse, P2_a_pointer_given_to_the_pool_that_was_moved_from) {
     other.deallocate(p);
 }
 
-TEST(pool_misuse, M8_C6_of_a_multi_pool) {
+// Hazards M8, C6.
+TEST(pool_misuse, of_a_multi_pool) {
     acre::multi_pool one;
     acre::multi_pool other;
     void* p = one.allocate(100);
@@ -97,7 +105,8 @@ TEST(pool_misuse, M8_C6_of_a_multi_pool) {
 }
 
 // Hazards B4, N2, M15: a size that is not the one allocated finds no slab of its class there.
-TEST(pool_misuse, B4_M15_N2_another_size_of_a_multi_pool) {
+// Hazards B4, M15, N2.
+TEST(pool_misuse, another_size_of_a_multi_pool) {
     acre::multi_pool tested;
     void* p = tested.allocate(100);
     (void)tested.allocate(24);
@@ -112,7 +121,8 @@ void touch(const void* p) {
     (void)*static_cast<const volatile char*>(p);
 }
 
-TEST(pool_poison, X11_freed_slots) {
+// Hazard X11.
+TEST(pool_poison, freed_slots) {
     acre::pool<64> slots;
     void* p = slots.allocate();
     touch(p);
@@ -130,7 +140,8 @@ TEST(pool_poison, X11_freed_slots) {
     EXPECT_DEATH(touch(q), report);
 }
 
-TEST(pool_poison, X11_slots_never_handed_out) {
+// Hazard X11.
+TEST(pool_poison, slots_never_handed_out) {
     acre::pool<64> slots;
     void* p = slots.allocate();
     // The header may lie anywhere but there.
@@ -139,7 +150,8 @@ TEST(pool_poison, X11_slots_never_handed_out) {
     EXPECT_DEATH(touch(reinterpret_cast<char*>(end - 1)), report);
 }
 
-TEST(pool_poison, X11_after_reset_and_clear) {
+// Hazard X11.
+TEST(pool_poison, after_reset_and_clear) {
     acre::pool<64> slots;
     void* p = slots.allocate();
     slots.reset();
@@ -150,7 +162,8 @@ TEST(pool_poison, X11_after_reset_and_clear) {
     EXPECT_DEATH(touch(object), report);
 }
 
-TEST(pool_poison, X11_small_slots_of_one_granule) {
+// Hazard X11.
+TEST(pool_poison, small_slots_of_one_granule) {
     acre::pool<1> slots;
     auto* p = static_cast<char*>(slots.allocate());
     auto* q = static_cast<char*>(slots.allocate());

@@ -43,7 +43,8 @@ TEST(multi_pool, every_size_is_served_whole) {
     EXPECT_EQ(tested.used(), 0u);
 }
 
-TEST(multi_pool, C3_every_size_at_every_alignment) {
+// Hazard C3.
+TEST(multi_pool, every_size_at_every_alignment) {
     checking_upstream upstream;
     acre::multi_pool tested{upstream};
     for (std::size_t alignment = 1; alignment <= 16384; alignment *= 2) {
@@ -57,7 +58,8 @@ TEST(multi_pool, C3_every_size_at_every_alignment) {
 }
 
 // Hazard C1: a class's own size comes from it, not from the next and not from upstream.
-TEST(multi_pool, C1_the_size_of_a_class_comes_from_it) {
+// Hazard C1.
+TEST(multi_pool, the_size_of_a_class_comes_from_it) {
     for (const std::size_t bytes : {8u, 64u, 128u, 144u, 256u, 1024u, 8192u}) {
         acre::multi_pool tested;
         (void)tested.allocate(bytes, 8);
@@ -66,7 +68,8 @@ TEST(multi_pool, C1_the_size_of_a_class_comes_from_it) {
 }
 
 // Hazard C2: the same work needs upstream once.
-TEST(multi_pool, C2_freed_storage_is_used_again) {
+// Hazard C2.
+TEST(multi_pool, freed_storage_is_used_again) {
     checking_upstream upstream;
     acre::multi_pool tested{upstream};
     for (int round = 0; round < 2; ++round) {
@@ -134,7 +137,8 @@ TEST(multi_pool, says_that_the_limit_was_reached_when_it_was) {
     EXPECT_EQ(outcome_of([&] { return tested.allocate(64); }), outcome::limit_exceeded);
 }
 
-TEST(multi_pool, X13_required_bytes_are_what_is_asked_of_upstream) {
+// Hazard X13.
+TEST(multi_pool, required_bytes_are_what_is_asked_of_upstream) {
     for (const std::size_t bytes : {1u, 64u, 72u, 1000u, 8192u, 8193u, 50'000u}) {
         for (const std::size_t alignment : {8u, 64u, 4096u}) {
             for (const std::size_t count : {1u, 10u, 700u}) {
@@ -156,7 +160,8 @@ TEST(multi_pool, X13_required_bytes_are_what_is_asked_of_upstream) {
     }
 }
 
-TEST(multi_pool, M13_required_bytes_do_not_wrap) {
+// Hazard M13.
+TEST(multi_pool, required_bytes_do_not_wrap) {
     using acre::multi_pool;
     static_assert(multi_pool::required_bytes(0, 100) == 0 && multi_pool::required_bytes(0, SIZE_MAX) == 0);
     static_assert(multi_pool::required_bytes(SIZE_MAX, 8) == SIZE_MAX);
@@ -167,7 +172,8 @@ TEST(multi_pool, M13_required_bytes_do_not_wrap) {
     SUCCEED();
 }
 
-TEST(multi_pool, X14_memory_does_not_grow_without_bound) {
+// Hazard X14.
+TEST(multi_pool, memory_does_not_grow_without_bound) {
     checking_upstream upstream;
     acre::multi_pool tested{upstream};
     std::mt19937 random{4};

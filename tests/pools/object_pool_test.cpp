@@ -65,7 +65,8 @@ TEST_F(object_pool_of_tracked, its_end_destroys_the_live_exactly_once) {
 }
 
 // Hazard X6: what was never constructed is never destroyed.
-TEST_F(object_pool_of_tracked, X6_only_what_lives_is_destroyed) {
+// Hazard X6.
+TEST_F(object_pool_of_tracked, only_what_lives_is_destroyed) {
     acre::object_pool<tracked> tested{upstream_};
     for (int i = 0; i < 600; ++i) tested.create(i);
     tested.clear();
@@ -80,7 +81,8 @@ TEST_F(object_pool_of_tracked, X6_only_what_lives_is_destroyed) {
 }
 
 // Promise 7, hazard M10.
-TEST_F(object_pool_of_tracked, M10_a_constructor_that_throws_keeps_nothing) {
+// Hazard M10.
+TEST_F(object_pool_of_tracked, a_constructor_that_throws_keeps_nothing) {
     acre::object_pool<tracked> tested{upstream_};
     tracked* before = tested.create(1);
     for (int i = 0; i < 100; ++i) {
@@ -94,7 +96,8 @@ TEST_F(object_pool_of_tracked, M10_a_constructor_that_throws_keeps_nothing) {
     EXPECT_EQ(upstream_.requests(), 1u);
 }
 
-TEST_F(object_pool_of_tracked, C7_destroy_runs_the_destructor_once) {
+// Hazard C7.
+TEST_F(object_pool_of_tracked, destroy_runs_the_destructor_once) {
     acre::object_pool<tracked> tested{upstream_};
     tested.destroy(tested.create(5));
     EXPECT_EQ(tracked::destroyed, std::vector<int>{5});
@@ -112,7 +115,8 @@ TEST_F(object_pool_of_tracked, try_create_gives_null_without_memory) {
     EXPECT_EQ(tracked::live, 1);
 }
 
-TEST_F(object_pool_of_tracked, P5_X16_moves_and_objects_stay) {
+// Hazards P5, X16, P12.
+TEST_F(object_pool_of_tracked, moves_and_objects_stay) {
     acre::object_pool<tracked> first{upstream_};
     tracked* object = first.create(7);
     acre::object_pool<tracked> second{std::move(first)};
@@ -130,7 +134,8 @@ TEST_F(object_pool_of_tracked, P5_X16_moves_and_objects_stay) {
     EXPECT_EQ(tracked::live, 1);
 }
 
-TEST_F(object_pool_of_tracked, P1_types_of_every_alignment) {
+// Hazard P1.
+TEST_F(object_pool_of_tracked, types_of_every_alignment) {
     struct alignas(64) a64 {
         char c;
     };
@@ -239,7 +244,8 @@ TEST_F(object_pool_of_tracked, of_nothing_has_nothing_to_walk) {
 }
 
 // Hazard P12, B4: what is live is nobody else's, whatever comes and goes.
-TEST(object_pool, P12_objects_stay_whole_while_others_come_and_go) {
+// Hazard P12.
+TEST(object_pool, objects_stay_whole_while_others_come_and_go) {
     struct item {
         std::uint64_t first, second, third;
         explicit item(std::uint64_t seed) : first(seed), second(seed * 3), third(~seed) {}

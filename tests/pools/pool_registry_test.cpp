@@ -92,7 +92,8 @@ TEST(pool_registry, pools_may_be_used_for_the_first_time_meanwhile) {
 }
 
 // Hazard N4: while other threads use their pools, and groups of their own.
-TEST(pool_registry, N4_recycles_while_threads_allocate) {
+// Hazard N4.
+TEST(pool_registry, recycles_while_threads_allocate) {
     std::atomic<bool> over{false};
     std::thread recycles{[&] {
         while (!over) {
@@ -131,7 +132,8 @@ void recycle_when_out_of_memory() {
 }
 
 // Hazard N4: the pool that asked holds its lock then.
-TEST(pool_registry, N4_recycles_from_a_new_handler) {
+// Hazard N4.
+TEST(pool_registry, recycles_from_a_new_handler) {
     if (acre_test::sanitized) GTEST_SKIP() << "the sanitizers' operator new calls no handler";
     static_pool<6600>::deallocate(static_pool<6600>::allocate());
     EXPECT_GT(static_pool<6600>::capacity(), 0u);

@@ -56,7 +56,8 @@ TEST(pool, a_few_slots_cost_a_few_kibibytes) {
 }
 
 // Hazard P5 of the benchmarks: 10,000 slots of 64 bytes cost at most 5 % more.
-TEST(pool, P5_footprint_of_ten_thousand_slots) {
+// Hazard P5.
+TEST(pool, footprint_of_ten_thousand_slots) {
     checking_upstream upstream;
     acre::pool<64> tested{upstream};
     for (int i = 0; i < 10'000; ++i) (void)tested.allocate();
@@ -93,7 +94,8 @@ TEST(pool, large_slots_used_in_turns_stay_the_same_few) {
     EXPECT_LE(seen.size(), 3u);  // 8 KiB of them are gathered at once, and the first slab may have been short
 }
 
-TEST(pool, M3_rounds_of_the_exact_size_lose_nothing) {
+// Hazard M3.
+TEST(pool, rounds_of_the_exact_size_lose_nothing) {
     checking_upstream upstream;
     acre::pool<256, 64> tested{upstream};
     for (int i = 0; i < 100'000; ++i) tested.deallocate(tested.allocate(256, 64), 256, 64);
@@ -101,7 +103,8 @@ TEST(pool, M3_rounds_of_the_exact_size_lose_nothing) {
     EXPECT_EQ(upstream.requests(), 1u);
 }
 
-TEST(pool, M2_rounds_of_an_over_aligned_size_lose_nothing) {
+// Hazard M2.
+TEST(pool, rounds_of_an_over_aligned_size_lose_nothing) {
     checking_upstream upstream;
     acre::pool<256> tested{upstream};
     for (int i = 0; i < 1000; ++i) tested.deallocate(tested.allocate(256, 4096), 256, 4096);
@@ -110,7 +113,8 @@ TEST(pool, M2_rounds_of_an_over_aligned_size_lose_nothing) {
     EXPECT_EQ(upstream.live_bytes(), tested.capacity());
 }
 
-TEST(pool, P3_giving_back_never_asks_upstream) {
+// Hazard P3.
+TEST(pool, giving_back_never_asks_upstream) {
     checking_upstream upstream;
     acre::pool<16> tested{upstream};
     std::vector<void*> slots(3000);
@@ -122,14 +126,16 @@ TEST(pool, P3_giving_back_never_asks_upstream) {
     EXPECT_EQ(tested.live(), 0u);
 }
 
-TEST(pool, P4_null_is_a_no_op) {
+// Hazard P4.
+TEST(pool, null_is_a_no_op) {
     acre::pool<16> tested;
     tested.deallocate(nullptr);
     EXPECT_NE(tested.allocate(), nullptr);
     EXPECT_EQ(tested.live(), 1u);
 }
 
-TEST(pool, N9_release_unused_gives_empty_slabs_back) {
+// Hazard N9.
+TEST(pool, release_unused_gives_empty_slabs_back) {
     checking_upstream upstream;
     acre::pool<64> tested{upstream};
     std::vector<void*> slots(20'000);
@@ -184,7 +190,8 @@ TEST(pool, release_unused_at_random) {
     }
 }
 
-TEST(pool, X5_release_resets_growth) {
+// Hazard X5.
+TEST(pool, release_resets_growth) {
     checking_upstream upstream;
     acre::pool<64> tested{upstream};
     std::vector<std::size_t> first;
@@ -215,7 +222,8 @@ TEST(pool, reset_frees_all_and_keeps_the_slabs) {
 }
 
 // Hazard P5: and the moved-from pool works on, as an empty one.
-TEST(pool, P5_X16_moves) {
+// Hazards P5, X16.
+TEST(pool, moves) {
     checking_upstream upstream;
     acre::pool<64> first{upstream};
     std::vector<void*> slots(1000);
@@ -242,7 +250,8 @@ TEST(pool, P5_X16_moves) {
     EXPECT_EQ(second.live(), 1u);
 }
 
-TEST(pool, X13_required_bytes_are_exact_for_a_limit) {
+// Hazard X13.
+TEST(pool, required_bytes_are_exact_for_a_limit) {
     for (const std::size_t count : {1u, 2u, 50u, 63u, 64u, 300u, 1000u, 5000u}) {
         const std::size_t bytes = acre::pool<64>::required_bytes(count);
         checking_upstream upstream;
@@ -257,7 +266,8 @@ TEST(pool, X13_required_bytes_are_exact_for_a_limit) {
     }
 }
 
-TEST(pool, X13_required_bytes_are_what_is_asked_of_upstream) {
+// Hazard X13.
+TEST(pool, required_bytes_are_what_is_asked_of_upstream) {
     for (const std::size_t count : {1u, 100u, 20'000u, 60'000u, 200'000u}) {
         checking_upstream upstream;
         acre::pool<64> tested{upstream};
@@ -266,7 +276,8 @@ TEST(pool, X13_required_bytes_are_what_is_asked_of_upstream) {
     }
 }
 
-TEST(pool, X13_required_buffer_bytes_suffice_and_a_slab_less_does_not) {
+// Hazard X13.
+TEST(pool, required_buffer_bytes_suffice_and_a_slab_less_does_not) {
     for (const std::size_t count : {1u, 40u, 1000u, 5000u, 200'000u}) {
         constexpr std::size_t alignment = acre::pool<64>::geometry.slab_bytes;
         const std::size_t bytes = acre::pool<64>::required_buffer_bytes(count);
@@ -341,7 +352,8 @@ TEST(pool, first_slabs_of_every_colour_stay_within_their_bytes) {
 }
 
 // Hazards B5, A9: zero bytes with a large alignment are an upstream block of their own.
-TEST(pool, B5_zero_bytes_are_nobody_elses) {
+// Hazard B5.
+TEST(pool, zero_bytes_are_nobody_elses) {
     raw_storage storage{1 << 18};
     acre::buffer below{storage.span()};
     acre::pool<16> tested{below};

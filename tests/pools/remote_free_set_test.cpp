@@ -143,7 +143,8 @@ TEST(remote_free_set, words_are_counted) {
 
 // Hazard X15: with three levels an insert is a step and two a level above; a collect two steps a level, one a level above
 // the leaves to see that nothing came meanwhile, and the exchange.
-TEST(remote_free_set, X15_no_operation_takes_more_than_its_steps) {
+// Hazard X15.
+TEST(remote_free_set, no_operation_takes_more_than_its_steps) {
     constexpr std::size_t slots = 10'000;
     stored<stepping> tested{slots};
     std::set<std::size_t> inside;
@@ -168,7 +169,8 @@ constexpr std::size_t many = 10'000;
 constexpr std::size_t places[] = {5, 7, 70, 5000, 9999};
 
 // Hazard M20, a vacancy missed for ever: a thread that was stopped anywhere in an insert hides nothing of what another one inserted.
-TEST(remote_free_set, M20_a_stopped_insert_hides_no_other) {
+// Hazard M20.
+TEST(remote_free_set, a_stopped_insert_hides_no_other) {
     for (const std::size_t first : places) {
         for (const std::size_t other : places) {
             for (const std::size_t before : places) {
@@ -201,7 +203,8 @@ TEST(remote_free_set, M20_a_stopped_insert_hides_no_other) {
 }
 
 // Two threads stopped anywhere in their inserts, a third one, and the owner in between.
-TEST(remote_free_set, M20_two_stopped_inserts_hide_no_other) {
+// Hazard M20.
+TEST(remote_free_set, two_stopped_inserts_hide_no_other) {
     for (const std::size_t first : places) {
         for (const std::size_t second : places) {
             for (const std::size_t other : places) {
@@ -247,7 +250,8 @@ TEST(remote_free_set, M20_two_stopped_inserts_hide_no_other) {
 }
 
 // The owner stopped anywhere in a collect, where others insert.
-TEST(remote_free_set, M20_nothing_is_lost_beside_a_collect) {
+// Hazard M20.
+TEST(remote_free_set, nothing_is_lost_beside_a_collect) {
     for (const std::size_t before : places) {
         for (const std::size_t first : places) {
             for (const std::size_t other : places) {
@@ -284,7 +288,8 @@ TEST(remote_free_set, M20_nothing_is_lost_beside_a_collect) {
 }
 
 // Fifteen threads insert numbers of their own, again when they were collected; each must be, and never twice at once.
-TEST(remote_free_set, M20_threads_insert_while_one_collects) {
+// Hazard M20.
+TEST(remote_free_set, threads_insert_while_one_collects) {
     constexpr std::size_t threads = 15;
     constexpr std::size_t each = 300;
     constexpr int rounds = 40;

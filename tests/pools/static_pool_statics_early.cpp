@@ -40,7 +40,8 @@ const std::unique_ptr<static_dwarf> early_dwarf = std::make_unique<static_dwarf>
 std::unique_ptr<static_dwarf> later_dwarf;
 std::vector<std::unique_ptr<static_troll>> later_trolls;
 
-TEST(static_pool_statics, B8_N6_P10_is_ready_before_any_initialiser) {
+// Hazards B8, N6, P10.
+TEST(static_pool_statics, is_ready_before_any_initialiser) {
     EXPECT_TRUE(troll_pool::owns(early_troll.get()));
     EXPECT_TRUE(dwarf_pool::owns(early_dwarf.get()));
     EXPECT_EQ(early_troll->strength, 100);
@@ -48,7 +49,8 @@ TEST(static_pool_statics, B8_N6_P10_is_ready_before_any_initialiser) {
 }
 
 // What fails here fails at the end of the program: by the sanitizer's report or by exit status 7.
-TEST(static_pool_statics, B7_N5_is_there_when_statics_end) {
+// Hazards B7, N5.
+TEST(static_pool_statics, is_there_when_statics_end) {
     later_dwarf = std::make_unique<static_dwarf>();
     for (int i = 0; i < 100; ++i) later_trolls.push_back(std::make_unique<static_troll>());
     EXPECT_TRUE(dwarf_pool::owns(later_dwarf.get()));

@@ -18,7 +18,8 @@ std::unique_ptr<static_troll> filled_in_main;
 // Ends with the main thread, before any static.
 thread_local std::unique_ptr<static_troll> of_the_main_thread;
 
-TEST(static_pool_statics, B7_B8_in_the_other_order) {
+// Hazards B7, B8.
+TEST(static_pool_statics, in_the_other_order) {
     EXPECT_TRUE(troll_pool::owns(late_troll.get()));
     EXPECT_TRUE(dwarf_pool::owns(late_dwarf.get()));
     filled_in_main = std::make_unique<static_troll>();

@@ -39,7 +39,8 @@ TEST(static_pool, example) {
 }
 
 // Hazard N12.
-TEST(static_pool, N12_sizes_of_a_class_share_a_pool) {
+// Hazard N12.
+TEST(static_pool, sizes_of_a_class_share_a_pool) {
     EXPECT_EQ(static_pool<1033>::slot_bytes(), 1152u);
     void* p = static_pool<1033>::allocate();
     EXPECT_TRUE(static_pool<1152>::owns(p));
@@ -90,7 +91,8 @@ void live_capacity_and_release_unused_are_exact() {
 }
 
 struct exact_group;
-TEST(static_pool, N9_live_capacity_and_release_unused_are_exact) {
+// Hazard N9.
+TEST(static_pool, live_capacity_and_release_unused_are_exact) {
     live_capacity_and_release_unused_are_exact<static_pool<184>>();
     live_capacity_and_release_unused_are_exact<static_pool<184, exact_group>>();
 }
@@ -126,7 +128,8 @@ void expect_aligned(std::index_sequence<Sizes...>) {
 }
 
 // Hazards B3, N1.
-TEST(static_pool, B3_N1_slots_are_as_aligned_as_their_size_allows) {
+// Hazards B3, N1.
+TEST(static_pool, slots_are_as_aligned_as_their_size_allows) {
     expect_aligned(std::make_index_sequence<20>{});
 }
 
@@ -147,13 +150,15 @@ TEST(static_pool, prepared_slots_need_no_heap) {
     EXPECT_TRUE(static_pool<256>::prepare(0));
 }
 
-TEST(static_pool, P4_null_is_a_no_op) {
+// Hazard P4.
+TEST(static_pool, null_is_a_no_op) {
     static_pool<320>::deallocate(nullptr);
     static_pool<320, audio>::deallocate(nullptr);
     EXPECT_EQ(static_pool<320>::live() + (static_pool<320, audio>::live()), 0u);
 }
 
-TEST(static_pool, M8_N3_a_double_free_is_reported) {
+// Hazards M8, N3.
+TEST(static_pool, a_double_free_is_reported) {
     void* p = static_pool<384>::allocate();
     void* q = static_pool<384>::allocate();
     static_pool<384>::deallocate(p);
@@ -171,7 +176,8 @@ TEST(static_pool, M8_N3_a_double_free_is_reported) {
 }
 
 // Hazards N14, X7: pools of groups, which one thread each uses, lie on cache lines of their own.
-TEST(static_pool, N14_X7_groups_share_no_cache_line) {
+// Hazards N14, X7.
+TEST(static_pool, groups_share_no_cache_line) {
     static_assert(sizeof(acre::detail::magazine_depot) % 64 == 0 && alignof(acre::detail::magazine_depot) == 64);
     static_assert(acre::detail::static_slots<64, audio>::state_alignment == 64);
     static_assert(acre::detail::static_slots<64, acre::every_thread>::state_alignment == 64);
@@ -181,7 +187,8 @@ class static_pool_threads : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(with, static_pool_threads, testing::Values(4, 16));
 
 // Hazards N8, N10, N11 as far as they can be told from outside, and M20 where the sanitizer watches.
-TEST_P(static_pool_threads, M20_N8_allocate_here_free_there) {
+// Hazards M20, N8.
+TEST_P(static_pool_threads, allocate_here_free_there) {
     using pool = static_pool<72>;
     acre_test::allocate_here_free_there(
         GetParam(), 72, 5000, [] { return pool::allocate(); }, [](void* p) { pool::deallocate(p); });
@@ -191,7 +198,8 @@ TEST_P(static_pool_threads, M20_N8_allocate_here_free_there) {
 }
 
 // Hazard N10: one thread stops in the midst of a miss, with the lock of its pool; others go on in theirs.
-TEST(static_pool_threads, N10_pools_share_no_lock) {
+// Hazard N10.
+TEST(static_pool_threads, pools_share_no_lock) {
     if (acre_test::sanitized) GTEST_SKIP() << "the sanitizers' operator new calls no handler";
     const int status = in_child([] {
         std::set_new_handler([] {
@@ -219,7 +227,8 @@ TEST(static_pool_threads, each_group_in_a_thread_of_its_own) {
     EXPECT_EQ((static_pool<40, group_of_thread<2>>::live()), 0u);
 }
 
-TEST(static_pool_threads, N8_used_for_the_first_time_by_many_threads_at_once) {
+// Hazard N8.
+TEST(static_pool_threads, used_for_the_first_time_by_many_threads_at_once) {
     std::atomic<std::size_t> owned{0};
     in_threads(16, [&](std::size_t) {
         void* p = static_pool<448>::allocate();
@@ -268,7 +277,8 @@ struct used_at_the_end {
 thread_local used_at_the_end one_end;
 thread_local used_at_the_end other_end;
 
-TEST(static_pool_threads, N5_may_be_used_while_a_thread_ends) {
+// Hazard N5.
+TEST(static_pool_threads, may_be_used_while_a_thread_ends) {
     for (int i = 0; i < 10; ++i) {
         std::thread{[] {
             one_end.kept = nullptr;
@@ -309,7 +319,8 @@ TEST(static_pool_threads, the_child_of_a_fork_goes_on) {
 }
 
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
-TEST(static_pool_poison, X11_freed_slots) {
+// Hazard X11.
+TEST(static_pool_poison, freed_slots) {
     const auto touch = [](const void* p) { (void)*static_cast<const volatile char*>(p); };
     void* p = static_pool<1280>::allocate();
     touch(p);

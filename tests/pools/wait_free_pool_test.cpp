@@ -62,7 +62,8 @@ std::set<void*> take_all(Pool& pool) {
     return taken;
 }
 
-TEST(wait_free_pool, C2_every_slot_is_used_and_used_again) {
+// Hazard C2.
+TEST(wait_free_pool, every_slot_is_used_and_used_again) {
     for (const std::size_t slots : {1u, 2u, 63u, 64u, 65u, 130u, 4096u, 4097u}) {
         SCOPED_TRACE(slots);
         slots_for<40> tested{{.slots = slots}};
@@ -133,7 +134,8 @@ void expect_aligned(std::size_t alignment) {
 }
 
 // Hazards B3, N1.
-TEST(wait_free_pool, B3_N1_alignments_are_honoured) {
+// Hazards B3, N1.
+TEST(wait_free_pool, alignments_are_honoured) {
     expect_aligned<slots_for<1>>(8);
     expect_aligned<slots_for<24, 4>>(8);
     expect_aligned<slots_for<48>>(16);
@@ -214,7 +216,8 @@ TEST(wait_free_pool, upstream_is_not_called_after_construction) {
     EXPECT_EQ(upstream.live_blocks(), 0u);
 }
 
-TEST(wait_free_pool, B9_construction_without_memory) {
+// Hazard B9.
+TEST(wait_free_pool, construction_without_memory) {
     checking_upstream upstream;
     upstream.fail_at(1);
 #if defined(__cpp_exceptions)
@@ -243,7 +246,8 @@ TEST(wait_free_pool, the_number_of_slots_must_be_one_that_can_be) {
     static_assert(slots_for<acre::max_request / 1024, 8>::max_slots == 255);
 }
 
-TEST(wait_free_pool, P4_null_is_a_no_op) {
+// Hazard P4.
+TEST(wait_free_pool, null_is_a_no_op) {
     slots_for<64> tested{{.slots = 1}};
     tested.deallocate(nullptr);
     tested.deallocate(nullptr, 100'000, 4096);
@@ -253,7 +257,8 @@ TEST(wait_free_pool, P4_null_is_a_no_op) {
 }
 
 // Hazards M8, N3: at once, wherever the slot is by then.
-TEST(wait_free_pool_misuse, M8_N3_P2_a_double_free_is_reported_at_once) {
+// Hazards M8, N3, P2.
+TEST(wait_free_pool_misuse, a_double_free_is_reported_at_once) {
     constexpr const char* sentence = "acre::concurrent_pool<wait_free>: double free";
     slots_for<64> tested{{.slots = 200}};
     std::vector<void*> taken;
@@ -272,7 +277,8 @@ TEST(wait_free_pool_misuse, M8_N3_P2_a_double_free_is_reported_at_once) {
     EXPECT_DEATH(tested.deallocate(never), "was never handed out");
 }
 
-TEST(wait_free_pool_misuse, C6_P2_what_is_no_slot_of_the_pool_is_reported) {
+// Hazards C6, P2.
+TEST(wait_free_pool_misuse, what_is_no_slot_of_the_pool_is_reported) {
     slots_for<64> one{{.slots = 10}};
     slots_for<64> other{{.slots = 10}};
     void* p = one.allocate();
@@ -287,7 +293,8 @@ TEST(wait_free_pool_misuse, C6_P2_what_is_no_slot_of_the_pool_is_reported) {
 }
 
 // The string's storage would be freed again.
-TEST(wait_free_pool_misuse, M8_C6_no_destructor_runs_before_misuse_is_noticed) {
+// Hazards M8, C6.
+TEST(wait_free_pool_misuse, no_destructor_runs_before_misuse_is_noticed) {
     objects_of<std::string> tested{{.slots = 10}};
     objects_of<std::string> other{{.slots = 10}};
     std::string* foreign = other.create(long_text);
@@ -299,7 +306,8 @@ TEST(wait_free_pool_misuse, M8_C6_no_destructor_runs_before_misuse_is_noticed) {
 }
 
 #if defined(__cpp_exceptions)
-TEST(wait_free_pool, M10_a_constructor_that_throws_keeps_nothing) {
+// Hazard M10.
+TEST(wait_free_pool, a_constructor_that_throws_keeps_nothing) {
     struct picky {
         explicit picky(bool refuse) {
             if (refuse) throw std::runtime_error{"no"};
@@ -324,7 +332,8 @@ struct counted {
 };
 
 // Hazards X6, P11: what lives is destroyed once, what is free is not.
-TEST(wait_free_pool, X6_P11_only_what_lives_is_destroyed) {
+// Hazards X6, P11.
+TEST(wait_free_pool, only_what_lives_is_destroyed) {
     int living = 0;
     {
         objects_of<counted> tested{{.slots = 1000}};
@@ -358,7 +367,8 @@ struct node {
     std::array<node*, 3> children{};
 };
 
-TEST(wait_free_pool, X6_objects_may_destroy_others_at_the_end) {
+// Hazard X6.
+TEST(wait_free_pool, objects_may_destroy_others_at_the_end) {
     int living = 0;
     {
         objects_of<node> tested{{.slots = 500}};
@@ -390,7 +400,8 @@ TEST(wait_free_pool, with_statistics) {
 }
 
 // Hazards N14, X7: what the owner writes lies in no cache line that others read.
-TEST(wait_free_pool, N14_X7_owner_and_others_share_no_cache_line) {
+// Hazards N14, X7.
+TEST(wait_free_pool, owner_and_others_share_no_cache_line) {
     using tested = slots_for<24, 8>;
     static_assert(alignof(tested) == 64 && tested::required_alignment == 64);
     // 100 slots of 24 bytes end in the middle of a cache line.
@@ -422,7 +433,8 @@ private:
 
 // Hazard M20. One thread allocates, and frees now and then; others free, each what they find. What is free must be there
 // for the owner as soon as it knows of it: they count what they gave back, and it relies on that count.
-TEST_P(wait_free_pool_threads, M20_one_allocates_others_free) {
+// Hazard M20.
+TEST_P(wait_free_pool_threads, one_allocates_others_free) {
     constexpr std::size_t slots = 150;
     constexpr std::uint64_t count = 40'000;
     const std::size_t frees = GetParam();
@@ -477,7 +489,8 @@ TEST_P(wait_free_pool_threads, M20_one_allocates_others_free) {
 }
 
 // All slots in three levels of words, freed by all threads at once, again and again.
-TEST_P(wait_free_pool_threads, M20_all_slots_come_back) {
+// Hazard M20.
+TEST_P(wait_free_pool_threads, all_slots_come_back) {
     constexpr std::size_t slots = 5000;
     slots_for<16> tested{{.slots = slots}};
     for (int round = 0; round < 10; ++round) {
@@ -517,7 +530,8 @@ TEST_P(wait_free_pool_threads, another_thread_may_go_on_allocating) {
 }
 
 // Hazard M21: what is asked while others go on is near the truth, and races with nobody.
-TEST_P(wait_free_pool_threads, M21_questions_beside_allocations) {
+// Hazard M21.
+TEST_P(wait_free_pool_threads, questions_beside_allocations) {
     slots_for<64> tested{{.slots = 300}};
     std::atomic<bool> over{false};
     std::thread asks{[&] {
@@ -566,7 +580,8 @@ void touch(const void* p) {
     (void)*static_cast<const volatile char*>(p);
 }
 
-TEST(wait_free_pool_poison, X11_freed_slots_and_slots_not_handed_out) {
+// Hazard X11.
+TEST(wait_free_pool_poison, freed_slots_and_slots_not_handed_out) {
     slots_for<60, 8> tested{{.slots = 100}};
     auto* p = static_cast<char*>(tested.allocate());
     touch(p + 59);

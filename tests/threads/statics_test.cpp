@@ -172,7 +172,8 @@ struct uses_all_at_the_end {
     ~uses_all_at_the_end() { use_all(); }
 };
 
-TEST(thread_statics, B7_B8_N5_from_before_main_to_after_it) {
+// Hazards B7, B8, N5.
+TEST(thread_statics, from_before_main_to_after_it) {
     EXPECT_EQ(slots.live(), 200u);
     EXPECT_EQ(sizes.live(), 200u);
     EXPECT_EQ(standard.pool().live(), 200u);
@@ -183,7 +184,8 @@ TEST(thread_statics, B7_B8_N5_from_before_main_to_after_it) {
     all.of_arena.add(5000);
 }
 
-TEST(thread_statics, B7_N5_when_the_main_thread_ends) {
+// Hazards B7, N5.
+TEST(thread_statics, when_the_main_thread_ends) {
     thread_local uses_all_at_the_end ends;
     (void)&ends;
     use_all();

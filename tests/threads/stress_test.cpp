@@ -110,7 +110,8 @@ class shared_resources : public testing::Test {};
 TYPED_TEST_SUITE(shared_resources, acre_test::shared_subjects);
 
 // Hazard M20 where the sanitizer watches.
-TYPED_TEST(shared_resources, M20_allocated_here_and_freed_there_round_a_ring) {
+// Hazard M20.
+TYPED_TEST(shared_resources, allocated_here_and_freed_there_round_a_ring) {
     constexpr std::size_t rounds = 2000 * patience;
     TypeParam tested;
     std::array<bounded_mailbox, thread_count> mail;
@@ -130,7 +131,8 @@ TYPED_TEST(shared_resources, M20_allocated_here_and_freed_there_round_a_ring) {
 }
 
 // As servers have it, and the benchmark Larson: threads work on what ended ones left, and leave it in turn.
-TYPED_TEST(shared_resources, M20_threads_inherit_blocks_of_ended_ones) {
+// Hazard M20.
+TYPED_TEST(shared_resources, threads_inherit_blocks_of_ended_ones) {
     constexpr std::size_t generations = 8 * patience;
     constexpr std::size_t steps = 250;
     TypeParam tested;
@@ -216,7 +218,8 @@ struct used_at_the_end {
 
 // A thread's first use of a resource lies between those of the two objects, and so does the end of what the resource
 // keeps for the thread: one of the objects ends before it, the other one after it.
-TYPED_TEST(shared_resources, N5_may_be_used_before_and_after_they_left_a_thread) {
+// Hazard N5.
+TYPED_TEST(shared_resources, may_be_used_before_and_after_they_left_a_thread) {
     TypeParam tested;
     for (std::size_t generation = 0; generation < 4 * patience; ++generation) {
         in_threads(thread_count, [&](std::size_t number) {

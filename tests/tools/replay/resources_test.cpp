@@ -105,7 +105,8 @@ TEST_P(every_resource, takes_at_least_what_lives_at_the_peak) {
     EXPECT_GE(result.peak_bytes, tells ? steps.peak_bytes : 0);
 }
 
-TEST_P(every_resource, X19_names_the_step_at_which_memory_ran_out) {
+// Hazard X19.
+TEST_P(every_resource, names_the_step_at_which_memory_ran_out) {
     if (!has_upstream()) return;
     made_trace made;
     for (int i = 0; i < 1000; ++i) made.allocate(0, 4096);
