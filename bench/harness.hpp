@@ -84,8 +84,8 @@ struct variant {
     std::function<round_function()> prepare;  // builds the work; what it costs is not measured
 };
 
-/// What counts in a group: this thread's processor time, or the clock on the wall. Beside the latter the processor time of
-/// all threads is taken, as a group of its own.
+/// What counts in a group: this thread's processor time, or the clock on the wall. Beside the latter the processor time
+/// of all threads is taken, as a group of its own.
 enum class time_kind { processor, wall };
 
 /// The variant that every other is compared with, where a group names no other.

@@ -12,9 +12,9 @@
 
 namespace bench {
 
-/// Places for each of a camera's images, chosen beforehand and used in turns. One is the strict floor: the new image lies
-/// where the old one was read a moment ago, in the nearest cache, which no allocator can do for images of other sizes.
-/// With two it does not.
+/// Places for each of a camera's images, chosen beforehand and used in turns. One is the strict floor: the new image
+/// lies where the old one was read a moment ago, in the nearest cache, which no allocator can do for images of other
+/// sizes. With two it does not.
 template <std::size_t PlaceBytes, std::size_t Turns = 1>
 class costless_resource final : public std::pmr::memory_resource {
 private:

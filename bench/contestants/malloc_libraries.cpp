@@ -1,6 +1,6 @@
 // The mallocs that are made for threads: jemalloc, gperftools' tcmalloc and oneTBB's, as the distribution has them, and
-// mimalloc and snmalloc of today, built from their crates (peers/crates). mimalloc as the distribution has it enters more
-// than the workloads of threads, in a file of its own. CMake gives the path of each, empty where it is missing.
+// mimalloc and snmalloc of today, built from their crates (peers/crates). mimalloc as the distribution has it enters
+// more than the workloads of threads, in a file of its own. CMake gives the path of each, empty where it is missing.
 #include <string>
 
 #include "contestants.hpp"

@@ -1,7 +1,7 @@
-// What every library with a malloc and a free enters with. Those libraries replace malloc in whatever links them, so each
-// is opened by hand, where its malloc stays out of sight (RTLD_LOCAL), and called by pointers: a call costs what a call
-// into a shared library costs. RTLD_DEEPBIND is not needed: what dlsym finds through the library's handle is its own, and
-// none of them calls malloc for itself.
+// What every library with a malloc and a free enters with. Those libraries replace malloc in whatever links them, so
+// each is opened by hand, where its malloc stays out of sight (RTLD_LOCAL), and called by pointers: a call costs what a
+// call into a shared library costs. RTLD_DEEPBIND is not needed: what dlsym finds through the library's handle is its
+// own, and none of them calls malloc for itself.
 #pragma once
 
 #include <dlfcn.h>

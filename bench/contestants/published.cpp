@@ -58,7 +58,8 @@ synchronized_multi_arena::synchronized_multi_arena(std::size_t count, std::size_
     }
 }
 
-/// Null when the active arena has not so much room. What was added to its position stays added, as in the published one.
+/// Null when the active arena has not so much room. What was added to its position stays added, as in the published
+/// one.
 void* synchronized_multi_arena::take(std::size_t bytes) noexcept {
     arena& from = arenas_[active_];
     const std::size_t position = from.position.fetch_add(static_cast<std::uint32_t>(bytes), std::memory_order_relaxed);
@@ -146,7 +147,8 @@ struct arenas_home {
     Arenas arenas{camera_arenas, camera_arena_bytes};
 };
 
-/// As its documentation says: begin small, enlarge the arenas when a request is too large, add arenas when they run out.
+/// As its documentation says: begin small, enlarge the arenas when a request is too large, add arenas when they run
+/// out.
 figure fit_by_doubling() {
     std::size_t arenas = 32;
     std::size_t bytes = 32;

@@ -19,8 +19,8 @@
 
 namespace bench::published {
 
-/// A book's arena for one class (W1): a pointer moves through one buffer from malloc, and freeing does nothing. As in the
-/// book, nobody looks whether the buffer has come to its end.
+/// A book's arena for one class (W1): a pointer moves through one buffer from malloc, and freeing does nothing. As in
+/// the book, nobody looks whether the buffer has come to its end.
 class size_based_arena {
 public:
     size_based_arena(std::size_t count, std::size_t size)
@@ -42,8 +42,9 @@ private:
     std::size_t size_;
 };
 
-/// A book's allocator of chunks (W2): one buffer from malloc for each size, rounded up to a power of two, through which a
-/// pointer moves; what was freed is not used again. A full class spills to the next one, and the last one to the heap.
+/// A book's allocator of chunks (W2): one buffer from malloc for each size, rounded up to a power of two, through which
+/// a pointer moves; what was freed is not used again. A full class spills to the next one, and the last one to the
+/// heap.
 template <std::size_t N, std::size_t... Sizes>
 class chunk_allocator {
 public:

@@ -124,8 +124,8 @@ void enter_bump(suite& entries, const std::string& name) {
                   name, [] { return make_round<one_double<Arena>>(); });
 }
 
-/// 16 bytes with a destructor that reads its object and that the compiler must call. It counts nothing: a shared counter
-/// would make every destructor wait for the one before it, on all sides, and hide what is measured.
+/// 16 bytes with a destructor that reads its object and that the compiler must call. It counts nothing: a shared
+/// counter would make every destructor wait for the one before it, on all sides, and hide what is measured.
 struct observed_object {
     explicit observed_object(std::uint64_t first) noexcept : a{first}, b{1} {}
     ~observed_object() {

@@ -29,8 +29,8 @@ void count_instructions(const group& work, instruction_counts& into);
 /// The functions, by callgrind's pattern, that count_calls looks at.
 inline constexpr std::string_view counted_functions = "*the_counted_*";
 
-/// The instructions that one round of the variant executes in counted_functions and in what they call: those of a single
-/// call, exactly, however short it is. Requires valgrind.
+/// The instructions that one round of the variant executes in counted_functions and in what they call: those of a
+/// single call, exactly, however short it is. Requires valgrind.
 [[nodiscard]] std::uint64_t count_calls(const group& work, const variant& which);
 
 }  // namespace bench

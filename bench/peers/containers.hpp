@@ -1,5 +1,5 @@
-// P4: a list, a map and an unordered_map of a 24-byte value: 1,000 inserted, then erased in shuffled order. The container
-// is made and destroyed in each round; its memory source lives on.
+// P4: a list, a map and an unordered_map of a 24-byte value: 1,000 inserted, then erased in shuffled order. The
+// container is made and destroyed in each round; its memory source lives on.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// T1: threads that allocate and free for themselves. T2: producers whose blocks consumers free. T3: threads that end and
-// leave their blocks to their successors. T4: threads that allocate from one arena. In two threads, and all but T3 in one
-// to sixteen for the tables of scaling. Threads are started once and wait at a gate between rounds, but those of T3.
+// T1: threads that allocate and free for themselves. T2: producers whose blocks consumers free. T3: threads that end
+// and leave their blocks to their successors. T4: threads that allocate from one arena. In two threads, and all but T3
+// in one to sixteen for the tables of scaling. Threads are started once and wait at a gate between rounds, but those of
+// T3.
 #pragma once
 
 #include <array>
@@ -213,7 +214,8 @@ struct blocks_by_size {
     Blocks blocks;
 };
 
-// Of each thread: a round is long beside waking the threads, and its bytes no more than a cache holds, or a few times that.
+// Of each thread: a round is long beside waking the threads, and its bytes no more than a cache holds, or a few times
+// that.
 inline constexpr std::size_t equal_allocations = 400'000;
 inline constexpr std::size_t mixed_allocations = 50'000;
 

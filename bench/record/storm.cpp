@@ -1,6 +1,6 @@
-// A server that does little but allocate: each request is taken apart into texts, lists and tables by functions that call
-// each other some fifteen deep, and forgotten. One in a hundred leaves a text behind that outlives it.
-// Usage: storm [THREADS [REQUESTS]]
+// A server that does little but allocate: each request is taken apart into texts, lists and tables by functions that
+// call each other some fifteen deep, and forgotten. One in a hundred leaves a text behind that outlives it. Usage:
+// storm [THREADS [REQUESTS]]
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

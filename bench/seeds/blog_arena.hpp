@@ -1,5 +1,5 @@
-// W6 (b): an unordered_map filled from empty, its memory gone at the end of the scope. W6 (a) is in limits/bump.hpp, (c)
-// in vector_growth.hpp.
+// W6 (b): an unordered_map filled from empty, its memory gone at the end of the scope. W6 (a) is in limits/bump.hpp,
+// (c) in vector_growth.hpp.
 #pragma once
 
 #include <cstdint>

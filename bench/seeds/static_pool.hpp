@@ -1,5 +1,5 @@
-// W8: blocks of 100 bytes, one at a time, in rounds of 10,000, and in and out of a table at random; called directly and by
-// class-level new; before and after a thread was started, and in two and four threads.
+// W8: blocks of 100 bytes, one at a time, in rounds of 10,000, and in and out of a table at random; called directly and
+// by class-level new; before and after a thread was started, and in two and four threads.
 #pragma once
 
 #include <array>

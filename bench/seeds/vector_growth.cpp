@@ -1,6 +1,6 @@
-// W6 (c): push_back without reserve. Compiled twice, because libstdc++ relocates by memmove only for std::allocator, and
-// what that is worth depends on the level of optimisation. The element is a type of this file alone: otherwise the linker
-// would keep one of the two compilations for both.
+// W6 (c): push_back without reserve. Compiled twice, because libstdc++ relocates by memmove only for std::allocator,
+// and what that is worth depends on the level of optimisation. The element is a type of this file alone: otherwise the
+// linker would keep one of the two compilations for both.
 #include <acre/adapt/allocator.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_vector.hpp>

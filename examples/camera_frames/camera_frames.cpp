@@ -1,10 +1,10 @@
-// Frames of a camera: one thread allocates them, in sizes that vary, and hands them through a queue to 16 worker threads,
-// each of which reads a frame and frees it.
+// Frames of a camera: one thread allocates them, in sizes that vary, and hands them through a queue to 16 worker
+// threads, each of which reads a frame and frees it.
 //
-// It shows acre::synchronized over acre::multi_arena: memory asked for once, allocating and freeing in constant time from
-// any thread, and a number of arenas with which it is certain that no frame is ever refused.
-// Copy it where blocks of varying sizes are made in one place, used up in others, and end in about the order they began:
-// frames, packets, messages, jobs.
+// It shows acre::synchronized over acre::multi_arena: memory asked for once, allocating and freeing in constant time
+// from any thread, and a number of arenas with which it is certain that no frame is ever refused. Copy it where blocks
+// of varying sizes are made in one place, used up in others, and end in about the order they began: frames, packets,
+// messages, jobs.
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/literals.hpp>

@@ -4,8 +4,9 @@
 // It shows how each pool gets under a container, by acre::allocator where the container's type may name it and as a
 // std::pmr::memory_resource where not, what each says is live, and that all comes back: nodes when they are erased, the
 // array of buckets, which an unordered_map keeps when it is cleared, at the container's end.
-// Copy it where containers are to have their nodes from a pool: multi_pool where sizes are not known, pool where they are,
-// chunk_pool where the number is known, too, the concurrent, synchronized and static ones where threads share them.
+// Copy it where containers are to have their nodes from a pool: multi_pool where sizes are not known, pool where they
+// are, chunk_pool where the number is known, too, the concurrent, synchronized and static ones where threads share
+// them.
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/pool_resource.hpp>
@@ -35,7 +36,8 @@ struct order {
     int volume;
 };
 
-/// What is for sale: in the order in which it came, where to find each number there, and how much there is at each price.
+/// What is for sale: in the order in which it came, where to find each number there, and how much there is at each
+/// price.
 template <class Allocator>
 class order_book {
 public:
@@ -113,8 +115,8 @@ std::size_t trade_in(const char* name, Source& source) {
     return trade_in(name, acre::allocator<order, Source>{source}, [&] { return source.live(); });
 }
 
-// No node is larger than the map's 48 bytes: acre::statistics with a histogram tells which sizes containers ask for. The
-// buckets are larger; these pools have them from upstream.
+// No node is larger than the map's 48 bytes: acre::statistics with a histogram tells which sizes containers ask for.
+// The buckets are larger; these pools have them from upstream.
 std::size_t trade_in_slots_of_one_size(counted_heap& below) {
     std::size_t left = 0;
     {

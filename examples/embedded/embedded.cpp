@@ -1,9 +1,10 @@
-// A profile without a heap, without exceptions and without RTTI: all memory is static and known when the program is linked.
+// A profile without a heap, without exceptions and without RTTI: all memory is static and known when the program is
+// linked.
 //
-// It shows a pool over an inline_buffer, an inline_multi_arena, an inline_arena that never grows (no_memory), and what a
-// refusal is here: a null pointer, or an empty span, after which everything works on.
-// Copy it for microcontrollers, for code before main or after the heap is gone, and where allocating from the heap is
-// forbidden. The tests prove of the object file that it calls nothing of the heap: see no_heap.sh.
+// It shows a pool over an inline_buffer, an inline_multi_arena, an inline_arena that never grows (no_memory), and what
+// a refusal is here: a null pointer, or an empty span, after which everything works on. Copy it for microcontrollers,
+// for code before main or after the heap is gone, and where allocating from the heap is forbidden. The tests prove of
+// the object file that it calls nothing of the heap: see no_heap.sh.
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/core/literals.hpp>

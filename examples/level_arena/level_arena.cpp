@@ -1,8 +1,8 @@
 // An arena per level of a game: orcs, elves, their names and lists are allocated in one arena and gone with it at once.
 //
-// It shows objects with destructors and arrays in an arena, texts copied into it, a scratch for what one turn needs, and
-// that the arena keeps its blocks, so that a later level takes nothing from the heap.
-// Copy it where many objects of several types live exactly as long as a level, a document, a request or a frame.
+// It shows objects with destructors and arrays in an arena, texts copied into it, a scratch for what one turn needs,
+// and that the arena keeps its blocks, so that a later level takes nothing from the heap. Copy it where many objects of
+// several types live exactly as long as a level, a document, a request or a frame.
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <algorithm>

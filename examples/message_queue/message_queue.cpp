@@ -1,9 +1,9 @@
 // A queue of messages between two threads: one makes them, the other deletes them, all from static pools.
 //
 // It shows that a message which one thread takes from a pool may go back to it in another, at the price of storing a
-// pointer: no queue of returned messages, no lock for each one. Messages of two sizes use two pools, by the size of their
-// class; what the threads kept goes back at their ends.
-// Copy it where a thread hands work, events or log lines to another.
+// pointer: no queue of returned messages, no lock for each one. Messages of two sizes use two pools, by the size of
+// their class; what the threads kept goes back at their ends. Copy it where a thread hands work, events or log lines to
+// another.
 #include <acre/adapt/pooled.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <array>

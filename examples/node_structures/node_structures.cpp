@@ -2,9 +2,9 @@
 //
 // Each session is a node of both: the list has the order of use and says who idles, the tree has the order of users and
 // finds one session, or all of a user's. It shows nodes made and destroyed one by one, sums over all of them without
-// following a link, the end of both structures at once without walking either, and memory that goes back when most nodes
-// have gone.
-// Copy it where one object belongs to several structures: std::list and std::map would each allocate a node of their own.
+// following a link, the end of both structures at once without walking either, and memory that goes back when most
+// nodes have gone. Copy it where one object belongs to several structures: std::list and std::map would each allocate a
+// node of their own.
 #include <acre/pools/object_pool.hpp>
 #include <algorithm>
 #include <compare>
@@ -59,8 +59,8 @@ private:
     session* newest_ = nullptr;
 };
 
-/// The tree, a treap: no session ranks above the one it hangs from. Ranks are random, so the tree stays shallow in whatever
-/// order keys come.
+/// The tree, a treap: no session ranks above the one it hangs from. Ranks are random, so the tree stays shallow in
+/// whatever order keys come.
 class key_order {
 public:
     session* find(session_key key) const {

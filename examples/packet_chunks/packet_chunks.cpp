@@ -1,6 +1,6 @@
 // A chunk pool of packets: what waits in a router is of three kinds, each in a slot of its size. The packets' memory is
-// there from the beginning, and how much that is the compiler knows; when a burst fills a class, the next one helps out,
-// and when all are full, the packet is dropped.
+// there from the beginning, and how much that is the compiler knows; when a burst fills a class, the next one helps
+// out, and when all are full, the packet is dropped.
 #include <acre/pools/chunk_pool.hpp>
 #include <array>
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Bullets that come from a pool because their class says so: `new bullet` and `delete` stay as they are everywhere else.
+// Bullets that come from a pool because their class says so: `new bullet` and `delete` stay as they are everywhere
+// else.
 //
 // It shows acre::pooled as a base, derived classes of the same size and of another one through a virtual destructor,
 // smart pointers and containers that know nothing of pools, and what the registry of pools can say and take back.

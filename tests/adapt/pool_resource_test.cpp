@@ -1,5 +1,5 @@
-// acre's drop-in for std::pmr::unsynchronized_pool_resource: what the standard says of it. `scripts/foreign-tests` runs the
-// tests that libstdc++ and libc++ have of theirs.
+// acre's drop-in for std::pmr::unsynchronized_pool_resource: what the standard says of it. `scripts/foreign-tests` runs
+// the tests that libstdc++ and libc++ have of theirs.
 #include <acre/adapt/pool_resource.hpp>
 
 #include <gtest/gtest.h>

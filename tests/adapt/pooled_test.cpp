@@ -1,5 +1,5 @@
-// acre::pooled and ACRE_POOLED: every form of new and delete, for the class, for derived ones, for arrays. Each test has
-// classes of its own; classes of one size share a pool, so what is live is compared with what was.
+// acre::pooled and ACRE_POOLED: every form of new and delete, for the class, for derived ones, for arrays. Each test
+// has classes of its own; classes of one size share a pool, so what is live is compared with what was.
 #include <acre/adapt/pooled.hpp>
 
 #include <gtest/gtest.h>

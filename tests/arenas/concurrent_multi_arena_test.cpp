@@ -1,5 +1,5 @@
-// acre::concurrent_multi_arena: what threads free for each other comes back whole, whoever had the arena open; more threads
-// than arenas; threads that end; limits, misuse and the child after a fork.
+// acre::concurrent_multi_arena: what threads free for each other comes back whole, whoever had the arena open; more
+// threads than arenas; threads that end; limits, misuse and the child after a fork.
 #include <acre/arenas/concurrent_multi_arena.hpp>
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ using acre_test::in_child;
 using acre_test::in_threads;
 using acre_test::patterned_block;
 
-// This thread can fill every arena to the last byte, now that no other has one open: nothing is lost, and nothing is handed
-// out twice.
+// This thread can fill every arena to the last byte, now that no other has one open: nothing is lost, and nothing is
+// handed out twice.
 template <class Arenas>
 void expect_all_free(Arenas& tested) {
     EXPECT_EQ(tested.allocations(), 0u);

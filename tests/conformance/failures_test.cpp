@@ -1,5 +1,5 @@
-// Promise 3 over every resource: upstream fails at each of its calls in turn, once or for good; nothing is lost, nothing
-// is corrupted, and the resource goes on working (the allocation-limit loop of BDE). Hazards A12, B9, P3.
+// Promise 3 over every resource: upstream fails at each of its calls in turn, once or for good; nothing is lost,
+// nothing is corrupted, and the resource goes on working (the allocation-limit loop of BDE). Hazards A12, B9, P3.
 #include "conformance/suite.hpp"
 
 namespace acre_test {

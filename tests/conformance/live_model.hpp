@@ -1,5 +1,5 @@
-// What a resource has handed out, as a test believes it to be: every block is filled with a pattern of its own, which is
-// verified when it comes back, and no two blocks may overlap.
+// What a resource has handed out, as a test believes it to be: every block is filled with a pattern of its own, which
+// is verified when it comes back, and no two blocks may overlap.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Traces that a writer writes, of any functions, stacks, sizes, threads and lifetimes: what the commands find out about them
-// does not contradict itself.
+// Traces that a writer writes, of any functions, stacks, sizes, threads and lifetimes: what the commands find out about
+// them does not contradict itself.
 #include <filesystem>
 
 #include "fuzz/analyses.hpp"

@@ -1,9 +1,9 @@
-// The code of acre::concurrent_multi_arena under every schedule: threads with an arena of their own and without, frees by
-// those who allocated and by others, threads that end.
+// The code of acre::concurrent_multi_arena under every schedule: threads with an arena of their own and without, frees
+// by those who allocated and by others, threads that end.
 //
-// What is checked in each: no byte belongs to two (every granule of a block is written by its owner, seen whole at the free,
-// and any access that no order of atomics covers is a race); when all is freed, and the threads have left, one thread can
-// take every arena whole, each once: none is lost, none is listed twice.
+// What is checked in each: no byte belongs to two (every granule of a block is written by its owner, seen whole at the
+// free, and any access that no order of atomics covers is a race); when all is freed, and the threads have left, one
+// thread can take every arena whole, each once: none is lost, none is listed twice.
 #include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <array>
 #include <cstddef>

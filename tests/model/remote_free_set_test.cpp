@@ -1,5 +1,5 @@
-// acre::detail::remote_free_set under every schedule: what any thread gave back the owner finds, once, with what was done to it
-// before; whoever was stopped in the middle of giving back hides nothing of the others'.
+// acre::detail::remote_free_set under every schedule: what any thread gave back the owner finds, once, with what was
+// done to it before; whoever was stopped in the middle of giving back hides nothing of the others'.
 #include <acre/pools/detail/remote_free_set.hpp>
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// acre::detail::treiber_stack under every schedule: a number is in one place at a time, and what was done with its thing before the
-// push is seen after the pop.
+// acre::detail::treiber_stack under every schedule: a number is in one place at a time, and what was done with its
+// thing before the push is seen after the pop.
 #include <acre/core/detail/treiber_stack.hpp>
 #include <array>
 #include <cstdint>

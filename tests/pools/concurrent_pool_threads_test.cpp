@@ -212,8 +212,8 @@ TEST(concurrent_pool_ends, threads_that_come_and_go_leave_nothing_behind) {
     EXPECT_EQ(upstream.requests(), after_the_first) << "a later thread needed more than the first";
 }
 
-// Uses the pool when its thread ends: before the thread gives up what it keeps, or after, as the order of the first uses
-// will have it.
+// Uses the pool when its thread ends: before the thread gives up what it keeps, or after, as the order of the first
+// uses will have it.
 struct used_at_the_end {
     ~used_at_the_end() {
         if (pool == nullptr) return;

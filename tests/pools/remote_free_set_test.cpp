@@ -141,9 +141,8 @@ TEST(remote_free_set, words_are_counted) {
     EXPECT_EQ(largest.collect_all(), std::set<std::size_t>{set::max_slots - 1});
 }
 
-// Hazard X15: with three levels an insert is a step and two a level above; a collect two steps a level, one a level above
-// the leaves to see that nothing came meanwhile, and the exchange.
-// Hazard X15.
+// Hazard X15: with three levels an insert is a step and two a level above; a collect two steps a level, one a level
+// above the leaves to see that nothing came meanwhile, and the exchange. Hazard X15.
 TEST(remote_free_set, no_operation_takes_more_than_its_steps) {
     constexpr std::size_t slots = 10'000;
     stored<stepping> tested{slots};
@@ -168,8 +167,8 @@ TEST(remote_free_set, no_operation_takes_more_than_its_steps) {
 constexpr std::size_t many = 10'000;
 constexpr std::size_t places[] = {5, 7, 70, 5000, 9999};
 
-// Hazard M20, a vacancy missed for ever: a thread that was stopped anywhere in an insert hides nothing of what another one inserted.
-// Hazard M20.
+// Hazard M20, a vacancy missed for ever: a thread that was stopped anywhere in an insert hides nothing of what another
+// one inserted. Hazard M20.
 TEST(remote_free_set, a_stopped_insert_hides_no_other) {
     for (const std::size_t first : places) {
         for (const std::size_t other : places) {

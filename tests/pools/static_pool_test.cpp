@@ -262,8 +262,8 @@ TEST(static_pool_threads, live_is_exact_while_other_threads_keep_slots) {
     EXPECT_EQ(pool::live(), 0u);
 }
 
-// Uses the pool when its thread ends: before the thread gives up what it keeps, or after, as the order of the first uses
-// will have it.
+// Uses the pool when its thread ends: before the thread gives up what it keeps, or after, as the order of the first
+// uses will have it.
 struct used_at_the_end {
     ~used_at_the_end() {
         if (kept == nullptr) return;

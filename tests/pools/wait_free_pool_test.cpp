@@ -431,9 +431,9 @@ private:
     std::deque<patterned_block> blocks_;
 };
 
-// Hazard M20. One thread allocates, and frees now and then; others free, each what they find. What is free must be there
-// for the owner as soon as it knows of it: they count what they gave back, and it relies on that count.
-// Hazard M20.
+// Hazard M20. One thread allocates, and frees now and then; others free, each what they find. What is free must be
+// there for the owner as soon as it knows of it: they count what they gave back, and it relies on that count. Hazard
+// M20.
 TEST_P(wait_free_pool_threads, one_allocates_others_free) {
     constexpr std::size_t slots = 150;
     constexpr std::uint64_t count = 40'000;

@@ -60,8 +60,8 @@ private:
     std::vector<std::thread> threads_;
 };
 
-/// Exit status of a child that runs `work()` and ends with what it returns; -1 when it ended otherwise, such as by taking
-/// more than half a minute.
+/// Exit status of a child that runs `work()` and ends with what it returns; -1 when it ended otherwise, such as by
+/// taking more than half a minute.
 template <class Work>
 int in_child(Work work) {
     const pid_t child = fork();
@@ -119,8 +119,8 @@ private:
     std::vector<patterned_block> blocks_;
 };
 
-/// Allocates here and frees there: each thread frees its own blocks, and those that others sent it, at random, in threads
-/// that come and go. `allocate()` may give null; `deallocate(p)`.
+/// Allocates here and frees there: each thread frees its own blocks, and those that others sent it, at random, in
+/// threads that come and go. `allocate()` may give null; `deallocate(p)`.
 template <class Allocate, class Deallocate>
 void allocate_here_free_there(std::size_t threads, std::size_t bytes, int rounds, Allocate allocate,
                               Deallocate deallocate) {

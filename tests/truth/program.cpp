@@ -1,5 +1,5 @@
-// The truth program: each function named in `sites` allocates in a way whose right answer is known, as truth_test.cpp has
-// it. How it takes memory is chosen when it is built (TAKE, GIVE), what disturbs it when it is run:
+// The truth program: each function named in `sites` allocates in a way whose right answer is known, as truth_test.cpp
+// has it. How it takes memory is chosen when it is built (TAKE, GIVE), what disturbs it when it is run:
 //
 //     truth [WORD...]    survivors   one object in a hundred outlives the others
 //                        noise       one size in twenty is another

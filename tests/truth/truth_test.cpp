@@ -1,4 +1,5 @@
-// The program with known answers: whatever disturbs it and however it is built, each of its sites gets the right advice.
+// The program with known answers: whatever disturbs it and however it is built, each of its sites gets the right
+// advice.
 #include <map>
 #include <set>
 #include <sstream>

@@ -1,4 +1,5 @@
-// The command `acre`: parses the command line, runs the subcommand, turns failures into one sentence and an exit status.
+// The command `acre`: parses the command line, runs the subcommand, turns failures into one sentence and an exit
+// status.
 #include <fcntl.h>
 #include <fmt/ranges.h>
 #include <unistd.h>

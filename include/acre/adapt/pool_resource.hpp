@@ -1,18 +1,19 @@
 // acre::multi_pool and acre::concurrent_multi_pool with the names and the interfaces of the standard's pool resources:
-// acre::unsynchronized_pool_resource and acre::synchronized_pool_resource have their constructors, options(), release() and
-// upstream_resource(), and keep their rules. Code that uses the standard's needs no other change than the namespace.
+// acre::unsynchronized_pool_resource and acre::synchronized_pool_resource have their constructors, options(), release()
+// and upstream_resource(), and keep their rules. Code that uses the standard's needs no other change than the
+// namespace.
 //
 // In code of your own, acre::pmr<acre::multi_pool> takes acre's options and upstreams, and acre::allocator over a
 // multi_pool is inline. What differs from the standard's own: blocks are rounded up by at most 7 bytes or an eighth,
 // slots are found and freed in constant time, a double free and a pointer of another pool abort with a sentence, and
-// memory is asked of upstream by slabs of at least 4 KiB, so that a max_blocks_per_chunk under 512 is taken for 512, and
-// those are aligned to 16 KiB and more, which costs a monotonic upstream the gaps.
+// memory is asked of upstream by slabs of at least 4 KiB, so that a max_blocks_per_chunk under 512 is taken for 512,
+// and those are aligned to 16 KiB and more, which costs a monotonic upstream the gaps.
 //
 // Cost: a virtual call and about 30 instructions each way, 40 in the synchronized one; blocks larger than
-// largest_required_pool_block go to upstream one by one. An object is about 8 KiB, 16 KiB the synchronized one, and what
-// a thread keeps of that is as acre::concurrent_multi_pool says. Errors: what upstream throws, and bad_alignment. The
-// unsynchronized one is not thread-safe; the synchronized one is, but for release(), and calls upstream from one thread
-// at a time.
+// largest_required_pool_block go to upstream one by one. An object is about 8 KiB, 16 KiB the synchronized one, and
+// what a thread keeps of that is as acre::concurrent_multi_pool says. Errors: what upstream throws, and bad_alignment.
+// The unsynchronized one is not thread-safe; the synchronized one is, but for release(), and calls upstream from one
+// thread at a time.
 //
 //     acre::unsynchronized_pool_resource nodes;
 //     std::pmr::map<int, int> m{&nodes};
@@ -65,8 +66,8 @@ public:
     std::pmr::memory_resource* upstream_resource() const { return upstream_.referred; }
 
     /// The options in use. largest_required_pool_block, bytes, is that of the largest blocks that are pooled: what was
-    /// asked for rounded up to a size class, at most 8 KiB, the default. max_blocks_per_chunk is between 512 and 32,768,
-    /// the default.
+    /// asked for rounded up to a size class, at most 8 KiB, the default. max_blocks_per_chunk is between 512 and
+    /// 32,768, the default.
     std::pmr::pool_options options() const { return options_; }
 
     /// The pool: its live(), used() and capacity(), and release_unused().
@@ -156,8 +157,8 @@ private:
         pool_.deallocate_separately(p, some, alignment);
     }
 
-    // A pool resource throws what its upstream throws. Where upstream was not asked, since there cannot be so many bytes, it
-    // is asked for what it cannot have.
+    // A pool resource throws what its upstream throws. Where upstream was not asked, since there cannot be so many
+    // bytes, it is asked for what it cannot have.
     [[gnu::cold]] void* fail() {
 #if defined(__cpp_exceptions)
         if (upstream_.thrown) std::rethrow_exception(std::exchange(upstream_.thrown, nullptr));

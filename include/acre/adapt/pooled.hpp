@@ -2,13 +2,13 @@
 // are, and cost what a pool costs.
 //
 // Use it for classes whose objects are made and deleted one by one all over a program. Derive from acre::pooled<T>, or
-// write ACRE_POOLED(T) into the class: that leaves its bases alone, and is not inherited ambiguously where two bases have
-// pools. By default the pool is acre::static_pool, which all threads share; another one is a type with the same static
-// functions: acre::pooled<Orc, acre::static_pool<64, my_group>>, ACRE_POOLED_IN(Orc, my_pool).
+// write ACRE_POOLED(T) into the class: that leaves its bases alone, and is not inherited ambiguously where two bases
+// have pools. By default the pool is acre::static_pool, which all threads share; another one is a type with the same
+// static functions: acre::pooled<Orc, acre::static_pool<64, my_group>>, ACRE_POOLED_IN(Orc, my_pool).
 //
-// Objects of derived classes of another size, arrays and over-aligned ones that do not fit a slot go to the heap, and come
-// back there by their size: so a base that is deleted through needs a virtual destructor, as always. sizeof(T) does not
-// change.
+// Objects of derived classes of another size, arrays and over-aligned ones that do not fit a slot go to the heap, and
+// come back there by their size: so a base that is deleted through needs a virtual destructor, as always. sizeof(T)
+// does not change.
 //
 // Cost: that of the pool. Thread rules: those of the pool.
 //
@@ -52,8 +52,8 @@ public:
     [[gnu::always_inline]] static void destroy(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         pool_of<T>::type::deallocate(p, bytes, alignment);
     }
-    /// After a constructor called by a new that does not throw has thrown: the language does not say how large its object
-    /// would have been. What the pool owns is a slot, whose size it knows. Linear in the slabs held.
+    /// After a constructor called by a new that does not throw has thrown: the language does not say how large its
+    /// object would have been. What the pool owns is a slot, whose size it knows. Linear in the slabs held.
     [[gnu::noinline]] static void destroy_unsized(void* p, std::size_t alignment) noexcept {
         using pool = typename pool_of<T>::type;
         if (pool::owns(p)) return pool::deallocate(p, sizeof(T), alignof(T));
@@ -64,8 +64,8 @@ public:
     /// Gives slabs without a live object back.
     static std::size_t release_unused() noexcept { return pool_of<T>::type::release_unused(); }
 
-    /// Alignment in bytes that is asked for where the language names none: the most that an object or an array of so many
-    /// bytes can have without one.
+    /// Alignment in bytes that is asked for where the language names none: the most that an object or an array of so
+    /// many bytes can have without one.
     static constexpr std::size_t alignment_of(std::size_t bytes) noexcept {
         return bytes == 0 ? 1 : natural_alignment(bytes);
     }
@@ -74,13 +74,14 @@ public:
 }  // namespace acre
 
 /// The operators new and delete of a class T, whose objects lie in a pool of the type `Pool`: static functions
-/// `allocate(bytes, alignment)`, `try_allocate`, `deallocate(p, bytes, alignment)` and `owns(p)`. A macro, because a base
-/// class is inherited ambiguously where two bases have one; what follows it is public. Not in a class local to a function,
-/// which may have no templates: derive that from acre::pooled.
+/// `allocate(bytes, alignment)`, `try_allocate`, `deallocate(p, bytes, alignment)` and `owns(p)`. A macro, because a
+/// base class is inherited ambiguously where two bases have one; what follows it is public. Not in a class local to a
+/// function, which may have no templates: derive that from acre::pooled.
 //
-// The two templates are for constructors of over-aligned classes that throw: there the language looks for a deallocation
-// function without a size, and takes a template. A plain one would also be what `delete` takes, which then would not know
-// the size of a derived class. Always inlined, as g++ warns of a mismatch where it sees the call of a template.
+// The two templates are for constructors of over-aligned classes that throw: there the language looks for a
+// deallocation function without a size, and takes a template. A plain one would also be what `delete` takes, which then
+// would not know the size of a derived class. Always inlined, as g++ warns of a mismatch where it sees the call of a
+// template.
 #define ACRE_POOLED_IN(T, ...)                                                                                   \
 public:                                                                                                          \
     static void* operator new(std::size_t bytes) {                                                               \

@@ -4,11 +4,10 @@
 // Use it for what a frame, a request, a level or a parse allocates. Use acre::object_pool where objects die one by one,
 // acre::scratch for a part of an arena's work, acre::inline_arena where the storage should lie in the object.
 //
-// Cost: allocate is 5 instructions for a constant size (7 for an alignment of 16); create of a type with a destructor adds 16 bytes and two
-// stores; a full block costs one upstream call, blocks double from 4 KiB to 1 MiB, so calls are rare; reset is constant
-// time plus the destructors due plus one step a block.
-// An empty arena holds no memory. Sizes are rounded up to 8 bytes. Not thread-safe. Neither copied nor moved: pointers
-// to it stay good.
+// Cost: allocate is 5 instructions for a constant size (7 for an alignment of 16); create of a type with a destructor
+// adds 16 bytes and two stores; a full block costs one upstream call, blocks double from 4 KiB to 1 MiB, so calls are
+// rare; reset is constant time plus the destructors due plus one step a block. An empty arena holds no memory. Sizes
+// are rounded up to 8 bytes. Not thread-safe. Neither copied nor moved: pointers to it stay good.
 //
 //     acre::arena level;
 //     Orc* orc = level.create<Orc>("URG");                     // destroyed at reset, newest first
@@ -16,8 +15,8 @@
 //     std::string_view name = level.copy("Ugluk");
 //     level.reset();
 //
-// Ideas: the pointer in the first two words and the separate slow path after upb and LLVM; oversize requests kept out of
-// growth after bumpalo's issue 152; the destructor record in front of the object measured against a separate node.
+// Ideas: the pointer in the first two words and the separate slow path after upb and LLVM; oversize requests kept out
+// of growth after bumpalo's issue 152; the destructor record in front of the object measured against a separate node.
 #pragma once
 
 #include <acre/arenas/arena_options.hpp>
@@ -131,7 +130,8 @@ public:
         if (p != nullptr && before != nullptr && start + rounded(bytes) == before->filled) before->filled = start;
     }
 
-    /// True when the `bytes` bytes at `p` are the last allocation, which deallocate gives back at once and which can grow.
+    /// True when the `bytes` bytes at `p` are the last allocation, which deallocate gives back at once and which can
+    /// grow.
     bool is_last(const void* p, std::size_t bytes) const noexcept {
         return reinterpret_cast<std::uintptr_t>(p) + rounded(bytes) == position_;
     }
@@ -259,9 +259,9 @@ public:
         return result;
     }
 
-    /// Back to `where`: destroys what was created since, newest first, and keeps the blocks for reuse. Marks taken after
-    /// `where` are void, scratches begun after it are ended. A reset makes all marks void; a rewind to one whose block is
-    /// gone aborts. Constant time plus the destructors due plus one step a block passed.
+    /// Back to `where`: destroys what was created since, newest first, and keeps the blocks for reuse. Marks taken
+    /// after `where` are void, scratches begun after it are ended. A reset makes all marks void; a rewind to one whose
+    /// block is gone aborts. Constant time plus the destructors due plus one step a block passed.
     void rewind(const mark_type& where) noexcept {
         end_scopes(where.innermost);
         destroy_down_to(where.destructors);
@@ -275,8 +275,8 @@ public:
         enter(current_, where.current != nullptr ? where.position : (current_ != nullptr ? current_->start() : 0));
     }
 
-    /// Destroys everything created, newest first, and takes all storage back, keeping what `policy` says. Scratches that
-    /// still live are ended.
+    /// Destroys everything created, newest first, and takes all storage back, keeping what `policy` says. Scratches
+    /// that still live are ended.
     void reset(reset_policy policy = keep_all) noexcept {
         end_scopes();
         destroy_down_to(nullptr);
@@ -351,8 +351,8 @@ protected:
         enter(initial_, initial_->start());
     }
 
-    /// Runs the destructors due and gives all blocks back, once and for all: nothing is allocated afterwards. May be called
-    /// again. Constant time plus the destructors due where nothing was taken from upstream.
+    /// Runs the destructors due and gives all blocks back, once and for all: nothing is allocated afterwards. May be
+    /// called again. Constant time plus the destructors due where nothing was taken from upstream.
     void end() noexcept {
         end_scopes();
         destroy_down_to(nullptr);

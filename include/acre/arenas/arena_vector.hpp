@@ -4,11 +4,12 @@
 // Use it for lists that are built in an arena. Use std::vector over acre::allocator where an interface asks for that,
 // arena::allocate<T>(n) where the number is known, acre::cursor for many objects that need not be neighbours.
 //
-// Cost: push_back is constant time on average and moves nothing within a block while nobody else allocates from the arena:
-// the room doubles up to 512 elements, grows by a quarter up to 896 and by an eighth from there. At the end of a block the
-// elements move to the next one. When others do allocate, the room doubles and the elements move, as std::vector's do.
-// Elements are destroyed with the vector, and their storage goes back to the arena if it is still the last allocation. Not
-// thread-safe. The arena must live longer; a reset of it makes the vector's elements void: destroy the vector first.
+// Cost: push_back is constant time on average and moves nothing within a block while nobody else allocates from the
+// arena: the room doubles up to 512 elements, grows by a quarter up to 896 and by an eighth from there. At the end of a
+// block the elements move to the next one. When others do allocate, the room doubles and the elements move, as
+// std::vector's do. Elements are destroyed with the vector, and their storage goes back to the arena if it is still the
+// last allocation. Not thread-safe. The arena must live longer; a reset of it makes the vector's elements void: destroy
+// the vector first.
 //
 //     acre::arena_vector<Token> tokens{level};
 //     while (next(token)) tokens.push_back(token);
@@ -99,8 +100,8 @@ public:
         std::swap(extended_, other.extended_);
     }
 
-    /// A new last element. Throws what the resource and the constructor throw; then nothing has changed. Constant time on
-    /// average. The arguments may refer to elements of this.
+    /// A new last element. Throws what the resource and the constructor throw; then nothing has changed. Constant time
+    /// on average. The arguments may refer to elements of this.
     template <class... Arguments>
     [[gnu::always_inline]] T& emplace_back(Arguments&&... arguments) {
         if (end_ == limit_) [[unlikely]]
@@ -134,8 +135,8 @@ public:
         return end_ - 1;
     }
 
-    /// The elements of a range, behind those there are. What of them was appended before one threw stays. The range may be a
-    /// contiguous part of this.
+    /// The elements of a range, behind those there are. What of them was appended before one threw stays. The range may
+    /// be a contiguous part of this.
     template <std::ranges::input_range Range>
     void append(Range&& values) {
         if constexpr (is_span_of_elements<Range>) {
@@ -226,8 +227,8 @@ public:
         if (end_ < limit_ && owner_->try_resize(begin_, capacity() * sizeof(T), size() * sizeof(T))) limit_ = end_;
     }
 
-    /// The elements, which stay in the resource until it takes everything back; this vector is empty then. For types that
-    /// nobody needs to destroy.
+    /// The elements, which stay in the resource until it takes everything back; this vector is empty then. For types
+    /// that nobody needs to destroy.
     std::span<T> leave() noexcept {
         static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these");
         const std::span<T> left{begin_, end_};
@@ -276,8 +277,8 @@ private:
     static constexpr std::size_t some_elements = 896;  // and up to so many it grows by a quarter, later by an eighth
     static constexpr std::size_t max_elements = max_request / 2 / sizeof(T);
 
-    // Where elements are, and how far there is room. What grows a vector takes and returns one by value, in registers, so
-    // that the address of a vector goes nowhere and a loop of push_back keeps its position in a register.
+    // Where elements are, and how far there is room. What grows a vector takes and returns one by value, in registers,
+    // so that the address of a vector goes nowhere and a loop of push_back keeps its position in a register.
     struct room {
         T* begin;
         T* limit;
@@ -332,8 +333,8 @@ private:
         ++end_;
     }
 
-    // Out of line: growing. The new element is made before the others move, since it may be made of one of them. Without
-    // memory, and where that does not throw, what comes back is what came. `full` has no room left.
+    // Out of line: growing. The new element is made before the others move, since it may be made of one of them.
+    // Without memory, and where that does not throw, what comes back is what came. `full` has no room left.
     template <bool Throws, class... Arguments>
     [[gnu::noinline]] static room emplaced(R& owner, room full, bool extended, Arguments&&... arguments) {
         const room longer = extend(owner, full, full.capacity() + 1);

@@ -1,20 +1,21 @@
-// A growing arena for all threads: any thread allocates, at about the cost of an arena of its own, and one reset takes all
-// back.
+// A growing arena for all threads: any thread allocates, at about the cost of an arena of its own, and one reset takes
+// all back.
 //
-// Use it where threads build something together that ends as a whole: a frame, a parse, an index. Use acre::arena where one
-// thread allocates, an acre::thread_scratch where what a thread makes is its own, acre::concurrent_multi_pool where things
-// end one by one.
+// Use it where threads build something together that ends as a whole: a frame, a parse, an index. Use acre::arena where
+// one thread allocates, an acre::thread_scratch where what a thread makes is its own, acre::concurrent_multi_pool where
+// things end one by one.
 //
 // Each thread bumps a pointer through a window of its own, cut out of the blocks that all share; a new window is taken
 // under a lock. Windows begin at 1 KiB, or what the first request needs, and double to window_bytes (16 KiB), so that a
 // thread which allocates little takes little; no thread has one before its first allocation. What a thread that ends
-// leaves of its window serves the next thread. Requests larger than a quarter of window_bytes go to the blocks directly.
+// leaves of its window serves the next thread. Requests larger than a quarter of window_bytes go to the blocks
+// directly.
 //
 // Cost: allocate about 23 instructions, none of them atomic; one lock a window. Memory: as acre::arena, and the unused
 // rest of each thread's window, which counts as used; 64 bytes a thread.
-// Thread rules: allocate and the questions from any thread at any time; reset() and the end of the arena while no thread
-// allocates, which the caller sees to: builds without NDEBUG abort with a sentence when one does. Objects that need a
-// destructor are refused, since it would have to run in some thread at reset. After a fork the child goes on.
+// Thread rules: allocate and the questions from any thread at any time; reset() and the end of the arena while no
+// thread allocates, which the caller sees to: builds without NDEBUG abort with a sentence when one does. Objects that
+// need a destructor are refused, since it would have to run in some thread at reset. After a fork the child goes on.
 //
 //     acre::concurrent_arena frame;
 //     auto* node = frame.create<Node>(key);   // in any thread
@@ -139,8 +140,8 @@ public:
         return {place, text.size()};
     }
 
-    /// Takes all storage back, keeping what `policy` says. No thread may allocate meanwhile, and what was allocated before
-    /// is void. Linear in the threads that used it and in the blocks.
+    /// Takes all storage back, keeping what `policy` says. No thread may allocate meanwhile, and what was allocated
+    /// before is void. Linear in the threads that used it and in the blocks.
     void reset(reset_policy policy = keep_all) noexcept {
         check_nobody_allocates();
         const bool keeps_nothing = policy.what == reset_policy::kind::release;
@@ -193,8 +194,8 @@ private:
     };
     static_assert(sizeof(window) == 64, "two threads never share a cache line");
 
-    // Counts in checked builds the threads that are inside of allocate: relaxed, since one that is there beside a reset is a
-    // mistake which may or may not be seen.
+    // Counts in checked builds the threads that are inside of allocate: relaxed, since one that is there beside a reset
+    // is a mistake which may or may not be seen.
     class allocating {
     public:
         explicit allocating([[maybe_unused]] concurrent_arena& used) noexcept : count_(used.allocating_) {
@@ -225,8 +226,8 @@ private:
         return cut(*mine, bytes, alignment, p);
     }
 
-    // A closed window has neither position nor room. Sizes are compared before they are rounded, so that no sum wraps: a
-    // window ends at a multiple of the granule.
+    // A closed window has neither position nor room. Sizes are compared before they are rounded, so that no sum wraps:
+    // a window ends at a multiple of the granule.
     [[gnu::always_inline]] static bool cut(window& from, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         const std::size_t some = std::max<std::size_t>(bytes, 1);
         const std::uintptr_t start = align_up(from.position, std::max(alignment, arena::granule));

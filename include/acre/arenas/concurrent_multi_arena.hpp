@@ -1,24 +1,24 @@
-// An acre::multi_arena for all threads: equal arenas that each count their live allocations; any thread allocates and any
-// thread frees, without a lock, and an arena in which nothing lives any more is used again.
+// An acre::multi_arena for all threads: equal arenas that each count their live allocations; any thread allocates and
+// any thread frees, without a lock, and an arena in which nothing lives any more is used again.
 //
-// Use it where many allocations live about equally long, end in about the order they began, and threads hand them to each
-// other: frames, messages, jobs. Use acre::concurrent_multi_pool where lifetimes are mixed (one small survivor keeps a whole
-// arena), acre::concurrent_arena where everything ends at one point, acre::multi_arena where one thread does all,
-// acre::synchronized<acre::multi_arena> where requests are larger than an arena.
+// Use it where many allocations live about equally long, end in about the order they began, and threads hand them to
+// each other: frames, messages, jobs. Use acre::concurrent_multi_pool where lifetimes are mixed (one small survivor
+// keeps a whole arena), acre::concurrent_arena where everything ends at one point, acre::multi_arena where one thread
+// does all, acre::synchronized<acre::multi_arena> where requests are larger than an arena.
 //
-// Each thread has an arena open for itself, and allocates in it as a single thread would. What it frees there costs it no
-// atomic operation either; any other free is one atomic decrement. At most half of the arenas are open for threads of their
-// own: with more threads than that, the others share one arena, in which allocating is one compare-and-swap. A thread keeps
-// the arena it has open until it ends, so a request may be refused while other threads have room left in theirs; it may
-// also be while another thread is just about to list the last free one.
+// Each thread has an arena open for itself, and allocates in it as a single thread would. What it frees there costs it
+// no atomic operation either; any other free is one atomic decrement. At most half of the arenas are open for threads
+// of their own: with more threads than that, the others share one arena, in which allocating is one compare-and-swap. A
+// thread keeps the arena it has open until it ends, so a request may be refused while other threads have room left in
+// theirs; it may also be while another thread is just about to list the last free one.
 //
-// Cost: allocate 27 instructions; deallocate 22 to 28 in the thread's open arena, else 51, one of them atomic; taking the
-// next arena about 190, two of them atomic (counted by bench/limits/multi_arena.cpp); constant time, but for steps that
-// another thread's success makes vain.
-// Memory: arenas x (bytes + 96), all at construction; the table of acre::per_thread in the C heap: 256 bytes in each thread
-// that uses any such object. In the shared arena nothing is resized. Thread rules: allocate,
-// deallocate, try_resize and the questions from any thread; reset and the end while no other thread uses it. A thread that
-// ends closes its arena. After a fork the child goes on; arenas that other threads had open stay taken there until a reset.
+// Cost: allocate 27 instructions; deallocate 22 to 28 in the thread's open arena, else 51, one of them atomic; taking
+// the next arena about 190, two of them atomic (counted by bench/limits/multi_arena.cpp); constant time, but for steps
+// that another thread's success makes vain. Memory: arenas x (bytes + 96), all at construction; the table of
+// acre::per_thread in the C heap: 256 bytes in each thread that uses any such object. In the shared arena nothing is
+// resized. Thread rules: allocate, deallocate, try_resize and the questions from any thread; reset and the end while no
+// other thread uses it. A thread that ends closes its arena. After a fork the child goes on; arenas that other threads
+// had open stay taken there until a reset.
 //
 //     acre::concurrent_multi_arena frames{{.arenas = 64, .bytes = 64_KiB}};
 //     void* frame = frames.allocate(n);     // in one thread

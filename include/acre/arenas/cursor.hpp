@@ -42,8 +42,8 @@ public:
     /// The arena goes on behind what was allocated here.
     [[gnu::always_inline]] ~cursor() { give_back(*owner_, at_); }
 
-    /// Uninitialised storage of `bytes` bytes aligned to `alignment`. Throws as arena::allocate. Constant time but for a
-    /// new block.
+    /// Uninitialised storage of `bytes` bytes aligned to `alignment`. Throws as arena::allocate. Constant time but for
+    /// a new block.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         void* p;
         if (arena::bump(at_.position, at_.end, bytes, alignment, p)) [[likely]]
@@ -59,7 +59,8 @@ public:
         return taken(try_grow(*owner_, at_, bytes, alignment));
     }
 
-    /// A T, which needs no destructor, constructed from `arguments`. Throws as allocate, and what the constructor throws.
+    /// A T, which needs no destructor, constructed from `arguments`. Throws as allocate, and what the constructor
+    /// throws.
     template <class T, class... Arguments>
     [[gnu::always_inline]] T* create(Arguments&&... arguments) {
         static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy it: use arena::create");

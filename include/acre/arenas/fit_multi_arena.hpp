@@ -126,8 +126,8 @@ private:
 }  // namespace detail
 
 /// The pairs of number and size with which `workload`, called with an acre::multi_arena&, is never refused anything, by
-/// size: each is the smallest number for its size, and each size needs fewer than the one before. Empty when the options
-/// allow none. Throws what the workload throws, but for refusals.
+/// size: each is the smallest number for its size, and each size needs fewer than the one before. Empty when the
+/// options allow none. Throws what the workload throws, but for refusals.
 template <class Workload>
 std::vector<multi_arena_fit> fit_multi_arena(Workload&& workload, const fit_options& options = {}) {
     return detail::multi_arena_search<std::remove_reference_t<Workload>>{workload, options}.front();

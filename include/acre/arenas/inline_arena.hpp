@@ -1,8 +1,8 @@
 // An arena whose first bytes lie in the object itself: on the stack or static, no upstream call until they are used up.
 //
 // Use it where the usual amount is known and small: a request's scratch data, a parser's nodes. With acre::no_memory as
-// upstream it never grows. Costs, thread rules and interface are those of acre::arena; the end of one whose inline bytes
-// sufficed is three comparisons and the destructors due. `Bytes` includes 24 bytes of block header.
+// upstream it never grows. Costs, thread rules and interface are those of acre::arena; the end of one whose inline
+// bytes sufficed is three comparisons and the destructors due. `Bytes` includes 24 bytes of block header.
 //
 //     acre::inline_arena<4096> request;
 //     std::string_view key = request.copy(header);

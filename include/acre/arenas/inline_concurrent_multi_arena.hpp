@@ -1,10 +1,11 @@
-// An acre::concurrent_multi_arena whose arenas lie in the object itself: static, in shared memory of threads, or a member,
-// with no upstream.
+// An acre::concurrent_multi_arena whose arenas lie in the object itself: static, in shared memory of threads, or a
+// member, with no upstream.
 //
-// Use it where number and size are known when the program is compiled: then finding the arena of a pointer costs a shift.
-// The C heap is still asked, once a thread, for the table in which a thread finds its arena; where that has no memory the
-// thread shares an arena with others. Interface, thread rules and costs are those of acre::concurrent_multi_arena. Its constructor
-// lists the arenas and so runs in turn with those of other statics: use it after it has run.
+// Use it where number and size are known when the program is compiled: then finding the arena of a pointer costs a
+// shift. The C heap is still asked, once a thread, for the table in which a thread finds its arena; where that has no
+// memory the thread shares an arena with others. Interface, thread rules and costs are those of
+// acre::concurrent_multi_arena. Its constructor lists the arenas and so runs in turn with those of other statics: use
+// it after it has run.
 //
 //     static acre::inline_concurrent_multi_arena<16, 1024> messages;   // 16 KiB inside the object
 //     void* message = messages.allocate(100);     // in one thread

@@ -1,9 +1,10 @@
-// An acre::multi_arena whose arenas lie in the object itself: on the stack or static, with no upstream and no heap at all.
+// An acre::multi_arena whose arenas lie in the object itself: on the stack or static, with no upstream and no heap at
+// all.
 //
-// Use it where there is no heap, or where number and size are known when the program is compiled: then finding the arena
-// of a pointer costs a shift. Thread rules and interface are those of acre::multi_arena, and so are the costs, but for the
-// first use of an arena: 59 instructions. It is constant-initialised: as a static it is ready before any constructor runs,
-// and costs nothing in the program's file.
+// Use it where there is no heap, or where number and size are known when the program is compiled: then finding the
+// arena of a pointer costs a shift. Thread rules and interface are those of acre::multi_arena, and so are the costs,
+// but for the first use of an arena: 59 instructions. It is constant-initialised: as a static it is ready before any
+// constructor runs, and costs nothing in the program's file.
 //
 //     acre::inline_multi_arena<16, 1024> messages;   // 16 KiB inside the object
 //     void* message = messages.allocate(100);

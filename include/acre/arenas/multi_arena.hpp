@@ -5,11 +5,11 @@
 // messages, jobs. Use acre::multi_pool where lifetimes are mixed (one small survivor keeps a whole arena), acre::arena
 // where everything ends at one point, acre::inline_multi_arena where the storage should lie in the object.
 //
-// Cost: allocate 20 instructions, 45 when it takes the next arena, 36 and 66 for alignments over 16 bytes; deallocate 32
-// to 38; all constant time without a loop (counted by bench/limits/multi_arena.cpp, for arenas of 1 KiB). The run of arenas
-// of a large request is linear in the number of arenas, and so are construction and reset, which put all arenas into a
-// list. Memory: arenas x (bytes + 32), and nothing later. What is freed in an arena that something still lives in comes
-// back with the last of it, or at once when it was the arena's last allocation. Not thread-safe:
+// Cost: allocate 20 instructions, 45 when it takes the next arena, 36 and 66 for alignments over 16 bytes; deallocate
+// 32 to 38; all constant time without a loop (counted by bench/limits/multi_arena.cpp, for arenas of 1 KiB). The run of
+// arenas of a large request is linear in the number of arenas, and so are construction and reset, which put all arenas
+// into a list. Memory: arenas x (bytes + 32), and nothing later. What is freed in an arena that something still lives
+// in comes back with the last of it, or at once when it was the arena's last allocation. Not thread-safe:
 // acre::synchronized<acre::multi_arena> is. Neither copied nor moved.
 //
 //     acre::multi_arena frames{{.arenas = 64, .bytes = 64_KiB}};
@@ -83,8 +83,8 @@ private:
     std::size_t arenas_;
     std::size_t arena_bytes_;
     int shift_ = 0;
-    // These two follow from the options, and make the way to the next arena short. There a request may take the whole arena,
-    // or nothing where several are kept open.
+    // These two follow from the options, and make the way to the next arena short. There a request may take the whole
+    // arena, or nothing where several are kept open.
     std::size_t base_alignment_;
     std::size_t usual_bytes_;
     std::size_t open_limit_;

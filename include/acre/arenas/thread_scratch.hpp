@@ -5,9 +5,9 @@
 // would take the results with it at its end. Use acre::scratch where an arena is at hand that is nobody's result.
 //
 // Cost: a thread-local access and one comparison an arena passed in, then what acre::scratch costs. The arenas of a
-// thread hold what they grew to until the thread ends; release_thread_scratch() gives it back earlier. In destructors of
-// thread_local objects that end later than these arenas, each outermost scratch takes its memory anew. Each thread has
-// its own, so there is nothing to lock; do not pass the scratch to another thread.
+// thread hold what they grew to until the thread ends; release_thread_scratch() gives it back earlier. In destructors
+// of thread_local objects that end later than these arenas, each outermost scratch takes its memory anew. Each thread
+// has its own, so there is nothing to lock; do not pass the scratch to another thread.
 //
 //     std::span<Step> find_path(acre::arena& results, const Map& map) {
 //         acre::scratch temp = acre::thread_scratch(results);

@@ -1,8 +1,9 @@
-// Asks a first resource, and a second one for what the first cannot serve: a buffer on the stack and the heap behind it,
-// a pool with a limit and a larger one.
+// Asks a first resource, and a second one for what the first cannot serve: a buffer on the stack and the heap behind
+// it, a pool with a limit and a larger one.
 //
-// Storage goes back to where it came from, which the first resource's owns() decides. Use acre::segregate where the size
-// decides. An arena and its blocks need no fallback: an arena asks its upstream by itself; so does an inline_arena.
+// Storage goes back to where it came from, which the first resource's owns() decides. Use acre::segregate where the
+// size decides. An arena and its blocks need no fallback: an arena asks its upstream by itself; so does an
+// inline_arena.
 //
 // Cost: to allocate, that of the first, and of the second when that fails (a first one that fails should fail soon); to
 // deallocate, that of owns() more: constant for a buffer, linear in the blocks of an arena or the slabs of a pool.
@@ -54,8 +55,8 @@ public:
         asm("" : "+r"(p));
         this->second().deallocate(p, bytes, alignment);
     }
-    /// Resizes in place where the resource that `p` came from can. False, and nothing changed, where it cannot; also when
-    /// shrinking.
+    /// Resizes in place where the resource that `p` came from can. False, and nothing changed, where it cannot; also
+    /// when shrinking.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept
         requires resizable_resource<primary_type> || resizable_resource<secondary_type>
     {

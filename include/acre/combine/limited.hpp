@@ -3,12 +3,12 @@
 // limited<R> is an R: it keeps R's interface and refuses, by limit_exceeded, what would go beyond the limit. It counts
 // the bytes that are asked for; use the options .limit_bytes of arenas and pools to bound what they take from upstream,
 // or put a limited<heap> beneath them. What goes through a reference to the plain R is not seen: an acre::scratch or
-// acre::cursor of the arena inside, and the class-level functions of acre::typed_arena and acre::chunk_pool (allocate_one,
-// class_new, new (chunks) T). Neither is what is freed between a mark and the rewind to it.
+// acre::cursor of the arena inside, and the class-level functions of acre::typed_arena and acre::chunk_pool
+// (allocate_one, class_new, new (chunks) T). Neither is what is freed between a mark and the rewind to it.
 //
-// Cost: about twelve instructions a call, no memory. Thread rules: for one thread at a time, even where R is for several,
-// since it counts without a lock; limited<synchronized<R>> is synchronized<limited<R>> (acre/combine/synchronized.hpp).
-// Concurrent pools have a limit of their own (.limit_bytes).
+// Cost: about twelve instructions a call, no memory. Thread rules: for one thread at a time, even where R is for
+// several, since it counts without a lock; limited<synchronized<R>> is synchronized<limited<R>>
+// (acre/combine/synchronized.hpp). Concurrent pools have a limit of their own (.limit_bytes).
 //
 //     acre::limited<acre::multi_pool> plugin{{.limit_bytes = 64_MiB}};
 //     acre::limited<acre::resource_ref> part{{.limit_bytes = 1_MiB}, level};  // of a resource that others use too

@@ -1,17 +1,17 @@
-// An R whose freed storage is handed out again, for resources that take everything back at once: an arena for containers
-// that free as they go.
+// An R whose freed storage is handed out again, for resources that take everything back at once: an arena for
+// containers that free as they go.
 //
-// Use it under std::vector, std::unordered_map and the like in an arena: the buffers that growth leaves behind serve the
-// next container, and nodes that were erased serve the next insertion. Use acre::multi_pool where nothing ends together,
-// acre::arena_vector where one vector grows.
+// Use it under std::vector, std::unordered_map and the like in an arena: the buffers that growth leaves behind serve
+// the next container, and nodes that were erased serve the next insertion. Use acre::multi_pool where nothing ends
+// together, acre::arena_vector where one vector grows.
 //
-// Sizes are rounded up to size classes, four a doubling; what is freed goes into a list of its class, unless R can take it
-// back itself as its last allocation. The lists lie in the freed storage.
+// Sizes are rounded up to size classes, four a doubling; what is freed goes into a list of its class, unless R can take
+// it back itself as its last allocation. The lists lie in the freed storage.
 //
 // Cost: allocate and deallocate about 55 instructions each for a size known at run time, both constant time; a
-// request aligned to more than 16 looks at up to 32 of its list. An object of this is 2 KiB larger than an R. Memory: sizes
-// are rounded up to 16, 32, 48, 64 and from there on by at most a quarter. What is freed is not given back
-// to R, and is void after a reset. Not thread-safe; acre::synchronized<acre::recycling<R>> is.
+// request aligned to more than 16 looks at up to 32 of its list. An object of this is 2 KiB larger than an R. Memory:
+// sizes are rounded up to 16, 32, 48, 64 and from there on by at most a quarter. What is freed is not given back to R,
+// and is void after a reset. Not thread-safe; acre::synchronized<acre::recycling<R>> is.
 //
 //     acre::recycling<acre::arena> level;
 //     std::vector<int, acre::allocator<int, acre::recycling<acre::arena>>> v{level};

@@ -1,7 +1,8 @@
-// Requests of up to so many bytes go to one resource, larger ones to another: small ones to a pool, the rest to the heap.
+// Requests of up to so many bytes go to one resource, larger ones to another: small ones to a pool, the rest to the
+// heap.
 //
-// Storage goes back by the same rule, so nothing has to be looked up. Use acre::multi_pool where sizes are of all kinds:
-// it has classes for them. Nest for more than two: segregate<64, pool<64>, segregate<512, pool<512>, heap>>.
+// Storage goes back by the same rule, so nothing has to be looked up. Use acre::multi_pool where sizes are of all
+// kinds: it has classes for them. Nest for more than two: segregate<64, pool<64>, segregate<512, pool<512>, heap>>.
 //
 // Cost: one comparison, none where the size is known at compile time. Thread rules: those of the parts; over two
 // synchronized ones it needs no lock. Not copied; moved if both parts are.
@@ -49,8 +50,8 @@ public:
         if (is_small(bytes)) return this->first().deallocate(p, bytes, alignment);
         this->second().deallocate(p, bytes, alignment);
     }
-    /// Resizes in place where both sizes are of one resource and it can. False, and nothing changed, where it cannot; also
-    /// when shrinking.
+    /// Resizes in place where both sizes are of one resource and it can. False, and nothing changed, where it cannot;
+    /// also when shrinking.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept
         requires resizable_resource<small_type> || resizable_resource<large_type>
     {

@@ -1,24 +1,26 @@
 // An R that several threads may use: every member function runs under a lock.
 //
-// synchronized<R> keeps R's interface: a synchronized pool has a pool's members, a synchronized arena an arena's. What is
-// not a single call (walking the live objects, two calls that belong together, upstream()) runs under the lock by
+// synchronized<R> keeps R's interface: a synchronized pool has a pool's members, a synchronized arena an arena's. What
+// is not a single call (walking the live objects, two calls that belong together, upstream()) runs under the lock by
 // with([](R& r) { ... }); the resource itself is never handed out. Storage that was handed out is its user's, as ever.
-// Use it where threads share a resource and ask it seldom. Where each thread can have one of its own, that needs no lock
-// and is faster: two threads that allocate at once wait for each other here.
+// Use it where threads share a resource and ask it seldom. Where each thread can have one of its own, that needs no
+// lock and is faster: two threads that allocate at once wait for each other here.
 //
 // Cost: that of R and of locking and unlocking: std::mutex about 65 instructions where no other thread is at it,
-// acre::spin_lock about 8, two of them atomic, acre::no_lock none. No reader-writer lock: the lock is held for one call.
-// Lock is any type with the standard's lock, try_lock and unlock; those of std and acre are constant-initialised.
-// Thread rules: all members may be called from any thread, but for construction, moving to and the end. Constructors and
-// destructors of objects run under the lock: those that use the same resource in turn need std::recursive_mutex as Lock.
-// reset, rewind, clear and release take back what other threads hold, too. Not copied; moved, under the lock, if R is.
+// acre::spin_lock about 8, two of them atomic, acre::no_lock none. No reader-writer lock: the lock is held for one
+// call. Lock is any type with the standard's lock, try_lock and unlock; those of std and acre are constant-initialised.
+// Thread rules: all members may be called from any thread, but for construction, moving to and the end. Constructors
+// and destructors of objects run under the lock: those that use the same resource in turn need std::recursive_mutex as
+// Lock. reset, rewind, clear and release take back what other threads hold, too. Not copied; moved, under the lock, if
+// R is.
 //
 //     acre::synchronized<acre::pool<64>> slots;
 //     acre::synchronized<acre::object_pool<Bullet>, acre::spin_lock> bullets{{.limit_bytes = 1_MiB}};
 //     bullets.with([](acre::object_pool<Bullet>& all) { for (Bullet& each : all) each.step(); });
 //
-// statistics<synchronized<R>> and limited<synchronized<R>> are synchronized<statistics<R>> and synchronized<limited<R>>:
-// what they count is under the same lock. So is traced<synchronized<R>>, whose trace keeps the order of the calls.
+// statistics<synchronized<R>> and limited<synchronized<R>> are synchronized<statistics<R>> and
+// synchronized<limited<R>>: what they count is under the same lock. So is traced<synchronized<R>>, whose trace keeps
+// the order of the calls.
 #pragma once
 
 #include <acre/combine/limited.hpp>

@@ -1,12 +1,13 @@
 // A mutex whose holder runs at the priority of the most urgent thread that waits for it, for acre::synchronized under
-// real-time scheduling: a thread of middle priority cannot keep an urgent one waiting by keeping the holder from running.
+// real-time scheduling: a thread of middle priority cannot keep an urgent one waiting by keeping the holder from
+// running.
 //
 // Use it where threads of different real-time priorities (SCHED_FIFO, SCHED_RR) share a resource. Use std::mutex or
 // acre::spin_lock where they do not: those know of no priorities. A resource of each thread's own needs no lock at all.
 //
 // Cost: as std::mutex when nobody waits, one atomic exchange each way; 40 bytes. It is not recursive. Not
-// constant-initialised: a static one is ready once its initialiser has run. Its constructor throws std::system_error where
-// the system has no such mutexes (without exceptions it aborts with a sentence).
+// constant-initialised: a static one is ready once its initialiser has run. Its constructor throws std::system_error
+// where the system has no such mutexes (without exceptions it aborts with a sentence).
 //
 //     acre::synchronized<acre::pool<64>, acre::priority_inheritance_mutex> slots;
 //

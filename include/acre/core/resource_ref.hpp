@@ -27,8 +27,8 @@ template <class R>
 concept stateless_resource = resource<R> && std::is_empty_v<R> && std::default_initializable<R>;
 
 namespace detail {
-/// Bytes to ask of a standard memory resource for `bytes` bytes: pools of libstdc++ align a block of more bytes than its
-/// alignment only as far as its size is a multiple.
+/// Bytes to ask of a standard memory resource for `bytes` bytes: pools of libstdc++ align a block of more bytes than
+/// its alignment only as far as its size is a multiple.
 constexpr std::size_t pmr_bytes(std::size_t bytes, std::size_t alignment) noexcept {
     return bytes <= alignment ? bytes + (bytes == 0) : align_up(bytes, alignment);
 }
@@ -94,8 +94,8 @@ private:
             static_cast<R*>(object)->deallocate(p, bytes, alignment);
         }};
 
-    // The standard's interface leaves undefined what acre promises: sizes that wrap when they are rounded up, alignments
-    // that are none, zero bytes, null.
+    // The standard's interface leaves undefined what acre promises: sizes that wrap when they are rounded up,
+    // alignments that are none, zero bytes, null.
     static constexpr const char* pmr_name = "std::pmr::memory_resource";
     static constexpr bool fits_pmr(std::size_t bytes, std::size_t alignment) noexcept {
         return is_alignment(alignment) && bytes <= max_request && alignment <= max_request - bytes;

@@ -1,13 +1,13 @@
-// A lock for a few instructions' work: it looks a bounded number of times whether the lock is free, then lets the system
-// put the thread to sleep until it is.
+// A lock for a few instructions' work: it looks a bounded number of times whether the lock is free, then lets the
+// system put the thread to sleep until it is.
 //
 // Use it for acre::synchronized where calls are short and collide rarely. Use std::mutex where the resource's upstream
 // may take long (a new slab from the heap): there waiting in the system at once is as good. It is not recursive and
 // promises no order.
 //
-// Cost: one atomic exchange to lock and one to unlock when nobody waits; 4 bytes. A thread that waits runs at most `looks`
-// pauses (some microseconds) before it sleeps, so a waiting thread of high priority never keeps the holder from running.
-// Constant-initialised, so that a static one is ready before any code runs.
+// Cost: one atomic exchange to lock and one to unlock when nobody waits; 4 bytes. A thread that waits runs at most
+// `looks` pauses (some microseconds) before it sleeps, so a waiting thread of high priority never keeps the holder from
+// running. Constant-initialised, so that a static one is ready before any code runs.
 //
 //     acre::synchronized<acre::pool<64>, acre::spin_lock> slots;
 //

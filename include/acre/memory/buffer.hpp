@@ -85,8 +85,8 @@ public:
     /// True when `p` points into the buffer.
     bool owns(const void* p) const noexcept { return reinterpret_cast<std::uintptr_t>(p) - start_ < bytes_; }
 
-    /// Bytes that a buffer aligned to `alignment` needs for `count` allocations of `size` bytes each. SIZE_MAX when there
-    /// cannot be so many.
+    /// Bytes that a buffer aligned to `alignment` needs for `count` allocations of `size` bytes each. SIZE_MAX when
+    /// there cannot be so many.
     static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
                                                 std::size_t alignment = default_alignment) noexcept {
         if (count == 0) return 0;

@@ -1,8 +1,8 @@
 // Which allocations are live: the address of each, its bytes and its number in the order of allocation.
 //
-// Used by acre::statistics, and by itself where something else hands out the storage. Cost: constant time a call but for
-// growing, 32 to 64 bytes of an upstream of its own an allocation; going back to a mark is linear. An allocation for which that
-// upstream has no memory is not kept (see unrecorded()). Not thread-safe. Movable.
+// Used by acre::statistics, and by itself where something else hands out the storage. Cost: constant time a call but
+// for growing, 32 to 64 bytes of an upstream of its own an allocation; going back to a mark is linear. An allocation
+// for which that upstream has no memory is not kept (see unrecorded()). Not thread-safe. Movable.
 //
 //     acre::live_map live;
 //     live.add(p, 100);
@@ -108,9 +108,9 @@ public:
         return result;
     }
 
-    /// Writes what is live to `to`, a line each, oldest first, under a line that begins with `name`, and returns how many
-    /// those are. Writes nothing when nothing is live. Sorts in memory of the map's upstream; where there is none the order
-    /// is lost, not a line.
+    /// Writes what is live to `to`, a line each, oldest first, under a line that begins with `name`, and returns how
+    /// many those are. Writes nothing when nothing is live. Sorts in memory of the map's upstream; where there is none
+    /// the order is lost, not a line.
     std::size_t report(std::FILE* to, const char* name) const noexcept {
         if (size() == 0 && unrecorded_ == 0) return 0;
         std::uint64_t bytes = 0;

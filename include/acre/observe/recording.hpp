@@ -1,8 +1,8 @@
 // Pauses and resumes what `acre record` records of this program. Nothing has to be linked, and a program that is not
 // recorded does nothing.
 //
-// Cost: where nothing records, a check of two instructions; recorded, a row in the log. Thread rules: may be called from
-// any thread and in a signal handler, and holds for all threads.
+// Cost: where nothing records, a check of two instructions; recorded, a row in the log. Thread rules: may be called
+// from any thread and in a signal handler, and holds for all threads.
 #pragma once
 
 #include <acre/observe/detail/recorder_interface.hpp>

@@ -1,8 +1,8 @@
 // How often each size was asked for: exact, by size, with the figures that follow from it.
 //
-// Used by acre::statistics, and by itself for sizes of any kind. Cost: adding is constant time; a percentile is linear in
-// the number of different sizes, some 64 times; no memory is taken but for new sizes, from an upstream of its own. A size
-// for which that has no memory is not counted (see unrecorded()). Not thread-safe. Movable.
+// Used by acre::statistics, and by itself for sizes of any kind. Cost: adding is constant time; a percentile is linear
+// in the number of different sizes, some 64 times; no memory is taken but for new sizes, from an upstream of its own. A
+// size for which that has no memory is not counted (see unrecorded()). Not thread-safe. Movable.
 //
 //     acre::size_histogram sizes;
 //     for (std::size_t bytes : {16, 16, 100}) sizes.add(bytes);
@@ -70,9 +70,9 @@ public:
     std::uint64_t count() const noexcept { return count_; }
     /// How many were not, for want of memory.
     std::uint64_t unrecorded() const noexcept { return unrecorded_; }
-    /// The smallest size that at least the part `p` of all do not exceed (the nearest rank): percentile(0.5) is the median,
-    /// percentile(1) the largest. For every p in (0, 1]; anything below gives the smallest, above the largest; 0 when
-    /// nothing was counted.
+    /// The smallest size that at least the part `p` of all do not exceed (the nearest rank): percentile(0.5) is the
+    /// median, percentile(1) the largest. For every p in (0, 1]; anything below gives the smallest, above the largest;
+    /// 0 when nothing was counted.
     std::size_t percentile(double p) const noexcept {
         if (count_ == 0) return 0;
         const std::uint64_t rank = rank_of(p);
@@ -114,8 +114,8 @@ public:
     }
 
 private:
-    // The least rank, counted from 1, whose part of all is not less than p. The product may be rounded either way (0.07 of
-    // 100 is a little more than 7), so the quotient decides.
+    // The least rank, counted from 1, whose part of all is not less than p. The product may be rounded either way (0.07
+    // of 100 is a little more than 7), so the quotient decides.
     std::uint64_t rank_of(double p) const noexcept {
         if (!(p > 0)) return 1;
         if (p >= 1) return count_;

@@ -228,7 +228,8 @@ public:
         }
         return text;
     }
-    /// Starts counting anew, in all scopes, from what is live now: peaks begin there, totals, failures and sizes at nothing.
+    /// Starts counting anew, in all scopes, from what is live now: peaks begin there, totals, failures and sizes at
+    /// nothing.
     void reset_counts() noexcept { this->meter().restart(*this); }
 
     /// All that is live, oldest first. Throws std::bad_alloc: the vector is the general heap's.
@@ -243,8 +244,8 @@ public:
     {
         return this->meter().live().bytes_at(p);
     }
-    /// Writes a line for each live allocation, with its address and bytes, oldest first, and returns how many those are.
-    /// Writes nothing when there are none.
+    /// Writes a line for each live allocation, with its address and bytes, oldest first, and returns how many those
+    /// are. Writes nothing when there are none.
     std::size_t report_leaks(std::FILE* to) const noexcept
         requires(Options.live_map)
     {

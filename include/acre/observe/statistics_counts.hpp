@@ -81,8 +81,8 @@ private:
 
 /// What was counted between a push_scope() and its pop_scope().
 struct statistics_scope {
-    /// `total`, `failures`, `largest`: of what was asked for within the scope. `value` and `peak`: of all that is live, what
-    /// was live before the scope began included.
+    /// `total`, `failures`, `largest`: of what was asked for within the scope. `value` and `peak`: of all that is live,
+    /// what was live before the scope began included.
     statistics_counts counts;
     std::uint64_t allocations_before = 0;  // live when the scope began
     std::uint64_t bytes_before = 0;

@@ -1,12 +1,12 @@
 // A mark for `acre record`: from here to the end of the block, this thread is in the scope of that name.
 //
-// A part of the program's work that has no function of its own (a frame, a request, a phase), or one that should be told
-// apart in a recording: `acre info` says for each scope how often it ran, what it allocated each time, and what it left
-// behind. Scopes nest; those of one name count together. Nothing has to be linked, and a program that is not recorded
-// does nothing.
+// A part of the program's work that has no function of its own (a frame, a request, a phase), or one that should be
+// told apart in a recording: `acre info` says for each scope how often it ran, what it allocated each time, and what it
+// left behind. Scopes nest; those of one name count together. Nothing has to be linked, and a program that is not
+// recorded does nothing.
 //
-// Cost: where nothing records, a check at either end, four instructions in all; recorded, a row of 24 bytes in the log at
-// either end, without a stack. No memory. Thread rules: begins and ends in one thread; any number of threads may be
+// Cost: where nothing records, a check at either end, four instructions in all; recorded, a row of 24 bytes in the log
+// at either end, without a stack. No memory. Thread rules: begins and ends in one thread; any number of threads may be
 // in scopes of one name. Not copied or moved.
 //
 //     for (const Request& each : requests) {

@@ -1,15 +1,16 @@
-// An R whose allocations `acre record` sees, as it sees those of malloc: with size, thread, time and the stack at either
-// end.
+// An R whose allocations `acre record` sees, as it sees those of malloc: with size, thread, time and the stack at
+// either end.
 //
-// Without it a recording shows the blocks that an arena or a pool takes, not what is in them. traced<R> is an R: it keeps
-// R's interface and tells the recorder of what is allocated and given back through it, whether by size
+// Without it a recording shows the blocks that an arena or a pool takes, not what is in them. traced<R> is an R: it
+// keeps R's interface and tells the recorder of what is allocated and given back through it, whether by size
 // (allocate/deallocate), by object (create/destroy), by text (copy, format) or all at once (reset, rewind, release, its
 // end), where everything that still lives counts as freed. The blocks that R takes meanwhile to serve a request are not
 // events; what the program's constructors allocate in create() is (in create_array() it is not). What is allocated
 // through a reference to the plain R, by an acre::scratch say, is not seen.
 //
-// Cost: one word; where nothing records, four to six instructions for a pair of calls by size; recorded, that of a recorded
-// malloc. Thread rules: those of R; traced<synchronized<R>> is synchronized<traced<R>> (acre/combine/synchronized.hpp).
+// Cost: one word; where nothing records, four to six instructions for a pair of calls by size; recorded, that of a
+// recorded malloc. Thread rules: those of R; traced<synchronized<R>> is synchronized<traced<R>>
+// (acre/combine/synchronized.hpp).
 //
 //     acre::traced<acre::arena> level;
 //     Orc* orc = level.create<Orc>("URG");

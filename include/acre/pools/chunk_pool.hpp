@@ -2,12 +2,13 @@
 // known to the compiler.
 //
 // Use it where a few sizes and the most of each are known: packets, messages, nodes of an index. Use acre::pool or
-// acre::object_pool for one size, acre::multi_pool where sizes or numbers are not known, acre::typed_arena for one class.
+// acre::object_pool for one size, acre::multi_pool where sizes or numbers are not known, acre::typed_arena for one
+// class.
 //
 // A request is served by the first class whose slots have room for it and are aligned as it asks (a size equal to that
-// of a class fits it). A full class spills to the next one with room; when there is none, `.when_full` decides: an error,
-// or upstream. Freed slots are used again, the lowest first. Sizes are rounded up to multiples of 16, so each class serves
-// every ordinary type of its size; slots of 64 bytes lie at multiples of 64, and so on up to a page.
+// of a class fits it). A full class spills to the next one with room; when there is none, `.when_full` decides: an
+// error, or upstream. Freed slots are used again, the lowest first. Sizes are rounded up to multiples of 16, so each
+// class serves every ordinary type of its size; slots of 64 bytes lie at multiples of 64, and so on up to a page.
 //
 // Cost: for a constant size 12 instructions to allocate what was never used, 33 to allocate what was freed, 35 to
 // deallocate (100,000 slots); about 15 more each for a size known at run time, with three classes; constant time
@@ -153,8 +154,8 @@ public:
     }
 
     /// Storage of `bytes` bytes aligned to `alignment`: a slot of the first class that has one. When none has, throws
-    /// limit_exceeded, or with exhaustion::fall_back asks upstream. What no class could ever serve is request_too_large or
-    /// bad_alignment, or comes from upstream as well. Constant time.
+    /// limit_exceeded, or with exhaustion::fall_back asks upstream. What no class could ever serve is request_too_large
+    /// or bad_alignment, or comes from upstream as well. Constant time.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
@@ -188,8 +189,8 @@ public:
         large_.deallocate_unsized(upstream_, name, p);
     }
 
-    /// A T constructed from `arguments`, as `new (chunks) T(arguments...)`. Throws as allocate, and what the constructor
-    /// throws: then its slot is free again.
+    /// A T constructed from `arguments`, as `new (chunks) T(arguments...)`. Throws as allocate, and what the
+    /// constructor throws: then its slot is free again.
     template <class T, class... Arguments>
     T* create(Arguments&&... arguments) {
         return ::new (*this) T(std::forward<Arguments>(arguments)...);
@@ -229,8 +230,8 @@ public:
         deallocate_unsized(p);
     }
 
-    /// Takes everything back at once, what upstream served included; objects are not destroyed. A step for each 512 slots
-    /// used, and one for each block of upstream's.
+    /// Takes everything back at once, what upstream served included; objects are not destroyed. A step for each 512
+    /// slots used, and one for each block of upstream's.
     void reset() noexcept {
         large_.release(upstream_);
         if (!has_storage()) return;
@@ -289,7 +290,8 @@ private:
         return options;
     }
 
-    // Written out for each class, so that what is constant is the compiler's work. `holds` takes an index as a constant.
+    // Written out for each class, so that what is constant is the compiler's work. `holds` takes an index as a
+    // constant.
     template <class Predicate>
     [[gnu::always_inline]] static constexpr std::size_t first_index(Predicate holds) noexcept {
         std::size_t found = class_count;

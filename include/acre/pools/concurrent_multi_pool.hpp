@@ -1,22 +1,22 @@
-// A growing pool of any size for all threads: any thread allocates, any thread frees, at about the cost of a multi_pool of
-// its own. What one hoped std::pmr::synchronized_pool_resource would be.
+// A growing pool of any size for all threads: any thread allocates, any thread frees, at about the cost of a multi_pool
+// of its own. What one hoped std::pmr::synchronized_pool_resource would be.
 //
-// Use it under containers and buffers that threads share or hand to each other. Use acre::multi_pool where one thread does
-// all, acre::concurrent_object_pool<T> for one type, acre::synchronized_pool_resource
-// in code that is written for the standard's.
+// Use it under containers and buffers that threads share or hand to each other. Use acre::multi_pool where one thread
+// does all, acre::concurrent_object_pool<T> for one type, acre::synchronized_pool_resource in code that is written for
+// the standard's.
 //
-// Each thread keeps two magazines of free slots for each size class that it uses; full and empty ones are exchanged with
-// the class's depot under a lock, once in as many operations as a magazine has slots. A thread that ends gives its
+// Each thread keeps two magazines of free slots for each size class that it uses; full and empty ones are exchanged
+// with the class's depot under a lock, once in as many operations as a magazine has slots. A thread that ends gives its
 // magazines back. The pool may end before its threads do. Upstream is called by one thread at a time.
 //
 // Cost: allocate and deallocate about 30 instructions each, none of them atomic; one lock in 4 to 509 operations.
-// Requests over 8 KiB go to upstream one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth; each class
-// in use holds a slab of 4 KiB or more; the object is about 16 KiB; a thread that uses it keeps 4 KiB, a magazine or two
-// of up to 4 KiB for each class that it uses, and at most thread_bytes of free slots of each class (64 KiB). A request may
-// be refused at the limit while other threads keep free slots.
-// A slot freed twice in a row aborts with a sentence at once; other double frees, pointers of other pools and frees with a
-// wrong size do when their magazine goes to the slabs, and double frees under AddressSanitizer at once. After a fork the
-// child goes on with what the thread kept that forked; what other threads kept stays taken.
+// Requests over 8 KiB go to upstream one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth; each
+// class in use holds a slab of 4 KiB or more; the object is about 16 KiB; a thread that uses it keeps 4 KiB, a magazine
+// or two of up to 4 KiB for each class that it uses, and at most thread_bytes of free slots of each class (64 KiB). A
+// request may be refused at the limit while other threads keep free slots. A slot freed twice in a row aborts with a
+// sentence at once; other double frees, pointers of other pools and frees with a wrong size do when their magazine goes
+// to the slabs, and double frees under AddressSanitizer at once. After a fork the child goes on with what the thread
+// kept that forked; what other threads kept stays taken.
 //
 //     acre::concurrent_multi_pool memory;
 //     void* p = memory.allocate(100);     // in one thread
@@ -68,8 +68,8 @@ public:
     concurrent_multi_pool(const concurrent_multi_pool&) = delete;
     concurrent_multi_pool& operator=(const concurrent_multi_pool&) = delete;
 
-    /// Gives everything back to upstream, what was not freed included. No thread may use it any more; threads that did may
-    /// end meanwhile, or go on.
+    /// Gives everything back to upstream, what was not freed included. No thread may use it any more; threads that did
+    /// may end meanwhile, or go on.
     ~concurrent_multi_pool() {
         report_.write(name, [this] { return live(); });
         caches_.end();

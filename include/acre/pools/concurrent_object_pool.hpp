@@ -1,12 +1,12 @@
 // Objects of one type for all threads: any thread creates, any thread destroys, at about the cost of a pool of its own.
 //
-// Use it where threads hand objects to each other: messages, jobs, requests. Use acre::object_pool where one thread does
-// all, acre::wait_free_object_pool where one thread creates and must never wait. Costs,
-// thread rules and memory are those of acre::concurrent_pool.
+// Use it where threads hand objects to each other: messages, jobs, requests. Use acre::object_pool where one thread
+// does all, acre::wait_free_object_pool where one thread creates and must never wait. Costs, thread rules and memory
+// are those of acre::concurrent_pool.
 //
 // Objects still live at the end of the pool are destroyed, each once, and may destroy others of the same pool in their
-// destructors; what was destroyed by then is passed over. Storage taken raw by allocate() counts as live, so construct in
-// it before the pool ends. In the child after a fork, where other threads used the pool, its end destroys nothing.
+// destructors; what was destroyed by then is passed over. Storage taken raw by allocate() counts as live, so construct
+// in it before the pool ends. In the child after a fork, where other threads used the pool, its end destroys nothing.
 //
 //     acre::concurrent_object_pool<Message> messages;
 //     Message* sent = messages.create("hello");   // in one thread

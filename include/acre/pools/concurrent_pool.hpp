@@ -1,21 +1,21 @@
-// Raw slots of one size for all threads: a pool that any thread allocates from and any thread frees to, at about the cost
-// of a pool of its own.
+// Raw slots of one size for all threads: a pool that any thread allocates from and any thread frees to, at about the
+// cost of a pool of its own.
 //
 // Use it where threads hand memory to each other, or share one pool. Use acre::concurrent_object_pool<T> for objects,
 // acre::pool<Slot> where one thread allocates and frees, acre::static_pool for one pool of the whole program,
 // acre::wait_free_pool where a thread must never wait.
 //
-// Each thread keeps two magazines of free slots; allocating takes from one, freeing puts into it, whoever allocated. Full
-// and empty ones are exchanged with a depot under a lock, once in as many operations as a magazine has slots. A thread
-// that ends gives its magazines back. The pool may end before its threads do. Upstream is called with the lock held, so it
-// may be any resource that nobody else uses at the same time.
+// Each thread keeps two magazines of free slots; allocating takes from one, freeing puts into it, whoever allocated.
+// Full and empty ones are exchanged with a depot under a lock, once in as many operations as a magazine has slots. A
+// thread that ends gives its magazines back. The pool may end before its threads do. Upstream is called with the lock
+// held, so it may be any resource that nobody else uses at the same time.
 //
 // Cost: allocate and deallocate about 20 instructions each, none of them atomic; one lock in 4 to 509 operations.
-// Memory: what acre::pool holds, up to 4 KiB for each magazine, and the free slots of each thread's two magazines: at most
-// 64 KiB of them (option thread_bytes), or two. A request may be refused at the limit while other threads keep free slots.
-// A slot freed twice in a row aborts with a sentence at once; other double frees and pointers of other pools do when their
-// magazine goes to the slabs, and under AddressSanitizer at once. After a fork the child goes on with what the thread
-// kept that forked; what other threads kept stays taken.
+// Memory: what acre::pool holds, up to 4 KiB for each magazine, and the free slots of each thread's two magazines: at
+// most 64 KiB of them (option thread_bytes), or two. A request may be refused at the limit while other threads keep
+// free slots. A slot freed twice in a row aborts with a sentence at once; other double frees and pointers of other
+// pools do when their magazine goes to the slabs, and under AddressSanitizer at once. After a fork the child goes on
+// with what the thread kept that forked; what other threads kept stays taken.
 //
 //     acre::concurrent_pool<64> messages;
 //     void* p = messages.allocate();      // in one thread
@@ -63,8 +63,8 @@ public:
     concurrent_pool(const concurrent_pool&) = delete;
     concurrent_pool& operator=(const concurrent_pool&) = delete;
 
-    /// Gives everything back to upstream, slots that were not freed included. No thread may use it any more; threads that
-    /// did may end meanwhile, or go on.
+    /// Gives everything back to upstream, slots that were not freed included. No thread may use it any more; threads
+    /// that did may end meanwhile, or go on.
     ~concurrent_pool() {
         report_live(name);
         caches_.end();
@@ -129,8 +129,8 @@ public:
 
     /// Bytes held from upstream.
     std::size_t capacity() const noexcept { return depot_.held_bytes(); }
-    /// Number of allocations not yet taken back, larger requests included: exact while no other thread uses the pool, else
-    /// near it. Linear in the slabs held.
+    /// Number of allocations not yet taken back, larger requests included: exact while no other thread uses the pool,
+    /// else near it. Linear in the slabs held.
     std::size_t live() const noexcept { return depot_.live(source_) + depot_.large_count(); }
     /// Bytes of the slots handed out, and of the blocks for larger requests. As exact as live().
     std::size_t used() const noexcept { return depot_.used_bytes(source_); }
@@ -167,8 +167,8 @@ protected:
             deallocate_slow(p);
     }
 
-    /// Calls `visit` with each live slot, in address order, which may give back this one and others. Visits none in a child
-    /// whose parent had other threads here: what they kept is not known. No other thread may use the pool.
+    /// Calls `visit` with each live slot, in address order, which may give back this one and others. Visits none in a
+    /// child whose parent had other threads here: what they kept is not known. No other thread may use the pool.
     template <class Visit>
     void for_each_live(Visit visit) noexcept {
         if (depot_.lost_caches()) return;

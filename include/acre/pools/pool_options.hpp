@@ -12,8 +12,8 @@ struct pool_options {
     std::size_t limit_bytes = SIZE_MAX;
     /// Slots that upstream is asked for at once, at most. A slab has 4 KiB or four slots all the same.
     std::size_t region_slots = SIZE_MAX;
-    /// When the pool ends while something of it is live, a line to stderr says how much. Object pools destroy their objects
-    /// either way.
+    /// When the pool ends while something of it is live, a line to stderr says how much. Object pools destroy their
+    /// objects either way.
     bool report_live = false;
 };
 

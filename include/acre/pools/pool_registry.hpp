@@ -1,6 +1,7 @@
 // Every static pool of the program: what it holds, and a way to give back what is unused.
 //
-// Use it to see where memory is, or where it gets short. A static pool is in the registry from its first use on, for ever.
+// Use it to see where memory is, or where it gets short. A static pool is in the registry from its first use on, for
+// ever.
 //
 // Cost: linear in the number of static pools, and in their slabs. Thread-safe. recycle() waits for nobody, so it may be
 // called from a new-handler; for_each waits for the lock of one pool at a time.
@@ -42,9 +43,9 @@ public:
         for (const node* each = first(); each != nullptr; each = each->next) function(each->describe());
     }
 
-    /// Gives what is unused back to the heap, of all pools that threads share, while threads use them; returns its bytes.
-    /// What other threads keep stays, and a pool whose lock is held just then is left out. A group that is one thread's is left alone: static_pool::release_unused() is for that
-    /// thread to call.
+    /// Gives what is unused back to the heap, of all pools that threads share, while threads use them; returns its
+    /// bytes. What other threads keep stays, and a pool whose lock is held just then is left out. A group that is one
+    /// thread's is left alone: static_pool::release_unused() is for that thread to call.
     static std::size_t recycle() noexcept {
         std::size_t bytes = 0;
         for (const node* each = first(); each != nullptr; each = each->next) {
@@ -55,8 +56,8 @@ public:
 
     /// Puts a pool in; once each. Takes no lock: it may be the upstream of another that holds one.
     static void add(node& added) noexcept {
-        // Relaxed: the node before is linked to, not looked at. Release: the new one, for whoever finds it; as this reads
-        // and replaces in one step, it hands on those before, too.
+        // Relaxed: the node before is linked to, not looked at. Release: the new one, for whoever finds it; as this
+        // reads and replaces in one step, it hands on those before, too.
         const node* before = first_.load(std::memory_order_relaxed);
         do {
             added.next = before;

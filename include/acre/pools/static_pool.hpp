@@ -1,19 +1,20 @@
-// One pool of the whole program for slots of a size: no object to hand around, ready before the first constructor runs and
-// still there after main.
+// One pool of the whole program for slots of a size: no object to hand around, ready before the first constructor runs
+// and still there after main.
 //
 // Use it where there is nowhere to keep a pool: under class-level operators new (acre::pooled does that), in libraries.
 // Use acre::pool or acre::concurrent_object_pool where there is. Sizes share pools by size class: static_pool<100> and
-// static_pool<104> are the same. `Group` says who shares: by default every thread, each with a cache of its own; any other
-// type is the name of a pool apart that one thread at a time uses, without a cache and without a lock.
+// static_pool<104> are the same. `Group` says who shares: by default every thread, each with a cache of its own; any
+// other type is the name of a pool apart that one thread at a time uses, without a cache and without a lock.
 //
 // Cost: allocate and deallocate about 9 instructions each for the default, none of them atomic, and a lock in 4 to 509
-// operations; 13 and 20 for a group, without a lock. Memory comes from the heap and goes back by release_unused(), or for
-// all shared ones by acre::pool_registry::recycle(); each thread keeps the free slots of two magazines: at most 64 KiB of
-// them, or eight. A slot freed twice in a row aborts with a sentence at once; other double frees and pointers of other
-// pools do when their magazine goes to the slabs, and under AddressSanitizer at once; in a group always at once.
+// operations; 13 and 20 for a group, without a lock. Memory comes from the heap and goes back by release_unused(), or
+// for all shared ones by acre::pool_registry::recycle(); each thread keeps the free slots of two magazines: at most 64
+// KiB of them, or eight. A slot freed twice in a row aborts with a sentence at once; other double frees and pointers of
+// other pools do when their magazine goes to the slabs, and under AddressSanitizer at once; in a group always at once.
 //
-// After a fork the child goes on with what the thread kept that forked; what other threads kept stays taken. There is one
-// pool in the program as long as libraries do not hide it from each other; a library that uses one must not be unloaded.
+// After a fork the child goes on with what the thread kept that forked; what other threads kept stays taken. There is
+// one pool in the program as long as libraries do not hide it from each other; a library that uses one must not be
+// unloaded.
 //
 //     void* p = acre::static_pool<100>::allocate();
 //     acre::static_pool<100>::deallocate(p);
@@ -310,11 +311,11 @@ public:
         deallocate_large(p, bytes, alignment);
     }
 
-    /// Makes sure that this thread can take `count` slots without the heap, if no other takes them; false when the heap has
-    /// not so much. Linear in `count`.
+    /// Makes sure that this thread can take `count` slots without the heap, if no other takes them; false when the heap
+    /// has not so much. Linear in `count`.
     static bool prepare(std::size_t count) noexcept { return slots::prepare(count); }
-    /// Gives slabs without a live slot back to the heap; returns the bytes given back. What other threads keep counts as
-    /// live. Linear in the slabs held.
+    /// Gives slabs without a live slot back to the heap; returns the bytes given back. What other threads keep counts
+    /// as live. Linear in the slabs held.
     static std::size_t release_unused() noexcept { return slots::release_unused(); }
     /// Slots handed out: exact while no other thread uses the pool, else near it. Linear in the slabs held.
     static std::size_t live() noexcept { return slots::live(); }

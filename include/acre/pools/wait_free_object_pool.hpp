@@ -1,14 +1,14 @@
-// Objects of one type for real-time threads: one thread creates, any thread destroys, and none of them ever waits, for a
-// lock, for the system or for another thread.
+// Objects of one type for real-time threads: one thread creates, any thread destroys, and none of them ever waits, for
+// a lock, for the system or for another thread.
 //
 // Use it where a thread that must not miss its deadline makes what others use up: samples, commands, events. Use
-// acre::concurrent_object_pool where threads may wait now and then, or several create; acre::object_pool where one thread does
-// all. Costs, thread rules and memory are those of acre::wait_free_pool<Slot, Align>.
+// acre::concurrent_object_pool where threads may wait now and then, or several create; acre::object_pool where one
+// thread does all. Costs, thread rules and memory are those of acre::wait_free_pool<Slot, Align>.
 //
 // Objects still live at the end of the pool are destroyed, each once, and may destroy others of the same pool in their
-// destructors; what was destroyed by then is passed over. Storage taken raw by allocate() counts as live, so construct in
-// it before the pool ends. In the child after a fork an object that another thread was just creating or destroying counts
-// as live. A double destroy and a pointer of another pool abort with a sentence before any destructor runs.
+// destructors; what was destroyed by then is passed over. Storage taken raw by allocate() counts as live, so construct
+// in it before the pool ends. In the child after a fork an object that another thread was just creating or destroying
+// counts as live. A double destroy and a pointer of another pool abort with a sentence before any destructor runs.
 //
 //     acre::wait_free_object_pool<Sample> samples{{.slots = 1000}};
 //     Sample* taken = samples.try_create(now());   // in the real-time thread
@@ -50,8 +50,8 @@ public:
         destroy_all();
     }
 
-    /// The owner: a T constructed from `arguments`. Throws as allocate, and what the constructor throws: then its slot is
-    /// free.
+    /// The owner: a T constructed from `arguments`. Throws as allocate, and what the constructor throws: then its slot
+    /// is free.
     template <class... Arguments>
     T* create(Arguments&&... arguments) {
         return construct(this->allocate(), std::forward<Arguments>(arguments)...);

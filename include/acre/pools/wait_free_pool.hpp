@@ -1,29 +1,29 @@
-// Raw slots of one size for real-time threads: one thread allocates, any thread frees, and none of them ever waits, for a
-// lock, for the system or for another thread.
+// Raw slots of one size for real-time threads: one thread allocates, any thread frees, and none of them ever waits, for
+// a lock, for the system or for another thread.
 //
-// Use it where a thread that must not miss its deadline hands memory to others, or gets its own back from them: an audio
-// callback, a control loop, a signal handler. Use acre::wait_free_object_pool<T> for objects. Where
-// threads may wait now and then, acre::concurrent_pool lets every thread allocate and grows; where one thread
-// does all, use acre::chunk_pool.
+// Use it where a thread that must not miss its deadline hands memory to others, or gets its own back from them: an
+// audio callback, a control loop, a signal handler. Use acre::wait_free_object_pool<T> for objects. Where threads may
+// wait now and then, acre::concurrent_pool lets every thread allocate and grows; where one thread does all, use
+// acre::chunk_pool.
 //
-// So many slots are taken from upstream at construction, with what is known of them, in one block; after that upstream is
-// not called until the end. Freeing sets the slot's bit in acre::remote_free_set; the owner, which is the one thread that
-// allocates, takes such bits 64 at a time, the lowest slots first, and keeps them in words of its own, from which it hands
-// out. Slots that were never used are handed out when none is there that came back.
+// So many slots are taken from upstream at construction, with what is known of them, in one block; after that upstream
+// is not called until the end. Freeing sets the slot's bit in acre::remote_free_set; the owner, which is the one thread
+// that allocates, takes such bits 64 at a time, the lowest slots first, and keeps them in words of its own, from which
+// it hands out. Slots that were never used are handed out when none is there that came back.
 //
-// Cost: allocate is 12 instructions while slots are in hand, none of them atomic; else 50 for what was never used, 31 to
-// find that all are taken, and at most 43, 73, 105 or 137 to collect, in a pool of up to 64, 4096, 262,144 or 16,777,216
-// slots. Deallocate is at most 30, 42, 55 or 68, one of them atomic, or one for each of these sizes where nothing came
-// back before; 9 more where a slot's size is no power of two. To that a collect adds a look in vain, no longer, for each
-// deallocate that another collect overtook in the middle (acre::remote_free_set says when, and how many there can be).
-// Memory: required_bytes(): the slots, and two bits and 1/63 a slot.
+// Cost: allocate is 12 instructions while slots are in hand, none of them atomic; else 50 for what was never used, 31
+// to find that all are taken, and at most 43, 73, 105 or 137 to collect, in a pool of up to 64, 4096, 262,144 or
+// 16,777,216 slots. Deallocate is at most 30, 42, 55 or 68, one of them atomic, or one for each of these sizes where
+// nothing came back before; 9 more where a slot's size is no power of two. To that a collect adds a look in vain, no
+// longer, for each deallocate that another collect overtook in the middle (acre::remote_free_set says when, and how
+// many there can be). Memory: required_bytes(): the slots, and two bits and 1/63 a slot.
 //
-// Threads: one at a time allocates; another may go on where the first one stopped if it knows of that (by a join, a lock,
-// a flag). Any thread frees, also the owner, by the same steps: to tell it from the others would cost what it saves. What
-// was freed is there for the owner as soon as it knows that deallocate returned, whatever other threads do meanwhile or
-// were stopped at. A double free, a pointer of another resource and a slot that was never handed out abort with a
-// sentence, in every build, except a second free in the same moment in which the owner takes the first one's bit. In the
-// child after a fork everything goes on; what another thread was just freeing may stay taken.
+// Threads: one at a time allocates; another may go on where the first one stopped if it knows of that (by a join, a
+// lock, a flag). Any thread frees, also the owner, by the same steps: to tell it from the others would cost what it
+// saves. What was freed is there for the owner as soon as it knows that deallocate returned, whatever other threads do
+// meanwhile or were stopped at. A double free, a pointer of another resource and a slot that was never handed out abort
+// with a sentence, in every build, except a second free in the same moment in which the owner takes the first one's
+// bit. In the child after a fork everything goes on; what another thread was just freeing may stay taken.
 //
 //     acre::wait_free_pool<256, 64> frames{{.slots = 512}};
 //     void* p = frames.try_allocate();    // in the real-time thread
@@ -84,8 +84,9 @@ public:
     }
     static constexpr std::size_t required_alignment = std::max(max_alignment, line_bytes);
 
-    /// Takes required_bytes() from upstream, all at once. Throws what upstream throws, and bad_option for no slots or more
-    /// than max_slots; without exceptions it is left without a slot where upstream had no memory, and refuses every request.
+    /// Takes required_bytes() from upstream, all at once. Throws what upstream throws, and bad_option for no slots or
+    /// more than max_slots; without exceptions it is left without a slot where upstream had no memory, and refuses
+    /// every request.
     explicit wait_free_pool(const wait_free_pool_options& options, resource_ref upstream = heap{})
         : wait_free_pool(options, upstream, name) {}
 
@@ -138,7 +139,8 @@ public:
         deallocate(p);
     }
 
-    /// Takes everything back: every slot handed out is void. No other thread may use it meanwhile. A step for each 64 slots.
+    /// Takes everything back: every slot handed out is void. No other thread may use it meanwhile. A step for each 64
+    /// slots.
     void reset() noexcept {
         if (base_ == nullptr) return;
         make_words();
@@ -207,8 +209,8 @@ protected:
         if (is_free(reported, p)) abort_on_misuse(reported, not_live, p);
     }
 
-    /// Calls `visit` with each live slot, in address order, which may give back this one and others. No other thread may use
-    /// the pool.
+    /// Calls `visit` with each live slot, in address order, which may give back this one and others. No other thread
+    /// may use the pool.
     template <class Visit>
     void for_each_live(Visit visit) noexcept {
         visiting_ = true;
@@ -243,8 +245,9 @@ private:
         return kept_[word].load(std::memory_order_relaxed) | returned_.members(word);
     }
 
-    // A thread that frees a slot which is handed out finds it not kept: that was written before the slot was handed out, of
-    // which it knows, and the slot is kept again only after its bit was set, which it does later. So relaxed suffices.
+    // A thread that frees a slot which is handed out finds it not kept: that was written before the slot was handed
+    // out, of which it knows, and the slot is kept again only after its bit was set, which it does later. So relaxed
+    // suffices.
     [[gnu::always_inline]] bool is_kept(std::size_t slot) const noexcept {
         return (kept_[slot / 64].load(std::memory_order_relaxed) >> (slot % 64) & 1) != 0;
     }

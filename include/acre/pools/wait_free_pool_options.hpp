@@ -11,8 +11,8 @@ struct wait_free_pool_options {
     std::size_t slots = 0;
     /// Touch every page at construction: no thread waits for one later.
     bool prefault = true;
-    /// When the pool ends while something of it is live, a line to stderr says how much. Object pools destroy their objects
-    /// either way.
+    /// When the pool ends while something of it is live, a line to stderr says how much. Object pools destroy their
+    /// objects either way.
     bool report_live = false;
 };
 

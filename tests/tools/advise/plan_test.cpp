@@ -177,7 +177,8 @@ TEST_F(plan, each_thread_has_generations_of_its_own) {
 }
 
 TEST_F(plan, a_function_that_calls_itself_is_no_scope) {
-    // A walk allocates, calls itself, and frees what it allocated: a reset in the inner call would take the outer one's.
+    // A walk allocates, calls itself, and frees what it allocated: a reset in the inner call would take the outer
+    // one's.
     const auto outer = made.stack({"main", "request:1", "walk:2", "malloc"});
     const auto inner = made.stack({"main", "request:1", "walk:3", "walk:2", "malloc"});
     const auto outer_end = made.stack({"main", "request:1", "walk:4"});

@@ -66,7 +66,8 @@ protected:
         return words_of(result.output);
     }
 
-    /// What zsh shows on a terminal when each line is typed and then the tabulator, and the line that is then there in <>.
+    /// What zsh shows on a terminal when each line is typed and then the tabulator, and the line that is then there in
+    /// <>.
     std::string in_zsh(const std::vector<std::string>& lines) {
         std::string arguments = "'" ACRE_COMPLETION "'";
         for (const std::string& line : lines) arguments += " '" + line + "'";

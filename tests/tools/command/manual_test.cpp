@@ -155,7 +155,8 @@ struct named_options {
     std::set<std::string> options;
 };
 
-/// The subcommands that are run in a line of code, each with the options it is given; what record is to run has its own.
+/// The subcommands that are run in a line of code, each with the options it is given; what record is to run has its
+/// own.
 std::vector<named_options> runs_in(const std::string& code) {
     static const std::regex runs{R"((^|[ /'"(])acre( -q| --quiet)? ([a-z]+)([^|;)&]*))"};
     static const std::regex option{R"((^|[ \[])(--[a-z][a-z-]*))"};

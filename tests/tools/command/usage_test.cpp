@@ -146,7 +146,8 @@ TEST_F(usage, standard_output_that_cannot_be_written_is_told_by_each_subcommand)
     }
 }
 
-/// The process that plays is made only where something is played, and what goes side by side can go one after the other.
+/// The process that plays is made only where something is played, and what goes side by side can go one after the
+/// other.
 TEST_F(usage, what_measures_nothing_starts_no_process) {
     if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer opens files of its own, to see which memory there is";
     // So few files can be open that the replay would have none.
@@ -176,8 +177,8 @@ TEST_F(usage, a_report_does_not_fail_for_lack_of_a_thread) {
     }
 }
 
-/// With too little memory the program may not even start, and what was recorded of it may not be converted. From limit to
-/// limit it is another thing that does not fit; but it is said, and the recording is kept.
+/// With too little memory the program may not even start, and what was recorded of it may not be converted. From limit
+/// to limit it is another thing that does not fit; but it is said, and the recording is kept.
 TEST_F(usage, recording_with_little_memory_is_told_and_keeps_what_was_recorded) {
     if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer needs all of the address space";
     for (int kilobytes = 16'000; kilobytes <= 40'000; kilobytes += 3'000) {

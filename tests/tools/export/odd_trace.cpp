@@ -1,5 +1,5 @@
-// Writes a trace with all that a reader of an export could stumble over: odd names, several row groups, several threads,
-// stacks that are not known, sampling. For scripts/readers-tests.
+// Writes a trace with all that a reader of an export could stumble over: odd names, several row groups, several
+// threads, stacks that are not known, sampling. For scripts/readers-tests.
 //
 // Usage: export-odd-trace FILE
 #include <cstdio>

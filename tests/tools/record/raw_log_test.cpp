@@ -1,4 +1,5 @@
-// A raw log that was left behind is finished; one that is cut off or wrong gives a trace of what is whole or a sentence.
+// A raw log that was left behind is finished; one that is cut off or wrong gives a trace of what is whole or a
+// sentence.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

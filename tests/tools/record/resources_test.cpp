@@ -1,5 +1,5 @@
-// What goes through an acre::traced resource is in the trace as what goes through malloc is, and what the resource does to
-// serve it is not.
+// What goes through an acre::traced resource is in the trace as what goes through malloc is, and what the resource does
+// to serve it is not.
 #include "recording.hpp"
 
 namespace acre::tool {

@@ -1,5 +1,5 @@
-// Writes the traces that the page is looked at with: programs that never ran, each with something that a page may stumble
-// over.
+// Writes the traces that the page is looked at with: programs that never ran, each with something that a page may
+// stumble over.
 //
 // Usage: report-samples DIRECTORY [EVENTS]     EVENTS: of the large one
 #include <cstdio>

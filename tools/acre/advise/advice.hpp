@@ -66,9 +66,9 @@ struct measured_saving {
 
     double cpu_nanoseconds = 0;  // of the recorded run; 0: not known
 
-    /// How the gains of programs that followed an advice compare with the replay on a clean heap, as docs/advise.md says:
-    /// less, where a program did other work while malloc waited for memory; more, where destructors need not run and data
-    /// lies closer together, which is not in the replay.
+    /// How the gains of programs that followed an advice compare with the replay on a clean heap, as docs/advise.md
+    /// says: less, where a program did other work while malloc waited for memory; more, where destructors need not run
+    /// and data lies closer together, which is not in the replay.
     static constexpr double min_of_replay = 0.6;
     static constexpr double max_of_replay = 2;
 

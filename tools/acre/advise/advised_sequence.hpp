@@ -14,7 +14,8 @@ namespace acre::tool {
 inline constexpr std::size_t longest_replay = std::size_t{8} << 20;
 
 /// The steps of an advice's allocations: thread after thread, since each would have an arena or a pool of its own, and
-/// with a reset at the end of each generation of an arena and of a scratch. Of more than `max_events` only the first are taken.
+/// with a reset at the end of each generation of an arena and of a scratch. Of more than `max_events` only the first
+/// are taken.
 sequence advised_sequence(const history& run, const advice& of, std::size_t max_events = longest_replay);
 
 /// The first events of a run, of all threads, as steps of one.

@@ -60,8 +60,8 @@ place_counts places_of(const advice& each, const history& run, const call_paths&
     return counts;
 }
 
-/// What of a place was in no advice is taken to be there still; what else is left belongs to the advices of the place in
-/// the proportion in which they had it.
+/// What of a place was in no advice is taken to be there still; what else is left belongs to the advices of the place
+/// in the proportion in which they had it.
 class places_left {
 public:
     places_left(const advice_list& list, const history& before, const call_paths& paths_before, const history& after,

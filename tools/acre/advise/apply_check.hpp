@@ -58,8 +58,8 @@ struct apply_check {
     bool held() const { return followed() != 0 && outcome != prediction_outcome::below; }
 };
 
-/// `list` are the advices for the run before. Sites are found again by their functions' names and those of their callers,
-/// since lines move.
+/// `list` are the advices for the run before. Sites are found again by their functions' names and those of their
+/// callers, since lines move.
 apply_check check_application(const advice_list& list, const history& before, const call_paths& paths_before,
                               const history& after, const call_paths& paths_after, std::optional<cpu_times> cpu);
 

@@ -6,8 +6,8 @@
 
 namespace acre::tool {
 
-/// Sets the pair that takes the least memory of all with which nothing of the advice is refused in the recorded order, of the
-/// neediest thread where each has arenas of its own; leaves what was estimated where there is none.
+/// Sets the pair that takes the least memory of all with which nothing of the advice is refused in the recorded order,
+/// of the neediest thread where each has arenas of its own; leaves what was estimated where there is none.
 void fit_arenas(advice& each, const history& run);
 
 }  // namespace acre::tool

@@ -1,4 +1,5 @@
-// How far objects get before they die: how many functions lie between the one that allocates and the one that owns them.
+// How far objects get before they die: how many functions lie between the one that allocates and the one that owns
+// them.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 
 namespace acre::tool {
 
-/// An allocation or a free. What a free says nothing of is known from the allocation of its object, which is named by the
-/// slot that it has while it lives.
+/// An allocation or a free. What a free says nothing of is known from the allocation of its object, which is named by
+/// the slot that it has while it lives.
 struct stored_event {
     static constexpr std::uint32_t last_slot = (std::uint32_t{1} << 30) - 1;  // beyond what a reader lets live
 

@@ -81,8 +81,8 @@ private:
 /// Contexts, by number.
 using context_set = std::vector<std::uint32_t>;
 
-/// Asks for the generations of the contexts in `set` when `function` takes everything back each time that one of its own
-/// frees leaves nothing alive in a thread.
+/// Asks for the generations of the contexts in `set` when `function` takes everything back each time that one of its
+/// own frees leaves nothing alive in a thread.
 struct generation_question {
     std::uint32_t function = 0;
     context_set set;

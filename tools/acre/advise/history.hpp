@@ -77,8 +77,8 @@ public:
     /// How many objects that function owned the lifetime of, in all contexts.
     std::uint64_t freed_in(std::uint32_t function) const noexcept { return freed_in_[function]; }
 
-    /// Calls `visit(const recorded_event&)` for each event in order, to the end or until it returns false; may be called
-    /// again, and by several at a time.
+    /// Calls `visit(const recorded_event&)` for each event in order, to the end or until it returns false; may be
+    /// called again, and by several at a time.
     template <typename Visit>
     void for_each(Visit&& visit) const {
         std::vector<living_object> living(slots_);

@@ -227,8 +227,8 @@ private:
         if (each.suits == verdict::multi_arena) fit_arenas(each, run_);
     }
 
-    /// Whether the place calls a container, std::make_shared or the like, which allocates: what is allocated is a node, a
-    /// buffer or a control block then, no object of a type that the program could name.
+    /// Whether the place calls a container, std::make_shared or the like, which allocates: what is allocated is a node,
+    /// a buffer or a control block then, no object of a type that the program could name.
     bool comes_through_library(std::uint32_t stack) const {
         const auto function_of = [&](std::uint32_t node) -> const function_info& {
             return paths_.functions()[paths_.nodes()[node].function];

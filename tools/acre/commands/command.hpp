@@ -73,8 +73,8 @@ void print(std::string_view text);
 /// JSON as the commands print it; bytes that are not UTF-8 are replaced.
 std::string text_of(const nlohmann::json& object);
 
-/// A sentence on standard error, in one line whatever the names in it are; lost when that cannot be written, for there is
-/// nowhere else to say it.
+/// A sentence on standard error, in one line whatever the names in it are; lost when that cannot be written, for there
+/// is nowhere else to say it.
 void tell(const std::string& sentence);
 
 /// A remark for the user on standard error, unless --quiet.

@@ -9,8 +9,8 @@
 
 namespace acre::tool {
 
-/// The answer to a shell whose line has these words behind "acre", the last of them not yet whole and perhaps empty. The
-/// first line says what can be written in place of the last word:
+/// The answer to a shell whose line has these words behind "acre", the last of them not yet whole and perhaps empty.
+/// The first line says what can be written in place of the last word:
 ///     words      one of the words that follow
 ///     list       the same, but it may go on behind the word: separated by a comma
 ///     trace      the name of a file, first of all of a trace

@@ -7,8 +7,8 @@ namespace acre::tool {
 
 namespace {
 
-// What speaks for a pair. More pairs come before better ones: whatever speaks for all pairs of a function together is less
-// than one pair.
+// What speaks for a pair. More pairs come before better ones: whatever speaks for all pairs of a function together is
+// less than one pair.
 constexpr std::uint64_t one_pair = std::uint64_t{1} << 32;
 constexpr std::uint64_t same_figures = 8;
 constexpr std::uint64_t same_size = 6;
@@ -59,7 +59,8 @@ private:
     site_pair site_pair_at(std::size_t at) const { return {at / after_.size(), at % after_.size()}; }
     std::uint64_t score(std::size_t at) const { return at == none ? 0 : pairs_[at].score; }
 
-    /// `best_` goes from the best alignments of the rows before, by how many sites after they have, to those with this row.
+    /// `best_` goes from the best alignments of the rows before, by how many sites after they have, to those with this
+    /// row.
     void add_row(std::size_t i) {
         std::size_t before_here = best_[0];
         for (std::size_t j = 0; j < after_.size(); ++j) {

@@ -6,7 +6,8 @@ namespace acre::tool {
 
 namespace {
 
-// Far above what a recording has. Calls beyond the first are taken for their caller; beyond the second a trace is refused.
+// Far above what a recording has. Calls beyond the first are taken for their caller; beyond the second a trace is
+// refused.
 constexpr std::uint32_t deepest = 4096;
 constexpr std::size_t max_nodes = std::size_t{1} << 23;
 

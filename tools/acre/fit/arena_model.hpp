@@ -1,8 +1,8 @@
 // An acre::arena in numbers: how many bytes its first block needs so that no second one is taken.
 //
-// As arena.hpp counts: sizes are rounded up to 8 bytes, only what was allocated last comes back when it is freed, and the
-// block has a header. Blocks begin at multiples of 16; for a stricter alignment the worst such address is assumed, so what is
-// said then suffices but may be some bytes too many.
+// As arena.hpp counts: sizes are rounded up to 8 bytes, only what was allocated last comes back when it is freed, and
+// the block has a header. Blocks begin at multiples of 16; for a stricter alignment the worst such address is assumed,
+// so what is said then suffices but may be some bytes too many.
 #pragma once
 
 #include <acre/arenas/arena.hpp>

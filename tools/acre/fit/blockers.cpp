@@ -15,8 +15,8 @@ constexpr std::size_t max_blockers = 8;
 constexpr std::uint64_t objects_an_arena = 16;  // in the arenas that are looked at
 constexpr std::uint64_t min_arenas = 8;         // below, nothing is worth a look
 
-/// Looks, at the moment when most arenas are taken, at who lives in them: each arena is the fault of those in it, in equal
-/// parts. Where few live, they have outlived the others.
+/// Looks, at the moment when most arenas are taken, at who lives in them: each arena is the fault of those in it, in
+/// equal parts. Where few live, they have outlived the others.
 class blame_pass {
 public:
     struct site_blame {

@@ -1,4 +1,5 @@
-// Which sites keep arenas busy: their few objects outlive the rest, and an arena is used again only when nothing in it lives.
+// Which sites keep arenas busy: their few objects outlive the rest, and an arena is used again only when nothing in it
+// lives.
 #pragma once
 
 #include <cstdint>

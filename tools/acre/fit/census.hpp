@@ -1,5 +1,5 @@
-// What a fit must know of a selection before it tries anything: how many live at a time and how large they are; and what
-// follows for arenas and pools.
+// What a fit must know of a selection before it tries anything: how many live at a time and how large they are; and
+// what follows for arenas and pools.
 #pragma once
 
 #include <array>
@@ -56,7 +56,8 @@ struct census {
 /// Throws tool_error on a size or an alignment that no program can have.
 void require_possible(const event& e);
 
-/// Reads all events once. Memory in proportion to the live objects. Throws tool_error on sizes that no program can have.
+/// Reads all events once. Memory in proportion to the live objects. Throws tool_error on sizes that no program can
+/// have.
 census take_census(const event_source& source);
 
 /// What a trace says of an event's alignment, in bytes.

@@ -8,7 +8,8 @@
 
 namespace acre::tool {
 
-/// Calls its argument for each event, in order and the same each time. A free comes only of an object whose allocation came.
+/// Calls its argument for each event, in order and the same each time. A free comes only of an object whose allocation
+/// came.
 using event_source = std::function<void(const std::function<void(const event&)>&)>;
 
 /// Hands all events to a sink of event_pairing.

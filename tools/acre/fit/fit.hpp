@@ -1,7 +1,7 @@
 // How large each type must be for a selection of allocations: the whole of `acre fit` but its printing and its check.
 //
-// Give it the events of a selection; it reads them some four to eight times. Memory: 256 MiB at most for what it tries at once,
-// and some 100 bytes a live object.
+// Give it the events of a selection; it reads them some four to eight times. Memory: 256 MiB at most for what it tries
+// at once, and some 100 bytes a live object.
 //
 //     const fit_result result = fit([&](const auto& visit) { reader.for_each(visit); }, {}, site_of_stack);
 //     if (!result.multi_arena.empty()) use(result.multi_arena.best().arenas, result.multi_arena.best().bytes);

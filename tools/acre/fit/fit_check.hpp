@@ -1,7 +1,7 @@
 // Shows by a replay over the real types that what was found suffices, and that it is the least where that is said.
 //
-// The events are played as they are read, and nothing is written to the memory handed out, so that the replay takes no more
-// memory than the live objects need, however long the trace is and however large the arenas are.
+// The events are played as they are read, and nothing is written to the memory handed out, so that the replay takes no
+// more memory than the live objects need, however long the trace is and however large the arenas are.
 #pragma once
 
 #include <optional>

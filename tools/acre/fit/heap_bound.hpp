@@ -1,9 +1,9 @@
 // What a constant-time heap needs at worst, in whatever order allocations and frees come.
 //
-// The bound is that of half-fit, which takes fragments of powers of two: 2 M (1 + ceil(log2 n)) for M bytes alive at the peak
-// and a largest allocation of n of the smallest ones (J. Herter, "Timing-predictable memory allocation in hard real-time
-// systems", 2014; J. M. Robson, "Worst case fragmentation of first fit and best fit storage allocation strategies", 1977;
-// o1heap's documentation has both). The bookkeeping of a heap comes on top.
+// The bound is that of half-fit, which takes fragments of powers of two: 2 M (1 + ceil(log2 n)) for M bytes alive at
+// the peak and a largest allocation of n of the smallest ones (J. Herter, "Timing-predictable memory allocation in hard
+// real-time systems", 2014; J. M. Robson, "Worst case fragmentation of first fit and best fit storage allocation
+// strategies", 1977; o1heap's documentation has both). The bookkeeping of a heap comes on top.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
-// The events of a selection in 16 bytes each: a fit goes through them many times, and to decode the trace each time would take
-// longer than the fit.
+// The events of a selection in 16 bytes each: a fit goes through them many times, and to decode the trace each time
+// would take longer than the fit.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@
 
 namespace acre::tool {
 
-/// Memory in proportion to the objects that live at a time, and to a limit for the events, the others of which are in a file.
+/// Memory in proportion to the objects that live at a time, and to a limit for the events, the others of which are in a
+/// file.
 class kept_events {
 public:
     /// Reads all events once. Throws tool_error on sizes that no program can have.
     explicit kept_events(const event_source& from, std::size_t memory = spooled_list<std::uint64_t>::usual_memory);
 
-    /// The same events again, but for the stacks of frees; `tell` is told how much of them has been gone through. This object
-    /// must live longer.
+    /// The same events again, but for the stacks of frees; `tell` is told how much of them has been gone through. This
+    /// object must live longer.
     event_source source(std::function<void(double)> tell = {}) const;
 
 private:

@@ -34,7 +34,8 @@ struct multi_arena_front {
 /// Bytes that the type takes from upstream, its records included.
 std::uint64_t required_bytes(const acre::multi_arena_fit& pair, arena_sharing sharing);
 
-/// Sizes from that of the largest object to where few arenas are enough: two in each doubling, and more around the best.
+/// Sizes from that of the largest object to where few arenas are enough: two in each doubling, and more around the
+/// best.
 multi_arena_front find_front(const event_source& source, const census& of, const front_options& options = {});
 
 /// The size among those tried whose arenas hold about so many objects of average size.

@@ -1,8 +1,8 @@
 // An acre::multi_arena in numbers: where each allocation comes to lie, and how many arenas the recorded order needs.
 //
-// It follows refcounted_arenas.hpp, but never runs out of arenas. Empty arenas are all alike, so until it takes arena n + 1 it
-// does what a multi_arena of n arenas does until it refuses. So the most arenas that were taken at a time are exactly the
-// fewest with which nothing is refused: with one less, that request is.
+// It follows refcounted_arenas.hpp, but never runs out of arenas. Empty arenas are all alike, so until it takes arena n
+// + 1 it does what a multi_arena of n arenas does until it refuses. So the most arenas that were taken at a time are
+// exactly the fewest with which nothing is refused: with one less, that request is.
 #pragma once
 
 #include <acre/arenas/multi_arena.hpp>

@@ -1,5 +1,5 @@
-// An acre::concurrent_multi_arena whose threads all run in this one, in recorded order: the library's own mechanism, told
-// which thread calls.
+// An acre::concurrent_multi_arena whose threads all run in this one, in recorded order: the library's own mechanism,
+// told which thread calls.
 #pragma once
 
 #include <acre/arenas/concurrent_multi_arena.hpp>

@@ -14,8 +14,8 @@
 
 namespace acre::tool {
 
-/// The figures of the scopes of one name. What a run allocates is what its thread does, in scopes within it too. Where a
-/// scope is within another of the same name, that counts as a run of its own but what it allocates counts once.
+/// The figures of the scopes of one name. What a run allocates is what its thread does, in scopes within it too. Where
+/// a scope is within another of the same name, that counts as a run of its own but what it allocates counts once.
 struct scope_summary {
     std::string name;
     std::uint32_t number = 0;  // in trace_tables::scope_names

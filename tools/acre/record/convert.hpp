@@ -23,7 +23,8 @@ struct stop_cause {
 };
 stop_cause cause_of(raw::stop_reason reason);
 
-/// The clocks at a later moment than any in the log, so that its times can be told in nanoseconds; in doubt those of now.
+/// The clocks at a later moment than any in the log, so that its times can be told in nanoseconds; in doubt those of
+/// now.
 raw::clock_pair read_clocks();
 
 /// What the recorder took of the process's CPU time while it wrote the log. `end` as for convert.

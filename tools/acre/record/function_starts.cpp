@@ -11,7 +11,8 @@ namespace acre::tool {
 
 namespace {
 
-/// How the table begins: version, then the encodings of what follows (Linux Standard Base, "The .eh_frame_hdr section").
+/// How the table begins: version, then the encodings of what follows (Linux Standard Base, "The .eh_frame_hdr
+/// section").
 constexpr std::array<unsigned char, 4> usual_form{1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4,
                                                   DW_EH_PE_datarel | DW_EH_PE_sdata4};
 

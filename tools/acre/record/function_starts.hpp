@@ -1,5 +1,5 @@
-// Where the functions of a file begin that tells no names, by its unwind information, which stripped files keep: so that
-// all places in one function are known to be in one.
+// Where the functions of a file begin that tells no names, by its unwind information, which stripped files keep: so
+// that all places in one function are known to be in one.
 #pragma once
 
 #include <libelf.h>

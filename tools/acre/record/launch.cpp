@@ -24,7 +24,8 @@ namespace acre::tool {
 
 namespace {
 
-/// While the program runs, what the terminal sends to interrupt is left to it, and what asks this process to end is passed on.
+/// While the program runs, what the terminal sends to interrupt is left to it, and what asks this process to end is
+/// passed on.
 std::vector<signal_relay::rule> signals_of(const record_options& options) {
     std::vector<signal_relay::rule> rules{{SIGINT, 0}, {SIGQUIT, 0}, {SIGTERM, SIGTERM}, {SIGHUP, SIGHUP}};
     if (options.toggle_signal != 0) rules.push_back({options.toggle_signal, options.toggle_signal, true});

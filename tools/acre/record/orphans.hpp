@@ -14,8 +14,8 @@ public:
     orphan_watch(const orphan_watch&) = delete;
     orphan_watch& operator=(const orphan_watch&) = delete;
 
-    /// Those that run, each as "1234 (name)"; without a number where the system does not list them. Those that have ended
-    /// are waited for.
+    /// Those that run, each as "1234 (name)"; without a number where the system does not list them. Those that have
+    /// ended are waited for.
     static std::vector<std::string> still_running();
 
 private:

@@ -46,8 +46,8 @@ class raw_events {
 public:
     raw_events(const raw_reader& log, tick_clock clock) : log_{log}, clock_{clock} {}
 
-    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order. To be called twice:
-    /// threads are numbered by their first events, so that those of all marks have numbers only then.
+    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order. To be called
+    /// twice: threads are numbered by their first events, so that those of all marks have numbers only then.
     template <typename Visit, typename VisitMark>
     void for_each(Visit&& visit, VisitMark&& visit_mark) {
         begin();

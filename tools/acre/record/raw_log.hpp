@@ -1,8 +1,8 @@
 // The raw log: how the recorder inside the program leaves what it saw for `acre record` outside.
 //
-// A file is a head and chunks, each on a multiple of chunk_alignment. Threads write into chunks that are mapped, so that
-// nothing is lost however the program ends; a full one is copied to the end of the file and filled anew. So a row can be
-// in the file twice, and its thread and sequence number tell. Between chunks lies nothing but zeros.
+// A file is a head and chunks, each on a multiple of chunk_alignment. Threads write into chunks that are mapped, so
+// that nothing is lost however the program ends; a full one is copied to the end of the file and filled anew. So a row
+// can be in the file twice, and its thread and sequence number tell. Between chunks lies nothing but zeros.
 #pragma once
 
 #include <atomic>
@@ -165,7 +165,8 @@ inline constexpr char option_stacks = 's';         // followed by the number of 
 inline constexpr char option_sampling = 'n';       // followed by the period
 inline constexpr char option_toggle_signal = 't';  // followed by the number of the signal
 
-/// In the directory: logs are named PROCESS.IMAGE.raw; each process that went unrecorded adds its number, 4 bytes, here.
+/// In the directory: logs are named PROCESS.IMAGE.raw; each process that went unrecorded adds its number, 4 bytes,
+/// here.
 inline constexpr char unrecorded_name[] = "unrecorded";
 
 }  // namespace acre::raw

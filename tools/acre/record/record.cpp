@@ -188,8 +188,8 @@ public:
         return !error && space.available < raw::page_bytes ? raw::stop_reason::disk_full : raw::stop_reason::none;
     }
 
-    /// Throws tool_error before anything is written when what one of the traces would replace is not a trace. `end` may be all
-    /// zeros: unknown.
+    /// Throws tool_error before anything is written when what one of the traces would replace is not a trace. `end` may
+    /// be all zeros: unknown.
     record_result convert_all(std::uint32_t started, const trace_header& header, raw::clock_pair end) {
         std::vector<std::uint32_t> others;
         for (const auto& [process, logs] : logs_) {

@@ -1,5 +1,5 @@
-// Which scopes a thread is in, while its log is converted: ends that have no beginning are dropped, as in a forked child,
-// and so is what is nested too deeply for a trace.
+// Which scopes a thread is in, while its log is converted: ends that have no beginning are dropped, as in a forked
+// child, and so is what is nested too deeply for a trace.
 #pragma once
 
 #include <cstdint>

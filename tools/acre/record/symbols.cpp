@@ -213,8 +213,8 @@ void symbol_source::state::add_places(Dwarf_Die& unit, std::uint64_t address, st
     }
 }
 
-/// Only of symbols that say how far they reach: the nearest one would often be a wrong one. A function without a symbol is
-/// called by where it begins.
+/// Only of symbols that say how far they reach: the nearest one would often be a wrong one. A function without a symbol
+/// is called by where it begins.
 std::string symbol_source::state::name_at(std::uint64_t address) {
     GElf_Off offset = 0;
     GElf_Sym symbol{};

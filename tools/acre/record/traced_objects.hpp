@@ -1,5 +1,6 @@
-// The live objects of the resources that a program traces, while its log is converted. An address may be live in several
-// resources at a time: a pool's slab is an object of the arena beneath it, and its first slot lies at the same place.
+// The live objects of the resources that a program traces, while its log is converted. An address may be live in
+// several resources at a time: a pool's slab is an object of the arena beneath it, and its first slot lies at the same
+// place.
 #pragma once
 
 #include <cstdint>

@@ -67,8 +67,8 @@ private:
     Memory memory_;
 };
 
-/// RoundsUp: sizes to multiples of their alignment, without which the pools of libstdc++ before 15 do not align (GCC bug
-/// 118681).
+/// RoundsUp: sizes to multiples of their alignment, without which the pools of libstdc++ before 15 do not align (GCC
+/// bug 118681).
 template <typename Memory, thread_rule Threads, bool RoundsUp = false>
 struct standard {
     static constexpr bool takes_from_upstream = true;

@@ -70,8 +70,8 @@ private:
                 .without_frees = entries_[entry].without_frees};
     }
 
-    /// Finds out what memory it takes, and who cannot play the sequence at all, before the rounds begin. The loop has no
-    /// blocks that could be used.
+    /// Finds out what memory it takes, and who cannot play the sequence at all, before the rounds begin. The loop has
+    /// no blocks that could be used.
     void prepare(std::size_t entry) {
         const contender& entering = entries_[entry];
         if (entering.resource == loop_number) return;
@@ -101,7 +101,8 @@ private:
         return !standings_[entry].failed();
     }
 
-    /// Looking at the memory slows the play down, but what was slow then needs no second play to see that once is enough.
+    /// Looking at the memory slows the play down, but what was slow then needs no second play to see that once is
+    /// enough.
     void choose_repeats() {
         std::uint64_t once = standings_[system_place].last.nanoseconds;
         if (once < 2 * shortest_trial) once = host_.measure(request(system_place, trial_purpose::time)).nanoseconds;

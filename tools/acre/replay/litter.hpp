@@ -13,8 +13,8 @@
 
 namespace acre::tool {
 
-/// So many blocks that those the sequence has alive find their places among twenty times as many; few enough for a round
-/// to be short.
+/// So many blocks that those the sequence has alive find their places among twenty times as many; few enough for a
+/// round to be short.
 inline std::uint32_t litter_blocks(const sequence_view& sequence) {
     return std::clamp<std::uint32_t>(std::min(sequence.slots, 100'000U) * 20, 10'000, 1'000'000);
 }

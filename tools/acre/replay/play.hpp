@@ -13,9 +13,9 @@
 
 namespace acre::tool {
 
-/// What plays steps over a resource of type R with R's inline calls. Timed: blocks are only touched, once where a program
-/// would make an object in them, and once where it would destroy it; else they are also filled, or looked at, as the
-/// purpose of the trial wants it.
+/// What plays steps over a resource of type R with R's inline calls. Timed: blocks are only touched, once where a
+/// program would make an object in them, and once where it would destroy it; else they are also filled, or looked at,
+/// as the purpose of the trial wants it.
 template <typename R, typename Slots, bool Timed>
 class player {
 public:
@@ -26,8 +26,8 @@ public:
           without_frees_{request.without_frees},
           checks_{request.purpose == trial_purpose::check} {}
 
-    /// Plays the steps from `first` to `last`; the number of the step that failed, or of the next one to play, which is one
-    /// beyond `last` where that is the second half of a reallocation.
+    /// Plays the steps from `first` to `last`; the number of the step that failed, or of the next one to play, which is
+    /// one beyond `last` where that is the second half of a reallocation.
     std::size_t play(std::size_t first, std::size_t last) {
         std::size_t i = first;
         for (; i < last; ++i) {

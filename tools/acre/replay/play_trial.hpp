@@ -41,7 +41,8 @@ public:
     }
 
 private:
-    // How often the footprint is looked at, besides where most bytes live. On a heap of many free blocks a look is long.
+    // How often the footprint is looked at, besides where most bytes live. On a heap of many free blocks a look is
+    // long.
     static constexpr std::size_t footprint_samples = 16;
 
     void play_once(trial_result& result) {

@@ -9,8 +9,8 @@
 
 namespace acre::tool {
 
-/// Slots: constructed from (metered_upstream&), with take() and give(void*), for slots of `bytes` bytes. What they cannot
-/// serve goes to upstream.
+/// Slots: constructed from (metered_upstream&), with take() and give(void*), for slots of `bytes` bytes. What they
+/// cannot serve goes to upstream.
 template <typename Slots>
 class single_pool {
 public:
@@ -77,7 +77,8 @@ private:
         with_pool_of<0, pools>(bytes == 0 ? 0 : (bytes - 1) / step, use);
     }
 
-    /// Halves the pools until one is left: a few branches, of which a program of few sizes takes the same ones each time.
+    /// Halves the pools until one is left: a few branches, of which a program of few sizes takes the same ones each
+    /// time.
     template <std::size_t First, std::size_t Count, typename Use>
     [[gnu::always_inline]] void with_pool_of(std::size_t wanted, Use& use) noexcept {
         if constexpr (Count == 1) {

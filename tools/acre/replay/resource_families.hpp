@@ -1,5 +1,5 @@
-// The entries of resources(), by family; each family is a file of its own, for they take long to compile. All of them are
-// constants: a process that plays a trial needs them before main.
+// The entries of resources(), by family; each family is a file of its own, for they take long to compile. All of them
+// are constants: a process that plays a trial needs them before main.
 #pragma once
 
 #include <algorithm>

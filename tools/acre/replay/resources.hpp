@@ -42,8 +42,8 @@ struct resource_entry {
     std::span<const parameter_entry> parameters{};
     trial_result (*play)(const sequence_view&, const trial_request&) = nullptr;
 
-    /// The parameters with what was left open filled in for the sequence. More of them are tried after a failure, so that
-    /// `attempt` 0 is the smallest.
+    /// The parameters with what was left open filled in for the sequence. More of them are tried after a failure, so
+    /// that `attempt` 0 is the smallest.
     resource_parameters (*complete)(const resource_parameters&, const sequence_view&, unsigned attempt) = nullptr;
 
     /// Why it cannot play the sequence; empty when it can.

@@ -1,4 +1,5 @@
-// What is replayed: the allocations and frees of a trace, or of a part of it, as steps that cost next to nothing to read.
+// What is replayed: the allocations and frees of a trace, or of a part of it, as steps that cost next to nothing to
+// read.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// An array that grows and that other processes can map: what is built in it needs no copy to be handed over. As long as it is
-// short it lies in memory, beyond that in a file without a name.
+// An array that grows and that other processes can map: what is built in it needs no copy to be handed over. As long as
+// it is short it lies in memory, beyond that in a file without a name.
 #pragma once
 
 #include <sys/mman.h>

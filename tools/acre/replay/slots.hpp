@@ -1,4 +1,5 @@
-// Where the live objects of a sequence are while it is played: for one thread, and for several that wait for each other.
+// Where the live objects of a sequence are while it is played: for one thread, and for several that wait for each
+// other.
 #pragma once
 
 #include <sched.h>

@@ -1,4 +1,5 @@
-// Steps that lie in a file are brought into memory before they are played, while no clock runs, and let go of afterwards.
+// Steps that lie in a file are brought into memory before they are played, while no clock runs, and let go of
+// afterwards.
 #pragma once
 
 #include <sys/mman.h>

@@ -96,8 +96,8 @@ trial_result play_anew(const staged_files& files, const trial_request& request) 
     return result;
 }
 
-/// Before main, so that each program that replays (the command, its tests) can be started as a player, and with a heap in
-/// which nothing was allocated yet. What it uses needs no constructor of this program to have run.
+/// Before main, so that each program that replays (the command, its tests) can be started as a player, and with a heap
+/// in which nothing was allocated yet. What it uses needs no constructor of this program to have run.
 [[gnu::constructor]] void play_if_started_to(int count, char** arguments) {
     if (count != static_cast<int>(player_arguments) || std::string_view{arguments[0]} != player_name) return;
     const staged_files files{std::atoi(arguments[1]), std::atoi(arguments[2]), std::atoi(arguments[3])};

@@ -47,8 +47,8 @@ struct picture_limits {
     std::size_t max_threads = 4096;
 };
 
-/// `peak_bytes` is the most that was alive at a time, as trace_summary has it; `run` and `advices` say which scopes have
-/// generations.
+/// `peak_bytes` is the most that was alive at a time, as trace_summary has it; `run` and `advices` say which scopes
+/// have generations.
 run_picture draw_run(trace_reader& reader, const call_paths& paths, std::uint64_t peak_bytes, const history& run,
                      const std::vector<advice>& advices, const picture_limits& limits = {});
 

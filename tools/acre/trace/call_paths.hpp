@@ -70,8 +70,8 @@ public:
     /// Where a stack stands in the tree of functions.
     std::uint32_t node(std::uint32_t stack) const noexcept { return node_of_stack_[stack]; }
 
-    /// Where a free stands: at its end a function often jumps to free, and its own frame is gone from the stack. The call
-    /// that the stack ends with is then one that other stacks show to be a call of that function.
+    /// Where a free stands: at its end a function often jumps to free, and its own frame is gone from the stack. The
+    /// call that the stack ends with is then one that other stacks show to be a call of that function.
     std::uint32_t free_node(std::uint32_t stack) const noexcept { return free_node_of_stack_[stack]; }
 
     /// The deepest node above or at both.
@@ -80,8 +80,8 @@ public:
     /// The node itself, or the first above it, whose function is the program's own; 0 when there is none.
     std::uint32_t own_code(std::uint32_t node) const noexcept;
 
-    /// True when the node's function was called again, directly or through others, before it returned: its calls on a stack
-    /// are one node.
+    /// True when the node's function was called again, directly or through others, before it returned: its calls on a
+    /// stack are one node.
     bool is_recursive(std::uint32_t node) const noexcept { return nodes_[node].recursive; }
 
     /// True when `above` is `node` or above it.

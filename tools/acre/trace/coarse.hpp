@@ -6,8 +6,8 @@
 
 namespace acre::tool {
 
-/// The next number at or above `value` that has eight significant bits at most: there are about 7,000 of them, each less
-/// than 1 % above what it stands for.
+/// The next number at or above `value` that has eight significant bits at most: there are about 7,000 of them, each
+/// less than 1 % above what it stands for.
 constexpr std::uint64_t coarse(std::uint64_t value) noexcept {
     constexpr int kept_bits = 8;
     const int shift = static_cast<int>(std::bit_width(value)) - kept_bits;

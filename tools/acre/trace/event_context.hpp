@@ -1,4 +1,5 @@
-// What the writer and the reader of a trace both know at an event, so that the file need only say what they cannot guess.
+// What the writer and the reader of a trace both know at an event, so that the file need only say what they cannot
+// guess.
 //
 // Every guess is what happened the last time that things looked the same: after the thread's last stack, at this stack,
 // or beside the object that was freed last.
@@ -35,8 +36,9 @@ public:
     std::uint64_t guess_size(std::uint32_t stack) const noexcept { return at(stack).size; }
     std::uint8_t guess_alignment(std::uint32_t stack) const noexcept { return at(stack).alignment_log2; }
 
-    /// The object that a free means: a neighbour of the one that its thread freed last, the newest of all, or a neighbour
-    /// among its site's objects of the one that its thread, or its stack, freed last. Some may not live any more.
+    /// The object that a free means: a neighbour of the one that its thread freed last, the newest of all, or a
+    /// neighbour among its site's objects of the one that its thread, or its stack, freed last. Some may not live any
+    /// more.
     objects guess_objects(std::uint32_t thread, std::uint32_t stack) const noexcept {
         const live_objects::neighbours& of_thread = at(thread_place(thread)).freed;
         const stack_memory& of_stack = at(stack);

@@ -1,4 +1,5 @@
-// What is known of each live object, by its number: memory in proportion to the objects that live, not to all there were.
+// What is known of each live object, by its number: memory in proportion to the objects that live, not to all there
+// were.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // The words of a trace: what the recorder hands over, what the trace file holds and what every command reads.
 //
 // A trace is one run of one program: a header, the modules that were loaded, the frames and the call tree that the
-// program's stacks form, the events in the order in which they happened, and marks between them. An object is one successful allocation;
-// objects are numbered from 0 in the order of their allocation, and a free refers to its object by that number, so no
-// address is kept. A realloc that succeeds is two events, a release and an acquisition of another object, both marked
-// `operation::realloc`.
+// program's stacks form, the events in the order in which they happened, and marks between them. An object is one
+// successful allocation; objects are numbered from 0 in the order of their allocation, and a free refers to its object
+// by that number, so no address is kept. A realloc that succeeds is two events, a release and an acquisition of another
+// object, both marked `operation::realloc`.
 #pragma once
 
 #include <algorithm>

@@ -37,24 +37,24 @@ public:
     /// Told how much of the events has been read, from 0 to 1, now and then during for_each.
     void on_progress(std::function<void(double)> tell) { tell_ = std::move(tell); }
 
-    /// Calls `visit(const event&)` for each event in order; the marks are checked before, if they have not been. Memory: a
-    /// chunk and 61 to 123 bytes a live object.
+    /// Calls `visit(const event&)` for each event in order; the marks are checked before, if they have not been.
+    /// Memory: a chunk and 61 to 123 bytes a live object.
     template <typename Visit>
     void for_each(Visit&& visit) {
         if (!marks_are_sound_) for_each_mark([](const mark&) {});
         for_each_event(visit);
     }
 
-    /// Calls `visit(const mark&)` for each mark in order: those that stand before an event have its number at most. A scope
-    /// that ends is the innermost of its thread. Memory: a chunk and 4 bytes for a scope that a thread is in.
+    /// Calls `visit(const mark&)` for each mark in order: those that stand before an event have its number at most. A
+    /// scope that ends is the innermost of its thread. Memory: a chunk and 4 bytes for a scope that a thread is in.
     template <typename Visit>
     void for_each_mark(Visit&& visit) {
         mark_stream stream;
         while (const std::optional<mark> next = take_mark(stream)) visit(*next);
     }
 
-    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, all in their order. Memory:
-    /// that of both functions above.
+    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, all in their order.
+    /// Memory: that of both functions above.
     template <typename Visit, typename VisitMark>
     void for_each(Visit&& visit, VisitMark&& visit_mark) {
         mark_stream marks;

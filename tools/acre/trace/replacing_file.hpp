@@ -19,7 +19,8 @@ enum class written_file : std::uint8_t { trace, other };
 /// however that ends, where the file system can do that. Every failure throws tool_error.
 class replacing_file {
 public:
-    /// Refuses a name that must not be replaced by a file, and a recording unless a trace is written; follows symbolic links.
+    /// Refuses a name that must not be replaced by a file, and a recording unless a trace is written; follows symbolic
+    /// links.
     explicit replacing_file(const std::filesystem::path& path, written_file what = written_file::other);
     ~replacing_file();
     replacing_file(const replacing_file&) = delete;

@@ -32,8 +32,8 @@ public:
     std::uint64_t size() const noexcept { return size_; }
     bool is_in_memory() const noexcept { return blocks_in_file_ == 0; }
 
-    /// Calls `visit(const T&)` for each element in order, to the end or until it returns false; may be called again, and by
-    /// several at a time.
+    /// Calls `visit(const T&)` for each element in order, to the end or until it returns false; may be called again,
+    /// and by several at a time.
     template <typename Visit>
     void for_each(Visit&& visit) const {
         const auto visit_all = [&](const std::vector<T>& block) {

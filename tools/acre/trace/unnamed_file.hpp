@@ -22,7 +22,8 @@ public:
         std::swap(directory_, other.directory_);
     }
 
-    /// Appends; the first time makes the file, in $TMPDIR or else in /var/tmp. Throws tool_error when that cannot be done.
+    /// Appends; the first time makes the file, in $TMPDIR or else in /var/tmp. Throws tool_error when that cannot be
+    /// done.
     void write(std::span<const std::byte> bytes);
 
     /// Reads what was written at that offset; all of it must be there.

@@ -1,8 +1,8 @@
-// How requests fit equal arenas that begin at multiples of a granule of 16 bytes: sizes rounded, padding at worst, and how
-// many arenas so many allocations need.
+// How requests fit equal arenas that begin at multiples of a granule of 16 bytes: sizes rounded, padding at worst, and
+// how many arenas so many allocations need.
 //
-// Used by acre::multi_arena and acre::concurrent_multi_arena, not directly. Cost: a handful of instructions each, no state;
-// nothing wraps. Everything is constexpr.
+// Used by acre::multi_arena and acre::concurrent_multi_arena, not directly. Cost: a handful of instructions each, no
+// state; nothing wraps. Everything is constexpr.
 #pragma once
 
 #include <acre/core/alignment.hpp>
@@ -26,8 +26,8 @@ struct bump_arithmetic {
         return ((bytes - 1) | (granule - 1)) + 1;
     }
 
-    /// True when `bytes` bytes, and not none, fit `room` bytes: a request for no bytes is taken for a huge one, which leaves
-    /// it to the rare paths.
+    /// True when `bytes` bytes, and not none, fit `room` bytes: a request for no bytes is taken for a huge one, which
+    /// leaves it to the rare paths.
     static constexpr bool fits(std::size_t bytes, std::size_t room) noexcept { return bytes - 1 < room; }
 
     /// True for the alignments that every start in an arena has.

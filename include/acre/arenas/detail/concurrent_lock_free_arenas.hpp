@@ -1,5 +1,5 @@
-// The face that acre::concurrent_multi_arena and acre::inline_concurrent_multi_arena have in common: a resource whose calls
-// find what the calling thread has open.
+// The face that acre::concurrent_multi_arena and acre::inline_concurrent_multi_arena have in common: a resource whose
+// calls find what the calling thread has open.
 //
 // Use those, not this. The mechanism is acre::lock_free_arenas. Thread-safe, but for reset and the end.
 #pragma once
@@ -19,8 +19,8 @@ class concurrent_lock_free_arenas : public lock_free_arenas<Storage> {
     using typename base::part;
 
 public:
-    /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment. Any thread
-    /// may call it. Constant time, but for steps that other threads make vain.
+    /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment. Any
+    /// thread may call it. Constant time, but for steps that other threads make vain.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         void* p;
         if (place_in_open(bytes, alignment, p)) [[likely]]
@@ -36,15 +36,17 @@ public:
         return try_allocate_slow(bytes, alignment);
     }
 
-    /// Takes storage back that any thread allocated; null is a no-op. Constant time: one atomic operation at most, unless the
-    /// arena becomes free. Aborts with a sentence on a pointer that is not of this; one deallocation more than allocations
-    /// in an arena does when the arena is closed or begun again, unless new allocations have made up for it.
+    /// Takes storage back that any thread allocated; null is a no-op. Constant time: one atomic operation at most,
+    /// unless the arena becomes free. Aborts with a sentence on a pointer that is not of this; one deallocation more
+    /// than allocations in an arena does when the arena is closed or begun again, unless new allocations have made up
+    /// for it.
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
         this->give_back(this_part(), p, bytes);
     }
 
-    /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one in the arena that this thread
-    /// has open while there is room behind it, and for any when it shrinks. False, and nothing changed, when it cannot.
+    /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one in the arena that this
+    /// thread has open while there is room behind it, and for any when it shrinks. False, and nothing changed, when it
+    /// cannot.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         return this->resize(this_part(), p, old_bytes, new_bytes);
     }

@@ -1,14 +1,16 @@
-// The mechanism under acre::concurrent_multi_arena and acre::inline_concurrent_multi_arena: equal arenas, one of which each
-// thread has open for itself, and counts that any thread settles.
+// The mechanism under acre::concurrent_multi_arena and acre::inline_concurrent_multi_arena: equal arenas, one of which
+// each thread has open for itself, and counts that any thread settles.
 //
-// Use those, not this: they find what a thread has, which here is a parameter. A `Storage` says where the bytes lie and how
-// many arenas of how many bytes they are. `Atomic` is std::atomic; tests/model runs the same code with one that tries all
-// interleavings.
+// Use those, not this: they find what a thread has, which here is a parameter. A `Storage` says where the bytes lie and
+// how many arenas of how many bytes they are. `Atomic` is std::atomic; tests/model runs the same code with one that
+// tries all interleavings.
 //
 // What holds, whatever the interleaving:
-//  - An arena is in the list of free ones, or open in one thread's part, or the shared one, or closed with allocations that
+//  - An arena is in the list of free ones, or open in one thread's part, or the shared one, or closed with allocations
+//  that
 //    live, or in the hands of the one thread that is about to make it one of these. Never two of them.
-//  - Its count is `bias - freed by others` while it is open, and then the allocations that live. Who takes it to zero, by a
+//  - Its count is `bias - freed by others` while it is open, and then the allocations that live. Who takes it to zero,
+//  by a
 //    free or by closing it, puts the arena into the list: exactly one thread does.
 //  - A thread's part counts what it allocated in its open arena less what it freed there itself, so those frees need no
 //    atomic operation; the arena is empty when that equals what others freed.
@@ -37,8 +39,8 @@ struct alignas(64) shared_arena_record {
     Atomic<std::uint32_t> link{0};  // to the next free one
 };
 
-/// What one thread has open, on a cache line of its own. Written by that thread alone, and atomic since others ask for it:
-/// relaxed, as it is numbers to look at.
+/// What one thread has open, on a cache line of its own. Written by that thread alone, and atomic since others ask for
+/// it: relaxed, as it is numbers to look at.
 template <template <class> class Atomic = std::atomic>
 struct alignas(64) thread_arena {
     /// An address that no offset of a pointer from it is small for.
@@ -80,8 +82,8 @@ public:
     /// True when `p` points into the storage. Constant time.
     bool owns(const void* p) const noexcept { return offset_of(p) < capacity(); }
 
-    /// Number of allocations not yet taken back: exact while no other thread allocates or frees, else near it. Linear in the
-    /// arenas.
+    /// Number of allocations not yet taken back: exact while no other thread allocates or frees, else near it. Linear
+    /// in the arenas.
     std::size_t allocations() const noexcept {
         std::int64_t live = 0;
         for (std::size_t index = 0; index < this->arenas(); ++index) live += record(index).count.settled();
@@ -99,8 +101,8 @@ public:
         return busy;
     }
 
-    /// Bytes handed out, rounding and padding included; an arena that no thread has open any more counts whole. As exact as
-    /// allocations(). Linear in the arenas.
+    /// Bytes handed out, rounding and padding included; an arena that no thread has open any more counts whole. As
+    /// exact as allocations(). Linear in the arenas.
     std::size_t used() const noexcept {
         std::size_t bytes = 0;
         for (std::size_t index = 0; index < this->arenas(); ++index) {
@@ -123,7 +125,8 @@ public:
         return arenas + !exact;
     }
 
-    /// Takes everything back: all that was handed out is void. No other thread may use it meanwhile. Linear in the arenas.
+    /// Takes everything back: all that was handed out is void. No other thread may use it meanwhile. Linear in the
+    /// arenas.
     void reset() noexcept {
         poison(this->bytes(), capacity());
         for (std::size_t index = 0; index < this->part_count(); ++index) forget(this->parts()[index]);
@@ -153,8 +156,8 @@ protected:
         idle_parts_.push(part_links(), static_cast<std::uint32_t>(&left - this->parts()));
     }
 
-    /// The hot path: sets `p` to `bytes` bytes, not none, aligned to `alignment`; false when the arena that `mine` has open
-    /// has no room, or something else is unusual.
+    /// The hot path: sets `p` to `bytes` bytes, not none, aligned to `alignment`; false when the arena that `mine` has
+    /// open has no room, or something else is unusual.
     [[gnu::always_inline]] static bool place_in_open(part& mine, std::size_t bytes, void*& p) noexcept {
         const std::uintptr_t start = mine.position.load(std::memory_order_relaxed);
         if (!fit::fits(bytes, mine.end - start)) [[unlikely]]
@@ -184,8 +187,8 @@ protected:
         return place_in_next(*mine, next, bytes, alignment);
     }
 
-    /// Takes back what any thread allocated; null is a no-op. The hot path is the free of what the thread has in its open
-    /// arena, where null is not.
+    /// Takes back what any thread allocated; null is a no-op. The hot path is the free of what the thread has in its
+    /// open arena, where null is not.
     [[gnu::always_inline]] void give_back(part* mine, void* p, std::size_t bytes) noexcept {
         if (mine == nullptr || reinterpret_cast<std::uintptr_t>(p) - mine->start >= this->arena_bytes()) [[unlikely]]
             return give_back_slow(p, bytes);
@@ -199,8 +202,8 @@ protected:
             mine->position.store(reinterpret_cast<std::uintptr_t>(p), std::memory_order_relaxed);
     }
 
-    /// Makes an allocation longer or shorter where it is: possible for the last one in the thread's open arena while that has
-    /// room, and for any when it shrinks. False, and nothing changed, when it cannot.
+    /// Makes an allocation longer or shorter where it is: possible for the last one in the thread's open arena while
+    /// that has room, and for any when it shrinks. False, and nothing changed, when it cannot.
     bool resize(part* mine, void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         const auto start = reinterpret_cast<std::uintptr_t>(p);
         if (mine == nullptr || start - mine->start >= this->arena_bytes() || !is_last(*mine, p, old_bytes))
@@ -271,8 +274,8 @@ private:
         return true;
     }
 
-    // The first allocation in an arena that is this thread's alone; of it and the one that is open, the one with more room
-    // left is open from then on.
+    // The first allocation in an arena that is this thread's alone; of it and the one that is open, the one with more
+    // room left is open from then on.
     void* place_in_next(part& mine, std::uint32_t next, std::size_t bytes, std::size_t alignment) noexcept {
         const std::uintptr_t start = align_up(start_of(next), alignment);
         const std::uintptr_t end = start_of(next) + this->arena_bytes();
@@ -334,8 +337,8 @@ private:
         if (before == 1) free_arenas_.push(arena_links(), static_cast<std::uint32_t>(index));
     }
 
-    // Where threads allocate that have no arena open, since there are too few. Tried again only when another thread changed
-    // the place meanwhile.
+    // Where threads allocate that have no arena open, since there are too few. Tried again only when another thread
+    // changed the place meanwhile.
     void* place_in_shared(std::size_t bytes, std::size_t alignment) noexcept {
         for (;;) {
             const place seen = shared_.look();
@@ -395,8 +398,8 @@ private:
         (void)shared_.replace(seen, {seen.arena, seen.allocations, align_up(first, shared_.unit()), seen.put});
     }
 
-    // All that was allocated was freed, and what is allocated is counted on: so no exchange that was prepared before this
-    // one can follow it.
+    // All that was allocated was freed, and what is allocated is counted on: so no exchange that was prepared before
+    // this one can follow it.
     void begin_shared_again(const place& seen) noexcept {
         (void)shared_.replace(seen, {seen.arena, seen.allocations, 0, seen.put});
     }

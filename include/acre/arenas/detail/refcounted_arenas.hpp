@@ -1,17 +1,17 @@
-// The mechanism under acre::multi_arena and acre::inline_multi_arena: equal arenas in one piece of storage, each of which
-// counts its live allocations.
+// The mechanism under acre::multi_arena and acre::inline_multi_arena: equal arenas in one piece of storage, each of
+// which counts its live allocations.
 //
 // Use those, not this. A `Storage` says where the bytes lie and how many arenas of how many bytes they are; where it
 // knows them at compile time the compiler does.
 //
-// Why it is constant time: allocating moves the position of the arena in use; when that is full, an empty one comes from
-// a list. Freeing finds its arena by dividing, counts down, and puts the arena back in the list when nothing is left. The
-// last allocation of an arena is given back at once, so that pairs of allocate and deallocate use no room up.
-// Which arena stays in use is decided by the room left, so a short-lived large block does not pin an arena of its own for
-// the small long-lived ones that come after it.
+// Why it is constant time: allocating moves the position of the arena in use; when that is full, an empty one comes
+// from a list. Freeing finds its arena by dividing, counts down, and puts the arena back in the list when nothing is
+// left. The last allocation of an arena is given back at once, so that pairs of allocate and deallocate use no room up.
+// Which arena stays in use is decided by the room left, so a short-lived large block does not pin an arena of its own
+// for the small long-lived ones that come after it.
 //
-// The idea of arenas that count is that of published multi-arenas; the list of what is empty, the order in which room is
-// used and the numbers of 64 bits are what those lacked.
+// The idea of arenas that count is that of published multi-arenas; the list of what is empty, the order in which room
+// is used and the numbers of 64 bits are what those lacked.
 #pragma once
 
 #include <acre/arenas/detail/bump_arithmetic.hpp>
@@ -125,7 +125,8 @@ public:
     /// Bytes of all arenas.
     std::size_t capacity() const noexcept { return this->arenas() * this->arena_bytes(); }
 
-    /// Bytes handed out, rounding and padding and what was freed in arenas still busy included. Linear in the arenas used.
+    /// Bytes handed out, rounding and padding and what was freed in arenas still busy included. Linear in the arenas
+    /// used.
     std::size_t used() const noexcept {
         return sum([this](const arena_record& each) { return each.position + this->arena_bytes() - each.end; });
     }
@@ -197,7 +198,8 @@ private:
         return total;
     }
 
-    // The hot path. Positions and ends are multiples of the granule, so `bytes` fitting means that `bytes` rounded up fits.
+    // The hot path. Positions and ends are multiples of the granule, so `bytes` fitting means that `bytes` rounded up
+    // fits.
     [[gnu::always_inline]] bool place_in_active(std::size_t bytes, void*& p) noexcept {
         if (active_ == nullptr) [[unlikely]]
             return false;
@@ -246,8 +248,8 @@ private:
         return popped;
     }
 
-    // Out of line: once an arena. Here the request fits an arena and none is kept open; all else is looked at in full by the
-    // rare functions.
+    // Out of line: once an arena. Here the request fits an arena and none is kept open; all else is looked at in full
+    // by the rare functions.
     [[gnu::noinline]] void* allocate_in_next(std::size_t bytes) {
         if (void* p = place_in_next(bytes)) [[likely]]
             return p;
@@ -288,8 +290,8 @@ private:
         return next == nullptr ? nullptr : place_first(*next, bytes, alignment);
     }
 
-    // The arena in use is not empty, or it would have served the request; of it and the next, the one with more room left
-    // is used on.
+    // The arena in use is not empty, or it would have served the request; of it and the next, the one with more room
+    // left is used on.
     [[gnu::always_inline]] void* place_first(arena_record& next, std::size_t bytes, std::size_t alignment) noexcept {
         // Arenas begin at multiples of the granule.
         const std::uintptr_t start = alignment <= granule ? next.position : align_up(next.position, alignment);
@@ -352,8 +354,8 @@ private:
 
     static std::size_t room(const arena_record& in) noexcept { return in.end - in.position; }
 
-    // Of the arena in use and `added`, the one with more room left is used next; the other is kept if that has more room
-    // than one of those kept.
+    // Of the arena in use and `added`, the one with more room left is used next; the other is kept if that has more
+    // room than one of those kept.
     void use(arena_record& added) noexcept {
         added.link = arena_record::taken;
         ++taken_;

@@ -1,5 +1,5 @@
-// Where the next allocation goes in an arena that several threads allocate from: which arena, how much of it is taken, by
-// how many allocations, all in one word that is exchanged at once.
+// Where the next allocation goes in an arena that several threads allocate from: which arena, how much of it is taken,
+// by how many allocations, all in one word that is exchanged at once.
 //
 // Used by acre::concurrent_multi_arena, not directly, for threads that have no arena of their own.
 //
@@ -7,8 +7,8 @@
 //
 // Allocations are counted up while an arena is in use here, and never down, and a word says how often an arena was put
 // here; so what is prepared for an empty arena never meets one in which something lives, until both counts have wrapped
-// while one thread was stopped between its look and its exchange. There are 16 bits at least for the second, and more of
-// both in what the number of the arena and the bytes taken leave of 64: 28 and 20 for 64 arenas of 4 KiB.
+// while one thread was stopped between its look and its exchange. There are 16 bits at least for the second, and more
+// of both in what the number of the arena and the bytes taken leave of 64: 28 and 20 for 64 arenas of 4 KiB.
 #pragma once
 
 #include <acre/core/alignment.hpp>
@@ -45,8 +45,8 @@ public:
         clear();
     }
 
-    /// True when unit() is no more than allocations take anyway: for arenas below 16 MiB where there are 64 of them, 128 MiB
-    /// where there is one.
+    /// True when unit() is no more than allocations take anyway: for arenas below 16 MiB where there are 64 of them,
+    /// 128 MiB where there is one.
     static constexpr bool is_exact(std::size_t arenas, std::size_t arena_bytes) noexcept {
         return units_bits(arena_bytes / default_alignment) <= max_units_bits(arenas);
     }
@@ -62,8 +62,8 @@ public:
     /// that on.
     place look() const noexcept { return unpacked(word_.load(std::memory_order_acquire)); }
 
-    /// Puts `wanted` in the place of `seen`; false when that is no longer there. Release: see look. Acquire: the same as
-    /// in look, of which this is the last. A thread that fails looks again, so that needs no order.
+    /// Puts `wanted` in the place of `seen`; false when that is no longer there. Release: see look. Acquire: the same
+    /// as in look, of which this is the last. A thread that fails looks again, so that needs no order.
     bool replace(const place& seen, const place& wanted) noexcept {
         std::uint64_t expected = packed(seen);
         return word_.compare_exchange_strong(expected, packed(wanted), std::memory_order_acq_rel,
@@ -72,8 +72,8 @@ public:
     /// True when `seen` is still there. Relaxed: nothing is read because of it.
     bool is_still(const place& seen) const noexcept { return word_.load(std::memory_order_relaxed) == packed(seen); }
 
-    /// True when this arena is there, of which there is one at least: in less time than look() takes. Relaxed: who finds it
-    /// there looks.
+    /// True when this arena is there, of which there is one at least: in less time than look() takes. Relaxed: who
+    /// finds it there looks.
     bool holds(std::size_t arena) const noexcept {
         return word_.load(std::memory_order_relaxed) >> arena_shift_ == arena;
     }

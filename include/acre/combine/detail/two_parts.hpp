@@ -1,8 +1,8 @@
 // What resources made of two others have in common: how they are constructed, and what holds of both together. Used by
 // acre::fallback and acre::segregate, not directly.
 //
-// A part is held, or referred to where its type is a reference: fallback<arena&, heap>. Each member is there when both parts
-// have it.
+// A part is held, or referred to where its type is a reference: fallback<arena&, heap>. Each member is there when both
+// parts have it.
 #pragma once
 
 #include <acre/core/resource.hpp>

@@ -11,8 +11,8 @@
 
 namespace acre::detail {
 
-/// A T constructed from `arguments` at `place`. When the constructor throws, `give_back()` is called and the exception goes
-/// on. Null for null where there are no exceptions: then the storage could not be had.
+/// A T constructed from `arguments` at `place`. When the constructor throws, `give_back()` is called and the exception
+/// goes on. Null for null where there are no exceptions: then the storage could not be had.
 template <class T, class GiveBack, class... Arguments>
 T* construct_at_or(void* place, [[maybe_unused]] GiveBack give_back, Arguments&&... arguments) {
     if (!exceptions_enabled && place == nullptr) return nullptr;

@@ -1,10 +1,10 @@
-// Locks that are held around a fork, so that the child never finds one locked by a thread that it does not have, nor the
-// data behind it half changed.
+// Locks that are held around a fork, so that the child never finds one locked by a thread that it does not have, nor
+// the data behind it half changed.
 //
-// Used by the concurrent resources, not directly. Their locks are taken in the order in which they themselves take them:
-// the newest object first, since a resource is made after its upstream and holds its own lock while it asks upstream;
-// those of static resources last, since these may be anyone's upstream, from the first use on. So an upstream must not
-// make or end a concurrent resource while it serves a request.
+// Used by the concurrent resources, not directly. Their locks are taken in the order in which they themselves take
+// them: the newest object first, since a resource is made after its upstream and holds its own lock while it asks
+// upstream; those of static resources last, since these may be anyone's upstream, from the first use on. So an upstream
+// must not make or end a concurrent resource while it serves a request.
 //
 // Cost: adding and removing take a lock of the process; a fork takes all. What a child finds is whole, except when
 // another thread made the first concurrent resource of the program at the very moment of the fork.
@@ -77,7 +77,8 @@ public:
         link(process.newest, owner, in_child);
     }
 
-    /// The same for a static resource, for ever and once: more calls change nothing. Locks of other resources may be held.
+    /// The same for a static resource, for ever and once: more calls change nothing. Locks of other resources may be
+    /// held.
     void guard_static(spin_lock& guarded, void* owner, child_function in_child) noexcept {
         handle_forks();
         const std::lock_guard lock{process.statics_lock};

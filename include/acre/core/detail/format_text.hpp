@@ -9,8 +9,8 @@
 
 namespace acre::detail {
 
-/// The text that `pattern` and `arguments` make, followed by a zero byte that is not part of the view, in the storage that
-/// `allocate(bytes)` gives. A view whose data() is null when that is null.
+/// The text that `pattern` and `arguments` make, followed by a zero byte that is not part of the view, in the storage
+/// that `allocate(bytes)` gives. A view whose data() is null when that is null.
 template <class Allocate>
 [[gnu::format(printf, 2, 0)]] std::string_view format_text(Allocate allocate, const char* pattern,
                                                            std::va_list arguments) {

@@ -10,7 +10,8 @@
 //   void freed(p, bytes)          before storage goes back
 //   void unreserve(bytes), resized(p, old_bytes, new_bytes)   growing in place failed, or went well
 //   void all_freed(), mark(), rewind(mark)                    all at once
-//   is_watching(), working(), pausing()   whether it does, and objects that live while R works to serve a request, and while within that the program's
+//   is_watching(), working(), pausing()   whether it does, and objects that live while R works to serve a request, and
+//   while within that the program's
 //                                 own constructors run; or, as base, unwatched_work
 #pragma once
 

@@ -32,8 +32,8 @@ public:
 
     ~per_thread() { end(); }
 
-    /// When this returns, `ended` is not running and is not called any more; nothing is found and nothing can be kept. No
-    /// other thread may look for anything meanwhile.
+    /// When this returns, `ended` is not running and is not called any more; nothing is found and nothing can be kept.
+    /// No other thread may look for anything meanwhile.
     void end() noexcept { registry().remove(*this); }
 
     /// As end, but from then on things can be kept anew.

@@ -1,5 +1,5 @@
-// What a resource's type says about itself beyond the concept (its options, its slots, its objects), for types that wrap
-// a resource and keep its interface. Used by them, not directly.
+// What a resource's type says about itself beyond the concept (its options, its slots, its objects), for types that
+// wrap a resource and keep its interface. Used by them, not directly.
 #pragma once
 
 #include <acre/core/resource.hpp>

@@ -1,6 +1,7 @@
 // The open scopes of an acre::statistics, each with the counts of its own. Used by acre::statistics, not directly.
 //
-// Cost: one more set of counts a call; about 100 bytes of an upstream of its own an open scope. Not thread-safe. Movable.
+// Cost: one more set of counts a call; about 100 bytes of an upstream of its own an open scope. Not thread-safe.
+// Movable.
 #pragma once
 
 #include <acre/core/error.hpp>

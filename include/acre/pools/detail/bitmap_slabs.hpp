@@ -1,4 +1,5 @@
-// The mechanism under every pool of acre: slots of one size in slabs, with a map of the free ones in each slab's header.
+// The mechanism under every pool of acre: slots of one size in slabs, with a map of the free ones in each slab's
+// header.
 //
 // Use a pool, not this: acre::pool, acre::object_pool and acre::multi_pool are made of it. It is told the geometry on
 // each call, so that a pool of a compile-time size pays for constants only.
@@ -70,8 +71,8 @@ public:
     /// A free slot from another group or slab, or null when upstream has none. Out of line: once in 64 allocations.
     [[gnu::noinline]] void* refill(const slab_geometry& geometry, resource_ref upstream,
                                    const slab_limits& limits) noexcept {
-        // A slab is used up before the next one is begun, and they take turns in the order in which they got free slots:
-        // where frees mirror allocations, that is the order in which the cache forgets them, last one first.
+        // A slab is used up before the next one is begun, and they take turns in the order in which they got free
+        // slots: where frees mirror allocations, that is the order in which the cache forgets them, last one first.
         while (!gather(geometry)) {
             if (available_ == nullptr && !add_slab(geometry, upstream, limits)) return nullptr;
         }
@@ -89,8 +90,8 @@ public:
         mark_free(geometry, name, home, geometry.slot_index(address), p);
     }
 
-    /// The same where no more of the geometry is known when compiling than the size of the slabs: the rest is in the slab's
-    /// header.
+    /// The same where no more of the geometry is known when compiling than the size of the slabs: the rest is in the
+    /// slab's header.
     template <std::size_t SlabBytes>
     [[gnu::always_inline]] void give_back_in(const slab_geometry& geometry, const char* name, void* p) noexcept {
         assert(geometry.slab_bytes == SlabBytes);
@@ -253,8 +254,9 @@ public:
         return max_slabs_a_region * geometry.slab_bytes;
     }
 
-    /// Bytes of a buffer aligned to a slab that has room for `count` slots, the gaps behind the short first slabs included:
-    /// where several slabs at once do not fit, they are asked for one by one. SIZE_MAX when there cannot be so many.
+    /// Bytes of a buffer aligned to a slab that has room for `count` slots, the gaps behind the short first slabs
+    /// included: where several slabs at once do not fit, they are asked for one by one. SIZE_MAX when there cannot be
+    /// so many.
     static constexpr std::size_t required_buffer_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
         if (count == 0) return 0;
         if (count > max_request / 2 / geometry.slot_bytes) return SIZE_MAX;
@@ -270,8 +272,8 @@ public:
         }
     }
 
-    /// Bytes asked of upstream, in all, by the time `count` slots have been handed out for the first time. SIZE_MAX when
-    /// there cannot be so many.
+    /// Bytes asked of upstream, in all, by the time `count` slots have been handed out for the first time. SIZE_MAX
+    /// when there cannot be so many.
     static constexpr std::size_t required_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
         if (count > max_request / 2 / geometry.slot_bytes) return SIZE_MAX;
         std::size_t bytes = 0;
@@ -392,8 +394,8 @@ private:
         return bits & ~rest;
     }
 
-    // Makes the free slots of the next group of the first slab in the list, or the lowest of them, those that are handed
-    // out next. False when there is none: then the slab has left its place at the head.
+    // Makes the free slots of the next group of the first slab in the list, or the lowest of them, those that are
+    // handed out next. False when there is none: then the slab has left its place at the head.
     bool gather(const slab_geometry& geometry) noexcept {
         if (available_ == nullptr) return false;
         std::size_t group = next_group_;
@@ -441,21 +443,22 @@ private:
     static constexpr std::size_t max_slabs_a_region = 16;
     static constexpr std::size_t slabs_until_steady = 32 * max_slabs_a_region;
 
-    // Bytes of the next slab when `slabs` slabs exist. They double up to the full size, so that a pool of a few objects, or
-    // a size class that is hardly used, holds little more than it needs.
+    // Bytes of the next slab when `slabs` slabs exist. They double up to the full size, so that a pool of a few
+    // objects, or a size class that is hardly used, holds little more than it needs.
     static constexpr std::size_t slab_bytes(const slab_geometry& geometry, std::size_t slabs) noexcept {
         std::size_t bytes = geometry.first_slab_bytes;
         for (; slabs >= 1 && bytes < geometry.slab_bytes; --slabs) bytes *= 2;
         return bytes;
     }
 
-    // Bytes to ask of upstream then: single slabs, and a pool that is large already grows by about 3 % at a time, up to 16
-    // slabs.
+    // Bytes to ask of upstream then: single slabs, and a pool that is large already grows by about 3 % at a time, up to
+    // 16 slabs.
     static constexpr std::size_t region_bytes(const slab_geometry& geometry, std::size_t slabs) noexcept {
         return slab_bytes(geometry, slabs) * std::clamp<std::size_t>(slabs / 32, 1, max_slabs_a_region);
     }
 
-    // The most of `bytes` that has no more than `most` slots: whole slabs, or a smaller one down to the first one's size.
+    // The most of `bytes` that has no more than `most` slots: whole slabs, or a smaller one down to the first one's
+    // size.
     static std::size_t region_within(const slab_geometry& geometry, std::size_t bytes, std::size_t most) noexcept {
         const std::size_t full_slabs = most / geometry.slots(geometry.slab_bytes);
         bytes = std::min(bytes, std::max<std::size_t>(full_slabs, 1) * geometry.slab_bytes);

@@ -9,8 +9,8 @@
 
 namespace acre::detail {
 
-/// Forward iterator over the live objects of `Pool`, as T or const T. The object it stands on may be destroyed before it
-/// moves on; objects destroyed ahead of it are passed over; objects created meanwhile may be visited, so a loop that
+/// Forward iterator over the live objects of `Pool`, as T or const T. The object it stands on may be destroyed before
+/// it moves on; objects destroyed ahead of it are passed over; objects created meanwhile may be visited, so a loop that
 /// creates one at each step may never end.
 template <class Pool, class T>
 class live_iterator {

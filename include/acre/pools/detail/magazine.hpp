@@ -1,7 +1,7 @@
 // A stack of free slots that changes hands whole, between a thread and the depot of a concurrent pool.
 //
-// Used by acre::thread_cache and acre::magazine_depot, not directly. It lies in memory from the pool's upstream, on cache lines
-// of its own: the next one may be another thread's.
+// Used by acre::thread_cache and acre::magazine_depot, not directly. It lies in memory from the pool's upstream, on
+// cache lines of its own: the next one may be another thread's.
 #pragma once
 
 #include <acre/core/alignment.hpp>
@@ -19,13 +19,13 @@ struct magazine {
     /// Cells of the slots, from 1 on; cell 0 is `below`.
     void** cells() noexcept { return &below; }
 
-    /// Asks for all cache lines of a full one, which another thread has written, at once: one by one the thread would wait for
-    /// each.
+    /// Asks for all cache lines of a full one, which another thread has written, at once: one by one the thread would
+    /// wait for each.
     void fetch(std::size_t slots) noexcept {
         for_each_line(slots, [](void** first) { __builtin_prefetch(first); });
     }
-    /// The same for an empty one, which this thread is going to write. A store does that on every processor; prefetching for
-    /// it does not.
+    /// The same for an empty one, which this thread is going to write. A store does that on every processor;
+    /// prefetching for it does not.
     void claim(std::size_t slots) noexcept {
         for_each_line(slots, [](void** first) { *first = nullptr; });
     }
@@ -33,8 +33,8 @@ struct magazine {
     /// Bytes of alignment of one.
     static constexpr std::size_t alignment = 64;
 
-    /// Slots that one is made for, where a thread is to keep at most `thread_bytes` bytes of slots of `slot_bytes` bytes in
-    /// its two: as many as make it worth the way.
+    /// Slots that one is made for, where a thread is to keep at most `thread_bytes` bytes of slots of `slot_bytes`
+    /// bytes in its two: as many as make it worth the way.
     static constexpr std::size_t capacity(std::size_t slot_bytes, std::size_t thread_bytes) noexcept {
         return std::clamp<std::size_t>(thread_bytes / 2 / slot_bytes, 1, 509);
     }

@@ -1,13 +1,14 @@
 // What the threads of a concurrent pool share: the bitmap slabs, the blocks for larger requests, and magazines of free
 // slots on their way from one thread to another.
 //
-// Used by acre::concurrent_object_pool and acre::static_pool, not directly. A thread takes slots from a cache of its own and puts
-// freed ones into it (see thread_cache.hpp); it comes here when that is empty or full, once in as many operations as a
-// magazine has slots. Full magazines are handed on as they are, so that a slot which one thread frees and another
-// allocates costs each an array access. A few full ones are kept; the slots of others go back to their slabs.
+// Used by acre::concurrent_object_pool and acre::static_pool, not directly. A thread takes slots from a cache of its
+// own and puts freed ones into it (see thread_cache.hpp); it comes here when that is empty or full, once in as many
+// operations as a magazine has slots. Full magazines are handed on as they are, so that a slot which one thread frees
+// and another allocates costs each an array access. A few full ones are kept; the slots of others go back to their
+// slabs.
 //
-// Cost: an exchange is a lock and a few stores; filling or emptying a magazine from or to the slabs a dozen instructions a
-// slot more. Thread-safe, and upstream is only called with the lock held.
+// Cost: an exchange is a lock and a few stores; filling or emptying a magazine from or to the slabs a dozen
+// instructions a slot more. Thread-safe, and upstream is only called with the lock held.
 //
 // The idea of magazines and a depot is Bonwick's and Adams' (2001).
 #pragma once
@@ -28,7 +29,8 @@
 
 namespace acre::detail {
 
-/// What a depot's slots are, and where its memory comes from: told on each call, so that a static pool keeps none of it.
+/// What a depot's slots are, and where its memory comes from: told on each call, so that a static pool keeps none of
+/// it.
 struct depot_config {
     const slab_geometry& geometry;
     const char* name;  // of the pool, in sentences about misuse
@@ -62,8 +64,8 @@ public:
         return slot;
     }
 
-    /// Takes a slot back that the cache has no room for, and makes room by the way. Never fails. Aborts with a sentence on
-    /// a slot of another pool and on one that is free, when slots go to their slabs.
+    /// Takes a slot back that the cache has no room for, and makes room by the way. Never fails. Aborts with a sentence
+    /// on a slot of another pool and on one that is free, when slots go to their slabs.
     void put(const depot_config& source, thread_cache& cache, void* slot) noexcept {
         // As in thread_cache::put, where it has room.
         if (cache.is_last(slot)) abort_on_misuse(source.name, "double free", slot);
@@ -135,9 +137,9 @@ public:
         large_.deallocate(source.upstream, source.name, p, bytes, alignment);
     }
 
-    /// Puts the slots of `mine`, which may be null, and of the magazines kept here into their slabs, and gives slabs without
-    /// a live slot and empty magazines back to upstream; returns the bytes given back. Slots that other threads keep count
-    /// as live.
+    /// Puts the slots of `mine`, which may be null, and of the magazines kept here into their slabs, and gives slabs
+    /// without a live slot and empty magazines back to upstream; returns the bytes given back. Slots that other threads
+    /// keep count as live.
     std::size_t release_unused(const depot_config& source, thread_cache* mine) noexcept {
         const std::lock_guard lock{lock_};
         return release_unused_locked(source, mine);
@@ -195,8 +197,9 @@ public:
         return count == 0 && cache.loaded_ != nullptr && cache.spare_ != nullptr;
     }
 
-    /// In the child after a fork, with the lock held: the caches of other threads than the one that keeps `mine` are not to
-    /// be touched any more, since these may have been changing them. `made_here` tells whether their memory is upstream's.
+    /// In the child after a fork, with the lock held: the caches of other threads than the one that keeps `mine` are
+    /// not to be touched any more, since these may have been changing them. `made_here` tells whether their memory is
+    /// upstream's.
     void forget_others(thread_cache* mine, bool made_here) noexcept {
         while (caches_ != nullptr) {
             thread_cache* each = caches_;
@@ -311,7 +314,8 @@ private:
         return slabs_.refill(source.geometry, source.upstream, {slab_limit, source.region_slots});
     }
 
-    // Loads a magazine with slots; the one loaded stays empty when there are none, and null when there is no memory for it.
+    // Loads a magazine with slots; the one loaded stays empty when there are none, and null when there is no memory for
+    // it.
     void fetch(const depot_config& source, thread_cache& cache) noexcept {
         if (full_ != nullptr) {
             if (cache.spare_ != nullptr) push(empty_, cache.unset_spare());

@@ -70,7 +70,8 @@ private:
 
 static_assert(resource<shared_upstream>);
 
-/// A shared upstream as those see it whose requests only make things faster: they get nothing of the last `Spared` bytes.
+/// A shared upstream as those see it whose requests only make things faster: they get nothing of the last `Spared`
+/// bytes.
 template <std::size_t Spared>
 class sparing_upstream {
 public:

@@ -48,7 +48,8 @@ inline constexpr std::array<std::uint8_t, largest_size_class / 8> size_class_tab
     return result;
 }();
 
-/// Sets `index` to the class that serves a request; false for one that is too large, of no bytes, or whose alignment is 0.
+/// Sets `index` to the class that serves a request; false for one that is too large, of no bytes, or whose alignment is
+/// 0.
 [[gnu::always_inline]] constexpr bool find_size_class(std::size_t bytes, std::size_t alignment,
                                                       std::size_t& index) noexcept {
     const std::size_t last = size_for_class(bytes, alignment) - 1;

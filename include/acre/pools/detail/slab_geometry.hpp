@@ -33,8 +33,8 @@ struct slab_geometry {
     static constexpr std::size_t smallest_slot = 8;
     /// Slots are found free in groups of so many.
     static constexpr std::size_t group_slots = 64;
-    /// Free slots of so many bytes are taken in hand before the lowest are looked for again: what is allocated and freed
-    /// in turns should be the same few slots, which are in the cache, and not walk through a slab of large ones.
+    /// Free slots of so many bytes are taken in hand before the lowest are looked for again: what is allocated and
+    /// freed in turns should be the same few slots, which are in the cache, and not walk through a slab of large ones.
     static constexpr std::size_t gathered_bytes = 8_KiB;
     /// Header bytes in front of the one byte a slot (see bitmap_slabs::slab).
     static constexpr std::size_t header_front = 48;

@@ -1,8 +1,8 @@
-// The free slots that a thread keeps of a concurrent pool: the magazine it takes from and puts into, and a spare one, so
-// that a thread which allocates and frees in turns at the edge of one does not go to the depot each time.
+// The free slots that a thread keeps of a concurrent pool: the magazine it takes from and puts into, and a spare one,
+// so that a thread which allocates and frees in turns at the edge of one does not go to the depot each time.
 //
-// Used by acre::concurrent_object_pool and acre::static_pool, not directly. There is no magazine at first: the first operation
-// fetches one from the depot (acre::magazine_depot).
+// Used by acre::concurrent_object_pool and acre::static_pool, not directly. There is no magazine at first: the first
+// operation fetches one from the depot (acre::magazine_depot).
 //
 // Cost: take is nine instructions, put nine. For one thread; any thread may ask how many slots are kept.
 #pragma once
@@ -35,8 +35,8 @@ public:
         return true;
     }
 
-    /// Keeps a free slot; false when the magazine is full. Aborts with a sentence naming `name` on the slot that was put
-    /// last.
+    /// Keeps a free slot; false when the magazine is full. Aborts with a sentence naming `name` on the slot that was
+    /// put last.
     [[gnu::always_inline]] bool put(const char* name, void* slot) noexcept {
         const std::size_t count = count_.load(std::memory_order_relaxed);
         if (count == room_) [[unlikely]]

@@ -1,5 +1,5 @@
-// Allocates before, in and after a pause, which the way that its first argument names begins and ends; or very often, to
-// be sampled.
+// Allocates before, in and after a pause, which the way that its first argument names begins and ends; or very often,
+// to be sampled.
 #include <signal.h>
 #include <unistd.h>
 #include <acre/observe/recording.hpp>

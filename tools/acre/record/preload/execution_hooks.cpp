@@ -1,8 +1,9 @@
-// The functions that execute programs. A program that is given an environment without what `acre record` put into it would
-// not be recorded, and nobody would know: where it is to be recorded it gets what is missing, else word is left of it.
+// The functions that execute programs. A program that is given an environment without what `acre record` put into it
+// would not be recorded, and nobody would know: where it is to be recorded it gets what is missing, else word is left
+// of it.
 //
-// All of this may run in a child made by vfork, which has its parent's memory: nothing is allocated, and nothing that the
-// parent reads is changed.
+// All of this may run in a child made by vfork, which has its parent's memory: nothing is allocated, and nothing that
+// the parent reads is changed.
 #include <spawn.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // The functions that this library puts in front of those of the C and C++ libraries. Each does the work through glibc's
-// own malloc and tells the recorder; a free is told before it happens and an allocation after it has, so that no address
-// is seen twice at a time.
+// own malloc and tells the recorder; a free is told before it happens and an allocation after it has, so that no
+// address is seen twice at a time.
 #include <cerrno>
 #include <cstdlib>
 #include <new>
@@ -94,8 +94,8 @@ void* allocate_aligned(hook_frame frame, std::size_t alignment, std::size_t size
     return p;
 }
 
-/// Out of memory: the C++ library calls the new-handler or throws, as the program expects. Where a new-handler makes room
-/// after all, that library's call of malloc is recorded.
+/// Out of memory: the C++ library calls the new-handler or throws, as the program expects. Where a new-handler makes
+/// room after all, that library's call of malloc is recorded.
 template <typename Function, typename... Arguments>
 [[gnu::noinline]] void* fail_like_next(const char* name, Arguments... arguments) {
     Function* next = next_definition<Function>(name);

@@ -50,8 +50,8 @@ long move_out_of_the_way(long file) {
 
 }  // namespace
 
-/// Work on the file, rare and long: its CPU time is measured always, and what is timed of the event that it falls into is
-/// void.
+/// Work on the file, rare and long: its CPU time is measured always, and what is timed of the event that it falls into
+/// is void.
 class log_file::measured_work {
 public:
     explicit measured_work(const log_file& log) : log_(log) {}

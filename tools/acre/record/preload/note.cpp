@@ -1,4 +1,5 @@
-// An ELF note, by which `acre record` knows a program that the recorder is linked into, stripped or not. See ../raw_log.hpp.
+// An ELF note, by which `acre record` knows a program that the recorder is linked into, stripped or not. See
+// ../raw_log.hpp.
 #include "../raw_log.hpp"
 
 namespace acre::recorder {

@@ -1,4 +1,5 @@
-// What programs call that use the headers of acre/observe; declared in include/acre/observe/detail/recorder_interface.hpp.
+// What programs call that use the headers of acre/observe; declared in
+// include/acre/observe/detail/recorder_interface.hpp.
 #include "event_rows.hpp"
 
 namespace acre::recorder {

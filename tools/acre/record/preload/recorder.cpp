@@ -136,7 +136,8 @@ void listen_for_signal() {
     sigaction(config.toggle_signal, &action, nullptr);
 }
 
-/// Processors count ticks in steps of dozens, so that a mean tells more than the least; interrupted rounds are left out.
+/// Processors count ticks in steps of dozens, so that a mean tells more than the least; interrupted rounds are left
+/// out.
 std::uint64_t time_nothing() {
     constexpr std::uint64_t pairs = 32;
     std::uint64_t least = ~std::uint64_t{0};
@@ -173,7 +174,8 @@ bool begin_log(process_state& process, std::uint32_t own) {
     return true;
 }
 
-/// The C library allocates before it can be used; in a static program also while it prepares what stacks are walked with.
+/// The C library allocates before it can be used; in a static program also while it prepares what stacks are walked
+/// with.
 bool library_is_ready() {
     if (environ == nullptr) return false;
     const bool is_static = getauxval(AT_BASE) == 0;  // no dynamic loader
@@ -343,8 +345,8 @@ namespace {
 constexpr std::uint32_t events_a_sample = 61;
 // Of a thread: what it does first is unlike what it does later, and in short programs it is most of all.
 constexpr std::uint32_t all_timed_at_first = 256;
-// In ticks, some ten microseconds: an event takes longer when its thread was interrupted, so no more than this counts, and
-// for this event alone.
+// In ticks, some ten microseconds: an event takes longer when its thread was interrupted, so no more than this counts,
+// and for this event alone.
 constexpr std::uint64_t longest_usual_event = 1 << 15;
 
 /// Adds the time of an event that was timed, and that of those it stands for. One during which the log was written is

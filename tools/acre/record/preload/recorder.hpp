@@ -9,7 +9,8 @@
 
 namespace acre::recorder {
 
-/// The states of the process and of its threads lie in memory that a forked child finds zeroed, and zeroed means not begun.
+/// The states of the process and of its threads lie in memory that a forked child finds zeroed, and zeroed means not
+/// begun.
 struct process_state {
     enum class mode : std::uint32_t { not_begun, beginning, recording, off };
 

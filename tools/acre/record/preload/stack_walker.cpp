@@ -11,8 +11,8 @@ void stack_walker::forget_all() {
     for (shortcut& each : shortcuts_) each.place = 0;
 }
 
-/// What has been walked is all there is, and nothing remembered is in it. Without frame pointers a chain may lead to where
-/// no code is: its last step was none.
+/// What has been walked is all there is, and nothing remembered is in it. Without frame pointers a chain may lead to
+/// where no code is: its last step was none.
 std::size_t stack_walker::end_of_stack(const context& in, std::size_t fresh) {
     frames_kept_ = 0;
     words_kept_ = 0;
@@ -36,7 +36,8 @@ bool stack_walker::step_out_of_signal(position& at, fresh_frame& here) {
     return true;
 }
 
-/// A stack's size is not known: the pages that a walk comes to are tried, once each while the thread stays on the stack.
+/// A stack's size is not known: the pages that a walk comes to are tried, once each while the thread stays on the
+/// stack.
 bool stack_walker::extend_readable(std::uintptr_t address) {
     constexpr std::uintptr_t page = raw::page_bytes;
     const std::uintptr_t wanted = address & ~(page - 1);

@@ -2,8 +2,8 @@
 //
 // Most of a stack is the same as a moment ago. So a walk remembers its frames and every word of the stack that decided
 // where they are; the next one walks outwards only until it meets a remembered frame, and when all words behind that
-// frame are unchanged it takes over that frame's node. Besides, places that are called from again and again with the same
-// stack each keep their words, so that comparing them is all that a walk does.
+// frame are unchanged it takes over that frame's node. Besides, places that are called from again and again with the
+// same stack each keep their words, so that comparing them is all that a walk does.
 #pragma once
 
 #include "call_tree.hpp"
@@ -193,8 +193,8 @@ private:
     shortcut shortcuts_[shortcuts_a_place << shortcut_bits];
 };
 
-/// Walks outwards to the first frame that is known to be as before, whose node it sets, or to the end of the stack, which
-/// is node 0. Says how many frames are new.
+/// Walks outwards to the first frame that is known to be as before, whose node it sets, or to the end of the stack,
+/// which is node 0. Says how many frames are new.
 inline std::size_t stack_walker::walk_fresh(const context& in, position at, std::uint32_t& node) {
     constexpr std::size_t unknown = ~std::size_t{0};
     std::size_t unchanged = unknown;

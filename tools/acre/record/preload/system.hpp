@@ -60,8 +60,8 @@ inline void* take_pages_of_process(std::size_t bytes) {
     return pages;
 }
 
-/// Whether the 8 bytes at an address can be read, without touching them: the system looks at the new signal mask before it
-/// refuses the first argument.
+/// Whether the 8 bytes at an address can be read, without touching them: the system looks at the new signal mask before
+/// it refuses the first argument.
 inline bool can_read(std::uintptr_t address) {
     return system_call(__NR_rt_sigprocmask, -1, address, 0, 8) == -EINVAL;
 }
