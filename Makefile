@@ -1,5 +1,5 @@
 # A thin front to what scripts/ and CMake do. `make help` lists the targets.
-.PHONY: build demo test bench fuzz docs format clean help
+.PHONY: build demo test test-all bench fuzz docs format clean help
 
 build: ## the acre command, its recorder and the examples, optimised, in build/ (the default)
 	@scripts/build
@@ -7,8 +7,11 @@ build: ## the acre command, its recorder and the examples, optimised, in build/ 
 demo: ## records a game and sqlite3, prints the advice, and what following it gave
 	@scripts/demo
 
-test: ## builds and tests in all configurations; CONFIGS="release asan" for some of them
+test: ## the release build, AddressSanitizer over the library, foreign tests; CONFIGS="clang tsan" for others
 	@scripts/test $(CONFIGS)
+
+test-all: ## all other configurations: other compilers, targets and sanitizers, a browser, readers of exports
+	@scripts/test --rest
 
 bench: ## measures against other allocators, to the screen and to bench/results/; ARGS="..." to it
 	@scripts/bench $(ARGS)
@@ -28,4 +31,4 @@ clean: ## removes everything that was built
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
-	@sed -nE 's/^([a-z]+): ## (.*)/  \1|\2/p' Makefile | while IFS='|' read -r name what; do printf '  %-7s %s\n' "$$name" "$$what"; done
+	@sed -nE 's/^([a-z-]+): ## (.*)/  \1|\2/p' Makefile | while IFS='|' read -r name what; do printf '  %-9s %s\n' "$$name" "$$what"; done

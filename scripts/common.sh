@@ -3,6 +3,8 @@
 oldest_gcc=12
 # A clone in another folder finds what ccache has of this one.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+# ccache takes precompiled headers only when it may trust the macros and times in them.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 
 # The g++ to build with: what CXX names, else the default one if it is new enough, else the newest there is.
@@ -85,4 +87,33 @@ quietly() {
         rm -f "$log"
         return $status
     fi
+}
+
+# build_showing_progress FOLDER [CMAKE_ARGUMENTS...]: builds and prints how far it is, on one line of a terminal, else a
+# line for each tenth. Shows the compiler's messages only if it fails.
+build_showing_progress() {
+    local log status
+    log=$(mktemp)
+    cmake --build "$@" 2>&1 | tee "$log" | show_progress
+    status=${PIPESTATUS[0]}
+    [ "$status" = 0 ] || grep -av '^\[[0-9]*/[0-9]*\] [A-Z]' "$log"
+    rm -f "$log"
+    return "$status"
+}
+
+# Reads what ninja prints: "[12/345] Building ...".
+show_progress() {
+    local line done_steps all_steps tenth last=0 begun=$SECONDS
+    while IFS= read -r line; do
+        [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+        done_steps=${BASH_REMATCH[1]} all_steps=${BASH_REMATCH[2]}
+        if [ -t 1 ]; then
+            printf '\r   step %d of %d, %d s ' "$done_steps" "$all_steps" $((SECONDS - begun))
+            [ "$done_steps" != "$all_steps" ] || echo
+        else
+            tenth=$((10 * done_steps / all_steps))
+            [ $tenth = $last ] || printf '   step %d of %d, %d s\n' "$done_steps" "$all_steps" $((SECONDS - begun))
+            last=$tenth
+        fi
+    done
 }

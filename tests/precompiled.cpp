@@ -1,0 +1,1 @@
+// A source to compile the headers with that tests/CMakeLists.txt has precompiled.

@@ -1,0 +1,1 @@
+// A source to compile the headers with that CMakeLists.txt has precompiled.
