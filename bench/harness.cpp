@@ -53,12 +53,12 @@ double wall_seconds() noexcept {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-littered_heap::littered_heap() {
+fragmented_heap::fragmented_heap() {
     constexpr std::size_t count = 100'000;
     random_numbers random{2021};
     blocks_.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t least = std::size_t{16} << random.below(8);  // every doubling up to 4,096 is as likely
+        const std::size_t least = std::size_t{16} << random.below(8);  // each doubling up to 4,096 is equally likely
         blocks_.emplace_back(new std::byte[least + random.below(least)]);
         touch(blocks_.back().get());
     }
@@ -67,7 +67,7 @@ littered_heap::littered_heap() {
 
 namespace {
 
-/// The place of a group with this id, made if there is none yet.
+/// Finds the group with this id, or adds one.
 template <class Group, class Id>
 Group& find_or_make(std::vector<Group>& groups, Id Group::* id, const Group& about) {
     for (Group& each : groups) {
@@ -80,45 +80,45 @@ Group& find_or_make(std::vector<Group>& groups, Id Group::* id, const Group& abo
 
 namespace {
 
-void add(std::vector<group>& groups, const group_description& about, std::string name,
-         std::function<round_function()> prepare) {
-    auto place = std::find_if(groups.begin(), groups.end(), [&](const group& g) { return g.about.id == about.id; });
-    if (place == groups.end()) place = groups.insert(place, group{about, {}});
-    place->variants.push_back({std::move(name), std::move(prepare)});
+void add_variant(std::vector<group>& groups, const group_description& about, std::string name,
+                 std::function<round_function()> prepare) {
+    auto found = std::find_if(groups.begin(), groups.end(), [&](const group& g) { return g.about.id == about.id; });
+    if (found == groups.end()) found = groups.insert(found, group{about, {}});
+    found->variants.push_back({std::move(name), std::move(prepare)});
 }
 
 }  // namespace
 
-void suite::enter(const group_description& about, std::string name, std::function<round_function()> prepare) {
-    add(groups_, about, std::move(name), std::move(prepare));
+void suite::add(const group_description& about, std::string name, std::function<round_function()> prepare) {
+    add_variant(groups_, about, std::move(name), std::move(prepare));
 }
 
-void suite::enter_counted(const group_description& about, std::string name, std::function<round_function()> prepare) {
-    add(counted_, about, std::move(name), std::move(prepare));
+void suite::add_counted(const group_description& about, std::string name, std::function<round_function()> prepare) {
+    add_variant(counted_, about, std::move(name), std::move(prepare));
 }
 
-void suite::enter_scaling(const scaling_step& at, std::string name, std::function<round_function()> prepare) {
+void suite::add_scaling(const scaling_step& at, std::string name, std::function<round_function()> prepare) {
     const std::string id = at.workload + " x " + std::to_string(at.threads);
-    auto place = std::find_if(scaling_.begin(), scaling_.end(),
+    auto found = std::find_if(scaling_.begin(), scaling_.end(),
                               [&](const scaling_group& each) { return each.work.about.id == id; });
-    if (place == scaling_.end()) {
+    if (found == scaling_.end()) {
         const group_description about{
             .id = id, .title = at.title, .operations = at.operations, .time = time_kind::wall};
-        place = scaling_.insert(place, {at, {about, {}}});
+        found = scaling_.insert(found, {at, {about, {}}});
     }
-    place->work.variants.push_back({std::move(name), std::move(prepare)});
+    found->work.variants.push_back({std::move(name), std::move(prepare)});
 }
 
-void suite::enter_figure(const figure_group& about, std::string name, std::function<figure()> run) {
+void suite::add_figure(const figure_group& about, std::string name, std::function<figure()> run) {
     find_or_make(figures_, &figure_group::id, about).variants.push_back({std::move(name), std::move(run)});
 }
 
-void suite::enter_isolated(const isolated_group& about, std::string name, std::function<std::vector<double>()> run) {
+void suite::add_isolated(const isolated_group& about, std::string name, std::function<std::vector<double>()> run) {
     find_or_make(isolated_, &isolated_group::phase_ids, about).variants.push_back({std::move(name), std::move(run)});
 }
 
-void suite::enter_footprint(const std::string& id, const std::string& title, std::string name,
-                            std::function<footprint()> run) {
+void suite::add_footprint(const std::string& id, const std::string& title, std::string name,
+                          std::function<footprint()> run) {
     find_or_make(footprints_, &footprint_group::id, footprint_group{id, title, {}})
         .variants.push_back({std::move(name), std::move(run)});
 }
@@ -155,8 +155,8 @@ struct contender {
 };
 
 struct elapsed {
-    double seconds;        // by the clock that counts in the group
-    double of_processors;  // of all threads of this process
+    double seconds;        // by the clock chosen for the group
+    double of_processors;  // processor time of all threads of this process
 };
 
 elapsed timed(const round_function& round, std::size_t calls, time_kind kind) {
@@ -168,7 +168,7 @@ elapsed timed(const round_function& round, std::size_t calls, time_kind kind) {
     return {end - start, process_seconds() - process_start};
 }
 
-/// How many calls fill a sample. Runs the work until it is warm.
+/// Returns how many calls fill a sample. Runs the work until it is warm.
 std::size_t calibrate(const round_function& round, time_kind kind, double sample_seconds) {
     std::size_t calls = 1;
     for (double seconds = timed(round, 1, kind).seconds; seconds < sample_seconds;
@@ -189,7 +189,7 @@ std::vector<contender> prepare(const group& work, double sample_seconds) {
     return contenders;
 }
 
-/// The ids that a group's samples go under.
+/// The ids under which a group's samples are stored.
 std::vector<std::string> sample_ids(const group_description& about) {
     if (about.time == time_kind::processor) return {about.id};
     return {about.id, about.id + of_processors};
@@ -225,7 +225,7 @@ void write_all(int file, const std::vector<double>& values) {
     }
 }
 
-/// False when the other end closes first.
+/// Returns false when the other end closes first.
 bool read_all(int file, std::vector<double>& values) {
     auto* at = reinterpret_cast<char*>(values.data());
     for (std::size_t left = values.size() * sizeof(double); left != 0;) {
@@ -237,7 +237,7 @@ bool read_all(int file, std::vector<double>& values) {
     return true;
 }
 
-/// Runs `run` in a child whose heap holds no freed memory, and brings its numbers home.
+/// Runs `run` in a child whose heap holds no freed memory, and returns the child's numbers.
 std::vector<double> in_fresh_process(const std::function<std::vector<double>()>& run, std::size_t count) {
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("no pipe to a fresh process");
@@ -259,7 +259,7 @@ std::vector<double> in_fresh_process(const std::function<std::vector<double>()>&
     return values;
 }
 
-/// The samples of one group, one id and one variant after the other.
+/// The samples of one group, by id and then by variant.
 std::vector<double> flattened(const group& work, const samples& measured) {
     std::vector<double> all;
     for (const std::string& id : sample_ids(work.about)) {
@@ -289,14 +289,14 @@ void measure(const isolated_group& work, const effort& how_much, samples& into) 
 
 void measure_in_fresh_process(const group& work, const effort& how_much, heap_kind heap, samples& into) {
     const std::function<std::vector<double>()> run = [&] {
-        std::optional<littered_heap> litter;
-        if (heap == heap_kind::littered) litter.emplace();
+        std::optional<fragmented_heap> fragmentation;
+        if (heap == heap_kind::fragmented) fragmentation.emplace();
         samples measured;
         measure(work, how_much, measured);
         return flattened(work, measured);
     };
     group_description about = work.about;
-    if (heap == heap_kind::littered) about.id += littered;
+    if (heap == heap_kind::fragmented) about.id += fragmented;
     const std::vector<std::string> ids = sample_ids(about);
     const std::vector<double> all = in_fresh_process(run, ids.size() * work.variants.size() * how_much.rounds);
     auto at = all.begin();
@@ -309,7 +309,7 @@ void measure_in_fresh_process(const group& work, const effort& how_much, heap_ki
 }
 
 void measure_in_fresh_processes(const group& work, const effort& how_much, samples& into) {
-    for (const heap_kind heap : {heap_kind::clean, heap_kind::littered}) {
+    for (const heap_kind heap : {heap_kind::clean, heap_kind::fragmented}) {
         measure_in_fresh_process(work, how_much, heap, into);
     }
 }

@@ -1,5 +1,5 @@
-// Measures pieces of work side by side: the variants of one group run round by round, each round in a new order, and
-// what counts is the median over the rounds.
+// Measures pieces of work side by side. The variants of one group run round by round, each round in a new order; the
+// result is the median over the rounds.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@
 
 namespace bench {
 
-/// The compiler must assume that somebody reads what `p` points to, and all other memory that is reachable. By value:
-/// handing a member by reference to an asm statement made g++ 12 lose a store.
+/// Makes the compiler assume that `p` and all other reachable memory are read. By value: with a member passed by
+/// reference to an asm statement, g++ 12 lost a store.
 inline void escape(const void* p) noexcept {
     asm volatile("" : : "r"(p) : "memory");
 }
 
-/// The same pointer, about which the compiler knows nothing any more.
+/// Returns the same pointer, about which the compiler then knows nothing.
 template <class T>
 [[nodiscard]] T* hide(T* p) noexcept {
     asm volatile("" : "+r"(p));
     return p;
 }
 
-/// What every allocation pays on every side: one byte written, and the pointer given to somebody.
+/// The work that every contestant does for an allocation: one byte is written, and the pointer escapes.
 inline void touch(void* p) noexcept {
     *static_cast<char*>(p) = 1;
     escape(p);
@@ -37,7 +37,7 @@ class random_numbers {
 public:
     explicit random_numbers(std::uint64_t seed) noexcept : state_{seed} {}
     std::uint64_t operator()() noexcept;
-    /// Uniform in [0, bound), to within the bias that a benchmark can bear.
+    /// Uniform in [0, bound), up to a bias that does not matter in a benchmark.
     std::size_t below(std::size_t bound) noexcept { return static_cast<std::size_t>((*this)() % bound); }
 
 private:
@@ -47,29 +47,29 @@ private:
 /// 0..n-1 in a fixed random order.
 [[nodiscard]] std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed);
 
-/// Seconds that this thread has had a processor: other programs on the machine do not count.
+/// This thread's processor time in seconds; other programs on the machine do not count.
 [[nodiscard]] double cpu_seconds() noexcept;
 
-/// Seconds that the threads of this process have had processors, all together.
+/// The processor time of all threads of this process in seconds.
 [[nodiscard]] double process_seconds() noexcept;
 
-/// Seconds on the clock, for work of several threads: waiting for each other is part of it.
+/// Elapsed time in seconds, for work of several threads, where waiting for each other counts.
 [[nodiscard]] double wall_seconds() noexcept;
 
-/// What malloc's heap looks like after a program has run for a while: 100,000 blocks of 16 to 4,096 bytes, small ones
-/// more often than large ones, and then every other one of them freed. The rest lives as long as this object.
-class littered_heap {
+/// Fragments malloc's heap, as in a program that has run for long: allocates 100,000 blocks of 16 to 4,096 bytes, small
+/// ones more often, then frees every other one. The rest lives as long as this object.
+class fragmented_heap {
 public:
-    littered_heap();
+    fragmented_heap();
 
 private:
     std::vector<std::unique_ptr<std::byte[]>> blocks_;
 };
 
-enum class heap_kind { clean, littered };
+enum class heap_kind { clean, fragmented };
 
-/// What the id of a group ends with where its heap was littered.
-inline const std::string littered = ", littered";
+/// The suffix of a group's id where its heap was fragmented.
+inline const std::string fragmented = ", fragmented";
 
 using round_function = std::function<void()>;
 
@@ -81,17 +81,17 @@ template <class Work, class... Args>
 
 struct variant {
     std::string name;
-    std::function<round_function()> prepare;  // builds the work; what it costs is not measured
+    std::function<round_function()> prepare;  // builds the work; not measured
 };
 
-/// What counts in a group: this thread's processor time, or the clock on the wall. Beside the latter the processor time
-/// of all threads is taken, as a group of its own.
+/// The clock of a group: this thread's processor time, or elapsed time. With elapsed time, the processor time of all
+/// threads is reported too, as a group of its own.
 enum class time_kind { processor, wall };
 
-/// The variant that every other is compared with, where a group names no other.
+/// The variant with which all others are compared, unless the group names another.
 inline const std::string baseline = "new/delete";
 
-/// What the id of a group of threads ends with where it is their processor time.
+/// The suffix of a group's id for the processor time of all its threads.
 inline const std::string of_processors = ", processor time";
 
 struct group_description {
@@ -99,7 +99,7 @@ struct group_description {
     std::string title;
     std::size_t operations;  // in one round: times and instructions are divided by it
     time_kind time = time_kind::processor;
-    bool in_fresh_processes = false;  // one whose heap is clean and one whose heap is littered, reported apart
+    bool in_fresh_processes = false;  // one with a clean heap and one with a fragmented heap, reported separately
     std::string compared_with = baseline;
 };
 
@@ -108,7 +108,7 @@ struct group {
     std::vector<variant> variants;
 };
 
-/// One workload in a number of threads: a column of the workload's table.
+/// One workload with a number of threads: a column of the workload's table.
 struct scaling_step {
     std::string workload;
     std::string title;
@@ -121,7 +121,7 @@ struct scaling_group {
     group work;
 };
 
-/// Work that must start in a fresh process each time, because what it measures is how memory is obtained.
+/// Work that must start in a fresh process each time, because it measures how memory is obtained.
 struct isolated_variant {
     std::string name;
     std::function<std::vector<double>()> run;  // seconds of each phase
@@ -134,11 +134,11 @@ struct isolated_group {
     std::vector<isolated_variant> variants;
 };
 
-/// Bytes taken from upstream at the peak, per live byte.
+/// Peak bytes taken from upstream, per live byte.
 struct footprint {
     std::size_t live_bytes;
     std::size_t upstream_bytes;
-    std::size_t upstream_calls;  // 0: not known
+    std::size_t upstream_calls;  // 0: unknown
 };
 
 struct footprint_variant {
@@ -152,7 +152,7 @@ struct footprint_group {
     std::vector<footprint_variant> variants;
 };
 
-/// A figure that needs no repeating: `text` is how the report shows it.
+/// A figure that needs no repetition: the report shows `text`.
 struct figure {
     double value;
     std::string text;
@@ -176,17 +176,17 @@ struct peer {
     std::string version;  // empty: missing on this machine
 };
 
-/// All that can be measured. Contestants enter; a group exists from its first entry on, and keeps that place.
+/// All groups and their variants. The first variant added to a group also defines the group's order.
 class suite {
 public:
-    void enter(const group_description& about, std::string name, std::function<round_function()> prepare);
-    void enter_isolated(const isolated_group& about, std::string name, std::function<std::vector<double>()> run);
-    void enter_footprint(const std::string& id, const std::string& title, std::string name,
-                         std::function<footprint()> run);
-    void enter_figure(const figure_group& about, std::string name, std::function<figure()> run);
-    /// A round whose call of count_this is counted, instruction by instruction, and which nobody times.
-    void enter_counted(const group_description& about, std::string name, std::function<round_function()> prepare);
-    void enter_scaling(const scaling_step& at, std::string name, std::function<round_function()> prepare);
+    void add(const group_description& about, std::string name, std::function<round_function()> prepare);
+    void add_isolated(const isolated_group& about, std::string name, std::function<std::vector<double>()> run);
+    void add_footprint(const std::string& id, const std::string& title, std::string name,
+                       std::function<footprint()> run);
+    void add_figure(const figure_group& about, std::string name, std::function<figure()> run);
+    /// A round in which callgrind counts the instructions of one call of count_this; it is not timed.
+    void add_counted(const group_description& about, std::string name, std::function<round_function()> prepare);
+    void add_scaling(const scaling_step& at, std::string name, std::function<round_function()> prepare);
     void add_peer(std::string name, std::string version) { peers_.push_back({std::move(name), std::move(version)}); }
 
     [[nodiscard]] const std::vector<group>& groups() const noexcept { return groups_; }
@@ -220,11 +220,11 @@ void measure(const group& work, const effort& how_much, samples& into);
 void measure(const isolated_group& work, const effort& how_much, samples& into);
 /// Measures the group in a process of its own.
 void measure_in_fresh_process(const group& work, const effort& how_much, heap_kind heap, samples& into);
-/// Measures the group in a process of its own with a clean heap, and in another with a littered one.
+/// Measures the group in a process of its own with a clean heap, and in another with a fragmented one.
 void measure_in_fresh_processes(const group& work, const effort& how_much, samples& into);
 
 [[nodiscard]] double median(std::vector<double> values);
-/// The median over the rounds of what one variant took relative to another in the same round.
+/// The median over the rounds of the ratio of two variants' times in the same round.
 [[nodiscard]] double median_ratio(const std::vector<double>& numerator, const std::vector<double>& denominator);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Finding what was measured, for the tables that compare it.
+// Finds measured values, for the tables that compare them.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// The value of a variant in a group, null when it was not measured. Not for temporary tables.
+/// The value of a variant in a group, or null when it was not measured. Do not pass a temporary table.
 template <class Table>
 auto find(const Table& table, const std::string& group, const std::string& name) -> decltype(&table.at("").at("")) {
     const auto rows = table.find(group);
@@ -20,7 +20,7 @@ auto find(const Table& table, const std::string& group, const std::string& name)
     return row == rows->second.end() ? nullptr : &row->second;
 }
 
-/// The median ratio of the times of two variants of a group.
+/// The median ratio of two variants' times in a group.
 inline std::optional<double> time_ratio(const samples& times, const std::string& group, const std::string& variant,
                                         const std::string& against) {
     const auto* measured = find(times, group, variant);

@@ -114,7 +114,7 @@ bool wanted(const options& chosen, const std::string& id) {
            });
 }
 
-/// Groups small enough for callgrind to tell something about their hot path.
+/// Groups small enough that callgrind's counts describe their hot path.
 bool worth_counting(const std::string& id) {
     static const std::vector<std::string> counted{"P1",      "P3", "bump 8 B",  "bump 8..256 B",
                                                   "objects", "W7", "W7 outer 1"};
@@ -148,7 +148,7 @@ void list(const bench::suite& entries) {
     for (const bench::figure_group& group : entries.figures()) std::cout << group.id << "\n";
 }
 
-/// Says what is being measured, on the error stream, so that the table stays clean.
+/// Reports progress on standard error, so that the table stays clean.
 void progress(const std::string& what) {
     std::cerr << "measuring " << what << "\n";
 }
@@ -163,7 +163,7 @@ void measure_isolated(const options& chosen, const bench::suite& entries, std::o
     }
 }
 
-/// Before the heap of this program is used for anything else: its children's heaps are copies of it.
+/// Must run before this program uses its heap for anything else, because the children's heaps are copies of it.
 void measure_in_fresh_processes(const options& chosen, const bench::suite& entries, std::ostream& out,
                                 bench::measurements& measured) {
     for (const bench::group& group : entries.groups()) {
@@ -173,7 +173,7 @@ void measure_in_fresh_processes(const options& chosen, const bench::suite& entri
         bench::measure_in_fresh_processes(group, chosen.effort, measured.times);
         count_if_worth_it(chosen, group, measured);
         bench::write_group(out, id, title, measured, compared_with);
-        bench::write_group(out, id + bench::littered, title, measured, compared_with);
+        bench::write_group(out, id + bench::fragmented, title, measured, compared_with);
     }
 }
 
@@ -221,7 +221,7 @@ void count_single_calls(const options& chosen, const bench::suite& entries, std:
     }
 }
 
-/// A step at a time, each in a process of its own; what --only names of a workload is all of its steps.
+/// Runs one step at a time, each in a process of its own. A workload named by --only means all of its steps.
 std::string measure_scaling(const options& chosen, const bench::suite& entries) {
     std::vector<bench::scaling_group> steps;
     bench::samples times;
@@ -261,7 +261,7 @@ void run(const options& chosen) {
         return;
     }
     bench::suite entries;
-    bench::enter_all(entries);
+    bench::add_all(entries);
     if (chosen.run_group) return run_one(chosen, entries);
     if (chosen.list) return list(entries);
     const std::string report = chosen.scaling ? measure_scaling(chosen, entries) : measure_all(chosen, entries);

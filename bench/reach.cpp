@@ -1,4 +1,4 @@
-// What the issues ask to be reached, as far as this program measures it, and whether it is.
+// The targets, as far as this program measures them, and whether each is reached.
 #include <algorithm>
 #include <optional>
 #include <ostream>
@@ -13,8 +13,8 @@ namespace {
 
 enum class quantity { time, instructions, first_instructions, extra_instructions, footprint, figure, worst_figure };
 
-/// `variant` divided by `against`, in one group; `asked` is the most it may be, none where it is only reported. The
-/// worst figure is that of all variants whose name begins with `variant`, divided by nothing.
+/// The figure is `variant` divided by `against` in one group. `asked` is its upper limit; without one it is only
+/// reported. worst_figure is the worst of all variants whose name begins with `variant`, and is not divided.
 struct reach_line {
     std::string what;
     quantity measure;
@@ -51,7 +51,7 @@ std::vector<reach_line> multi_pool_lines() {
     const std::string standard = "std::pmr unsynchronized_pool";
     const std::string boost = "boost pmr unsynchronized_pool";
     std::vector<reach_line> lines;
-    for (const std::string& heap : {std::string{}, littered}) {
+    for (const std::string& heap : {std::string{}, fragmented}) {
         const auto add = [&](const std::string& group, const std::string& variant, const std::string& against,
                              std::optional<double> asked) {
             lines.push_back({group + heap + ", " + variant + " / " + against, quantity::time, group + heap, variant,
@@ -122,7 +122,7 @@ std::vector<reach_line> stack_lines() {
     };
 }
 
-/// One line for each figure of W1, for an arena in both places.
+/// One line for each figure of W1, for an arena at namespace scope and one in a function.
 std::vector<reach_line> orc_lines() {
     std::vector<reach_line> lines;
     for (const std::string where : {"at namespace scope", "local to a function"}) {
@@ -142,11 +142,11 @@ std::vector<reach_line> orc_lines() {
     return lines;
 }
 
-/// W2: what is asked, and what there is to gain.
+/// W2: the targets, and the possible gain.
 std::vector<reach_line> chunk_lines() {
     const std::string chunks = "acre::chunk_pool";
     std::vector<reach_line> lines;
-    for (const std::string& heap : {std::string{}, littered}) {
+    for (const std::string& heap : {std::string{}, fragmented}) {
         for (const std::string pass : {"W2 first pass", "W2 second pass"}) {
             const std::string group = pass + heap;
             const auto add = [&](const std::string& variant, std::optional<double> asked) {
@@ -166,7 +166,7 @@ std::vector<reach_line> camera_lines() {
     const std::string arenas = "acre::multi_arena";
     const std::string design = "published multi-arena, re-implemented";
     std::vector<reach_line> lines;
-    for (const std::string& heap : {std::string{}, littered}) {
+    for (const std::string& heap : {std::string{}, fragmented}) {
         const auto add = [&](const std::string& what, const std::string& against, std::optional<double> asked) {
             lines.push_back(
                 {"W3" + heap + ", multi_arena / " + what, quantity::time, "W3" + heap, arenas, against, asked});
@@ -215,7 +215,7 @@ std::vector<reach_line> static_lines() {
         add(started, pool, baseline, 0.3);
         add(started, pooled, baseline, 0.3);
         add(started, pool, pool + ", a group", 1.5);
-        add(started + littered, pool, baseline, 0.3);
+        add(started + fragmented, pool, baseline, 0.3);
         add("", pool, baseline, std::nullopt);
         add(", 2 threads", pool, baseline, std::nullopt);
         add(", 4 threads", pool, baseline, std::nullopt);
@@ -225,11 +225,11 @@ std::vector<reach_line> static_lines() {
     return lines;
 }
 
-/// The allocators that T1 to T3 are held against.
+/// The allocators with which T1 to T3 are compared.
 const std::vector<std::string> peers_of_threads{
     baseline, "mimalloc", "jemalloc", "gperftools tcmalloc", "oneTBB scalable_malloc", "mimalloc of today", "snmalloc"};
 
-/// Whichever took the least time in the group; the first where none was measured.
+/// The peer with the least time in the group; the first one where none was measured.
 std::string fastest_peer(const samples& times, const std::string& group) {
     std::string fastest = peers_of_threads.front();
     for (const std::string& each : peers_of_threads) {
@@ -240,7 +240,7 @@ std::string fastest_peer(const samples& times, const std::string& group) {
     return fastest;
 }
 
-/// One contestant of T1 to T3 against the fastest peer, and against all.
+/// One contestant of T1 to T3 against the fastest peer, and against all others.
 void add_peers(std::vector<reach_line>& lines, const samples& times, const std::string& group,
                const std::string& variant, std::optional<double> asked) {
     const auto add = [&](const std::string& against, const std::string& how, std::optional<double> most) {
@@ -257,7 +257,7 @@ void add_peers(std::vector<reach_line>& lines, const samples& times, const std::
 std::vector<reach_line> thread_lines(const samples& times) {
     const std::string pool = "acre::concurrent_pool";
     std::vector<reach_line> lines;
-    for (const std::string& heap : {std::string{}, littered}) {
+    for (const std::string& heap : {std::string{}, fragmented}) {
         const auto add = [&](const std::string& group, const std::string& against, std::optional<double> asked) {
             lines.push_back({group + heap + ", concurrent_pool / " + against + ", wall time", quantity::time,
                              group + heap, pool, against, asked});
@@ -285,10 +285,10 @@ std::vector<reach_line> thread_lines(const samples& times) {
     return lines;
 }
 
-/// W4 by the processor time of all threads: the clock on the wall shows how many processors the machine had to spare.
+/// W4 by the processor time of all threads, because elapsed time depends on how many processors were idle.
 std::vector<reach_line> shared_camera_lines() {
     std::vector<reach_line> lines;
-    for (const std::string& heap : {std::string{}, littered}) {
+    for (const std::string& heap : {std::string{}, fragmented}) {
         const std::string group = "W4" + heap + of_processors;
         const auto add = [&](const std::string& variant, std::optional<double> of_new_delete,
                              std::optional<double> of_pool) {
@@ -306,7 +306,7 @@ std::vector<reach_line> shared_camera_lines() {
     return lines;
 }
 
-/// The best round of each: what is left when other programs on the machine were quiet.
+/// The ratio of the best rounds, which other programs disturbed least.
 std::optional<double> min_ratio(const reach_line& line, const samples& times) {
     const auto* measured = find(times, line.group, line.variant);
     const auto* other = find(times, line.group, line.against);

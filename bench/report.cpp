@@ -22,7 +22,7 @@ std::string number(double value, int digits) {
     return text.data();
 }
 
-/// Three significant digits are what a measurement on a shared machine is good for.
+/// A measurement on a shared machine is good for three significant digits.
 std::string rounded(double value) {
     return number(value, value < 10 ? 2 : value < 100 ? 1 : 0);
 }
@@ -127,7 +127,7 @@ void write_group(std::ostream& out, const std::string& id, const std::string& ti
 
 namespace {
 
-/// The steps of one workload.
+/// The table of one workload's steps.
 std::vector<const scaling_group*> steps_of(const std::vector<scaling_group>& steps, const std::string& workload) {
     std::vector<const scaling_group*> own;
     for (const scaling_group& each : steps) {
@@ -136,7 +136,7 @@ std::vector<const scaling_group*> steps_of(const std::vector<scaling_group>& ste
     return own;
 }
 
-/// Processor nanoseconds of an operation, and millions of operations in a second of all threads.
+/// Processor nanoseconds of an operation, and millions of operations a second over all threads.
 std::string scaling_cell(const scaling_group& step, const std::string& name, const samples& times) {
     const std::string& id = step.work.about.id;
     const double processor = median(times.at(id + of_processors).at(name));

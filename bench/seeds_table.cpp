@@ -1,5 +1,5 @@
-// The published figures, what a plain re-implementation of the published design gives here, what acre gives, and what
-// the loop gives over memory that costs nothing: on a clean heap and on a littered one.
+// A table of the published figures beside three measurements here: a re-implementation of the published design, acre,
+// and the loop over memory that costs nothing. On a clean heap and on a fragmented one.
 #include <ostream>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 enum class ratio_of { times, iterations_per_second };
 
-/// One published figure; `again` is what its own source code gave when it was run again by others.
+/// One published figure; `again` is what others measured when they ran its source code again.
 struct seed_line {
     std::string what;
     ratio_of kind;
@@ -105,7 +105,7 @@ std::vector<seed_line> blog_lines() {
     };
 }
 
-/// What was measured again elsewhere is the design with a lock, and the one without.
+/// Others measured the design with a lock and the one without.
 std::vector<seed_line> static_lines() {
     std::vector<seed_line> lines;
     for (const std::string work : {"pair", "LIFO", "FIFO", "churn"}) {
@@ -132,7 +132,7 @@ std::string ratio(const seed_line& line, const samples& times, const std::string
 
 void write_line(std::ostream& out, const seed_line& line, const samples& times) {
     out << "| " << line.what << " | " << line.published << " | " << line.again;
-    for (const std::string& heap : {std::string{}, littered}) {
+    for (const std::string& heap : {std::string{}, fragmented}) {
         for (const std::string& variant : {line.design, line.acre, floor_name}) {
             out << " | " << ratio(line, times, heap, variant);
         }
@@ -151,7 +151,7 @@ void write_figure_line(std::ostream& out, const std::string& what, const std::st
 }
 
 void write_head(std::ostream& out) {
-    out << "| | published | again | re-implemented | acre | floor | littered: re-implemented | acre | floor |\n"
+    out << "| | published | again | re-implemented | acre | floor | fragmented: re-implemented | acre | floor |\n"
            "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 }
 
@@ -164,14 +164,11 @@ void write_lines(std::ostream& out, const std::vector<seed_line>& lines, const s
 void write_seeds(std::ostream& out, const measurements& measured) {
     out << "## Seeds\n\n"
            "Published figures beside a plain re-implementation of their design, acre, and the floor: the same loop "
-           "over a "
-           "resource that costs nothing. \"Again\": the published code, measured again in another place "
-           "(WORKLOADS.md). \"Littered\": malloc's heap held 100,000 blocks of random sizes of which every other one "
-           "was freed. Ratios are time / time of new/delete (less is better), for W3 and W4 iterations per second / "
-           "those "
-           "of the competitor (more is better); W4, and W8 in several threads, are wall time, all else is processor "
-           "time. What does not depend on "
-           "the heap stands once.\n\n";
+           "over a resource that costs nothing. \"Again\": the published code, measured again by others. "
+           "\"Fragmented\": malloc's heap held 100,000 blocks of random sizes, and every other one was freed. Ratios "
+           "are time / time of new/delete (less is better); for W3 and W4 iterations per second / those of the "
+           "competitor (more is better). W4, and W8 in several threads, are wall time, all else is processor time. "
+           "Figures that do not depend on the heap are shown once.\n\n";
     write_head(out);
     write_lines(out, orc_lines(), measured.times);
     write_lines(out, chunk_lines(), measured.times);

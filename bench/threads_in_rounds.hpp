@@ -1,4 +1,4 @@
-// Threads that are started once and wait at a gate between the rounds of a benchmark.
+// Threads that are started once and wait at a gate between a benchmark's rounds.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,5 @@
 #!/bin/sh
-# A program exits with 0 and prints what a file says.
-# Usage: prints.sh EXPECTED_OUTPUT PROGRAM
+# Checks that a program exits with 0 and prints the contents of a file.
 set -u
 expected=$1 program=$2
 

@@ -1,4 +1,4 @@
-// acre enters.
+// Adds acre's types to the benchmarks.
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/pool_resource.hpp>
@@ -37,7 +37,7 @@
 #include "contestants.hpp"
 
 namespace bench {
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace acre_contestants {
 
 const std::string object_pool_name = "acre::object_pool";
@@ -199,7 +199,7 @@ struct multi_pool_source {
     acre::multi_pool pool;
 };
 
-/// A pool of slots for the nodes of one container; requests larger than a node go to the pool's upstream.
+/// A pool of slots for one container's nodes; larger requests go to the pool's upstream.
 template <std::size_t NodeBytes>
 struct pool_source {
     using pool_type = acre::pool<NodeBytes>;
@@ -230,16 +230,16 @@ struct multi_pool_store {
     acre::multi_pool pool{&upstream};
 };
 
-void enter_pools(suite& entries) {
-    enter_batches<object_pool_blocks>(entries, object_pool_name);
-    enter_batches<pool_blocks>(entries, pool_name);
-    enter_stacked<object_pool_objects>(entries, object_pool_name);
-    enter_orcs<object_pool_orc>(entries, object_pool_name);
-    enter_equal_footprint<pool_store<64>>(entries, object_pool_name, 64);
-    enter_equal_footprint<pool_store<72>>(entries, object_pool_name, 72);
+void add_pools(suite& entries) {
+    add_batches<object_pool_blocks>(entries, object_pool_name);
+    add_batches<pool_blocks>(entries, pool_name);
+    add_stacked<object_pool_objects>(entries, object_pool_name);
+    add_orcs<object_pool_orc>(entries, object_pool_name);
+    add_equal_footprint<pool_store<64>>(entries, object_pool_name, 64);
+    add_equal_footprint<pool_store<72>>(entries, object_pool_name, 72);
 }
 
-/// The nodes of P4; what is larger comes from the heap.
+/// The nodes of P4; larger requests go to the heap.
 struct chunk_pool_source {
     static_assert(list_node == table_node && list_node < map_node);
     using pool_type = acre::chunk_pool<container_size + 8, list_node, map_node>;
@@ -257,41 +257,41 @@ struct chunk_pool_store {
     acre::chunk_pool<footprint_objects, Bytes> chunks{&upstream};
 };
 
-void enter_chunk_pools(suite& entries) {
-    enter_chunks<chunk_pool_objects<{}>>(entries, chunk_pool_name);
-    enter_chunks<chunk_pool_objects<{.prefault = false}>>(entries, chunk_pool_name + ", not prefaulted");
-    enter_batches<chunk_pool_blocks>(entries, chunk_pool_name);
-    enter_mixed_batches<chunk_pool_mixed>(entries, chunk_pool_name);
-    enter_containers<chunk_pool_source>(entries, "acre::allocator over a chunk_pool");
-    enter_equal_footprint<chunk_pool_store<64>>(entries, chunk_pool_name, 64);
-    enter_equal_footprint<chunk_pool_store<72>>(entries, chunk_pool_name, 72);
+void add_chunk_pools(suite& entries) {
+    add_chunks<chunk_pool_objects<{}>>(entries, chunk_pool_name);
+    add_chunks<chunk_pool_objects<{.prefault = false}>>(entries, chunk_pool_name + ", not prefaulted");
+    add_batches<chunk_pool_blocks>(entries, chunk_pool_name);
+    add_mixed_batches<chunk_pool_mixed>(entries, chunk_pool_name);
+    add_containers<chunk_pool_source>(entries, "acre::allocator over a chunk_pool");
+    add_equal_footprint<chunk_pool_store<64>>(entries, chunk_pool_name, 64);
+    add_equal_footprint<chunk_pool_store<72>>(entries, chunk_pool_name, 72);
 }
 
-void enter_containers_of_pools(suite& entries) {
-    enter_list<pool_source<list_node>>(entries, "acre::allocator over a pool");
-    enter_map<pool_source<map_node>>(entries, "acre::allocator over a pool");
-    enter_unordered_map<pool_source<table_node>>(entries, "acre::allocator over a pool");
+void add_containers_of_pools(suite& entries) {
+    add_list<pool_source<list_node>>(entries, "acre::allocator over a pool");
+    add_map<pool_source<map_node>>(entries, "acre::allocator over a pool");
+    add_unordered_map<pool_source<table_node>>(entries, "acre::allocator over a pool");
 }
 
-void enter_multi_pool(suite& entries) {
-    enter_batches<multi_pool_blocks>(entries, multi_pool_name);
-    enter_batches<pmr_blocks>(entries, "acre::pmr over a multi_pool");
-    enter_mixed_batches<multi_pool_mixed>(entries, multi_pool_name);
-    enter_mixed_batches<pmr_mixed>(entries, "acre::pmr over a multi_pool");
-    enter_containers<pmr_source>(entries, "acre::pmr over a multi_pool");
-    enter_containers<multi_pool_source>(entries, "acre::allocator over a multi_pool");
-    enter_footprints<multi_pool_store>(entries, multi_pool_name);
+void add_multi_pool(suite& entries) {
+    add_batches<multi_pool_blocks>(entries, multi_pool_name);
+    add_batches<pmr_blocks>(entries, "acre::pmr over a multi_pool");
+    add_mixed_batches<multi_pool_mixed>(entries, multi_pool_name);
+    add_mixed_batches<pmr_mixed>(entries, "acre::pmr over a multi_pool");
+    add_containers<pmr_source>(entries, "acre::pmr over a multi_pool");
+    add_containers<multi_pool_source>(entries, "acre::allocator over a multi_pool");
+    add_footprints<multi_pool_store>(entries, multi_pool_name);
 }
 
-void enter_arenas(suite& entries) {
-    enter_bump<arena_bump>(entries, arena_name);
-    enter_bulk<cursor_bulk>(entries, "acre::cursor");
-    enter_objects<arena_bump>(entries, arena_name);
-    enter_filled_map<scratch_source>(entries, scratch_name);
-    enter_orcs<arena_orc<namespace_home>>(entries, "acre::arena, at namespace scope");
-    enter_orcs<arena_orc<function_home>>(entries, "acre::arena, local to a function");
-    enter_orcs<typed_arena_orc<typed_namespace_home>>(entries, "acre::typed_arena, at namespace scope");
-    enter_orcs<typed_arena_orc<typed_function_home>>(entries, "acre::typed_arena, local to a function");
+void add_arenas(suite& entries) {
+    add_bump<arena_bump>(entries, arena_name);
+    add_bulk<cursor_bulk>(entries, "acre::cursor");
+    add_objects<arena_bump>(entries, arena_name);
+    add_filled_map<scratch_source>(entries, scratch_name);
+    add_orcs<arena_orc<namespace_home>>(entries, "acre::arena, at namespace scope");
+    add_orcs<arena_orc<function_home>>(entries, "acre::arena, local to a function");
+    add_orcs<typed_arena_orc<typed_namespace_home>>(entries, "acre::typed_arena, at namespace scope");
+    add_orcs<typed_arena_orc<typed_function_home>>(entries, "acre::typed_arena, local to a function");
 }
 
 template <class Arenas>
@@ -300,7 +300,7 @@ struct arenas_home {
     acre::pmr<Arenas> arenas{{.arenas = camera_arenas, .bytes = camera_arena_bytes}};
 };
 
-/// The smallest pair of number and size; the others of the front in the detail.
+/// The pair of number and size with the least memory; the detail lists the whole front.
 figure fit_camera() {
     const auto front = acre::fit_multi_arena([](acre::multi_arena& tried) {
         acre::pmr<acre::multi_arena&> memory{tried};
@@ -314,21 +314,21 @@ figure fit_camera() {
     return fitted(smallest.arenas, smallest.bytes, all);
 }
 
-void enter_multi_arenas(suite& entries) {
-    enter_camera<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
-    enter_fit(entries, multi_arena_name, fit_camera);
-    enter_pinning<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
+void add_multi_arenas(suite& entries) {
+    add_camera<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
+    add_fit(entries, multi_arena_name, fit_camera);
+    add_pinning<arenas_home<acre::multi_arena>>(entries, multi_arena_name);
 }
 
-void enter_shared_cameras(suite& entries) {
-    enter_shared_camera<arenas_home<acre::concurrent_multi_arena>>(entries, "acre::concurrent_multi_arena");
-    enter_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, std::mutex>>>(
+void add_shared_cameras(suite& entries) {
+    add_shared_camera<arenas_home<acre::concurrent_multi_arena>>(entries, "acre::concurrent_multi_arena");
+    add_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, std::mutex>>>(
         entries, "acre::synchronized multi_arena, std::mutex");
-    enter_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, acre::spin_lock>>>(
+    add_shared_camera<arenas_home<acre::synchronized<acre::multi_arena, acre::spin_lock>>>(
         entries, "acre::synchronized multi_arena, acre::spin_lock");
-    enter_shared_camera<camera_home<acre::pmr<acre::concurrent_multi_pool>>>(entries,
-                                                                             "acre::pmr over a concurrent_multi_pool");
-    enter_shared_camera<camera_home<acre::synchronized_pool_resource>>(entries, "acre::synchronized_pool_resource");
+    add_shared_camera<camera_home<acre::pmr<acre::concurrent_multi_pool>>>(entries,
+                                                                           "acre::pmr over a concurrent_multi_pool");
+    add_shared_camera<camera_home<acre::synchronized_pool_resource>>(entries, "acre::synchronized_pool_resource");
 }
 
 template <std::size_t Thread>
@@ -357,11 +357,11 @@ using pooled_blocks = blocks_of_class<pooled_item>;
 template <std::size_t Thread>
 using grouped_blocks = blocks_of_class<grouped_item<Thread>>;
 
-void enter_static_pools(suite& entries) {
-    enter_static_blocks<shared_static_blocks>(entries, "acre::static_pool");
-    enter_static_blocks<grouped_static_blocks>(entries, "acre::static_pool, a group");
-    enter_static_blocks<pooled_blocks>(entries, "acre::pooled");
-    enter_static_blocks<grouped_blocks>(entries, "acre::pooled, a group");
+void add_static_pools(suite& entries) {
+    add_static_blocks<shared_static_blocks>(entries, "acre::static_pool");
+    add_static_blocks<grouped_static_blocks>(entries, "acre::static_pool, a group");
+    add_static_blocks<pooled_blocks>(entries, "acre::pooled");
+    add_static_blocks<grouped_blocks>(entries, "acre::pooled, a group");
 }
 
 template <class Pool>
@@ -376,7 +376,7 @@ static_assert(shared_block_bytes == block_bytes);
 struct concurrent_multi_pool_blocks {
     void* allocate() { return pool.allocate(bytes, 16); }
     void deallocate(void* p) noexcept { pool.deallocate(p, bytes, 16); }
-    /// Known at run time only.
+    /// Hidden, so that the size is known only at run time.
     std::size_t bytes = *hide(&shared_block_bytes);
     acre::concurrent_multi_pool pool;
 };
@@ -402,9 +402,9 @@ struct synchronized_face_mixed {
 };
 
 struct private_blocks {
-    void* allocate() { return mine().allocate(); }
-    void deallocate(void* p) { mine().deallocate(p); }
-    static acre::pool<shared_block_bytes>& mine() {
+    void* allocate() { return own_pool().allocate(); }
+    void deallocate(void* p) { own_pool().deallocate(p); }
+    static acre::pool<shared_block_bytes>& own_pool() {
         thread_local acre::pool<shared_block_bytes> pool;
         return pool;
     }
@@ -436,45 +436,45 @@ struct locked_arena {
     acre::synchronized<acre::arena, std::mutex> arena;
 };
 
-void enter_arenas_of_threads(suite& entries) {
-    enter_shared_arena<arenas_of_threads>(entries, "acre::arena, one a thread");
-    enter_shared_arena<shared_arena>(entries, "acre::concurrent_arena");
-    enter_shared_arena<locked_arena>(entries, "acre::arena under a mutex");
-    enter_bump<shared_bump>(entries, "acre::concurrent_arena");
+void add_arenas_of_threads(suite& entries) {
+    add_shared_arena<arenas_of_threads>(entries, "acre::arena, one a thread");
+    add_shared_arena<shared_arena>(entries, "acre::concurrent_arena");
+    add_shared_arena<locked_arena>(entries, "acre::arena under a mutex");
+    add_bump<shared_bump>(entries, "acre::concurrent_arena");
 }
 
-void enter_pools_of_threads(suite& entries) {
-    enter_local_threads<private_blocks>(entries, "acre::pool, one a thread");
-    enter_threads<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
-    enter_mixed_heirs<concurrent_multi_pool_mixed>(entries, "acre::concurrent_multi_pool");
-    enter_scaling_threads<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
-    // One thread: what it takes where nobody waits, in instructions as well.
-    enter_small_batches<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
-    enter_threads<synchronized_face_blocks>(entries, "acre::synchronized_pool_resource");
-    enter_mixed_heirs<synchronized_face_mixed>(entries, "acre::synchronized_pool_resource");
+void add_pools_of_threads(suite& entries) {
+    add_local_threads<private_blocks>(entries, "acre::pool, one a thread");
+    add_threads<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
+    add_mixed_successors<concurrent_multi_pool_mixed>(entries, "acre::concurrent_multi_pool");
+    add_scaling_threads<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
+    // In one thread: the cost without waiting, also in instructions.
+    add_small_batches<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
+    add_threads<synchronized_face_blocks>(entries, "acre::synchronized_pool_resource");
+    add_mixed_successors<synchronized_face_mixed>(entries, "acre::synchronized_pool_resource");
     using concurrent_blocks = blocks_of_object<acre::concurrent_pool<shared_block_bytes>>;
-    enter_threads<concurrent_blocks>(entries, "acre::concurrent_pool");
-    enter_scaling_threads<concurrent_blocks>(entries, "acre::concurrent_pool");
-    enter_threads<blocks_of_object<acre::static_pool<shared_block_bytes>>>(entries, "acre::static_pool");
-    enter_threads<blocks_of_object<acre::synchronized<acre::pool<shared_block_bytes>, std::mutex>>>(
+    add_threads<concurrent_blocks>(entries, "acre::concurrent_pool");
+    add_scaling_threads<concurrent_blocks>(entries, "acre::concurrent_pool");
+    add_threads<blocks_of_object<acre::static_pool<shared_block_bytes>>>(entries, "acre::static_pool");
+    add_threads<blocks_of_object<acre::synchronized<acre::pool<shared_block_bytes>, std::mutex>>>(
         entries, "acre::pool under a mutex");
 }
 
 }  // namespace acre_contestants
 using namespace acre_contestants;
 
-void enter_acre(suite& entries) {
+void add_acre(suite& entries) {
     entries.add_peer("acre", "this repository");
-    enter_pools(entries);
-    enter_containers_of_pools(entries);
-    enter_multi_pool(entries);
-    enter_chunk_pools(entries);
-    enter_arenas(entries);
-    enter_multi_arenas(entries);
-    enter_shared_cameras(entries);
-    enter_static_pools(entries);
-    enter_pools_of_threads(entries);
-    enter_arenas_of_threads(entries);
+    add_pools(entries);
+    add_containers_of_pools(entries);
+    add_multi_pool(entries);
+    add_chunk_pools(entries);
+    add_arenas(entries);
+    add_multi_arenas(entries);
+    add_shared_cameras(entries);
+    add_static_pools(entries);
+    add_pools_of_threads(entries);
+    add_arenas_of_threads(entries);
 }
 
 }  // namespace bench

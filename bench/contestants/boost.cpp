@@ -18,7 +18,7 @@
 #include "contestants.hpp"
 
 namespace bench {
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace boost_contestants {
 
 namespace pmr = boost::container::pmr;
@@ -72,7 +72,7 @@ struct pool_orc : orc {
     static inline boost::pool<> home{sizeof(orc)};
 };
 
-/// Boost.Pool knows its upstream by type only, so the counts are static, and start again with each store.
+/// Boost.Pool takes its upstream as a type only, so the counts are static; each new store resets them.
 struct counting_upstream {
     using size_type = std::size_t;
     using difference_type = std::ptrdiff_t;
@@ -157,36 +157,36 @@ struct monotonic_arena {
     pmr::monotonic_buffer_resource resource;
 };
 
-void enter_boost_pool(suite& entries) {
-    enter_batches<pool_blocks>(entries, "boost::pool");
-    enter_batches<fast_blocks>(entries, "boost::fast_pool_allocator");
-    // Its frees keep the list in order, so 100,000 in shuffled order would take hours.
-    enter_small_batches<object_pool_blocks>(entries, "boost::object_pool");
-    enter_containers<fast_source>(entries, "boost::fast_pool_allocator");
-    enter_unordered_map<nodes_only<fast_source>>(entries, "boost::fast_pool_allocator, arrays by new");
-    enter_equal_footprints<pool_store>(entries, "boost::pool");
-    enter_stacked<pool_objects>(entries, "boost::pool");
-    enter_stacked<object_pool_objects>(entries, "boost::object_pool");
-    enter_orcs<pool_orc>(entries, "boost::pool");
+void add_boost_pool(suite& entries) {
+    add_batches<pool_blocks>(entries, "boost::pool");
+    add_batches<fast_blocks>(entries, "boost::fast_pool_allocator");
+    // Its frees keep the list sorted, so 100,000 in shuffled order would take hours.
+    add_small_batches<object_pool_blocks>(entries, "boost::object_pool");
+    add_containers<fast_source>(entries, "boost::fast_pool_allocator");
+    add_unordered_map<nodes_only<fast_source>>(entries, "boost::fast_pool_allocator, arrays by new");
+    add_equal_footprints<pool_store>(entries, "boost::pool");
+    add_stacked<pool_objects>(entries, "boost::pool");
+    add_stacked<object_pool_objects>(entries, "boost::object_pool");
+    add_orcs<pool_orc>(entries, "boost::pool");
 }
 
-void enter_boost_pmr(suite& entries) {
-    enter_batches<pmr_blocks>(entries, "boost pmr unsynchronized_pool");
-    enter_mixed_batches<pmr_mixed>(entries, "boost pmr unsynchronized_pool");
-    enter_containers<pmr_source>(entries, "boost pmr unsynchronized_pool");
-    enter_footprints<pmr_store>(entries, "boost pmr unsynchronized_pool");
-    enter_stacked<pmr_objects>(entries, "boost pmr unsynchronized_pool");
-    enter_bump<monotonic_arena>(entries, "boost pmr monotonic");
-    enter_filled_map<monotonic_arena>(entries, "boost pmr monotonic");
+void add_boost_pmr(suite& entries) {
+    add_batches<pmr_blocks>(entries, "boost pmr unsynchronized_pool");
+    add_mixed_batches<pmr_mixed>(entries, "boost pmr unsynchronized_pool");
+    add_containers<pmr_source>(entries, "boost pmr unsynchronized_pool");
+    add_footprints<pmr_store>(entries, "boost pmr unsynchronized_pool");
+    add_stacked<pmr_objects>(entries, "boost pmr unsynchronized_pool");
+    add_bump<monotonic_arena>(entries, "boost pmr monotonic");
+    add_filled_map<monotonic_arena>(entries, "boost pmr monotonic");
 }
 
 }  // namespace boost_contestants
 using namespace boost_contestants;
 
-void enter_boost(suite& entries) {
+void add_boost(suite& entries) {
     entries.add_peer("Boost", BOOST_LIB_VERSION);
-    enter_boost_pool(entries);
-    enter_boost_pmr(entries);
+    add_boost_pool(entries);
+    add_boost_pmr(entries);
 }
 
 }  // namespace bench

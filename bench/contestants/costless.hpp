@@ -1,4 +1,4 @@
-// The floor: memory that costs nothing, so that what is left is the loop around it. Wrong for any other use.
+// The floor: memory that costs nothing, so that only the loop around it remains. Not usable for anything else.
 #pragma once
 
 #include <array>
@@ -12,27 +12,27 @@
 
 namespace bench {
 
-/// Places for each of a camera's images, chosen beforehand and used in turns. One is the strict floor: the new image
-/// lies where the old one was read a moment ago, in the nearest cache, which no allocator can do for images of other
-/// sizes. With two it does not.
-template <std::size_t PlaceBytes, std::size_t Turns = 1>
+/// Storage for each of a camera's images, chosen in advance and used in rotation. With one location an image, the new
+/// image overwrites the old one that was just read and is in the nearest cache. No allocator can do that for images of
+/// changing sizes, so this is the strict floor. With two locations it does not happen.
+template <std::size_t SlotBytes, std::size_t Turns = 1>
 class costless_resource final : public std::pmr::memory_resource {
 private:
     void* do_allocate(std::size_t, std::size_t) override {
-        if constexpr (Turns == 1) return places_[image_at_hand].bytes;
-        return places_[image_at_hand * Turns + turns_[image_at_hand]++ % Turns].bytes;
+        if constexpr (Turns == 1) return slots_[image_at_hand].bytes;
+        return slots_[image_at_hand * Turns + turns_[image_at_hand]++ % Turns].bytes;
     }
     void do_deallocate(void*, std::size_t, std::size_t) override {}
     bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 
-    struct alignas(64) place {
-        std::byte bytes[PlaceBytes];
+    struct alignas(64) slot {
+        std::byte bytes[SlotBytes];
     };
-    std::unique_ptr<place[]> places_{new place[camera_images * Turns]};
+    std::unique_ptr<slot[]> slots_{new slot[camera_images * Turns]};
     std::array<std::uint8_t, camera_images> turns_{};
 };
 
-/// Memory in order, as if there were no end.
+/// Ascending memory without a limit check.
 class costless_arena {
 public:
     void* allocate(std::size_t bytes) noexcept { return std::exchange(at_, at_ + bytes); }

@@ -1,4 +1,4 @@
-// foonathan/memory: node_pool, the collection of node pools where sizes differ, and memory_stack.
+// foonathan/memory: node_pool, the collection of node pools for varying sizes, and memory_stack.
 #include <foonathan/memory/container.hpp>
 #include <foonathan/memory/memory_pool.hpp>
 #include <foonathan/memory/memory_pool_collection.hpp>
@@ -15,7 +15,7 @@
 #include "contestants.hpp"
 
 namespace bench {
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace foonathan_contestants {
 
 namespace memory = foonathan::memory;
@@ -121,22 +121,22 @@ struct stack_arena {
 }  // namespace foonathan_contestants
 using namespace foonathan_contestants;
 
-void enter_foonathan(suite& entries) {
+void add_foonathan(suite& entries) {
     entries.add_peer("foonathan/memory", std::to_string(FOONATHAN_MEMORY_VERSION_MAJOR) + "." +
                                              std::to_string(FOONATHAN_MEMORY_VERSION_MINOR) + "." +
                                              std::to_string(FOONATHAN_MEMORY_VERSION_PATCH));
-    enter_batches<node_pool_blocks>(entries, "foonathan node_pool");
-    enter_mixed_batches<collection_mixed>(entries, "foonathan collection of node_pools");
-    enter_list<list_source>(entries, "foonathan node_pool");
-    enter_map<map_source>(entries, "foonathan node_pool");
-    enter_unordered_map<collection_source>(entries, "foonathan collection of node_pools");
-    enter_unordered_map<nodes_only<table_source>>(entries, "foonathan node_pool, arrays by new");
-    enter_equal_footprints<node_pool_store>(entries, "foonathan node_pool");
-    enter_mixed_footprint<collection_store>(entries, "foonathan collection of node_pools");
-    enter_stacked<node_pool_objects>(entries, "foonathan node_pool");
-    enter_orcs<node_pool_orc>(entries, "foonathan node_pool");
-    enter_bump<stack_arena>(entries, "foonathan memory_stack");
-    enter_filled_map<stack_arena>(entries, "foonathan memory_stack");
+    add_batches<node_pool_blocks>(entries, "foonathan node_pool");
+    add_mixed_batches<collection_mixed>(entries, "foonathan collection of node_pools");
+    add_list<list_source>(entries, "foonathan node_pool");
+    add_map<map_source>(entries, "foonathan node_pool");
+    add_unordered_map<collection_source>(entries, "foonathan collection of node_pools");
+    add_unordered_map<nodes_only<table_source>>(entries, "foonathan node_pool, arrays by new");
+    add_equal_footprints<node_pool_store>(entries, "foonathan node_pool");
+    add_mixed_footprint<collection_store>(entries, "foonathan collection of node_pools");
+    add_stacked<node_pool_objects>(entries, "foonathan node_pool");
+    add_orcs<node_pool_orc>(entries, "foonathan node_pool");
+    add_bump<stack_arena>(entries, "foonathan memory_stack");
+    add_filled_map<stack_arena>(entries, "foonathan memory_stack");
 }
 
 }  // namespace bench

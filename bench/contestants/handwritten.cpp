@@ -1,4 +1,4 @@
-// The hand-written contestants enter.
+// Adds the hand-written contestants.
 #include "handwritten.hpp"
 
 #include "../limits/bump.hpp"
@@ -10,7 +10,7 @@
 #include "contestants.hpp"
 
 namespace bench {
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace handwritten_contestants {
 
 struct list_of_blocks {
@@ -29,7 +29,7 @@ struct list_of_objects {
     free_list list{sizeof(T)};
 };
 
-/// One static list for each size of node; arrays go to new.
+/// One static free list for each node size; arrays use new.
 template <class T>
 struct list_allocator {
     using value_type = T;
@@ -93,17 +93,17 @@ struct list_orc : orc {
 }  // namespace handwritten_contestants
 using namespace handwritten_contestants;
 
-void enter_handwritten(suite& entries) {
+void add_handwritten(suite& entries) {
     entries.add_peer("hand-written", "bare intrusive list, bump pointer, blog arena: in this repository");
-    enter_batches<list_of_blocks>(entries, "bare intrusive list");
-    enter_containers<list_source>(entries, "bare intrusive list");
-    enter_equal_footprints<list_store>(entries, "bare intrusive list");
-    enter_stacked<list_of_objects>(entries, "bare intrusive list");
-    enter_orcs<list_orc>(entries, "bare intrusive list");
-    enter_bump<bump_pointer>(entries, "bump pointer, hand-written");
-    enter_bump<blog_bump>(entries, "blog arena");
-    enter_objects<blog_bump>(entries, "blog arena");
-    enter_filled_map<blog_source>(entries, "blog arena");
+    add_batches<list_of_blocks>(entries, "bare intrusive list");
+    add_containers<list_source>(entries, "bare intrusive list");
+    add_equal_footprints<list_store>(entries, "bare intrusive list");
+    add_stacked<list_of_objects>(entries, "bare intrusive list");
+    add_orcs<list_orc>(entries, "bare intrusive list");
+    add_bump<bump_pointer>(entries, "bump pointer, hand-written");
+    add_bump<blog_bump>(entries, "blog arena");
+    add_objects<blog_bump>(entries, "blog arena");
+    add_filled_map<blog_source>(entries, "blog arena");
 }
 
 }  // namespace bench

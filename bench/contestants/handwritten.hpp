@@ -1,4 +1,4 @@
-// What a programmer writes in an afternoon: a bare free list, a bump pointer, and an arena as blogs teach it.
+// Allocators that a programmer writes in an afternoon: a bare free list, a bump pointer, and an arena as in blogs.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ private:
     upstream_counts counts_;
 };
 
-/// The least that a growing arena can do: a position, an end, and blocks that are kept at reset.
+/// The minimal growing arena: a position, an end, and blocks that are kept at reset.
 class bump_pointer {
 public:
     void* allocate(std::size_t bytes) {
@@ -84,7 +84,7 @@ private:
     std::vector<std::unique_ptr<std::byte[]>> blocks_;
 };
 
-/// An arena as blogs teach it: one buffer, std::align, a list of destructors to run.
+/// An arena as in blogs: one buffer, std::align, a list of destructors to run.
 class blog_arena {
 public:
     explicit blog_arena(std::size_t bytes = std::size_t{4} << 20) : memory_{new std::byte[bytes]}, capacity_{bytes} {}
@@ -123,7 +123,7 @@ private:
     finaliser* last_ = nullptr;
 };
 
-/// The blog arena as containers take it.
+/// The blog arena as a container's allocator.
 template <class T>
 struct blog_allocator {
     using value_type = T;

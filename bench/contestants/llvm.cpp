@@ -1,4 +1,4 @@
-// LLVM's BumpPtrAllocator as it comes, once with 1 MiB slabs, and SpecificBumpPtrAllocator for objects.
+// LLVM's BumpPtrAllocator with its defaults and with 1 MiB slabs, and SpecificBumpPtrAllocator for objects.
 #include <llvm/Config/llvm-config.h>
 #include <llvm/Support/Allocator.h>
 
@@ -6,7 +6,7 @@
 #include "contestants.hpp"
 
 namespace bench {
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace llvm_contestants {
 
 template <class Allocator>
@@ -27,11 +27,11 @@ struct llvm_objects {
 }  // namespace llvm_contestants
 using namespace llvm_contestants;
 
-void enter_llvm(suite& entries) {
+void add_llvm(suite& entries) {
     entries.add_peer("LLVM BumpPtrAllocator", LLVM_VERSION_STRING);
-    enter_bump<llvm_arena<llvm::BumpPtrAllocator>>(entries, "LLVM BumpPtrAllocator");
-    enter_bump<llvm_arena<large_slabs>>(entries, "LLVM BumpPtrAllocator, 1 MiB slabs");
-    enter_objects<llvm_objects>(entries, "LLVM SpecificBumpPtrAllocator");
+    add_bump<llvm_arena<llvm::BumpPtrAllocator>>(entries, "LLVM BumpPtrAllocator");
+    add_bump<llvm_arena<large_slabs>>(entries, "LLVM BumpPtrAllocator, 1 MiB slabs");
+    add_objects<llvm_objects>(entries, "LLVM SpecificBumpPtrAllocator");
 }
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// The work without any allocator: what no allocator can go below.
+// The work without an allocator: a lower bound for every allocator.
 #include <vector>
 
 #include "../limits/bump.hpp"
@@ -14,7 +14,7 @@
 #include "costless.hpp"
 
 namespace bench {
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace loop_alone_contestants {
 
 const std::string loop_alone = "the loop alone";
@@ -25,7 +25,7 @@ struct one_block {
     block memory;
 };
 
-/// Touches as much memory as a pool does, in the best order for the cache's prefetcher.
+/// Touches as much memory as a pool does, in ascending order, which suits the prefetcher best.
 struct blocks_in_order {
     void* allocate() noexcept { return &memory[next++]; }
     void deallocate(void* p) noexcept {
@@ -49,7 +49,7 @@ struct one_object {
     alignas(T) std::byte memory[sizeof(T)];
 };
 
-struct one_place {
+struct one_slot {
     void* allocate(std::size_t) noexcept { return memory; }
     observed_object* create(std::uint64_t value) noexcept { return new (memory) observed_object(value); }
     void reset() noexcept { escape(memory); }
@@ -57,10 +57,10 @@ struct one_place {
 };
 
 struct standing_orc : orc {
-    static void* operator new(std::size_t) noexcept { return place; }
+    static void* operator new(std::size_t) noexcept { return storage; }
     static void operator delete(void*) noexcept {}
     static void all_deleted() noexcept {}
-    alignas(orc) static inline std::byte place[sizeof(orc)];
+    alignas(orc) static inline std::byte storage[sizeof(orc)];
 };
 
 struct one_chunk {
@@ -75,7 +75,7 @@ struct one_chunk {
     alignas(16) std::byte memory[128];
 };
 
-/// Touches as much memory as a pool of these sizes does, in the best order; all of its pages were touched before.
+/// Touches as much memory as a pool of these sizes does, in ascending order; all pages were touched before.
 struct chunks_in_order {
     template <class T>
     T* create() noexcept {
@@ -92,22 +92,22 @@ struct chunks_in_order {
     std::byte* at = memory.data();
 };
 
-/// Each block has its place ready, apart for each thread.
+/// Each block has fixed storage, separate for each thread.
 template <std::size_t Thread>
 struct ready_blocks {
-    static void* allocate() noexcept { return places + block_at_hand * 104; }
+    static void* allocate() noexcept { return storage + block_at_hand * 104; }
     static void deallocate(void* p) noexcept { escape(p); }
-    static inline std::byte places[static_round * 104];
+    static inline std::byte storage[static_round * 104];
 };
 
-/// The ring and nothing else, or the threads: all use one block.
+/// Measures the ring, or the threads, alone: all use one block.
 struct no_blocks {
     void* allocate() noexcept { return memory; }
     void deallocate(void* p) noexcept { escape(p); }
     std::byte memory[shared_block_bytes];
 };
 
-/// As many blocks as are on their way at most, in turns: no allocator can hand out one that is still on its way.
+/// Rotates through as many blocks as can be in the ring: an allocator cannot reuse a block that is still in it.
 struct blocks_in_turns {
     void* allocate() noexcept { return memory[next++ % ring_slots]; }
     void deallocate(void* p) noexcept { escape(p); }
@@ -118,27 +118,27 @@ struct blocks_in_turns {
 }  // namespace loop_alone_contestants
 using namespace loop_alone_contestants;
 
-void enter_loop_alone(suite& entries) {
-    enter_batches<one_block>(entries, loop_alone);
-    enter_mixed_batches<one_block_of_any_size>(entries, loop_alone);
-    enter_batches<blocks_in_order>(entries, "the loop over as many blocks, no pool");
-    enter_bump<one_place>(entries, loop_alone);
-    enter_objects<one_place>(entries, loop_alone);
-    enter_stacked<one_object>(entries, loop_alone);
-    enter_orcs<standing_orc>(entries, loop_alone);
-    enter_chunks<one_chunk>(entries, loop_alone);
-    enter_chunks<chunks_in_order>(entries, "the loop over as many bytes, no pool");
-    enter_filled_map<costless_source>(entries, loop_alone);
-    enter_camera<camera_home<costless_resource<4096>>>(entries, loop_alone);
-    enter_camera<camera_home<costless_resource<4096, 2>>>(entries, loop_alone + ", two places in turns");
-    enter_shared_camera<camera_home<costless_resource<256>>>(entries, loop_alone);
-    enter_static_blocks<ready_blocks>(entries, loop_alone);
-    enter_local_threads<no_blocks>(entries, loop_alone);
-    enter_producer_and_consumer<no_blocks>(entries, "the ring alone");
-    enter_producer_and_consumer<blocks_in_turns>(entries, "the ring alone, 4,096 blocks in turns");
-    enter_heirs<no_blocks>(entries, loop_alone);
-    enter_mixed_heirs<one_block_of_any_size>(entries, loop_alone);
-    enter_scaling_threads<no_blocks>(entries, loop_alone);
+void add_loop_alone(suite& entries) {
+    add_batches<one_block>(entries, loop_alone);
+    add_mixed_batches<one_block_of_any_size>(entries, loop_alone);
+    add_batches<blocks_in_order>(entries, "the loop over as many blocks, no pool");
+    add_bump<one_slot>(entries, loop_alone);
+    add_objects<one_slot>(entries, loop_alone);
+    add_stacked<one_object>(entries, loop_alone);
+    add_orcs<standing_orc>(entries, loop_alone);
+    add_chunks<one_chunk>(entries, loop_alone);
+    add_chunks<chunks_in_order>(entries, "the loop over as many bytes, no pool");
+    add_filled_map<costless_source>(entries, loop_alone);
+    add_camera<camera_home<costless_resource<4096>>>(entries, loop_alone);
+    add_camera<camera_home<costless_resource<4096, 2>>>(entries, loop_alone + ", two storage in turns");
+    add_shared_camera<camera_home<costless_resource<256>>>(entries, loop_alone);
+    add_static_blocks<ready_blocks>(entries, loop_alone);
+    add_local_threads<no_blocks>(entries, loop_alone);
+    add_producer_and_consumer<no_blocks>(entries, "the ring alone");
+    add_producer_and_consumer<blocks_in_turns>(entries, "the ring alone, 4,096 blocks in turns");
+    add_successors<no_blocks>(entries, loop_alone);
+    add_mixed_successors<one_block_of_any_size>(entries, loop_alone);
+    add_scaling_threads<no_blocks>(entries, loop_alone);
 }
 
 }  // namespace bench

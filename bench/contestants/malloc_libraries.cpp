@@ -1,17 +1,17 @@
-// The mallocs that are made for threads: jemalloc, gperftools' tcmalloc and oneTBB's, as the distribution has them, and
-// mimalloc and snmalloc of today, built from their crates (peers/crates). mimalloc as the distribution has it enters
-// more than the workloads of threads, in a file of its own. CMake gives the path of each, empty where it is missing.
+// General mallocs made for threads: jemalloc, gperftools' tcmalloc and oneTBB's from the distribution, and current
+// mimalloc and snmalloc, built from their crates (peers/crates). The distribution's mimalloc has a file of its own,
+// because it takes part in more workloads. CMake defines the path of each, empty where it is missing.
 #include <string>
 
 #include "contestants.hpp"
 #include "malloc_library.hpp"
 
 namespace bench {
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace malloc_library_contestants {
 
-// Out of its static archive and under names of ours: dlopen has no room for the thread-local variables of the shared
-// library (2,632 bytes of static TLS), so ours is linked, and opened all the same to find its functions.
+// Linked from its static archive, with renamed functions: dlopen has no room for the thread-local variables of the
+// shared library (2,632 bytes of static TLS). Our library is linked and also opened, to find its functions.
 struct jemalloc {
     static constexpr const char* path = ACRE_BENCH_JEMALLOC;
     static constexpr const char* allocate_name = "acre_peer_jemalloc_allocate";
@@ -51,24 +51,24 @@ struct snmalloc {
 };
 
 template <class Library>
-void enter_library(suite& entries, const std::string& name) {
+void add_library(suite& entries, const std::string& name) {
     if constexpr (*Library::path == '\0') {
         entries.add_peer(name, "");
     } else {
         entries.add_peer(name, Library::version());
-        enter_malloc_threads<Library>(entries, name);
+        add_malloc_threads<Library>(entries, name);
     }
 }
 
 }  // namespace malloc_library_contestants
 using namespace malloc_library_contestants;
 
-void enter_malloc_libraries(suite& entries) {
-    enter_library<jemalloc>(entries, "jemalloc");
-    enter_library<tcmalloc>(entries, "gperftools tcmalloc");
-    enter_library<tbbmalloc>(entries, "oneTBB scalable_malloc");
-    enter_library<mimalloc_of_today>(entries, "mimalloc of today");
-    enter_library<snmalloc>(entries, "snmalloc");
+void add_malloc_libraries(suite& entries) {
+    add_library<jemalloc>(entries, "jemalloc");
+    add_library<tcmalloc>(entries, "gperftools tcmalloc");
+    add_library<tbbmalloc>(entries, "oneTBB scalable_malloc");
+    add_library<mimalloc_of_today>(entries, "mimalloc of today");
+    add_library<snmalloc>(entries, "snmalloc");
 }
 
 }  // namespace bench

@@ -1,7 +1,7 @@
-// What every library with a malloc and a free enters with. Those libraries replace malloc in whatever links them, so
-// each is opened by hand, where its malloc stays out of sight (RTLD_LOCAL), and called by pointers: a call costs what a
-// call into a shared library costs. RTLD_DEEPBIND is not needed: what dlsym finds through the library's handle is its
-// own, and none of them calls malloc for itself.
+// Adds a library that has a malloc and a free. Such a library replaces malloc in whatever links it, so each is opened
+// with RTLD_LOCAL, which hides its malloc, and called through pointers. A call then costs as much as any call into a
+// shared library. RTLD_DEEPBIND is not needed: dlsym on the library's handle finds its own functions, and none of the
+// libraries calls malloc itself.
 #pragma once
 
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ public:
 
 private:
     std::string path_;
-    void* library_;  // never closed: threads that end still call into it
+    void* library_;  // never closed: ending threads still call into it
 };
 
 /// A `Library` has the static members `path`, `allocate_name` and `deallocate_name`.
@@ -58,7 +58,7 @@ struct malloc_mixed {
     void deallocate(void* p, std::size_t) { opened_malloc<Library>.give_back(p); }
 };
 
-/// For alignments up to that of malloc.
+/// For alignments up to malloc's own.
 template <class Library>
 class malloc_resource final : public std::pmr::memory_resource {
 private:
@@ -67,13 +67,13 @@ private:
     bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 };
 
-/// T1, T2, T3 and W4, and their tables of scaling.
+/// Adds it to T1, T2, T3 and W4, and to their scaling tables.
 template <class Library>
-void enter_malloc_threads(suite& entries, const std::string& name) {
-    enter_threads<malloc_blocks<Library>>(entries, name);
-    enter_mixed_heirs<malloc_mixed<Library>>(entries, name);
-    enter_scaling_threads<malloc_blocks<Library>>(entries, name);
-    enter_shared_camera<camera_home<malloc_resource<Library>>>(entries, name);
+void add_malloc_threads(suite& entries, const std::string& name) {
+    add_threads<malloc_blocks<Library>>(entries, name);
+    add_mixed_successors<malloc_mixed<Library>>(entries, name);
+    add_scaling_threads<malloc_blocks<Library>>(entries, name);
+    add_shared_camera<camera_home<malloc_resource<Library>>>(entries, name);
 }
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// mimalloc as the distribution has it, by its own names.
+// The distribution's mimalloc, through its own function names.
 #include <mimalloc.h>
 
 #include <string>
@@ -14,7 +14,7 @@
 #include "malloc_library.hpp"
 
 namespace bench {
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace mimalloc_contestants {
 
 const std::string mimalloc_name = "mimalloc";
@@ -90,7 +90,7 @@ struct mimalloc_orc : orc {
     static void all_deleted() noexcept {}
 };
 
-/// A heap of its own; what it holds is the memory that its pages have committed.
+/// A separate heap; its footprint is the memory that its pages have committed.
 class mimalloc_store {
 public:
     explicit mimalloc_store(std::size_t) {}
@@ -104,7 +104,7 @@ public:
     [[nodiscard]] upstream_counts counts() const {
         upstream_counts taken;
         library.get<decltype(mi_heap_visit_blocks)>("mi_heap_visit_blocks")(heap_, false, add_area, &taken);
-        taken.calls = 0;  // it asks for segments that all heaps share
+        taken.calls = 0;  // unknown: it requests segments that all heaps share
         return taken;
     }
 
@@ -121,18 +121,18 @@ private:
 }  // namespace mimalloc_contestants
 using namespace mimalloc_contestants;
 
-void enter_mimalloc(suite& entries) {
+void add_mimalloc(suite& entries) {
     entries.add_peer(mimalloc_name, std::to_string(library.get<decltype(mi_version)>("mi_version")()));
-    enter_batches<malloc_blocks<mimalloc>>(entries, mimalloc_name);
-    enter_mixed_batches<malloc_mixed<mimalloc>>(entries, mimalloc_name);
-    enter_containers<mimalloc_source>(entries, mimalloc_name);
-    enter_footprints<mimalloc_store>(entries, mimalloc_name);
-    enter_bump<mimalloc_arena>(entries, mimalloc_name);
-    enter_objects<mimalloc_created>(entries, mimalloc_name);
-    enter_filled_map<mimalloc_source>(entries, mimalloc_name);
-    enter_stacked<mimalloc_objects>(entries, mimalloc_name);
-    enter_orcs<mimalloc_orc>(entries, mimalloc_name);
-    enter_malloc_threads<mimalloc>(entries, mimalloc_name);
+    add_batches<malloc_blocks<mimalloc>>(entries, mimalloc_name);
+    add_mixed_batches<malloc_mixed<mimalloc>>(entries, mimalloc_name);
+    add_containers<mimalloc_source>(entries, mimalloc_name);
+    add_footprints<mimalloc_store>(entries, mimalloc_name);
+    add_bump<mimalloc_arena>(entries, mimalloc_name);
+    add_objects<mimalloc_created>(entries, mimalloc_name);
+    add_filled_map<mimalloc_source>(entries, mimalloc_name);
+    add_stacked<mimalloc_objects>(entries, mimalloc_name);
+    add_orcs<mimalloc_orc>(entries, mimalloc_name);
+    add_malloc_threads<mimalloc>(entries, mimalloc_name);
 }
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Published designs enter, re-implemented: see published.hpp.
+// Adds the re-implemented published designs: see published.hpp.
 #include "published.hpp"
 
 #include "../seeds/camera.hpp"
@@ -58,8 +58,8 @@ synchronized_multi_arena::synchronized_multi_arena(std::size_t count, std::size_
     }
 }
 
-/// Null when the active arena has not so much room. What was added to its position stays added, as in the published
-/// one.
+/// Returns null when the active arena lacks the room. The addition to its position is not undone, as in the published
+/// design.
 void* synchronized_multi_arena::take(std::size_t bytes) noexcept {
     arena& from = arenas_[active_];
     const std::size_t position = from.position.fetch_add(static_cast<std::uint32_t>(bytes), std::memory_order_relaxed);
@@ -76,7 +76,7 @@ void* synchronized_multi_arena::do_allocate(std::size_t bytes, std::size_t) {
         if (void* p = take(needed)) return p;
     }
     const std::unique_lock guard{changing_arenas_};
-    if (void* p = take(needed)) return p;  // somebody else was here first
+    if (void* p = take(needed)) return p;  // another thread changed the active arena first
     if (empty_.empty()) throw out_of_arenas{};
     const std::size_t closed = std::exchange(active_, empty_.back());
     empty_.pop_back();
@@ -92,7 +92,7 @@ void synchronized_multi_arena::do_deallocate(void* p, std::size_t, std::size_t) 
     reclaim(index);
 }
 
-/// Under the lock, held alone: an arena at zero begins anew, unless somebody was faster.
+/// Called with the exclusive lock held. Resets an arena with a count of zero, unless another thread already did.
 void synchronized_multi_arena::reclaim(std::size_t index) {
     arena& home = arenas_[index];
     if (home.live.load(std::memory_order_acquire) != 0 || home.is_empty) return;
@@ -104,7 +104,7 @@ void synchronized_multi_arena::reclaim(std::size_t index) {
 
 }  // namespace published
 
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace published_contestants {
 
 const std::string counted = "published multi-arena, re-implemented";
@@ -168,16 +168,16 @@ figure fit_by_doubling() {
 }  // namespace published_contestants
 using namespace published_contestants;
 
-void enter_published(suite& entries) {
+void add_published(suite& entries) {
     entries.add_peer("published designs",
                      "a book's arena and chunks, the counted multi-arena: re-implemented in this repository");
-    enter_orcs<book_orc<namespace_home>>(entries, "the book's arena, at namespace scope");
-    enter_orcs<book_orc<function_home>>(entries, "the book's arena, local to a function");
-    enter_chunks<book_chunks>(entries, "the book's chunks");
-    enter_camera<arenas_home<published::multi_arena>>(entries, counted);
-    enter_shared_camera<arenas_home<published::synchronized_multi_arena>>(entries, counted);
-    enter_fit(entries, counted, fit_by_doubling);
-    enter_pinning<arenas_home<published::multi_arena>>(entries, counted);
+    add_orcs<book_orc<namespace_home>>(entries, "the book's arena, at namespace scope");
+    add_orcs<book_orc<function_home>>(entries, "the book's arena, local to a function");
+    add_chunks<book_chunks>(entries, "the book's chunks");
+    add_camera<arenas_home<published::multi_arena>>(entries, counted);
+    add_shared_camera<arenas_home<published::synchronized_multi_arena>>(entries, counted);
+    add_fit(entries, counted, fit_by_doubling);
+    add_pinning<arenas_home<published::multi_arena>>(entries, counted);
 }
 
 }  // namespace bench

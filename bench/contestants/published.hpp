@@ -1,6 +1,6 @@
-// Published designs, written anew for measuring from their descriptions: nothing is copied, and no more of a design is
-// here than a workload runs through. Their defects are listed in docs/hazards.md; those that would stop a workload are
-// left out. Not for use.
+// Published designs, re-implemented for measuring from their descriptions. Nothing is copied, and only the parts that a
+// workload runs are here. docs/hazards.md lists their defects; those that would stop a workload are left out. Not for
+// use.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 namespace bench::published {
 
 /// A book's arena for one class (W1): a pointer moves through one buffer from malloc, and freeing does nothing. As in
-/// the book, nobody looks whether the buffer has come to its end.
+/// the book, there is no check for the end of the buffer.
 class size_based_arena {
 public:
     size_based_arena(std::size_t count, std::size_t size)
@@ -33,7 +33,7 @@ public:
     ~size_based_arena() { std::free(buffer_); }
 
     void* allocate() noexcept { return std::exchange(at_, at_ + size_); }
-    /// Not in the book: between two passes over the same memory.
+    /// Not in the book: resets it between two passes over the same memory.
     void reset() noexcept { at_ = buffer_; }
 
 private:
@@ -42,9 +42,8 @@ private:
     std::size_t size_;
 };
 
-/// A book's allocator of chunks (W2): one buffer from malloc for each size, rounded up to a power of two, through which
-/// a pointer moves; what was freed is not used again. A full class spills to the next one, and the last one to the
-/// heap.
+/// A book's chunk allocator (W2): for each size, rounded up to a power of two, a pointer moves through one buffer from
+/// malloc. Freed chunks are not reused. A full class spills to the next one, and the last one to the heap.
 template <std::size_t N, std::size_t... Sizes>
 class chunk_allocator {
 public:
@@ -94,9 +93,10 @@ private:
 struct too_large : std::bad_alloc {};
 struct out_of_arenas : std::bad_alloc {};
 
-/// The counted multi-arena (W3, W5, W9): equal arenas in one buffer. Allocating moves the position of the active arena
-/// and counts up; when it is full, an empty one becomes active. Freeing finds the arena by division and counts down; an
-/// arena at zero begins anew, and goes back to the stack of empty ones if it is not the active one.
+/// The counted multi-arena (W3, W5, W9): equal arenas in one buffer. Allocating moves the active arena's position and
+/// increments its count; when the arena is full, an empty one becomes active. Freeing finds the arena by division and
+/// decrements its count. An arena with a count of zero is reset, and goes back to the stack of empty ones if it is not
+/// active.
 class multi_arena final : public std::pmr::memory_resource {
 public:
     multi_arena(std::size_t count, std::size_t bytes);
@@ -120,9 +120,9 @@ private:
     std::size_t active_;
 };
 
-/// The same for threads (W4): position and count of each arena are atomic. Who allocates adds to the position of the
-/// active arena, and if that was too much, takes turns with the others to put an empty arena in its place. Those who
-/// allocate hold the lock shared, who changes arenas holds it alone.
+/// The same for threads (W4): each arena's position and count are atomic. An allocating thread adds to the active
+/// arena's position. If that exceeds the arena, the thread replaces it by an empty arena, one thread at a time.
+/// Allocation holds the lock shared; a change of the active arena holds it exclusively.
 class synchronized_multi_arena final : public std::pmr::memory_resource {
 public:
     synchronized_multi_arena(std::size_t count, std::size_t bytes);
@@ -131,7 +131,7 @@ private:
     struct arena {
         std::atomic<std::uint32_t> position = 0;
         std::atomic<std::uint32_t> live = 0;
-        bool is_empty = false;  // it is on the stack of empty ones
+        bool is_empty = false;  // on the stack of empty ones
     };
 
     void* do_allocate(std::size_t bytes, std::size_t alignment) override;

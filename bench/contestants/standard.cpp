@@ -1,4 +1,4 @@
-// What comes with the compiler: new and delete (glibc's malloc), and the resources of std::pmr.
+// What comes with the compiler: new and delete (glibc's malloc), and std::pmr's resources.
 #include <gnu/libc-version.h>
 #include <malloc.h>
 
@@ -18,7 +18,7 @@
 #include "contestants.hpp"
 
 namespace bench {
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace standard_contestants {
 
 const std::string new_delete = "new/delete";
@@ -52,7 +52,7 @@ struct new_delete_source {
     }
 };
 
-/// Chunk bytes in use, headers and rounding included; what glibc holds back is not charged to it.
+/// Bytes of chunks in use, headers and rounding included; free memory that glibc holds is not counted.
 struct new_delete_store {
     explicit new_delete_store(std::size_t) {}
     void* allocate(std::size_t bytes) {
@@ -66,7 +66,7 @@ struct new_delete_store {
     upstream_counts taken;
 };
 
-/// new/delete has no reset: it deletes one by one what it made.
+/// new/delete has no reset, so it deletes one by one.
 struct new_delete_arena {
     void* allocate(std::size_t bytes) { return live.add(::operator new(bytes)); }
     void reset() noexcept {
@@ -197,56 +197,56 @@ struct synchronized_mixed {
     std::pmr::memory_resource& face = *hide<std::pmr::memory_resource>(&pool);
 };
 
-void enter_new_delete(suite& entries) {
-    enter_batches<new_delete_blocks>(entries, new_delete);
-    enter_mixed_batches<new_delete_mixed>(entries, new_delete);
-    enter_containers<new_delete_source>(entries, new_delete);
-    enter_footprints<new_delete_store>(entries, new_delete);
-    enter_bump<new_delete_arena>(entries, new_delete);
-    enter_objects<new_delete_created>(entries, new_delete);
-    enter_filled_map<new_delete_source>(entries, new_delete);
-    enter_stacked<new_delete_objects>(entries, new_delete);
-    enter_orcs<plain_orc>(entries, new_delete);
-    enter_chunks<new_delete_chunks>(entries, new_delete);
-    enter_camera<new_delete_home>(entries, new_delete);
-    enter_shared_camera<new_delete_home>(entries, new_delete);
-    enter_static_blocks<plain_items>(entries, new_delete);
-    enter_threads<new_delete_of_threads>(entries, new_delete);
-    enter_mixed_heirs<new_delete_mixed>(entries, new_delete);
-    enter_scaling_threads<new_delete_of_threads>(entries, new_delete);
+void add_new_delete(suite& entries) {
+    add_batches<new_delete_blocks>(entries, new_delete);
+    add_mixed_batches<new_delete_mixed>(entries, new_delete);
+    add_containers<new_delete_source>(entries, new_delete);
+    add_footprints<new_delete_store>(entries, new_delete);
+    add_bump<new_delete_arena>(entries, new_delete);
+    add_objects<new_delete_created>(entries, new_delete);
+    add_filled_map<new_delete_source>(entries, new_delete);
+    add_stacked<new_delete_objects>(entries, new_delete);
+    add_orcs<plain_orc>(entries, new_delete);
+    add_chunks<new_delete_chunks>(entries, new_delete);
+    add_camera<new_delete_home>(entries, new_delete);
+    add_shared_camera<new_delete_home>(entries, new_delete);
+    add_static_blocks<plain_items>(entries, new_delete);
+    add_threads<new_delete_of_threads>(entries, new_delete);
+    add_mixed_successors<new_delete_mixed>(entries, new_delete);
+    add_scaling_threads<new_delete_of_threads>(entries, new_delete);
 }
 
-void enter_pools(suite& entries) {
-    enter_batches<pmr_blocks<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
-    enter_batches<pmr_blocks<std::pmr::synchronized_pool_resource>>(entries, synchronized);
-    enter_mixed_batches<pmr_mixed<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
-    enter_mixed_batches<pmr_mixed<std::pmr::synchronized_pool_resource>>(entries, synchronized);
-    enter_containers<pmr_source<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
-    enter_containers<pmr_source<std::pmr::synchronized_pool_resource>>(entries, synchronized);
-    enter_footprints<pmr_store<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
-    enter_stacked<unsynchronized_objects>(entries, unsynchronized);
-    enter_camera<camera_home<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
-    enter_shared_camera<camera_home<std::pmr::synchronized_pool_resource>>(entries, synchronized);
-    enter_threads<synchronized_blocks>(entries, synchronized);
-    enter_mixed_heirs<synchronized_mixed>(entries, synchronized);
+void add_pools(suite& entries) {
+    add_batches<pmr_blocks<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    add_batches<pmr_blocks<std::pmr::synchronized_pool_resource>>(entries, synchronized);
+    add_mixed_batches<pmr_mixed<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    add_mixed_batches<pmr_mixed<std::pmr::synchronized_pool_resource>>(entries, synchronized);
+    add_containers<pmr_source<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    add_containers<pmr_source<std::pmr::synchronized_pool_resource>>(entries, synchronized);
+    add_footprints<pmr_store<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    add_stacked<unsynchronized_objects>(entries, unsynchronized);
+    add_camera<camera_home<std::pmr::unsynchronized_pool_resource>>(entries, unsynchronized);
+    add_shared_camera<camera_home<std::pmr::synchronized_pool_resource>>(entries, synchronized);
+    add_threads<synchronized_blocks>(entries, synchronized);
+    add_mixed_successors<synchronized_mixed>(entries, synchronized);
 }
 
-void enter_monotonic(suite& entries) {
-    enter_bump<monotonic_arena>(entries, monotonic);
-    enter_bump<buffered_monotonic_arena>(entries, monotonic_buffer);
-    enter_filled_map<monotonic_arena>(entries, monotonic);
-    enter_filled_map<buffered_monotonic_arena>(entries, monotonic_buffer);
+void add_monotonic(suite& entries) {
+    add_bump<monotonic_arena>(entries, monotonic);
+    add_bump<buffered_monotonic_arena>(entries, monotonic_buffer);
+    add_filled_map<monotonic_arena>(entries, monotonic);
+    add_filled_map<buffered_monotonic_arena>(entries, monotonic_buffer);
 }
 
 }  // namespace standard_contestants
 using namespace standard_contestants;
 
-void enter_standard(suite& entries) {
+void add_standard(suite& entries) {
     entries.add_peer("new/delete", std::string("glibc ") + gnu_get_libc_version());
     entries.add_peer("std::pmr", "libstdc++ " + std::to_string(_GLIBCXX_RELEASE));
-    enter_new_delete(entries);
-    enter_pools(entries);
-    enter_monotonic(entries);
+    add_new_delete(entries);
+    add_pools(entries);
+    add_monotonic(entries);
 }
 
 }  // namespace bench

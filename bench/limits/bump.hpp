@@ -1,5 +1,5 @@
-// Bump allocation against what the machine can do: 8 bytes in one warm block, 8 bytes with growth, mixed sizes, and
-// objects with destructors.
+// Bump allocation against the machine's limit: 8 bytes in one warm block, 8 bytes with growth, mixed sizes, and objects
+// with destructors.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace bench {
 
 inline constexpr std::size_t bump_alignment = 8;
 inline constexpr std::size_t few = 500;       // 4,000 bytes of 8: no arena here needs a second block
-inline constexpr std::size_t many = 100'000;  // 800 kB of 8: growth and reset are paid
+inline constexpr std::size_t many = 100'000;  // 800 kB of 8: growth and reset are included
 inline constexpr std::size_t mixed_count = 10'000;
 
 /// An `Arena` has `allocate(bytes)` at an alignment of 8, and `reset()`.
@@ -30,7 +30,7 @@ private:
     Arena arena_;
 };
 
-/// The same through a cursor of the arena, which a `Bulk` makes of itself with `front()`.
+/// The same through a cursor of the arena; `Bulk::front()` makes the cursor.
 template <class Bulk, std::size_t Count>
 class bulk_8 {
 public:
@@ -64,7 +64,7 @@ private:
     std::array<std::uint32_t, mixed_count> sizes_;
 };
 
-/// One double at a time, given back at once: W6 (a).
+/// One double at a time, freed at once: W6 (a).
 template <class Arena>
 class one_double {
 public:
@@ -82,7 +82,7 @@ private:
     Arena arena_;
 };
 
-/// What a user of new and delete keeps in order to give everything back.
+/// The list of pointers that a user of new and delete must keep to free everything.
 template <class T>
 class remembered {
 public:
@@ -102,30 +102,30 @@ private:
 };
 
 template <class Bulk>
-void enter_bulk(suite& entries, const std::string& name) {
-    entries.enter({"bump 8 B", "8 B, 500 in one warm block: the hot path alone", few}, name,
-                  [] { return make_round<bulk_8<Bulk, few>>(); });
-    entries.enter({"bump 8 B x 100,000", "8 B, 100,000 and all given back: growth and reset are paid", many}, name,
-                  [] { return make_round<bulk_8<Bulk, many>>(); });
+void add_bulk(suite& entries, const std::string& name) {
+    entries.add({"bump 8 B", "8 B, 500 in one warm block: the hot path alone", few}, name,
+                [] { return make_round<bulk_8<Bulk, few>>(); });
+    entries.add({"bump 8 B x 100,000", "8 B, 100,000 and all given back: growth and reset are paid", many}, name,
+                [] { return make_round<bulk_8<Bulk, many>>(); });
 }
 
 template <class Arena>
-void enter_bump(suite& entries, const std::string& name) {
-    entries.enter({"bump 8 B", "8 B, 500 in one warm block: the hot path alone", few}, name,
-                  [] { return make_round<bump_8<Arena, few>>(); });
-    entries.enter({"bump 8 B x 100,000", "8 B, 100,000 and all given back: growth and reset are paid", many}, name,
-                  [] { return make_round<bump_8<Arena, many>>(); });
-    entries.enter({"bump 8..256 B", "8..256 B mixed, 10,000 and all given back", mixed_count}, name,
-                  [] { return make_round<bump_mixed<Arena>>(); });
-    entries.enter({.id = "W6 a",
-                   .title = "one double, allocated and given back at once",
-                   .operations = few,
-                   .in_fresh_processes = true},
-                  name, [] { return make_round<one_double<Arena>>(); });
+void add_bump(suite& entries, const std::string& name) {
+    entries.add({"bump 8 B", "8 B, 500 in one warm block: the hot path alone", few}, name,
+                [] { return make_round<bump_8<Arena, few>>(); });
+    entries.add({"bump 8 B x 100,000", "8 B, 100,000 and all given back: growth and reset are paid", many}, name,
+                [] { return make_round<bump_8<Arena, many>>(); });
+    entries.add({"bump 8..256 B", "8..256 B mixed, 10,000 and all given back", mixed_count}, name,
+                [] { return make_round<bump_mixed<Arena>>(); });
+    entries.add({.id = "W6 a",
+                 .title = "one double, allocated and given back at once",
+                 .operations = few,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<one_double<Arena>>(); });
 }
 
 /// 16 bytes with a destructor that reads its object and that the compiler must call. It counts nothing: a shared
-/// counter would make every destructor wait for the one before it, on all sides, and hide what is measured.
+/// counter would make every destructor wait for the previous one in all variants, and hide the difference.
 struct observed_object {
     explicit observed_object(std::uint64_t first) noexcept : a{first}, b{1} {}
     ~observed_object() {
@@ -141,7 +141,7 @@ static_assert(sizeof(observed_object) == 16);
 
 inline constexpr std::size_t object_count = 1000;
 
-/// An `Arena` has `create(value)`, which makes a observed_object, and `reset()`, which destroys all.
+/// An `Arena` has `create(value)`, which creates an observed_object, and `reset()`, which destroys all.
 template <class Arena>
 class created_objects {
 public:
@@ -155,9 +155,9 @@ private:
 };
 
 template <class Arena>
-void enter_objects(suite& entries, const std::string& name) {
-    entries.enter({"objects", "16 B objects with a destructor: 1,000 created, all destroyed", object_count}, name,
-                  [] { return make_round<created_objects<Arena>>(); });
+void add_objects(suite& entries, const std::string& name) {
+    entries.add({"objects", "16 B objects with a destructor: 1,000 created, all destroyed", object_count}, name,
+                [] { return make_round<created_objects<Arena>>(); });
 }
 
 }  // namespace bench

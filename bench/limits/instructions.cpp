@@ -1,4 +1,4 @@
-// Runs this program under callgrind and reads the totals that it prints.
+// Runs this program under callgrind and reads the totals that callgrind prints.
 #include "instructions.hpp"
 
 #include <unistd.h>
@@ -27,10 +27,10 @@ std::string own_path() {
     return {path.data(), static_cast<std::size_t>(length)};
 }
 
-/// `options` of callgrind's begin with a space.
+/// `options` are callgrind's, each preceded by a space.
 std::uint64_t executed(const std::string& group_id, const std::string& name, int rounds,
                        const std::string& options = {}) {
-    // Symbols are looked up before the program begins, or the first call of a function would count that as well.
+    // Symbols are resolved before the program starts; otherwise the first call of a function would include that.
     const std::string output =
         output_of("LD_BIND_NOW=1 valgrind --tool=callgrind --callgrind-out-file=/dev/null" + options + " '" +
                   own_path() + "' --run '" + group_id + "' '" + name + "' " + std::to_string(rounds) + " 2>&1");

@@ -1,5 +1,5 @@
-// The calls of acre::multi_arena, its inline form and those for threads, path by path: each is brought about on fresh
-// arenas, and the instructions of that one call are counted, with alignment and size known only when the program runs.
+// The calls of acre::multi_arena, its inline form and the concurrent ones, path by path. Each path is prepared on fresh
+// arenas; then the instructions of that one call are counted, with alignment and size known only at run time.
 #include <acre/arenas/concurrent_multi_arena.hpp>
 #include <acre/arenas/inline_concurrent_multi_arena.hpp>
 #include <acre/arenas/inline_multi_arena.hpp>
@@ -14,7 +14,7 @@
 #include "../harness.hpp"
 
 namespace bench {
-// A namespace with a name: see bench/README.md.
+// A named namespace: see bench/README.md.
 namespace multi_arena_paths {
 
 constexpr std::size_t arena_count = 8;
@@ -24,15 +24,15 @@ constexpr std::size_t half = arena_bytes / 2;
 constexpr std::size_t most = arena_bytes - 24;
 constexpr std::size_t strict = 256;
 
-/// The call that is counted: a deallocation of `p`, or an allocation where that is null.
+/// The counted call: a deallocation of `p`, or an allocation if `p` is null.
 struct call {
     void* p = nullptr;
     std::size_t bytes = small;
     std::size_t alignment = acre::default_alignment;
 };
 
-/// How to bring about the state before the call, and by how many the busy arenas change then: what tells that the call
-/// took the path that its name says.
+/// How to prepare the state before the call, and by how many the call changes the busy arenas. The latter verifies that
+/// the call took the path in its name.
 template <class Arenas>
 struct path {
     std::string name;
@@ -40,7 +40,7 @@ struct path {
     int busy_change;
 };
 
-// The names of these two are what counted_functions looks for.
+// The names of these two match counted_functions.
 template <class Arenas>
 [[gnu::noinline]] void* the_counted_allocation(Arenas& arenas, std::size_t bytes, std::size_t alignment) {
     return arenas.allocate(bytes, alignment);
@@ -51,7 +51,7 @@ template <class Arenas>
     arenas.deallocate(p, bytes, alignment);
 }
 
-/// One arena is in use and almost full, another is empty and in the list.
+/// Leaves one active arena that is almost full, and another that is empty and in the free list.
 template <class Arenas>
 void leave_one_empty(Arenas& arenas, std::size_t used) {
     void* p = arenas.allocate(most);
@@ -197,11 +197,11 @@ private:
 };
 
 template <class Arenas>
-void enter_paths(suite& entries, const std::string& type) {
+void add_paths(suite& entries, const std::string& type) {
     for (const auto& paths : {allocations<Arenas>(), deallocations<Arenas>()}) {
         for (const path<Arenas>& each : paths) {
-            entries.enter_counted({type + " instructions", "acre::" + type + ", instructions of one call", 1},
-                                  each.name, [each] { return make_round<counted_path<Arenas>>(each); });
+            entries.add_counted({type + " instructions", "acre::" + type + ", instructions of one call", 1}, each.name,
+                                [each] { return make_round<counted_path<Arenas>>(each); });
         }
     }
 }
@@ -209,12 +209,11 @@ void enter_paths(suite& entries, const std::string& type) {
 }  // namespace multi_arena_paths
 using namespace multi_arena_paths;
 
-void enter_multi_arena_paths(suite& entries) {
-    enter_paths<acre::multi_arena>(entries, "multi_arena");
-    enter_paths<acre::inline_multi_arena<arena_count, arena_bytes>>(entries, "inline_multi_arena");
-    enter_paths<acre::concurrent_multi_arena>(entries, "concurrent_multi_arena");
-    enter_paths<acre::inline_concurrent_multi_arena<arena_count, arena_bytes>>(entries,
-                                                                               "inline_concurrent_multi_arena");
+void add_multi_arena_paths(suite& entries) {
+    add_paths<acre::multi_arena>(entries, "multi_arena");
+    add_paths<acre::inline_multi_arena<arena_count, arena_bytes>>(entries, "inline_multi_arena");
+    add_paths<acre::concurrent_multi_arena>(entries, "concurrent_multi_arena");
+    add_paths<acre::inline_concurrent_multi_arena<arena_count, arena_bytes>>(entries, "inline_concurrent_multi_arena");
 }
 
 }  // namespace bench

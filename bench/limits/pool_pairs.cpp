@@ -1,6 +1,5 @@
-// A block of 64 bytes allocated and freed, n times, by the pools that keep something for each thread. This file is
-// compiled into the program, and into shared libraries in several ways: what differs is how the thread-local variables
-// are found.
+// Allocates and frees a block of 64 bytes n times, from pools with thread-local state. This file is compiled into the
+// program, and into shared libraries in several ways, which differ in how they find thread-local variables.
 #include "pool_pairs.hpp"
 
 #include <acre/pools/concurrent_pool.hpp>
@@ -28,7 +27,7 @@ void in_one_loop(std::size_t n) {
     }
 }
 
-/// Called apart, so that the compiler cannot find the variables once for the whole loop.
+/// A separate function, so that the compiler cannot find the variables once for the whole loop.
 template <class Pool>
 struct called {
     [[gnu::noinline]] static void* allocate() { return Pool::allocate(); }

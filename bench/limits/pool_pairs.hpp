@@ -1,4 +1,4 @@
-// What pool_pairs.cpp exports, from the program and from each shared library.
+// The functions that pool_pairs.cpp exports, from the program and from each shared library.
 #pragma once
 
 #include <cstddef>

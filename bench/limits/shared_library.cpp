@@ -1,5 +1,5 @@
-// What a pool costs in a shared library, which finds thread-local variables by a call unless it is told otherwise: the
-// pairs of pool_pairs.cpp in the program and in libraries that were built in several ways.
+// The cost of a pool in a shared library, which by default finds thread-local variables by a function call: the pairs
+// of pool_pairs.cpp in the program and in libraries built in several ways.
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,20 +34,20 @@ constexpr exported all_exported[]{
      acre_concurrent_pool_loop},
 };
 
-// Each library is compiled with another name for namespace acre: the loader would unite the variables of all.
+// Each library is compiled with another name for namespace acre, because the loader would merge their variables.
 const std::vector<std::pair<std::string, const char*>> libraries{ACRE_BENCH_POOL_LIBRARIES};
 
 }  // namespace
 
-void enter_shared_libraries(suite& entries) {
+void add_shared_libraries(suite& entries) {
     for (const exported& each : all_exported) {
         const group_description about{.id = each.id,
                                       .title = std::string("in a shared library: ") + each.title,
                                       .operations = pairs,
                                       .compared_with = in_this_program};
-        entries.enter(about, in_this_program, [&each] { return [work = each.function] { work(pairs); }; });
+        entries.add(about, in_this_program, [&each] { return [work = each.function] { work(pairs); }; });
         for (const auto& [flags, path] : libraries) {
-            entries.enter(about, "library, " + flags, [&each, file = path] {
+            entries.add(about, "library, " + flags, [&each, file = path] {
                 return [work = opened_library(file).get<void(std::size_t)>(each.name)] { work(pairs); };
             });
         }

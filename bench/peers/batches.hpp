@@ -1,5 +1,5 @@
-// P1 and P2: blocks of 64 bytes, a batch allocated and then freed, newest first or in a fixed shuffled order. P3: the
-// latter with blocks of 16 to 512 bytes.
+// P1 and P2: a batch of 64-byte blocks is allocated, then freed newest first (P1) or in a fixed shuffled order (P2).
+// P3: as P2 with blocks of 16 to 512 bytes.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct block {
     std::uint64_t words[block_bytes / sizeof(std::uint64_t)];
 };
 
-/// A `Pool` gives and takes back blocks: `void* allocate()` and `void deallocate(void*)`.
+/// A `Pool` has `void* allocate()` and `void deallocate(void*)`.
 template <class Pool>
 class newest_first {
 public:
@@ -54,11 +54,11 @@ private:
     std::vector<std::uint32_t> order_;
 };
 
-/// P3: the sizes are known at run time only.
+/// P3: the sizes are known only at run time.
 inline constexpr std::size_t smallest_mixed = 16;
 inline constexpr std::size_t largest_mixed = 512;
 
-/// A `Pool` gives and takes back blocks of any size: `void* allocate(bytes)` and `void deallocate(void*, bytes)`.
+/// A `Pool` has `void* allocate(bytes)` and `void deallocate(void*, bytes)` for blocks of any size.
 template <class Pool>
 class of_mixed_sizes {
 public:
@@ -88,34 +88,34 @@ private:
 };
 
 template <class Pool>
-void enter_small_batches(suite& entries, const std::string& name) {
-    entries.enter(
+void add_small_batches(suite& entries, const std::string& name) {
+    entries.add(
         {.id = "P1", .title = "64 B, 1,000 live, freed newest first", .operations = 1000, .in_fresh_processes = true},
         name, [] { return make_round<newest_first<Pool>>(std::size_t{1000}); });
-    entries.enter({.id = "P2 1,000",
-                   .title = "64 B, 1,000 live, freed in shuffled order",
-                   .operations = 1000,
-                   .in_fresh_processes = true},
-                  name, [] { return make_round<in_shuffled_order<Pool>>(std::size_t{1000}); });
+    entries.add({.id = "P2 1,000",
+                 .title = "64 B, 1,000 live, freed in shuffled order",
+                 .operations = 1000,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<in_shuffled_order<Pool>>(std::size_t{1000}); });
 }
 
 template <class Pool>
-void enter_batches(suite& entries, const std::string& name) {
-    enter_small_batches<Pool>(entries, name);
-    entries.enter({.id = "P2 100,000",
-                   .title = "64 B, 100,000 live, freed in shuffled order",
-                   .operations = 100'000,
-                   .in_fresh_processes = true},
-                  name, [] { return make_round<in_shuffled_order<Pool>>(std::size_t{100'000}); });
+void add_batches(suite& entries, const std::string& name) {
+    add_small_batches<Pool>(entries, name);
+    entries.add({.id = "P2 100,000",
+                 .title = "64 B, 100,000 live, freed in shuffled order",
+                 .operations = 100'000,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<in_shuffled_order<Pool>>(std::size_t{100'000}); });
 }
 
 template <class Pool>
-void enter_mixed_batches(suite& entries, const std::string& name) {
-    entries.enter({.id = "P3",
-                   .title = "16..512 B, 1,000 live, freed in shuffled order",
-                   .operations = 1000,
-                   .in_fresh_processes = true},
-                  name, [] { return make_round<of_mixed_sizes<Pool>>(std::size_t{1000}); });
+void add_mixed_batches(suite& entries, const std::string& name) {
+    entries.add({.id = "P3",
+                 .title = "16..512 B, 1,000 live, freed in shuffled order",
+                 .operations = 1000,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<of_mixed_sizes<Pool>>(std::size_t{1000}); });
 }
 
 }  // namespace bench

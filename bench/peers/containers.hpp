@@ -1,5 +1,5 @@
-// P4: a list, a map and an unordered_map of a 24-byte value: 1,000 inserted, then erased in shuffled order. The
-// container is made and destroyed in each round; its memory source lives on.
+// P4: 1,000 values of 24 bytes are inserted into a list, a map and an unordered_map, then erased in shuffled order.
+// Each round makes and destroys the container; its memory source lives on.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ inline constexpr std::size_t container_size = 1000;
 template <class Source, class T>
 using allocator_of = typename std::allocator_traits<decltype(std::declval<Source&>().get())>::template rebind_alloc<T>;
 
-/// Single nodes from `Inner`, arrays from new: for peers that hand out nodes well and arrays badly.
+/// Single nodes from `Inner`, arrays from new: for peers that are fast for nodes and slow for arrays.
 template <class Inner>
 struct arrays_by_new {
     using value_type = typename std::allocator_traits<Inner>::value_type;
@@ -68,14 +68,14 @@ public:
 
     void operator()() {
         list values(typename list::allocator_type(source_.get()));
-        for (auto& place : places_) place = values.insert(values.end(), value24{{1, 2, 3}});
-        for (const std::uint32_t index : order_) values.erase(places_[index]);
+        for (auto& node : nodes_) node = values.insert(values.end(), value24{{1, 2, 3}});
+        for (const std::uint32_t index : order_) values.erase(nodes_[index]);
         escape(&values);
     }
 
 private:
     Source source_;
-    std::vector<typename list::iterator> places_{container_size};
+    std::vector<typename list::iterator> nodes_{container_size};
     std::vector<std::uint32_t> order_ = shuffled(container_size, 11);
 };
 
@@ -111,37 +111,37 @@ using hash_table =
     std::unordered_map<std::uint64_t, value24, std::hash<std::uint64_t>, std::equal_to<>, map_entry_allocator<Source>>;
 
 template <class Source>
-void enter_list(suite& entries, const std::string& name) {
-    entries.enter({.id = "P4 list",
-                   .title = "std::list of 24 B, 1,000 inserted and erased in shuffled order",
-                   .operations = container_size,
-                   .in_fresh_processes = true},
-                  name, [] { return make_round<list_work<Source>>(); });
+void add_list(suite& entries, const std::string& name) {
+    entries.add({.id = "P4 list",
+                 .title = "std::list of 24 B, 1,000 inserted and erased in shuffled order",
+                 .operations = container_size,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<list_work<Source>>(); });
 }
 
 template <class Source>
-void enter_map(suite& entries, const std::string& name) {
-    entries.enter({.id = "P4 map",
-                   .title = "std::map to 24 B, random keys",
-                   .operations = container_size,
-                   .in_fresh_processes = true},
-                  name, [] { return make_round<map_work<Source, tree<Source>>>(); });
+void add_map(suite& entries, const std::string& name) {
+    entries.add({.id = "P4 map",
+                 .title = "std::map to 24 B, random keys",
+                 .operations = container_size,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<map_work<Source, tree<Source>>>(); });
 }
 
 template <class Source>
-void enter_unordered_map(suite& entries, const std::string& name) {
-    entries.enter({.id = "P4 unordered_map",
-                   .title = "std::unordered_map to 24 B, bucket arrays included",
-                   .operations = container_size,
-                   .in_fresh_processes = true},
-                  name, [] { return make_round<map_work<Source, hash_table<Source>>>(); });
+void add_unordered_map(suite& entries, const std::string& name) {
+    entries.add({.id = "P4 unordered_map",
+                 .title = "std::unordered_map to 24 B, bucket arrays included",
+                 .operations = container_size,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<map_work<Source, hash_table<Source>>>(); });
 }
 
 template <class Source>
-void enter_containers(suite& entries, const std::string& name) {
-    enter_list<Source>(entries, name);
-    enter_map<Source>(entries, name);
-    enter_unordered_map<Source>(entries, name);
+void add_containers(suite& entries, const std::string& name) {
+    add_list<Source>(entries, name);
+    add_map<Source>(entries, name);
+    add_unordered_map<Source>(entries, name);
 }
 
 }  // namespace bench

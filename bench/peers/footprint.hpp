@@ -1,4 +1,4 @@
-// P5: what a pool takes from upstream to keep 10,000 objects alive, per live byte.
+// P5: the bytes that a pool takes from upstream to keep 10,000 objects live, per live byte.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace bench {
 
 inline constexpr std::size_t footprint_objects = 10'000;
 
-/// Bytes taken from upstream: what is out now, the most that was, and how often it was asked.
+/// Bytes taken from upstream: now, at the peak, and the number of upstream calls.
 struct upstream_counts {
     std::size_t bytes = 0;
     std::size_t peak = 0;
@@ -26,7 +26,7 @@ struct upstream_counts {
     void give_back(std::size_t amount) noexcept { bytes -= amount; }
 };
 
-/// Upstream for everything that takes a std::pmr::memory_resource.
+/// An upstream for everything that takes a std::pmr::memory_resource.
 class counting_resource final : public std::pmr::memory_resource {
 public:
     [[nodiscard]] const upstream_counts& counts() const noexcept { return counts_; }
@@ -73,34 +73,34 @@ footprint fill(Store& store, const std::vector<std::size_t>& sizes) {
     return result;
 }
 
-/// `Store` is made with the size of its objects.
+/// `Store` is constructed with the size of its objects.
 template <class Store>
-void enter_equal_footprint(suite& entries, const std::string& name, std::size_t bytes) {
+void add_equal_footprint(suite& entries, const std::string& name, std::size_t bytes) {
     const std::string size = std::to_string(bytes) + " B";
-    entries.enter_footprint("P5 " + size, "10,000 x " + size, name, [bytes] {
+    entries.add_footprint("P5 " + size, "10,000 x " + size, name, [bytes] {
         Store store{bytes};
         return fill(store, equal_sizes(bytes));
     });
 }
 
 template <class Store>
-void enter_equal_footprints(suite& entries, const std::string& name) {
-    enter_equal_footprint<Store>(entries, name, 64);
-    enter_equal_footprint<Store>(entries, name, 72);
+void add_equal_footprints(suite& entries, const std::string& name) {
+    add_equal_footprint<Store>(entries, name, 64);
+    add_equal_footprint<Store>(entries, name, 72);
 }
 
 template <class Store>
-void enter_mixed_footprint(suite& entries, const std::string& name) {
-    entries.enter_footprint("P5 8..512 B", "10,000 x 8..512 B, random", name, [] {
+void add_mixed_footprint(suite& entries, const std::string& name) {
+    entries.add_footprint("P5 8..512 B", "10,000 x 8..512 B, random", name, [] {
         Store store{std::size_t{512}};
         return fill(store, mixed_sizes());
     });
 }
 
 template <class Store>
-void enter_footprints(suite& entries, const std::string& name) {
-    enter_equal_footprints<Store>(entries, name);
-    enter_mixed_footprint<Store>(entries, name);
+void add_footprints(suite& entries, const std::string& name) {
+    add_equal_footprints<Store>(entries, name);
+    add_mixed_footprint<Store>(entries, name);
 }
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// jemalloc in a shared library that shows nothing but these two names.
+// jemalloc in a shared library that exports only these two names.
 #include <cstddef>
 #include <cstdlib>
 

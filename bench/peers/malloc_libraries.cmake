@@ -1,7 +1,7 @@
-# Finds the libraries of contestants/malloc_libraries.cpp, and builds those that come as an archive or as crates. What is
-# missing has an empty path.
+# Finds the libraries of contestants/malloc_libraries.cpp, and builds those that come as an archive or as crates. A
+# missing library has an empty path.
 
-# The first text in the file that the expression has in its parentheses.
+# Returns the first match of the expression's parentheses in the file.
 function(acre_bench_version result file expression)
     set(found "")
     if(EXISTS "${file}")
@@ -36,7 +36,7 @@ if(JEMALLOC_ARCHIVE)
     target_link_libraries(acre-peer-jemalloc PRIVATE ${JEMALLOC_ARCHIVE} Threads::Threads ${CMAKE_DL_LIBS} m)
     target_link_options(acre-peer-jemalloc PRIVATE
         -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/peers/jemalloc.map)
-    # Nothing of it is called by name: it is linked for the room of its thread-local variables.
+    # Nothing calls it by name: it is linked to reserve room for its thread-local variables.
     target_link_libraries(acre-bench PRIVATE -Wl,--push-state,--no-as-needed acre-peer-jemalloc -Wl,--pop-state)
     set(jemalloc_path $<TARGET_FILE:acre-peer-jemalloc>)
 endif()

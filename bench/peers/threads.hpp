@@ -1,7 +1,7 @@
 // T1: threads that allocate and free for themselves. T2: producers whose blocks consumers free. T3: threads that end
-// and leave their blocks to their successors. T4: threads that allocate from one arena. In two threads, and all but T3
-// in one to sixteen for the tables of scaling. Threads are started once and wait at a gate between rounds, but those of
-// T3.
+// and leave their blocks to their successors. T4: threads that allocate from one arena. All run in two threads; all but
+// T3 also run in one to sixteen for the scaling tables. Except in T3, threads are started once and wait at a gate
+// between rounds.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr std::size_t local_batches = 50;
 inline constexpr std::size_t ring_slots = 4096;
 inline constexpr std::size_t sent_blocks = 100'000;
 
-/// Bounded, one thread in, one out. Each end looks at the other's position only when it must.
+/// A bounded queue from one thread to one thread. Each end reads the other's position only when it must.
 class ring {
 public:
     void push(void* p) noexcept {
@@ -47,7 +47,7 @@ public:
 private:
     static std::size_t look_again(const std::atomic<std::size_t>& position, std::size_t seen) noexcept {
         const std::size_t now = position.load(std::memory_order_acquire);
-        // On a machine with fewer processors than threads the other end needs this one.
+        // With fewer processors than threads, the other end needs this processor.
         if (now == seen) std::this_thread::yield();
         return now;
     }
@@ -59,7 +59,7 @@ private:
     alignas(64) std::array<void*, ring_slots> slots_{};
 };
 
-/// The numbers of threads in the tables of scaling.
+/// The numbers of threads in the scaling tables.
 inline constexpr std::array<std::size_t, 5> scaling_threads{1, 2, 4, 8, 16};
 inline constexpr std::size_t max_threads = scaling_threads.back();
 
@@ -85,7 +85,7 @@ private:
     threads_in_rounds threads_;
 };
 
-/// Pairs of threads, each with a ring of its own; all use the same `Blocks`.
+/// Pairs of threads, each with its own ring; all use the same `Blocks`.
 template <class Blocks>
 class producers_and_consumers {
 public:
@@ -123,7 +123,7 @@ private:
     threads_in_rounds threads_;
 };
 
-/// Sizes in bytes, in the order in which a thread asks for them.
+/// Sizes in bytes, in the order in which a thread requests them.
 template <std::size_t Bytes>
 struct equal_bytes {
     static constexpr std::size_t at(std::size_t) noexcept { return Bytes; }
@@ -142,26 +142,26 @@ struct mixed_bytes {
 };
 
 inline constexpr std::size_t inherited_slots = 1000;
-inline constexpr std::size_t replacements = 25'000;  // of each thread
+inline constexpr std::size_t replacements = 25'000;  // by each thread
 inline constexpr std::size_t generations = 4;        // of threads in a round
-inline constexpr std::size_t heirs_at_a_time = 2;
+inline constexpr std::size_t successions = 2;
 
-/// Two lines of threads. Each thread inherits slots full of blocks, frees one at random and allocates another in its
-/// place, 25,000 times, and ends; then its successor starts. A `Blocks` has `void* allocate(bytes)` and
+/// Two successions of threads. Each thread inherits slots full of blocks. 25,000 times it frees a random one and
+/// allocates another in its slot. Then it ends and its successor starts. A `Blocks` has `void* allocate(bytes)` and
 /// `void deallocate(void*, bytes)`, from any thread.
 template <class Blocks, class Sizes>
 class threads_that_inherit {
 public:
     threads_that_inherit() {
-        for (std::vector<slot>& line : lines_) {
-            for (slot& each : line) fill(each, static_cast<std::size_t>(&each - line.data()));
+        for (std::vector<slot>& inherited : successions_) {
+            for (slot& each : inherited) fill(each, static_cast<std::size_t>(&each - inherited.data()));
         }
     }
     threads_that_inherit(const threads_that_inherit&) = delete;
     threads_that_inherit& operator=(const threads_that_inherit&) = delete;
     ~threads_that_inherit() {
-        for (std::vector<slot>& line : lines_) {
-            for (slot& each : line) blocks_.deallocate(each.block, each.bytes);
+        for (std::vector<slot>& inherited : successions_) {
+            for (slot& each : inherited) blocks_.deallocate(each.block, each.bytes);
         }
     }
 
@@ -178,15 +178,16 @@ private:
         touch(empty.block = blocks_.allocate(empty.bytes));
     }
 
-    /// In a thread that has nothing else to do: two of them and two heirs make no more than two that run.
-    void run(std::vector<slot>& line) {
-        for (std::size_t i = 0; i < generations; ++i) std::thread{[&, i] { replace(line, i); }}.join();
+    /// Runs in a thread that only waits, so two such threads and their two successors never occupy more than two
+    /// processors.
+    void run(std::vector<slot>& inherited) {
+        for (std::size_t i = 0; i < generations; ++i) std::thread{[&, i] { replace(inherited, i); }}.join();
     }
 
-    void replace(std::vector<slot>& line, std::size_t generation) {
+    void replace(std::vector<slot>& inherited, std::size_t generation) {
         for (std::size_t i = 0; i < replacements; ++i) {
             const std::size_t turn = generation * replacements + i;
-            slot& each = line[order_[turn % order_.size()]];
+            slot& each = inherited[order_[turn % order_.size()]];
             blocks_.deallocate(each.block, each.bytes);
             fill(each, turn);
         }
@@ -201,12 +202,12 @@ private:
 
     Blocks blocks_;
     const std::vector<std::uint32_t> order_ = random_order();
-    std::array<std::vector<slot>, heirs_at_a_time> lines_{std::vector<slot>(inherited_slots),
-                                                          std::vector<slot>(inherited_slots)};
-    threads_in_rounds threads_{{[this] { run(lines_[0]); }, [this] { run(lines_[1]); }}};
+    std::array<std::vector<slot>, successions> successions_{std::vector<slot>(inherited_slots),
+                                                            std::vector<slot>(inherited_slots)};
+    threads_in_rounds threads_{{[this] { run(successions_[0]); }, [this] { run(successions_[1]); }}};
 };
 
-/// Those of one size, as T3 asks for them.
+/// Ignores the size, for T3 with blocks of one size.
 template <class Blocks>
 struct blocks_by_size {
     void* allocate(std::size_t) { return blocks.allocate(); }
@@ -214,8 +215,7 @@ struct blocks_by_size {
     Blocks blocks;
 };
 
-// Of each thread: a round is long beside waking the threads, and its bytes no more than a cache holds, or a few times
-// that.
+// For each thread. A round is long compared with waking the threads, and its bytes fit a cache, or a few times that.
 inline constexpr std::size_t equal_allocations = 400'000;
 inline constexpr std::size_t mixed_allocations = 50'000;
 
@@ -246,21 +246,21 @@ private:
 };
 
 template <class Arena>
-void enter_shared_arena(suite& entries, const std::string& name) {
-    const auto enter = [&]<class Sizes, std::size_t Count>(const std::string& id, const std::string& sizes, Sizes,
-                                                           std::integral_constant<std::size_t, Count>) {
-        entries.enter({.id = id,
-                       .title = "two threads allocate " + sizes + " from one arena, " + std::to_string(Count) +
-                                " each, then a reset; **wall time** for one of each thread",
-                       .operations = Count,
-                       .time = time_kind::wall,
-                       .in_fresh_processes = true},
-                      name, [] { return make_round<threads_of_one_arena<Arena, Sizes, Count>>(std::size_t{2}); });
+void add_shared_arena(suite& entries, const std::string& name) {
+    const auto add = [&]<class Sizes, std::size_t Count>(const std::string& id, const std::string& sizes, Sizes,
+                                                         std::integral_constant<std::size_t, Count>) {
+        entries.add({.id = id,
+                     .title = "two threads allocate " + sizes + " from one arena, " + std::to_string(Count) +
+                              " each, then a reset; **wall time** for one of each thread",
+                     .operations = Count,
+                     .time = time_kind::wall,
+                     .in_fresh_processes = true},
+                    name, [] { return make_round<threads_of_one_arena<Arena, Sizes, Count>>(std::size_t{2}); });
     };
-    enter("T4 8 B", "8 B", equal_bytes<8>{}, std::integral_constant<std::size_t, equal_allocations>{});
-    enter("T4 8..256 B", "8..256 B", mixed_bytes<8, 256>{}, std::integral_constant<std::size_t, mixed_allocations>{});
+    add("T4 8 B", "8 B", equal_bytes<8>{}, std::integral_constant<std::size_t, equal_allocations>{});
+    add("T4 8..256 B", "8..256 B", mixed_bytes<8, 256>{}, std::integral_constant<std::size_t, mixed_allocations>{});
     for (const std::size_t threads : scaling_threads) {
-        entries.enter_scaling(
+        entries.add_scaling(
             {.workload = "T4",
              .title = "all allocate 8 B from one arena, 400,000 each, then a reset",
              .threads = threads,
@@ -271,74 +271,73 @@ void enter_shared_arena(suite& entries, const std::string& name) {
 }
 
 template <class Blocks>
-void enter_producer_and_consumer(suite& entries, const std::string& name) {
-    entries.enter(
-        {.id = "T2",
-         .title = "one thread allocates 64 B, another frees it, through a ring of 4,096; **wall time** an item",
-         .operations = sent_blocks,
-         .time = time_kind::wall,
-         .in_fresh_processes = true},
-        name, [] { return make_round<producers_and_consumers<Blocks>>(std::size_t{1}); });
+void add_producer_and_consumer(suite& entries, const std::string& name) {
+    entries.add({.id = "T2",
+                 .title = "one thread allocates 64 B, another frees it, through a ring of 4,096; **wall time** an item",
+                 .operations = sent_blocks,
+                 .time = time_kind::wall,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<producers_and_consumers<Blocks>>(std::size_t{1}); });
 }
 
 template <class Blocks>
-void enter_local_threads(suite& entries, const std::string& name) {
-    entries.enter({.id = "T1",
-                   .title = "two threads, each for itself: 1,000 blocks of 64 B allocated, then freed newest first; "
-                            "**wall time** for a pair of each thread",
-                   .operations = local_batch * local_batches,
-                   .time = time_kind::wall,
-                   .in_fresh_processes = true},
-                  name, [] { return make_round<local_threads<Blocks>>(std::size_t{2}); });
+void add_local_threads(suite& entries, const std::string& name) {
+    entries.add({.id = "T1",
+                 .title = "two threads, each for itself: 1,000 blocks of 64 B allocated, then freed newest first; "
+                          "**wall time** for a pair of each thread",
+                 .operations = local_batch * local_batches,
+                 .time = time_kind::wall,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<local_threads<Blocks>>(std::size_t{2}); });
 }
 
 template <class Blocks, class Sizes>
-void enter_heirs_of(suite& entries, const std::string& name, const std::string& id, const std::string& sizes) {
-    entries.enter({.id = id,
-                   .title = "two threads at a time, each with 1,000 blocks of " + sizes +
-                            " that it inherited from one that ended, replaces one at random, 25,000 times, and ends; "
-                            "four in a row; **wall time** for a replacement of each",
-                   .operations = generations * replacements,
-                   .time = time_kind::wall,
-                   .in_fresh_processes = true},
-                  name, [] { return make_round<threads_that_inherit<Blocks, Sizes>>(); });
+void add_successors_of(suite& entries, const std::string& name, const std::string& id, const std::string& sizes) {
+    entries.add({.id = id,
+                 .title = "two threads at a time, each with 1,000 blocks of " + sizes +
+                          " that it inherited from one that ended, replaces one at random, 25,000 times, and ends; "
+                          "four in a row; **wall time** for a replacement of each",
+                 .operations = generations * replacements,
+                 .time = time_kind::wall,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<threads_that_inherit<Blocks, Sizes>>(); });
 }
 
 template <class Blocks>
-void enter_heirs(suite& entries, const std::string& name) {
-    enter_heirs_of<blocks_by_size<Blocks>, equal_bytes<shared_block_bytes>>(entries, name, "T3", "64 B");
+void add_successors(suite& entries, const std::string& name) {
+    add_successors_of<blocks_by_size<Blocks>, equal_bytes<shared_block_bytes>>(entries, name, "T3", "64 B");
 }
 
-/// A `Blocks` that has any size.
+/// A `Blocks` for any size.
 template <class Blocks>
-void enter_mixed_heirs(suite& entries, const std::string& name) {
-    enter_heirs_of<Blocks, mixed_bytes<16, 512>>(entries, name, "T3 16..512 B", "16..512 B");
+void add_mixed_successors(suite& entries, const std::string& name) {
+    add_successors_of<Blocks, mixed_bytes<16, 512>>(entries, name, "T3 16..512 B", "16..512 B");
 }
 
 template <class Blocks>
-void enter_threads(suite& entries, const std::string& name) {
-    enter_local_threads<Blocks>(entries, name);
-    enter_producer_and_consumer<Blocks>(entries, name);
-    enter_heirs<Blocks>(entries, name);
+void add_threads(suite& entries, const std::string& name) {
+    add_local_threads<Blocks>(entries, name);
+    add_producer_and_consumer<Blocks>(entries, name);
+    add_successors<Blocks>(entries, name);
 }
 
-/// T1 and T2 in the tables of scaling.
+/// T1 and T2 in the scaling tables.
 template <class Blocks>
-void enter_scaling_threads(suite& entries, const std::string& name) {
+void add_scaling_threads(suite& entries, const std::string& name) {
     for (const std::size_t threads : scaling_threads) {
-        entries.enter_scaling({.workload = "T1",
-                               .title = "each for itself: 1,000 blocks of 64 B allocated, then freed newest first",
-                               .threads = threads,
-                               .operations = threads * local_batch * local_batches},
-                              name, [threads] { return make_round<local_threads<Blocks>>(threads); });
+        entries.add_scaling({.workload = "T1",
+                             .title = "each for itself: 1,000 blocks of 64 B allocated, then freed newest first",
+                             .threads = threads,
+                             .operations = threads * local_batch * local_batches},
+                            name, [threads] { return make_round<local_threads<Blocks>>(threads); });
     }
     for (const std::size_t threads : scaling_threads) {
         if (threads == 1) continue;
-        entries.enter_scaling({.workload = "T2",
-                               .title = "one of each pair allocates 64 B, the other frees it, through a ring of 4,096",
-                               .threads = threads,
-                               .operations = threads / 2 * sent_blocks},
-                              name, [threads] { return make_round<producers_and_consumers<Blocks>>(threads / 2); });
+        entries.add_scaling({.workload = "T2",
+                             .title = "one of each pair allocates 64 B, the other frees it, through a ring of 4,096",
+                             .threads = threads,
+                             .operations = threads / 2 * sent_blocks},
+                            name, [threads] { return make_round<producers_and_consumers<Blocks>>(threads / 2); });
     }
 }
 

@@ -1,4 +1,4 @@
-// What a round of work needs, from an arena that starts again with each round, as `acre advise` suggests it.
+// The memory of a round of work: an arena that is reset at each round, as `acre advise` suggests it.
 #pragma once
 
 #include <acre/acre.hpp>
@@ -28,7 +28,7 @@ public:
         return Container{typename Container::allocator_type{arena_}};
     }
 
-    /// Something that lives until the round ends: with the arena all of it is gone, so nothing is destroyed one by one.
+    /// Creates an object that lives until the round ends. The arena frees all of them, so none is destroyed one by one.
     template <class T>
     class kept {
     public:

@@ -1,4 +1,4 @@
-// What a round of work needs, from malloc as most programs have it.
+// The memory of a round of work: malloc, as in most programs.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ public:
         return Container{};
     }
 
-    /// Something that lives until the round ends.
+    /// Creates an object that lives until the round ends.
     template <class T>
     class kept {
     public:

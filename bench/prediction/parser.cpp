@@ -1,4 +1,4 @@
-// A parser that makes a tree of each document, adds up what is in it, and throws it away.
+// A parser that builds a tree of each document, sums up its values, and discards it.
 #include <cctype>
 #include <cstdint>
 #include <cstdio>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Whether what `acre advise` predicts is what one gets: programs in two builds, before and after following the advice.
+"""Compares the saving that `acre advise` predicts with the saving obtained by programs that followed the advice.
 
-Each program is recorded once before, and advised. Then both builds run in turns; obtained is the difference of their CPU
-times in a round. Usage: predict.py [--binaries DIR]... [--rounds N] [PROGRAM...]; programs: storm, parser, orcs.
-They are built by `make` and `scripts/bench`.
+Each program has two builds, before and after. The first is recorded and advised once. Then both run alternately; the
+obtained saving is the difference of their CPU times in a round. Usage: predict.py [--binaries DIR]... [--rounds N]
+[PROGRAM...]; programs: storm, parser, orcs. They are built by `make` and `scripts/bench`.
 """
 import argparse
 import json
@@ -30,7 +30,7 @@ def run(command):
 
 
 def median_interval(samples):
-    """Low, median and high: the order statistics that hold the median with 95 % confidence."""
+    """Returns low, median and high: low and high are the median's 95 % confidence interval by order statistics."""
     ordered = sorted(samples)
     reach = 0.98 * len(ordered) ** 0.5
     middle = (len(ordered) - 1) / 2
@@ -39,7 +39,7 @@ def median_interval(samples):
 
 
 def predict(acre, plain, folder):
-    """What the advice says it saves, all advices together, in seconds: low, high, and the median on a clean heap."""
+    """Returns the predicted saving of all advices in seconds: low, high, and the median on a clean heap."""
     trace = os.path.join(folder, "before.acre")
     subprocess.run([acre, "-q", "record", "-o", trace, "--", *plain], check=True, stdout=subprocess.DEVNULL)
     text = subprocess.run([acre, "-q", "advise", "--json", trace], check=True, capture_output=True, text=True).stdout
@@ -49,7 +49,7 @@ def predict(acre, plain, folder):
 
 
 def obtain(plain, with_acre, rounds):
-    """The interval of the seconds saved in a round, and the median seconds before."""
+    """Returns the interval of the seconds saved in a round, and the median seconds before."""
     before, saved = [], []
     for _ in range(rounds):
         (plain_seconds, plain_output), (acre_seconds, acre_output) = run(plain), run(with_acre)

@@ -1,5 +1,5 @@
-// A server that answers requests one after the other: each is taken apart into a table of texts and a list of numbers,
-// looked up, and answered; all of it is needed until the answer is sent. One result in a hundred goes into a cache.
+// A server that answers requests in turn. It parses each into a table of texts and a list of numbers, looks values up,
+// and answers. All of that data lives until the answer is sent. One result in a hundred goes into a cache.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace prediction;
 
-/// What requests ask for. Made once, with malloc in both builds.
+/// The data that requests ask for. Made once, with malloc in both builds.
 std::vector<std::string> make_requests(std::size_t count) {
     std::mt19937 random{20'26};
     std::vector<std::string> requests;
@@ -88,7 +88,7 @@ private:
         return reply;
     }
 
-    // What outlives the request is malloc's in both builds.
+    // What outlives the request comes from malloc in both builds.
     void remember(const text& reply) {
         if (cache_.size() == 1000) cache_.erase(cache_.begin(), cache_.begin() + 500);
         cache_.emplace_back(reply.data(), reply.size());

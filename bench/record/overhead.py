@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What recording costs: CPU time of real programs plain, recorded by acre in every way and under heaptrack.
+"""The cost of recording: CPU time of real programs alone, recorded by acre in every way, and under heaptrack.
 
-Each round runs every program in every way, one after the other; the first table shows medians of user + system time of
-the program itself (not of what reads its log), and ratios to plain. The second one shows what a trace takes on disk, and
-whether it has as many events as the program counts itself. Usage: overhead.py [--build DIR] [--rounds N] [PROGRAM...]
+Each round runs every program in every way, one after the other. The first table shows medians of the program's own user
++ system time, without the process that reads its log, and ratios to a plain run. The second table shows the size of a
+trace on disk, and whether it has as many events as a separate library counts. Usage: overhead.py [--build DIR]
+[--rounds N] [PROGRAM...]
 """
 
 import argparse
@@ -70,7 +71,7 @@ int main() {
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILER = shutil.which("g++") or shutil.which("clang++-19")
 
-# Options of `acre record` and the letters by which it hands them to the recorder (tools/acre/record/raw_log.hpp).
+# Options of `acre record`, and the letters that pass them to the recorder (tools/acre/record/raw_log.hpp).
 WAYS = {
     "acre": "",
     "--no-free-stacks": "a",
@@ -127,7 +128,7 @@ def programs(folder, wanted):
 
 
 def run(arguments, text, environment, folder, for_process=None):
-    """User + system seconds of a process; for_process(pid) adds to its environment."""
+    """Returns the user + system seconds of a process; for_process(pid) returns additions to its environment."""
     given = os.path.join(folder, "input")
     with open(given, "w", encoding="utf-8") as file:
         file.write(text)
@@ -146,7 +147,7 @@ def run(arguments, text, environment, folder, for_process=None):
 
 
 def ways(build, folder):
-    """Name of a way to run -> what it adds to the environment, as `acre record` and `heaptrack` do."""
+    """Maps each way to run to the environment variables that `acre record` or `heaptrack` would add."""
     recorder = os.path.join(build, "lib", "libacre-record.so")
     if not os.path.exists(recorder):
         sys.exit(f"'{recorder}' is missing: build first, or name the build directory with --build")
@@ -169,7 +170,7 @@ def ways(build, folder):
 
 
 def build_counter(folder):
-    """A library that counts all calls of a process, in front of the recorder."""
+    """Builds a library that stands in front of the recorder and counts all calls of a process."""
     library = os.path.join(folder, "count_calls.so")
     source = os.path.join(HERE, "..", "..", "tests", "tools", "record", "subjects", "count_calls.cpp")
     subprocess.run([COMPILER, "-O2", "-std=c++17", "-shared", "-fPIC", "-fno-builtin", source, "-o", library], check=True)
@@ -177,7 +178,7 @@ def build_counter(folder):
 
 
 def trace_figures(build, folder, counter, program, environment_of):
-    """Events counted by the program's own process, events recorded in the same run, bytes of the trace."""
+    """The events that the library counted, the events recorded in the same run, and the bytes of the trace."""
     arguments, text, environment = program
     counts, trace = os.path.join(folder, "counts"), os.path.join(folder, "counted.acre")
     command = os.path.join(build, "bin", "acre")

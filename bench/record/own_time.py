@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whether the time that a trace says its recording took is what recording costs.
+"""Compares the recording time that a trace states with the measured cost of recording.
 
-Each round runs every program plain and recorded. Shown are, of the program's own user + system time in milliseconds, the
-least of the rounds plain and recorded, the least of what the traces leave to the program, and that as a ratio to plain.
-Usage: own_time.py [--build DIR] [--rounds N] [PROGRAM...]; programs: storm (where scripts/bench has built it), and those of
-overhead.py.
+Each round runs every program plain and recorded. The output has the program's user + system time in milliseconds, each
+the minimum over the rounds: plain, recorded, and recorded minus the recording time that the trace states. Last comes
+the ratio of the latter to plain. Usage: own_time.py [--build DIR] [--rounds N] [PROGRAM...]; programs: storm (where
+scripts/bench has built it), and those of overhead.py.
 """
 
 import argparse

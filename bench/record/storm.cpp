@@ -1,6 +1,6 @@
-// A server that does little but allocate: each request is taken apart into texts, lists and tables by functions that
-// call each other some fifteen deep, and forgotten. One in a hundred leaves a text behind that outlives it. Usage:
-// storm [THREADS [REQUESTS]]
+// A server that mostly allocates: functions that call each other some fifteen deep parse each request into texts, lists
+// and tables, and discard them. One request in a hundred leaves a text that outlives it. Usage: storm [THREADS
+// [REQUESTS]]
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -79,7 +79,7 @@ struct request {
 int main(int count, char** arguments) {
     const unsigned threads = count > 1 ? static_cast<unsigned>(std::atoi(arguments[1])) : 1;
     const unsigned requests = count > 2 ? static_cast<unsigned>(std::atoi(arguments[2])) : 20'000;
-    std::vector<std::uint64_t> sums(threads * 64);  // a cache line and more apart
+    std::vector<std::uint64_t> sums(threads * 64);  // at least a cache line apart
     std::vector<std::thread> others;
     for (unsigned i = 1; i < threads; ++i) others.emplace_back(serve, i, requests / threads, std::ref(sums[i * 64]));
     serve(0, requests / threads, sums[0]);

@@ -1,5 +1,5 @@
-// W6 (b): an unordered_map filled from empty, its memory gone at the end of the scope. W6 (a) is in limits/bump.hpp,
-// (c) in vector_growth.hpp.
+// W6 (b): an unordered_map is filled from empty; its memory is freed at the end of the scope. W6 (a) is in
+// limits/bump.hpp, (c) in vector_growth.cpp.
 #pragma once
 
 #include <cstdint>
@@ -42,17 +42,17 @@ private:
 };
 
 template <class Source>
-void enter_filled_map(suite& entries, const std::string& name) {
-    const auto enter = [&](const std::string& id, std::size_t count) {
-        entries.enter({.id = id,
-                       .title = "unordered_map<int, long long>, random keys inserted from empty",
-                       .operations = count,
-                       .in_fresh_processes = true},
-                      name, [count] { return make_round<filled_map<Source>>(count); });
+void add_filled_map(suite& entries, const std::string& name) {
+    const auto add = [&](const std::string& id, std::size_t count) {
+        entries.add({.id = id,
+                     .title = "unordered_map<int, long long>, random keys inserted from empty",
+                     .operations = count,
+                     .in_fresh_processes = true},
+                    name, [count] { return make_round<filled_map<Source>>(count); });
     };
-    enter("W6 b 100", 100);
-    enter("W6 b 1,000", 1000);
-    enter("W6 b 10,000", 10'000);
+    add("W6 b 100", 100);
+    add("W6 b 1,000", 1000);
+    add("W6 b 10,000", 10'000);
 }
 
 }  // namespace bench

@@ -1,6 +1,7 @@
-// W3 and W4: a camera keeps its last images in memory, and a new one replaces any of them. One thread with 64 images of
-// up to 1,023 pixels, or 16 threads (1 to 16 for the table of scaling) that share one resource, with four of up to 63
-// each. All contestants enter as a std::pmr::memory_resource, so that all run the same machine code around their own.
+// W3 and W4: a camera keeps its last images in memory, and a new one replaces a random one. W3: one thread with 64
+// images of up to 1,023 pixels. W4: 16 threads (1 to 16 for the scaling table) share one resource, with four images of
+// up to 63 pixels each. All contestants are a std::pmr::memory_resource here, so all run the same machine code around
+// their own.
 #pragma once
 
 #include <array>
@@ -19,10 +20,10 @@
 
 namespace bench {
 
-/// Which of all images this thread replaces next: a resource that costs nothing has its place ready.
+/// The index of the image that this thread replaces next; a contestant that costs nothing finds its storage by it.
 inline constinit thread_local std::size_t image_at_hand = 0;
 
-/// The work of one thread. `first` is the number of its first image among those of all threads.
+/// The work of one thread. `first` is the index of its first image among those of all threads.
 template <std::size_t Images, std::size_t MorePixels>
 class camera {
 public:
@@ -63,7 +64,7 @@ inline constexpr std::size_t camera_images = 64;  // of all threads
 inline constexpr std::size_t camera_iterations = 65'536;
 inline constexpr std::size_t camera_threads = max_threads;
 inline constexpr std::size_t shared_iterations = 8192;  // of each thread
-/// The arenas that the published example ends with.
+/// The number of arenas with which the published example ends.
 inline constexpr std::size_t camera_arenas = 64;
 inline constexpr std::size_t camera_arena_bytes = 4096;
 
@@ -105,19 +106,18 @@ private:
 };
 
 template <class Home>
-void enter_camera(suite& entries, const std::string& name) {
-    entries.enter(
-        {.id = "W3",
-         .title = "camera, one thread: 64 std::pmr::vector<int>, one checked and replaced by another of up to "
-                  "1,023 ints; new/delete is new_delete_resource",
-         .operations = camera_iterations,
-         .in_fresh_processes = true},
-        name, [] { return make_round<one_camera<Home>>(); });
+void add_camera(suite& entries, const std::string& name) {
+    entries.add({.id = "W3",
+                 .title = "camera, one thread: 64 std::pmr::vector<int>, one checked and replaced by another of up to "
+                          "1,023 ints; new/delete is new_delete_resource",
+                 .operations = camera_iterations,
+                 .in_fresh_processes = true},
+                name, [] { return make_round<one_camera<Home>>(); });
 }
 
 template <class Home>
-void enter_shared_camera(suite& entries, const std::string& name) {
-    entries.enter(
+void add_shared_camera(suite& entries, const std::string& name) {
+    entries.add(
         {.id = "W4",
          .title = "camera, 16 threads that share one resource, 4 vectors of up to 63 ints each; **wall time** from "
                   "first to last, and processor time of all threads, divided by the iterations of all threads",
@@ -126,15 +126,15 @@ void enter_shared_camera(suite& entries, const std::string& name) {
          .in_fresh_processes = true},
         name, [] { return make_round<sharing_cameras<Home>>(camera_threads); });
     for (const std::size_t threads : scaling_threads) {
-        entries.enter_scaling({.workload = "W4",
-                               .title = "cameras that share one resource, 4 vectors of up to 63 ints each",
-                               .threads = threads,
-                               .operations = threads * shared_iterations},
-                              name, [threads] { return make_round<sharing_cameras<Home>>(threads); });
+        entries.add_scaling({.workload = "W4",
+                             .title = "cameras that share one resource, 4 vectors of up to 63 ints each",
+                             .threads = threads,
+                             .operations = threads * shared_iterations},
+                            name, [threads] { return make_round<sharing_cameras<Home>>(threads); });
     }
 }
 
-/// A resource made without arguments, as a Home.
+/// A default-constructed resource, as a Home.
 template <class Resource>
 struct camera_home {
     std::pmr::memory_resource* get() noexcept { return &resource; }

@@ -1,5 +1,5 @@
-// W2: 300,000 objects of three sizes, each beside the function that destroys it and gives its storage back, then all of
-// them finalised in the order in which they were made; twice, in a fresh process each time.
+// W2: 300,000 objects of three sizes, each stored with the function that destroys it and frees its storage. Then all
+// are destroyed in the order of their creation. Two passes, in a fresh process each time.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct zeroed {
     std::byte bytes[Bytes] = {};
 };
 
-/// An object and what ends it.
+/// An object and the function that destroys and frees it.
 template <class Home>
 struct finalised {
     void* object;
@@ -46,25 +46,25 @@ double make_and_finalise(Home& home, std::vector<finalised<Home>>& slots) {
 }
 
 template <class Home>
-std::vector<double> run_chunks(bool on_littered_heap) {
-    std::optional<littered_heap> heap;
-    if (on_littered_heap) heap.emplace();
+std::vector<double> run_chunks(bool on_fragmented_heap) {
+    std::optional<fragmented_heap> heap;
+    if (on_fragmented_heap) heap.emplace();
     Home home;
     std::vector<finalised<Home>> slots(3 * chunk_count);
     const double first = make_and_finalise(home, slots);
     return {first, make_and_finalise(home, slots)};
 }
 
-/// A `Home` has `create<T>()` and `destroy(T*)`; it is made before the clock starts.
+/// A `Home` has `create<T>()` and `destroy(T*)`; it is constructed before the clock starts.
 template <class Home>
-void enter_chunks(suite& entries, const std::string& name) {
-    for (const bool on_littered_heap : {false, true}) {
-        const std::string heap = on_littered_heap ? littered : std::string{};
-        entries.enter_isolated({"100,000 objects of 30, 60 and 100 B each, made and finalised" + heap,
-                                {"W2 first pass" + heap, "W2 second pass" + heap},
-                                3 * chunk_count,
-                                {}},
-                               name, [on_littered_heap] { return run_chunks<Home>(on_littered_heap); });
+void add_chunks(suite& entries, const std::string& name) {
+    for (const bool on_fragmented_heap : {false, true}) {
+        const std::string heap = on_fragmented_heap ? fragmented : std::string{};
+        entries.add_isolated({"100,000 objects of 30, 60 and 100 B each, made and finalised" + heap,
+                              {"W2 first pass" + heap, "W2 second pass" + heap},
+                              3 * chunk_count,
+                              {}},
+                             name, [on_fragmented_heap] { return run_chunks<Home>(on_fragmented_heap); });
     }
 }
 

@@ -1,4 +1,4 @@
-// W5: how many arenas of what size the work of W3 needs, found by running it.
+// W5: how many arenas of what size W3 needs, found by running it.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ inline figure fitted(std::size_t arenas, std::size_t bytes, std::string detail) 
     return {static_cast<double>(arenas * bytes), arenas_text(arenas, bytes), std::move(detail)};
 }
 
-inline void enter_fit(suite& entries, const std::string& name, std::function<figure()> run) {
-    entries.enter_figure({.id = "W5",
-                          .title = "arenas that the camera of W3 needs; each workload is run until nothing is refused",
-                          .unit = "arenas x bytes",
-                          .variants = {}},
-                         name, std::move(run));
+inline void add_fit(suite& entries, const std::string& name, std::function<figure()> run) {
+    entries.add_figure({.id = "W5",
+                        .title = "arenas that the camera of W3 needs; each workload is run until nothing is refused",
+                        .unit = "arenas x bytes",
+                        .variants = {}},
+                       name, std::move(run));
 }
 
 }  // namespace bench

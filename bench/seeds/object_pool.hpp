@@ -1,4 +1,5 @@
-// W7: 1,000 created objects pushed on a stack, then popped and destroyed; the pool's whole life is inside the round.
+// W7: 1,000 created objects are pushed on a stack, then popped and destroyed. The round includes the pool's
+// construction and destruction.
 #pragma once
 
 #include <cstddef>
@@ -45,15 +46,15 @@ private:
 };
 
 template <template <class> class Pool>
-void enter_stacked(suite& entries, const std::string& name) {
-    const auto enter = [&]<class T>(const std::string& id, const std::string& title, int outer, T*) {
-        entries.enter({id, title, static_cast<std::size_t>(outer) * stacked_objects}, name,
-                      [outer] { return make_round<stacked<Pool, T>>(outer); });
+void add_stacked(suite& entries, const std::string& name) {
+    const auto add = [&]<class T>(const std::string& id, const std::string& title, int outer, T*) {
+        entries.add({id, title, static_cast<std::size_t>(outer) * stacked_objects}, name,
+                    [outer] { return make_round<stacked<Pool, T>>(outer); });
     };
-    enter("W7", "1,000 objects of one int through a std::stack, 100 times", 100, static_cast<one_int*>(nullptr));
-    enter("W7 outer 2", "the same, twice", 2, static_cast<one_int*>(nullptr));
-    enter("W7 outer 1", "the same, once: making and ending the pool is in it", 1, static_cast<one_int*>(nullptr));
-    enter("W7 five ints", "100 times, objects of five ints", 100, static_cast<five_ints*>(nullptr));
+    add("W7", "1,000 objects of one int through a std::stack, 100 times", 100, static_cast<one_int*>(nullptr));
+    add("W7 outer 2", "the same, twice", 2, static_cast<one_int*>(nullptr));
+    add("W7 outer 1", "the same, once: making and ending the pool is in it", 1, static_cast<one_int*>(nullptr));
+    add("W7 five ints", "100 times, objects of five ints", 100, static_cast<five_ints*>(nullptr));
 }
 
 }  // namespace bench

@@ -13,7 +13,7 @@ namespace bench {
 
 inline constexpr std::size_t orc_count = 1'000'000;
 
-/// What an orc is; where it lives is for the derived types to say, with class-level operators new and delete.
+/// The members of an orc. Derived types choose the storage by class-level operators new and delete.
 struct orc {
     char name[4] = {'U', 'R', 'G', '\0'};
     int strength = 100;
@@ -36,17 +36,17 @@ std::vector<double> create_and_delete(std::vector<Orc*>& orcs) {
 
 struct orc_options {
     bool thread_started;           // glibc skips its atomics until the process has had a second thread
-    bool prefaulted;               // the second pass over the same memory counts, not the first
-    bool littered;                 // malloc's heap is not empty
-    bool at_construction = false;  // an arena that can touches its pages before the clock starts, as new/delete cannot
+    bool prefaulted;               // measures the second pass over the same memory, not the first
+    bool fragmented;               // malloc's heap is not empty
+    bool at_construction = false;  // an arena touches its pages before the clock starts; new/delete cannot
 };
 
-/// `Orc::all_deleted()` is called between passes, and `Orc::prefault()`, where there is one, as the options say.
+/// Calls `Orc::all_deleted()` between passes, and `Orc::prefault()`, if it exists, as the options say.
 template <class Orc>
 std::vector<double> run_orcs(const orc_options& options) {
     if (options.thread_started) std::thread([] {}).join();
-    std::optional<littered_heap> heap;
-    if (options.littered) heap.emplace();
+    std::optional<fragmented_heap> heap;
+    if (options.fragmented) heap.emplace();
     std::vector<Orc*> orcs;
     orcs.reserve(orc_count);
     if constexpr (requires { Orc::prefault(); }) {
@@ -61,21 +61,21 @@ std::vector<double> run_orcs(const orc_options& options) {
 }
 
 template <class Orc>
-void enter_orcs(suite& entries, const std::string& name) {
-    const auto enter = [&](const std::string& how, const orc_options& options) {
-        entries.enter_isolated({"1,000,000 orcs of 16 B" + how, {"W1 new" + how, "W1 delete" + how}, orc_count, {}},
-                               name, [options] { return run_orcs<Orc>(options); });
+void add_orcs(suite& entries, const std::string& name) {
+    const auto add = [&](const std::string& how, const orc_options& options) {
+        entries.add_isolated({"1,000,000 orcs of 16 B" + how, {"W1 new" + how, "W1 delete" + how}, orc_count, {}}, name,
+                             [options] { return run_orcs<Orc>(options); });
     };
-    enter(", first touch", {.thread_started = false, .prefaulted = false, .littered = false});
-    enter(", first touch, a thread was started", {.thread_started = true, .prefaulted = false, .littered = false});
-    enter(", prefaulted at construction",
-          {.thread_started = false, .prefaulted = false, .littered = false, .at_construction = true});
-    enter(", prefaulted at construction, a thread was started",
-          {.thread_started = true, .prefaulted = false, .littered = false, .at_construction = true});
-    enter(", prefaulted", {.thread_started = false, .prefaulted = true, .littered = false});
-    enter(", prefaulted, a thread was started", {.thread_started = true, .prefaulted = true, .littered = false});
-    enter(", first touch" + littered, {.thread_started = false, .prefaulted = false, .littered = true});
-    enter(", prefaulted" + littered, {.thread_started = false, .prefaulted = true, .littered = true});
+    add(", first touch", {.thread_started = false, .prefaulted = false, .fragmented = false});
+    add(", first touch, a thread was started", {.thread_started = true, .prefaulted = false, .fragmented = false});
+    add(", prefaulted at construction",
+        {.thread_started = false, .prefaulted = false, .fragmented = false, .at_construction = true});
+    add(", prefaulted at construction, a thread was started",
+        {.thread_started = true, .prefaulted = false, .fragmented = false, .at_construction = true});
+    add(", prefaulted", {.thread_started = false, .prefaulted = true, .fragmented = false});
+    add(", prefaulted, a thread was started", {.thread_started = true, .prefaulted = true, .fragmented = false});
+    add(", first touch" + fragmented, {.thread_started = false, .prefaulted = false, .fragmented = true});
+    add(", prefaulted" + fragmented, {.thread_started = false, .prefaulted = true, .fragmented = true});
 }
 
 }  // namespace bench

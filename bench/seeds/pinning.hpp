@@ -1,5 +1,5 @@
-// W9: how much of counted arenas small survivors keep: 16 bytes that stay and 4,080 that are freed at once, in turns,
-// until there is no room.
+// W9: how much of counted arenas small survivors pin. Allocates alternately 16 bytes that stay and 4,080 that are freed
+// at once, until there is no room.
 #pragma once
 
 #include <array>
@@ -36,18 +36,17 @@ double live_share() {
 }
 
 template <class Home>
-void enter_pinning(suite& entries, const std::string& name) {
-    entries.enter_figure(
-        {.id = "W9",
-         .title = "pinning: 16 B kept and 4,080 B freed, in turns, until 64 arenas of 4,096 B are full",
-         .unit = "live / total",
-         .variants = {}},
-        name, [] {
-            const double share = live_share<Home>();
-            std::array<char, 32> text{};
-            std::snprintf(text.data(), text.size(), "%.4f", share);
-            return figure{share, text.data()};
-        });
+void add_pinning(suite& entries, const std::string& name) {
+    entries.add_figure({.id = "W9",
+                        .title = "pinning: 16 B kept and 4,080 B freed, in turns, until 64 arenas of 4,096 B are full",
+                        .unit = "live / total",
+                        .variants = {}},
+                       name, [] {
+                           const double share = live_share<Home>();
+                           std::array<char, 32> text{};
+                           std::snprintf(text.data(), text.size(), "%.4f", share);
+                           return figure{share, text.data()};
+                       });
 }
 
 }  // namespace bench

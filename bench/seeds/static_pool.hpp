@@ -1,4 +1,4 @@
-// W8: blocks of 100 bytes, one at a time, in rounds of 10,000, and in and out of a table at random; called directly and
+// W8: blocks of 100 bytes, one at a time, in rounds of 10,000, and randomly in and out of a table; by direct calls and
 // by class-level new; before and after a thread was started, and in two and four threads.
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr std::size_t static_block_bytes = 100;
 inline constexpr std::size_t static_round = 10'000;
 inline constexpr std::size_t churn_steps = 100'000;
 
-/// Which of 10,000 blocks is next: a contestant that costs nothing has its place ready.
+/// The index of the next of 10,000 blocks; a contestant that costs nothing finds its storage by it.
 inline constinit thread_local std::size_t block_at_hand = 0;
 
 /// A `Blocks` has static `void* allocate()` and `void deallocate(void*)`.
@@ -51,7 +51,7 @@ private:
     std::vector<void*> taken_ = std::vector<void*>(static_round);
 };
 
-/// Its table lives on from round to round.
+/// Its table persists from round to round.
 template <class Blocks>
 class churn {
 public:
@@ -70,11 +70,11 @@ public:
             state_ ^= state_ >> 7;
             state_ ^= state_ << 17;
             block_at_hand = static_cast<std::size_t>(state_ >> 32) % static_round;
-            void*& place = table_[block_at_hand];
-            if (place == nullptr) {
-                touch(place = Blocks::allocate());
+            void*& entry = table_[block_at_hand];
+            if (entry == nullptr) {
+                touch(entry = Blocks::allocate());
             } else {
-                Blocks::deallocate(std::exchange(place, nullptr));
+                Blocks::deallocate(std::exchange(entry, nullptr));
             }
         }
     }
@@ -97,15 +97,15 @@ template <class Blocks>
 using rounds_oldest_first = rounds_of_blocks<Blocks, false>;
 
 template <template <class> class Work, template <std::size_t> class Blocks>
-void enter_static_work(suite& entries, const std::string& id, const std::string& title, std::size_t operations,
-                       const std::string& name) {
+void add_static_work(suite& entries, const std::string& id, const std::string& title, std::size_t operations,
+                     const std::string& name) {
     const auto add = [&](const std::string& how, time_kind time, std::function<round_function()> prepare) {
-        entries.enter({.id = "W8 " + id + how,
-                       .title = title + how + (time == time_kind::wall ? "; **wall time**" : ""),
-                       .operations = operations,
-                       .time = time,
-                       .in_fresh_processes = true},
-                      name, std::move(prepare));
+        entries.add({.id = "W8 " + id + how,
+                     .title = title + how + (time == time_kind::wall ? "; **wall time**" : ""),
+                     .operations = operations,
+                     .time = time,
+                     .in_fresh_processes = true},
+                    name, std::move(prepare));
     };
     add("", time_kind::processor, [] { return make_round<Work<Blocks<0>>>(); });
     add(", a thread was started", time_kind::processor, [] {
@@ -116,20 +116,19 @@ void enter_static_work(suite& entries, const std::string& id, const std::string&
     add(", 4 threads", time_kind::wall, [] { return in_threads<Work, Blocks>(std::make_index_sequence<4>{}); });
 }
 
-/// `Blocks<thread>` is what that thread uses.
+/// `Blocks<thread>` is the type that this thread uses.
 template <template <std::size_t> class Blocks>
-void enter_static_blocks(suite& entries, const std::string& name) {
-    enter_static_work<single_pairs, Blocks>(entries, "pair", "a block of 100 B allocated and freed", static_round,
-                                            name);
-    enter_static_work<rounds_newest_first, Blocks>(entries, "LIFO", "10,000 blocks of 100 B, freed newest first",
-                                                   static_round, name);
-    enter_static_work<rounds_oldest_first, Blocks>(entries, "FIFO", "10,000 blocks of 100 B, freed oldest first",
-                                                   static_round, name);
-    enter_static_work<churn, Blocks>(entries, "churn", "one of 10,000 blocks of 100 B, at random, freed or allocated",
-                                     churn_steps, name);
+void add_static_blocks(suite& entries, const std::string& name) {
+    add_static_work<single_pairs, Blocks>(entries, "pair", "a block of 100 B allocated and freed", static_round, name);
+    add_static_work<rounds_newest_first, Blocks>(entries, "LIFO", "10,000 blocks of 100 B, freed newest first",
+                                                 static_round, name);
+    add_static_work<rounds_oldest_first, Blocks>(entries, "FIFO", "10,000 blocks of 100 B, freed oldest first",
+                                                 static_round, name);
+    add_static_work<churn, Blocks>(entries, "churn", "one of 10,000 blocks of 100 B, at random, freed or allocated",
+                                   churn_steps, name);
 }
 
-/// By the operators of a class: `Item<thread>` has static_block_bytes bytes.
+/// By a class's operators: `Item<thread>` has static_block_bytes bytes.
 template <class Item>
 struct blocks_of_class {
     static void* allocate() { return new Item; }

@@ -1,6 +1,6 @@
 // W6 (c): push_back without reserve. Compiled twice, because libstdc++ relocates by memmove only for std::allocator,
-// and what that is worth depends on the level of optimisation. The element is a type of this file alone: otherwise the
-// linker would keep one of the two compilations for both.
+// and the benefit depends on the level of optimisation. The element type is local to this file; otherwise the linker
+// would keep only one of the two compilations.
 #include <acre/adapt/allocator.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_vector.hpp>
@@ -25,12 +25,12 @@ auto empty_vector(const Allocator& allocator) {
     return std::vector<item, item_allocator>((item_allocator(allocator)));
 }
 
-/// Not a std::vector: it grows where it is.
+/// Not a std::vector: it grows in place.
 acre::arena_vector<item> empty_vector(acre::arena& arena) {
     return acre::arena_vector<item>{arena};
 }
 
-/// A `Source` has `scoped(f)`: it calls f with an allocator, or an arena, whose memory ends with the call.
+/// A `Source` has `scoped(f)`: it calls f with an allocator, or an arena, whose memory is freed after the call.
 template <class Source>
 class growing_vector {
 public:
@@ -86,7 +86,7 @@ struct acre_source {
     acre::arena arena;
 };
 
-/// Where the first block holds all that is pushed, the vector never moves.
+/// The first block holds everything that is pushed, so the vector never moves.
 template <std::size_t FirstBlockBytes>
 struct arena_vector_source {
     template <class Function>
@@ -98,29 +98,29 @@ struct arena_vector_source {
 };
 
 template <class Source>
-void enter_vectors(suite& entries, const std::string& name) {
-    const auto enter = [&](const std::string& id, std::size_t count) {
-        entries.enter({.id = id + " " ACRE_BENCH_LEVEL,
-                       .title = "std::vector<8 B>, push_back without reserve, " ACRE_BENCH_LEVEL,
-                       .operations = count,
-                       .in_fresh_processes = true},
-                      name, [count] { return make_round<growing_vector<Source>>(count); });
+void add_vectors(suite& entries, const std::string& name) {
+    const auto add = [&](const std::string& id, std::size_t count) {
+        entries.add({.id = id + " " ACRE_BENCH_LEVEL,
+                     .title = "std::vector<8 B>, push_back without reserve, " ACRE_BENCH_LEVEL,
+                     .operations = count,
+                     .in_fresh_processes = true},
+                    name, [count] { return make_round<growing_vector<Source>>(count); });
     };
-    enter("W6 c 100", 100);
-    enter("W6 c 1,000", 1000);
-    enter("W6 c 10,000", 10'000);
+    add("W6 c 100", 100);
+    add("W6 c 1,000", 1000);
+    add("W6 c 10,000", 10'000);
 }
 
 }  // namespace
 
-void ACRE_BENCH_ENTER_VECTOR_GROWTH(suite& entries) {
-    enter_vectors<standard_source>(entries, "new/delete");
-    enter_vectors<monotonic_source>(entries, "std::pmr monotonic");
-    enter_vectors<blog_source>(entries, "blog arena");
-    enter_vectors<costless_source>(entries, "the loop alone");
-    enter_vectors<acre_source>(entries, "acre::arena + scratch");
-    enter_vectors<arena_vector_source<0>>(entries, "acre::arena_vector");
-    enter_vectors<arena_vector_source<128 << 10>>(entries, "acre::arena_vector, one block");
+void ACRE_BENCH_ADD_VECTOR_GROWTH(suite& entries) {
+    add_vectors<standard_source>(entries, "new/delete");
+    add_vectors<monotonic_source>(entries, "std::pmr monotonic");
+    add_vectors<blog_source>(entries, "blog arena");
+    add_vectors<costless_source>(entries, "the loop alone");
+    add_vectors<acre_source>(entries, "acre::arena + scratch");
+    add_vectors<arena_vector_source<0>>(entries, "acre::arena_vector");
+    add_vectors<arena_vector_source<128 << 10>>(entries, "acre::arena_vector, one block");
 }
 
 }  // namespace bench

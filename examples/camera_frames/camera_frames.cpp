@@ -1,10 +1,9 @@
-// Frames of a camera: one thread allocates them, in sizes that vary, and hands them through a queue to 16 worker
-// threads, each of which reads a frame and frees it.
+// Camera frames: one thread allocates frames of varying sizes and hands them through a queue to 16 worker threads. Each
+// worker reads a frame and frees it.
 //
-// It shows acre::synchronized over acre::multi_arena: memory asked for once, allocating and freeing in constant time
-// from any thread, and a number of arenas with which it is certain that no frame is ever refused. Copy it where blocks
-// of varying sizes are made in one place, used up in others, and end in about the order they began: frames, packets,
-// messages, jobs.
+// It shows acre::synchronized over acre::multi_arena: all memory taken once, constant-time allocation and free from any
+// thread, and enough arenas that no frame is ever refused. Copy it where one thread makes blocks of varying sizes,
+// other threads consume them, and they end in roughly the order they were made: frames, packets, messages, jobs.
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/literals.hpp>
@@ -26,14 +25,14 @@ using namespace acre::literals;
 
 constexpr unsigned frames_shot = 3000;
 constexpr std::size_t workers = 16;
-constexpr std::size_t frames_waiting = 24;  // at most, in the queue
+constexpr std::size_t frames_waiting = 24;  // the queue's capacity
 constexpr std::size_t largest_frame = 16_KiB;
 
-// At most so many frames live at once: those in the queue, one with each worker, and one with the camera.
+// The most frames live at once: those in the queue, one with each worker, and one with the camera.
 constexpr std::size_t max_frames = frames_waiting + workers + 1;
 
-// Every busy arena holds at least one live frame, so with as many arenas as frames there is always one with room. Real
-// programs take fewer and larger ones: acre::fit_multi_arena finds how many suffice.
+// Every busy arena holds at least one live frame, so with as many arenas as frames one always has room. Real programs
+// use fewer and larger arenas: acre::fit_multi_arena finds how many suffice.
 constexpr acre::multi_arena_options arenas_for_any_order{.arenas = max_frames, .bytes = largest_frame};
 
 using frame_memory = acre::synchronized<acre::multi_arena>;
@@ -43,12 +42,12 @@ struct frame {
     std::span<unsigned char> pixels;
 };
 
-// What the camera saw at a place of a frame, so that a worker can tell whether anything overwrote it.
-unsigned char pixel(unsigned frame_number, std::size_t place) {
-    return static_cast<unsigned char>(frame_number * 31 + place * 7 + place / 251);
+// A byte that depends on the frame and on the position, so that a worker detects overwritten frames.
+unsigned char pixel(unsigned frame_number, std::size_t index) {
+    return static_cast<unsigned char>(frame_number * 31 + index * 7 + index / 251);
 }
 
-// Frames on their way. The camera waits while it is full, the workers while it is empty.
+// The queue of frames. The camera waits while it is full, workers wait while it is empty.
 class frame_queue {
 public:
     void push(frame pushed) {
@@ -57,7 +56,7 @@ public:
         ring_[(first_ + count_++) % frames_waiting] = pushed;
         changed_.notify_all();
     }
-    // Nothing when the camera has stopped and all frames are gone.
+    // Empty when the camera has stopped and the queue is drained.
     std::optional<frame> pop() {
         std::unique_lock lock{mutex_};
         changed_.wait(lock, [this] { return count_ > 0 || closed_; });
@@ -114,7 +113,7 @@ void work(frame_memory& memory, frame_queue& from_camera, totals& seen) {
 }  // namespace
 
 int main() {
-    frame_memory memory{arenas_for_any_order};  // takes all its memory here, and nothing later
+    frame_memory memory{arenas_for_any_order};  // takes all its memory here
     frame_queue queue;
     totals seen;
     std::vector<std::thread> threads;

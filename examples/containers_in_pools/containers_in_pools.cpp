@@ -1,12 +1,11 @@
-// The standard's containers over each pool that can serve them: an order book of a std::list, a std::map and a
-// std::unordered_map, once for each source of memory.
+// Standard containers over each suitable pool: an order book made of a std::list, a std::map and a std::unordered_map,
+// run once for each memory source.
 //
-// It shows how each pool gets under a container, by acre::allocator where the container's type may name it and as a
-// std::pmr::memory_resource where not, what each says is live, and that all comes back: nodes when they are erased, the
-// array of buckets, which an unordered_map keeps when it is cleared, at the container's end.
-// Copy it where containers are to have their nodes from a pool: multi_pool where sizes are not known, pool where they
-// are, chunk_pool where the number is known, too, the concurrent, synchronized and static ones where threads share
-// them.
+// It shows how to put a pool under a container: through acre::allocator if the container's type may name the pool, else
+// as a std::pmr::memory_resource. It prints what each pool reports as live. Nodes are freed when they are erased. An
+// unordered_map keeps its array of buckets until its destructor runs. Copy it to give containers their nodes from a
+// pool: multi_pool if the sizes are unknown, pool if they are known, chunk_pool if the number is known too; the
+// concurrent, synchronized and static pools if threads share them.
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/pool_resource.hpp>
@@ -36,53 +35,51 @@ struct order {
     int volume;
 };
 
-/// What is for sale: in the order in which it came, where to find each number there, and how much there is at each
-/// price.
+/// An order book: the orders in arrival order, an index from order number to list node, and the volume at each price.
 template <class Allocator>
 class order_book {
 public:
-    explicit order_book(const Allocator& from) : orders_(from), volumes_(from), places_(from) {}
+    explicit order_book(const Allocator& from) : orders_(from), volumes_(from), index_(from) {}
 
     void add(const order& added) {
-        places_[added.number] = orders_.insert(orders_.end(), added);
+        index_[added.number] = orders_.insert(orders_.end(), added);
         volumes_[added.price] += added.volume;
     }
 
     void cancel(int number) {
-        const auto place = places_.find(number);
-        const order& gone = *place->second;
+        const auto found = index_.find(number);
+        const order& gone = *found->second;
         const auto level = volumes_.find(gone.price);
         level->second -= gone.volume;
         if (level->second == 0) volumes_.erase(level);
-        orders_.erase(place->second);
-        places_.erase(place);
+        orders_.erase(found->second);
+        index_.erase(found);
     }
 
     void clear() {
         orders_.clear();
         volumes_.clear();
-        places_.clear();
+        index_.clear();
     }
 
     std::size_t orders() const { return orders_.size(); }
     std::size_t prices() const { return volumes_.size(); }
-    std::size_t places() const { return places_.size(); }
+    std::size_t indexed() const { return index_.size(); }
 
 private:
-    // A container allocates nodes, not elements: its allocator is made from one of any type over the same source.
+    // A container allocates nodes, not elements, so it rebinds its allocator to the node type.
     template <class T>
     using allocator_of = typename std::allocator_traits<Allocator>::template rebind_alloc<T>;
     using order_list = std::list<order, allocator_of<order>>;
-    using order_place = typename order_list::iterator;
+    using order_node = typename order_list::iterator;
 
     order_list orders_;
     std::map<int, long, std::less<>, allocator_of<std::pair<const int, long>>> volumes_;
-    std::unordered_map<int, order_place, std::hash<int>, std::equal_to<>,
-                       allocator_of<std::pair<const int, order_place>>>
-        places_;
+    std::unordered_map<int, order_node, std::hash<int>, std::equal_to<>, allocator_of<std::pair<const int, order_node>>>
+        index_;
 };
 
-// 4,000 orders at 100 prices, of which every third is cancelled, and all at two of the prices.
+// Adds 4,000 orders at 100 prices. Cancels every third, and all orders at two of the prices.
 template <class Allocator>
 void trade(order_book<Allocator>& book) {
     for (int i = 0; i < 4000; ++i) book.add({.number = i, .price = i % 100, .volume = 1 + i % 7});
@@ -91,92 +88,93 @@ void trade(order_book<Allocator>& book) {
     }
 }
 
-// What all pools have their memory from but the static one, to see that they give it back.
+// The upstream of all pools but the static one; it counts, to check that they free everything.
 using counted_heap = acre::statistics<acre::heap>;
 
-// One line of the table: what the source says is live, by `live()`. Returns what is live at the end of the book.
+// Prints one line of the table; `live()` is the number of allocations the source reports as live. Returns the number
+// live after the book is destroyed.
 template <class Allocator, class Live>
 std::size_t trade_in(const char* source, const Allocator& from, Live live) {
     {
         order_book<Allocator> book{from};
         trade(book);
-        std::printf("%-30s %6zu %6zu %6zu %5zu", source, book.orders(), book.prices(), book.places(), live());
+        std::printf("%-30s %6zu %6zu %6zu %5zu", source, book.orders(), book.prices(), book.indexed(), live());
         book.clear();
         std::printf(" %7zu", live());
     }
-    const std::size_t left = live();
-    std::printf(" %4zu\n", left);
-    return left;
+    const std::size_t leaked = live();
+    std::printf(" %6zu\n", leaked);
+    return leaked;
 }
 
-// By acre::allocator: the containers' types name the source.
+// Through acre::allocator: the containers' types name the source.
 template <class Source>
 std::size_t trade_in(const char* name, Source& source) {
     return trade_in(name, acre::allocator<order, Source>{source}, [&] { return source.live(); });
 }
 
-// No node is larger than the map's 48 bytes: acre::statistics with a histogram tells which sizes containers ask for.
-// The buckets are larger; these pools have them from upstream.
+// The largest node is the map's, with 48 bytes; acre::statistics with a histogram shows which sizes containers request.
+// The arrays of buckets are larger, so these pools take them from upstream.
 std::size_t trade_in_slots_of_one_size(counted_heap& below) {
-    std::size_t left = 0;
+    std::size_t leaked = 0;
     {
         acre::pool<48> slots{below};
-        left += trade_in("pool<48>", slots);
+        leaked += trade_in("pool<48>", slots);
     }
     {
         acre::concurrent_pool<48> slots{below};  // also for containers in several threads
-        left += trade_in("concurrent_pool<48>", slots);
+        leaked += trade_in("concurrent_pool<48>", slots);
     }
-    acre::static_pool<48> slots;  // for several threads, too; all such objects are the same pool, which nobody ends
-    left += trade_in("static_pool<48>", slots);
+    acre::static_pool<48> slots;  // threads may share it; all its objects are one pool, which is never destroyed
+    leaked += trade_in("static_pool<48>", slots);
     slots.release_unused();
-    return left;
+    return leaked;
 }
 
-// Each node in slots of its size. The buckets are upstream's here as well, but counted.
+// Each node gets a slot of its size. Here too the arrays of buckets come from upstream, but the pools count them.
 std::size_t trade_in_slots_of_many_sizes(counted_heap& below) {
-    std::size_t left = 0;
+    std::size_t leaked = 0;
     {
         acre::multi_pool nodes{below};
-        left += trade_in("multi_pool", nodes);
+        leaked += trade_in("multi_pool", nodes);
     }
     {
         acre::synchronized<acre::multi_pool> nodes{below};  // for containers in several threads
-        left += trade_in("synchronized<multi_pool>", nodes);
+        leaked += trade_in("synchronized<multi_pool>", nodes);
     }
     {
-        // For no more than 4,000 orders; more of them, and what no slot has room for, are upstream's.
+        // Room for 4,000 orders; further orders, and requests larger than any slot, go to upstream.
         acre::chunk_pool<4000, 24, 32, 48> nodes{{.when_full = acre::exhaustion::fall_back}, below};
-        left += trade_in("chunk_pool<4000, 24, 32, 48>", nodes);
+        leaked += trade_in("chunk_pool<4000, 24, 32, 48>", nodes);
     }
-    return left;
+    return leaked;
 }
 
-// By a std::pmr::memory_resource: the containers are those of std::pmr, whatever the source.
+// As a std::pmr::memory_resource: std::pmr containers, whose types do not name the source.
 std::size_t trade_in_memory_resources(counted_heap& below) {
     using allocator = std::pmr::polymorphic_allocator<order>;
-    std::size_t left = 0;
+    std::size_t leaked = 0;
     {
         acre::pmr<acre::multi_pool> nodes{below};
-        left += trade_in("pmr<multi_pool>", allocator{&nodes}, [&] { return nodes->live(); });
+        leaked += trade_in("pmr<multi_pool>", allocator{&nodes}, [&] { return nodes->live(); });
     }
     {
         acre::pmr below_as_standard{below};
-        acre::unsynchronized_pool_resource nodes{&below_as_standard};  // in place of std::pmr's; its pool counts nodes
-        left += trade_in("unsynchronized_pool_resource", allocator{&nodes}, [&] { return nodes.pool().live(); });
+        acre::unsynchronized_pool_resource nodes{&below_as_standard};  // replaces std::pmr's; its pool counts nodes
+        leaked += trade_in("unsynchronized_pool_resource", allocator{&nodes}, [&] { return nodes.pool().live(); });
     }
-    return left;
+    return leaked;
 }
 
 }  // namespace
 
 int main() {
-    std::printf("%-30s %6s %6s %6s %5s %7s %4s\n", "", "orders", "prices", "places", "live", "cleared", "left");
+    std::printf("%-30s %6s %6s %6s %5s %7s %6s\n", "", "orders", "prices", "index", "live", "cleared", "leaked");
     counted_heap below;
-    std::size_t left = trade_in_slots_of_one_size(below);
-    left += trade_in_slots_of_many_sizes(below);
-    left += trade_in_memory_resources(below);
-    const bool all_back = left == 0 && below.counts().allocations.value == 0;
+    std::size_t leaked = trade_in_slots_of_one_size(below);
+    leaked += trade_in_slots_of_many_sizes(below);
+    leaked += trade_in_memory_resources(below);
+    const bool all_back = leaked == 0 && below.counts().allocations.value == 0;
     std::printf("everything came back: %s\n", all_back ? "yes" : "no");
     return 0;
 }

@@ -1,4 +1,4 @@
-// What the embedded profile must not do: no_heap.sh has to find it.
+// Uses the heap, which the embedded profile forbids: no_heap.sh must detect it.
 #include <acre/arenas/arena.hpp>
 
 int main() {

@@ -1,10 +1,9 @@
-// A profile without a heap, without exceptions and without RTTI: all memory is static and known when the program is
-// linked.
+// A profile without heap, exceptions and RTTI: all memory is static and its size is known when the program is linked.
 //
-// It shows a pool over an inline_buffer, an inline_multi_arena, an inline_arena that never grows (no_memory), and what
-// a refusal is here: a null pointer, or an empty span, after which everything works on. Copy it for microcontrollers,
-// for code before main or after the heap is gone, and where allocating from the heap is forbidden. The tests prove of
-// the object file that it calls nothing of the heap: see no_heap.sh.
+// It shows a pool over an inline_buffer, an inline_multi_arena, and an inline_arena that never grows (no_memory). A
+// refused request returns a null pointer or an empty span, and the resource stays usable. Copy it for microcontrollers,
+// for code before main or after the heap is gone, and where heap allocation is forbidden. A test checks that the object
+// file calls no heap function: see no_heap.sh.
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/core/literals.hpp>
@@ -28,14 +27,14 @@ struct sensor {
     std::array<int, 4> readings;
 };
 
-// Everything that the program will ever have.
+// All memory of the program.
 using sensor_pool = acre::object_pool<sensor>;
 constexpr std::size_t sensors_wanted = 20;
 acre::inline_buffer<sensor_pool::required_buffer_bytes(sensors_wanted), sensor_pool::geometry.slab_bytes>
     sensor_storage;
 sensor_pool sensors{sensor_storage};
 constinit acre::inline_multi_arena<4, 128> messages;        // messages of up to 128 bytes, freed in any order
-acre::inline_arena<1_KiB> cycle_memory{acre::no_memory{}};  // what one cycle needs, gone at its end
+acre::inline_arena<1_KiB> cycle_memory{acre::no_memory{}};  // temporaries of one cycle, reset at its end
 
 const char* answer(bool yes) {
     return yes ? "yes" : "no";
@@ -53,7 +52,7 @@ void fill_the_pool() {
     std::printf("sensors: one destroyed, one created: %s\n", answer(sensors.create(0, std::array{5, 6, 7, 8}) == last));
 }
 
-// Messages end in another order than they began; an arena is used again when nothing in it lives.
+// Messages end in another order than they began. An arena is reused when nothing in it is live.
 void send_messages() {
     std::array<void*, 5> sent{};
     for (void*& each : sent) each = messages.allocate(100);
@@ -83,7 +82,7 @@ void run_cycles() {
 
 int main() {
     static char output[256];
-    std::setvbuf(stdout, output, _IOFBF, sizeof output);  // without one the C library takes it from the heap
+    std::setvbuf(stdout, output, _IOFBF, sizeof output);  // without a buffer the C library allocates one from the heap
     fill_the_pool();
     send_messages();
     run_cycles();

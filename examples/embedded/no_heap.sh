@@ -1,7 +1,6 @@
 #!/bin/sh
-# An object file refers to no function that takes memory from the heap and to nothing that exceptions need. So that this
-# says something, another object file must fail the same check.
-# Usage: no_heap.sh NM OBJECT OBJECT_THAT_USES_THE_HEAP
+# Checks that an object file refers to no function that takes memory from the heap or that exceptions need. To validate
+# the check itself, another object file must fail it.
 set -u
 nm=$1 object=$2 counterexample=$3
 
@@ -10,7 +9,7 @@ fail() {
     exit 1
 }
 
-# What of the heap and of exceptions the object file $1 refers to; operator new is _Znw and _Zna with its parameters.
+# The symbols of the heap and of exceptions that object file $1 refers to; _Znw and _Zna are operator new and new[].
 forbidden_in() {
     "$nm" --undefined-only "$1" | awk '{ print $NF }' |
         grep -Ex 'malloc|calloc|realloc|reallocarray|aligned_alloc|memalign|posix_memalign|valloc|strdup|_Zn[wa].*|__cxa_throw|__cxa_allocate_exception|__dynamic_cast'

@@ -49,7 +49,7 @@ private:
         }
     }
 
-    // The elements of all lists that are still open lie on one stack; when a list is complete, its own are the last.
+    // The elements of all open lists lie on one stack. When a list is complete, its elements are the topmost.
     value list(kind is, char closing, std::size_t depth) {
         const std::size_t opened = at_++;
         const std::size_t begin = open_elements_.size();
@@ -58,7 +58,7 @@ private:
         for (bool complete = accept(closing); !complete; complete = accept(closing)) {
             if (open_elements_.size() > begin && !accept(',')) {
                 fail("expected ',' or '" + std::string{closing} + "', found " + found() + "; the '" + text_[opened] +
-                     "' at " + place(opened) + " is open");
+                     "' at " + position_text(opened) + " is open");
             }
             const std::string_view name = is == kind::object ? member_name() : std::string_view{};
             open_elements_.push_back(any_value(depth + 1));
@@ -90,7 +90,8 @@ private:
             characters.append(rest.substr(0, static_cast<std::size_t>(end - rest.begin())));
             at_ += static_cast<std::size_t>(end - rest.begin());
             if (accept('"')) return characters.leave();
-            if (next() != '\\') fail("a text is not closed before " + found() + "; it began at " + place(opened));
+            if (next() != '\\')
+                fail("a text is not closed before " + found() + "; it began at " + position_text(opened));
             escape(characters);
         }
     }
@@ -105,7 +106,7 @@ private:
         ++at_;
     }
 
-    // Behind \u; characters beyond 0xffff are written as two.
+    // Parses the digits after \u. Characters beyond 0xffff are written as two escapes.
     unsigned code_point(std::size_t begun) {
         const unsigned code = four_hexadecimal_digits();
         if (code < 0xd800 || code > 0xdfff) return code;

@@ -1,4 +1,4 @@
-// A document of JSON, in an arena: values, texts and lists lie there, and are gone with it at its reset.
+// A JSON document in an arena: the arena holds its values, texts and lists, and frees them at its reset.
 #pragma once
 
 #include <acre/arenas/arena.hpp>
@@ -12,7 +12,7 @@ namespace json {
 
 enum class kind { null, boolean, number, text, array, object };
 
-/// One value. Needs no destructor: what it points to is the arena's. The members of an object have names.
+/// One value. It needs no destructor, because it points only into the arena. The members of an object have names.
 struct value {
     kind is = kind::null;
     bool truth = false;
@@ -35,11 +35,11 @@ public:
     const std::size_t column;
 };
 
-/// Arrays and objects may be nested so deep.
+/// The maximum nesting depth of arrays and objects.
 inline constexpr std::size_t max_depth = 500;
 
-/// The document that `text` says, in `results`, which needs `text` no longer. Throws parse_error, and what `results`
-/// throws; then `results` is as it was before.
+/// Parses `text` into `results`; `text` may be freed afterwards. Throws parse_error, and what `results` throws. After a
+/// throw `results` is as it was before.
 const value& parse(std::string_view text, acre::arena& results);
 
 }  // namespace json

@@ -1,8 +1,8 @@
-// A parser of JSON whose values and texts lie in an arena, and a program that checks documents with it.
+// A JSON parser whose values and texts lie in an arena, and a program that checks documents with it.
 //
-// It shows a tree in an arena, a thread_scratch for the stack of what is not complete yet, an arena_vector and an
-// arena_string that grow where they are, a rewind to before a document that was wrong, and errors with line and column.
-// Copy it for parsers and compilers: many small nodes, of which none goes before the others.
+// It shows a tree in an arena, a thread_scratch for the stack of incomplete lists, an arena_vector and an arena_string
+// that grow in place, a rewind that removes an invalid document, and errors with line and column. Copy it for parsers
+// and compilers: many small nodes that die together.
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_string.hpp>
 #include <algorithm>
@@ -79,7 +79,7 @@ void write(const json::value& written, acre::arena_string& to) {
     }
 }
 
-// 0, or 1 when the document is wrong, or 2 when it cannot be read.
+// Returns 0, or 1 when the document is invalid, or 2 when it cannot be read.
 int check(std::istream& input, const char* name, acre::arena& memory) {
     const std::string text{std::istreambuf_iterator<char>{input}, {}};
     if (!input) {
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         std::ifstream file{argv[i], std::ios::binary};
         worst = std::max(worst, check(file, argv[i], memory));
-        memory.reset();  // all of the document at once; its memory serves the next
+        memory.reset();  // frees the whole document; the next one reuses its memory
     }
     return worst;
 }

@@ -1,4 +1,4 @@
-// A text that is read from its beginning to its end, and what is said when it does not go on as it should.
+// Reads a text from beginning to end, and reports unexpected characters.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class reader {
 protected:
     explicit reader(std::string_view text) : text_(text) {}
 
-    // A zero byte, which is nothing in JSON, at the end of the text.
+    // A zero byte at the end of the text; JSON never contains one.
     char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
     bool accept(char wanted) {
         const bool accepted = at_ < text_.size() && text_[at_] == wanted;
@@ -24,16 +24,16 @@ protected:
     void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
     static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-    // What comes next, in words.
+    // Describes the next character in words.
     std::string found() const {
         if (at_ == text_.size()) return "the end of the document";
         if (next() == '\n') return "the end of the line";
-        std::size_t bytes = 1;  // of the character: the bytes that follow the first say that they do
+        std::size_t bytes = 1;  // length of the character in UTF-8, by its continuation bytes
         while (at_ + bytes < text_.size() && is_continuation(text_[at_ + bytes])) ++bytes;
         return "'" + std::string{text_.substr(at_, bytes)} + "'";
     }
 
-    std::string place(std::size_t at) const {
+    std::string position_text(std::size_t at) const {
         return "line " + std::to_string(line_of(at)) + ", column " + std::to_string(column_of(at));
     }
 
@@ -48,7 +48,7 @@ protected:
 private:
     static bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-    // Lines are counted only when something is wrong.
+    // Lines are counted only when an error is reported.
     std::size_t line_of(std::size_t at) const {
         return 1 + static_cast<std::size_t>(std::ranges::count(text_.substr(0, at), '\n'));
     }

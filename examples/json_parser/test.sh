@@ -1,6 +1,5 @@
 #!/bin/sh
-# Good documents are printed without spaces, bad ones are answered by line, column and one sentence.
-# Usage: test.sh JSON_PARSER
+# Valid documents are printed without spaces. Invalid ones are reported with line, column and one sentence.
 set -u
 parser=$1
 folder=$(mktemp -d) || exit 1
@@ -74,7 +73,7 @@ bad '1e999' '1:1: a number that is too large or too small'
 bad '{} {}' "1:4: the document is complete, but then there is '{'"
 bad "$(repeated 100000 '[')" '1:501: nested more than 500 deep'
 
-# Several documents use one arena, one after the other; a wrong one leaves the next as it is.
+# Several documents use one arena in turn. An invalid one does not affect the next.
 echo '[1, 2' >"$folder/wrong"
 echo '{"a": [1, 2]}' >"$folder/right"
 printed=$("$parser" "$folder/right" "$folder/wrong" "$folder/right" 2>/dev/null)

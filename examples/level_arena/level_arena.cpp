@@ -1,8 +1,8 @@
-// An arena per level of a game: orcs, elves, their names and lists are allocated in one arena and gone with it at once.
+// An arena per level of a game: orcs, elves, their names and lists come from one arena, which frees them all at once.
 //
-// It shows objects with destructors and arrays in an arena, texts copied into it, a scratch for what one turn needs,
-// and that the arena keeps its blocks, so that a later level takes nothing from the heap. Copy it where many objects of
-// several types live exactly as long as a level, a document, a request or a frame.
+// It shows objects with destructors, arrays and copied texts in an arena, and a scratch for the temporaries of a turn.
+// The arena keeps its blocks, so later levels take nothing from the heap. Copy it where many objects of several types
+// live exactly as long as a level, a document, a request or a frame.
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <algorithm>
@@ -18,14 +18,14 @@
 
 namespace {
 
-// What the game reads its levels from: name, number of soldiers, and each with people, name and strength.
+// The level files: name, number of soldiers, and for each soldier people, name and strength.
 constexpr const char* level_files[] = {
     "Moria 5  orc Ugluk 12  orc Bolg 9  orc Azog 14  elf Legolas 18  elf Tauriel 16",
     "Helm's_Deep 4  orc Lurtz 20  orc Grishnakh 8  orc Snaga 5  elf Haldir 17",
     "Lorien 3  orc Gorbag 11  elf Galadriel 30  elf Celeborn 15",
 };
 
-// Has memory of its own, so its destructor matters: the arena runs it at reset.
+// Owns memory, so its destructor must run: the arena calls it at reset.
 class soldier {
 public:
     static inline int living_objects = 0;
@@ -50,7 +50,7 @@ private:
     std::vector<int> wounds_;
 };
 
-// Needs no destructor: all that it points to is the arena's.
+// Needs no destructor, because it points only into the arena.
 struct level {
     std::string_view name;
     std::span<soldier*> soldiers;
@@ -58,7 +58,7 @@ struct level {
 
 level load(const char* file, acre::arena& memory) {
     std::istringstream input{file};
-    std::string word;  // used again for each word, so what is kept of it must be copied
+    std::string word;  // overwritten by each word, so kept words are copied
     std::size_t count = 0;
     input >> word >> count;
     level loaded{memory.copy(word), memory.allocate<soldier*>(count)};
@@ -71,9 +71,9 @@ level load(const char* file, acre::arena& memory) {
     return loaded;
 }
 
-// Who stands strikes the first enemy that does, the strongest first. False when there was nobody left to strike.
+// Each standing soldier, the strongest first, strikes the first standing enemy. False when nobody struck.
 bool play_turn(const level& played, acre::arena& memory) {
-    acre::scratch temp{memory};  // the list of this turn is gone at its end
+    acre::scratch temp{memory};  // frees this turn's list
     std::span<soldier*> order = temp.allocate<soldier*>(played.soldiers.size());
     const auto end = std::ranges::copy_if(played.soldiers, order.begin(), &soldier::stands).out;
     order = order.first(static_cast<std::size_t>(end - order.begin()));
@@ -89,7 +89,7 @@ bool play_turn(const level& played, acre::arena& memory) {
     return anyone_struck;
 }
 
-// Who still stands, in one line.
+// The names of the soldiers still standing, in one line.
 std::string_view survivors(const level& played, acre::arena& memory) {
     std::string_view line = "";
     for (const soldier* each : played.soldiers) {
@@ -101,7 +101,7 @@ std::string_view survivors(const level& played, acre::arena& memory) {
 }  // namespace
 
 int main() {
-    acre::arena memory;  // takes nothing yet
+    acre::arena memory;  // takes no memory yet
     std::size_t capacity_of_first = 0;
     for (const char* file : level_files) {
         const level played = load(file, memory);
@@ -112,7 +112,7 @@ int main() {
             acre::scratch temp{memory};
             std::printf(", turns: %d, who remains:%s\n", turns, survivors(played, temp.parent()).data());
         }
-        memory.reset();  // the end of the level: all destructors, newest first, and all memory
+        memory.reset();  // the end of the level: runs all destructors, newest first, and frees everything
         std::printf("  after it: %d soldiers, %zu bytes used\n", soldier::living_objects, memory.used());
         if (capacity_of_first == 0) capacity_of_first = memory.capacity();
     }

@@ -1,9 +1,8 @@
-// A queue of messages between two threads: one makes them, the other deletes them, all from static pools.
+// A queue of messages between two threads: one makes them, the other deletes them, and all come from static pools.
 //
-// It shows that a message which one thread takes from a pool may go back to it in another, at the price of storing a
-// pointer: no queue of returned messages, no lock for each one. Messages of two sizes use two pools, by the size of
-// their class; what the threads kept goes back at their ends. Copy it where a thread hands work, events or log lines to
-// another.
+// It shows that one thread may free what another allocated, for the cost of storing a pointer: there is no queue of
+// returned messages and no lock for each one. Messages of two sizes use two pools, chosen by the size of their class.
+// When a thread ends, it returns the slots it kept. Copy it where a thread hands work, events or log lines to another.
 #include <acre/adapt/pooled.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <array>
@@ -17,14 +16,14 @@
 
 namespace {
 
-/// What is sent. Each kind is pooled by its own size.
+/// A message. Each class of messages uses the pool of its own size.
 class message {
 public:
     explicit message(long number) : number_(number) {}
     message(const message&) = delete;
     message& operator=(const message&) = delete;
     virtual ~message() = default;
-    /// Adds what it says to the sum.
+    /// Adds the message's value to the sum.
     virtual void read(long& sum) const { sum += number_; }
 
     std::unique_ptr<message> next;  // in the queue
@@ -46,7 +45,7 @@ private:
     std::array<short, 64> values_{};
 };
 
-/// First in, first out. The messages themselves are the list, so sending one allocates nothing more.
+/// First in, first out. The messages themselves form the list, so sending one allocates nothing more.
 class message_queue {
 public:
     void send(std::unique_ptr<message> sent) {
@@ -56,7 +55,7 @@ public:
         last_ = last;
         arrived_.notify_one();
     }
-    /// The oldest; null when the queue was closed and is empty.
+    /// Returns the oldest message, or null when the queue is closed and empty.
     std::unique_ptr<message> receive() {
         std::unique_lock lock{mutex_};
         arrived_.wait(lock, [this] { return first_ != nullptr || closed_; });

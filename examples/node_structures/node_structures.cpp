@@ -1,9 +1,9 @@
-// Sessions of a server in a linked list and a search tree written by hand, whose nodes come from a pool.
+// Sessions of a server in a hand-written linked list and search tree, whose nodes come from a pool.
 //
-// Each session is a node of both: the list has the order of use and says who idles, the tree has the order of users and
-// finds one session, or all of a user's. It shows nodes made and destroyed one by one, sums over all of them without
-// following a link, the end of both structures at once without walking either, and memory that goes back when most
-// nodes have gone. Copy it where one object belongs to several structures: std::list and std::map would each allocate a
+// Each session is a node of both. The list orders sessions by last use, to find idle ones. The tree orders them by
+// user, to find one session or all of a user's. It shows nodes created and destroyed one by one, sums over all nodes
+// without following a link, both structures dropped at once without walking either, and memory returned after most
+// nodes are gone. Copy it where one object belongs to several structures: std::list and std::map would each allocate a
 // node of their own.
 #include <acre/pools/object_pool.hpp>
 #include <algorithm>
@@ -21,7 +21,7 @@ struct session_key {
     friend auto operator<=>(const session_key&, const session_key&) = default;
 };
 
-/// A node of the list and of the tree; it owns neither its neighbours nor anything else, and so needs no destructor.
+/// A node of the list and of the tree. It owns nothing, not even its neighbours, so it needs no destructor.
 struct session {
     explicit session(session_key of) : key(of) {}
 
@@ -37,7 +37,7 @@ struct session {
     std::minstd_rand::result_type rank = 0;
 };
 
-/// The list: from the session that was not used for longest to the one used last.
+/// The list, from the least recently used session to the most recently used one.
 class use_order {
 public:
     session* oldest() const { return oldest_; }
@@ -59,8 +59,8 @@ private:
     session* newest_ = nullptr;
 };
 
-/// The tree, a treap: no session ranks above the one it hangs from. Ranks are random, so the tree stays shallow in
-/// whatever order keys come.
+/// The tree, a treap: no session ranks above its parent. Ranks are random, so the tree stays shallow for any order of
+/// keys.
 class key_order {
 public:
     session* find(session_key key) const {
@@ -102,7 +102,7 @@ private:
         return key < parent.key ? &parent.left : &parent.right;
     }
 
-    // Hangs what is in `tree` below `top`: on the left what comes before it, the rest on the right.
+    // Splits `tree` into the subtrees of `top`: smaller keys to the left, the rest to the right.
     static void split(session* tree, session& top) {
         session** before = &top.left;
         session** after = &top.right;
@@ -121,7 +121,7 @@ private:
         *after = nullptr;
     }
 
-    // One tree of two; all keys in `low` come before those in `high`.
+    // Joins two trees; all keys in `low` come before those in `high`.
     static session* joined(session* low, session* high) {
         session* top = nullptr;
         session** link = &top;
@@ -150,7 +150,7 @@ public:
     session_table(const session_table&) = delete;
     session_table& operator=(const session_table&) = delete;
 
-    /// A request: opens the session if there is none.
+    /// Handles a request: opens the session if there is none.
     void use(session_key key, int minute, long bytes) {
         session* used = by_key_.find(key);
         if (used == nullptr) {
@@ -169,21 +169,21 @@ public:
         while (session* found = first_of(user)) close(*found);
     }
 
-    /// Closes what was not used since `minute`, and gives memory back.
+    /// Closes the sessions not used since `minute`, and returns memory.
     void close_idle(int minute) {
         while (by_use_.oldest() != nullptr && by_use_.oldest()->last_used < minute) close(*by_use_.oldest());
         sessions_.release_unused();
     }
 
-    /// Closes all: neither structure is walked, and since sessions have no destructor, none is even looked at. The pool
-    /// keeps the memory.
+    /// Closes all sessions. Walks neither structure, and touches no session, since sessions have no destructor. The
+    /// pool keeps the memory.
     void close_all() {
         sessions_.clear();
         by_use_ = {};
         by_key_ = {};
     }
 
-    // Where the order does not matter, the pool's will do: that of addresses, and no link is followed.
+    // Where the order does not matter, iterating the pool visits nodes by address and follows no link.
     long bytes_sent() const {
         long bytes = 0;
         for (const session& each : sessions_) bytes += each.bytes_sent;
@@ -205,7 +205,7 @@ public:
     std::size_t held_bytes() const { return sessions_.capacity(); }
 
 private:
-    // The user's first session, or the first after that on `device`; null when there is none.
+    // The user's first session on a device with a number above `device`; null when there is none.
     session* first_of(std::uint32_t user, std::uint32_t device = 0) const {
         session* found = by_key_.first_after({user, device});
         return found != nullptr && found->key.user == user ? found : nullptr;
@@ -222,7 +222,7 @@ private:
     key_order by_key_;
 };
 
-// Ten users come each minute, and again a quarter of an hour later; every third has two devices.
+// Ten users arrive each minute, and return a quarter of an hour later. Every third has two devices.
 void serve(session_table& sessions, int first_minute, int end) {
     for (int minute = first_minute; minute < end; ++minute) {
         for (std::uint32_t i = 0; i < 10; ++i) {

@@ -1,4 +1,4 @@
-// One frame of the battle: soldiers look around, decide, walk, shoot; arrows fly and hit; the dead are replaced.
+// One frame of the battle: soldiers look around, decide, walk and shoot; arrows fly and hit; the dead are replaced.
 #include "battle.hpp"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace game {
 namespace {
 
 constexpr int army_size = 2500;
-constexpr int think_every = 5;  // frames
+constexpr int think_every = 5;  // in frames
 constexpr int cell_shift = 3;   // a cell of the grid is 8 x 8 tiles
 constexpr int cells = field::side >> cell_shift;
 constexpr std::size_t max_sightings = 24;
-constexpr int arrow_flight = 10;  // frames, about
+constexpr int arrow_flight = 10;  // in frames, approximately
 constexpr int full_health = 100;
 
 constexpr std::array<std::string_view, 4> orc_names{"Ugluk of the White Hand", "Gorbag of Minas Morgul",
@@ -27,7 +27,7 @@ int cell_of(tile t) {
     return (t.y >> cell_shift) * cells + (t.x >> cell_shift);
 }
 
-int distance(place a, place b) {
+int distance(position a, position b) {
     return std::abs(a.x - b.x) + std::abs(a.y - b.y);
 }
 
@@ -87,7 +87,7 @@ void battle::recruit_armies() {
     while (elves_.size() < army_size) recruit_soldier(army::elves);
 }
 
-// Orcs come from the west, elves from the east; both from all over their half of the field.
+// Orcs come from the west, elves from the east, both spread over their half of the field.
 void battle::recruit_soldier(army side) {
     const int half = field::side / 2;
     const int column = side == army::orcs ? random_.below(half) : half + random_.below(half);
@@ -111,7 +111,7 @@ void battle::place_on_grid(const soldiers& all, grid& where) {
     }
 }
 
-// Some of the enemies in the cells around, nearest first.
+// Returns some enemies in the surrounding cells, nearest first.
 frame_vector<sighting> battle::look_around(const soldier& who) {
     auto seen = frame_memory_.make_vector<sighting>();
     const int column = who.at.on().x >> cell_shift;
@@ -133,7 +133,7 @@ void battle::look_into_cell(int cell, const soldier& who, frame_vector<sighting>
     }
 }
 
-// Mostly the nearest; some soldiers are brave, or do not look well.
+// Chooses mostly the nearest enemy, and sometimes another.
 void battle::choose_target(soldier& who) {
     const auto seen = look_around(who);
     if (seen.empty()) {
@@ -174,7 +174,7 @@ void battle::carry_out(const frame_vector<order>& orders) {
     }
 }
 
-// An elf shoots two arrows a frame, an orc one, while there are any left; then the quiver is filled again.
+// An elf shoots two arrows a frame and an orc one, until the quiver is empty; then it is refilled.
 void battle::shoot_arrows(soldiers& all) {
     for (soldier* each : all) {
         if (each->target < 0) continue;
@@ -189,7 +189,7 @@ void battle::shoot_arrows(soldiers& all) {
 
 void battle::shoot_arrow(soldier& who, const soldier& enemy) {
     const int frames = random_.between(arrow_flight / 2, arrow_flight * 3 / 2);
-    const place speed{(enemy.at.x - who.at.x) / frames, (enemy.at.y - who.at.y) / frames};
+    const position speed{(enemy.at.x - who.at.x) / frames, (enemy.at.y - who.at.y) / frames};
     const int damage = random_.between(1, who.side == army::elves ? 5 : 9);
     arrows_.push_back(new arrow{.at = who.at,
                                 .speed = speed,
@@ -201,7 +201,7 @@ void battle::shoot_arrow(soldier& who, const soldier& enemy) {
     ++arrows_shot_;
 }
 
-// An arrow that has landed is taken out by moving the last one to its place.
+// Removes a landed arrow by moving the last one into its index.
 void battle::fly_arrows(frame_vector<frame_string>& combat_text) {
     for (std::size_t i = 0; i < arrows_.size();) {
         if (fly_arrow(*arrows_[i], combat_text)) {
@@ -214,7 +214,7 @@ void battle::fly_arrows(frame_vector<frame_string>& combat_text) {
     }
 }
 
-// False when it has landed.
+// Returns false when the arrow has landed.
 bool battle::fly_arrow(arrow& each, frame_vector<frame_string>& combat_text) {
     each.at.x += each.speed.x;
     each.at.y += each.speed.y;
@@ -235,7 +235,7 @@ frame_string battle::describe_hit(const soldier& enemy, int damage) {
     return text;
 }
 
-// There is no screen: what it would show goes into the checksum.
+// There is no screen: the checksum takes what it would show.
 void battle::show(const frame_vector<frame_string>& combat_text) {
     for (const frame_string& text : combat_text) add_to_checksum(static_cast<unsigned char>(text.back()) + text.size());
 }

@@ -13,8 +13,8 @@ namespace game {
 
 enum class army : std::uint8_t { orcs, elves };
 
-// Places are in units of 1/256 tile, in whole numbers: every machine computes the same battle.
-struct place {
+// Positions are integers in units of 1/256 tile, so every machine computes the same battle.
+struct position {
     int x;
     int y;
 
@@ -25,7 +25,7 @@ struct soldier {
     army side;
     int id;
     std::string name;
-    place at;
+    position at;
     int health;
     int arrows_left;
     int target;  // index in the other army, -1 for none
@@ -34,8 +34,8 @@ struct soldier {
 struct arrow {
     GAME_POOLED(arrow);
 
-    place at;
-    place speed;  // a frame
+    position at;
+    position speed;  // per frame
     army shot_by;
     int damage;
     int frames_left;
@@ -47,7 +47,7 @@ struct sighting {
     int distance;
 };
 
-// What a soldier decided to do in this frame.
+// A soldier's decision for this frame.
 struct order {
     soldier* who;
     frame_vector<tile> path;
@@ -74,7 +74,7 @@ public:
 private:
     using soldiers = std::vector<soldier*>;
 
-    // Who of an army stands in each cell of the field: the first one, and for each soldier the next one.
+    // Linked lists of an army's soldiers by cell: the first soldier of each cell, and the next one for each soldier.
     struct grid {
         std::vector<int> first_in_cell;
         std::vector<int> next;

@@ -1,4 +1,4 @@
-// Finds ways over the battlefield: A* in a small window around the start, which is as far as a soldier plans.
+// Finds paths on the battlefield: A* in a small window around the start, which is as far as a soldier plans.
 #include "field.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ constexpr std::size_t max_visits = 8;
 constexpr std::array<tile, 4> directions{{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}};
 
 struct step {
-    int cost;   // so far
-    int guess;  // of the whole way
+    int cost;   // from the start
+    int guess;  // estimated cost of the whole path
     tile at;
 };
 
@@ -27,7 +27,7 @@ int distance(tile a, tile b) {
     return std::abs(a.x - b.x) + std::abs(a.y - b.y);
 }
 
-// One search. Remembers for each tile of the window from which direction it was first reached.
+// One search. It records from which direction each tile of the window was first reached.
 class search {
 public:
     search(const field& ground, tile from, tile to, frame_memory& memory)

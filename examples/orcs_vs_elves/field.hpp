@@ -1,4 +1,4 @@
-// The battlefield: a grid of tiles, some with trees, and the way around them.
+// The battlefield: a grid of tiles, some with trees, and paths around them.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ public:
     static std::size_t index(tile t) { return static_cast<std::size_t>(t.y * side + t.x); }
     bool passable(tile t) const { return inside(t) && !trees_[index(t)]; }
 
-    // The first steps of the way from one tile to another; empty when there is none nearby.
+    // Returns the first steps of the path from one tile to another; empty when there is none nearby.
     frame_vector<tile> find_path(tile from, tile to, frame_memory& memory) const;
 
 private:

@@ -1,6 +1,6 @@
 // Orcs against elves: a game without a screen that allocates as games do.
 //
-// Built twice from the same sources: see memory.hpp. Both programs print the same lines.
+// It is built twice from the same sources: see memory.hpp. Both programs print the same lines.
 #include <charconv>
 #include <cstdio>
 #include <fstream>
@@ -20,7 +20,7 @@ constexpr const char* usage =
     "  --frames N   how many frames, 1 to 1000000 (default 400)\n"
     "  --peak       prints the most memory it had at a time, in KiB, to stderr\n";
 
-// 0 when the text is no number of frames.
+// Returns 0 when the text is not a number of frames.
 int parse_frames(std::string_view text) {
     int frames = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), frames);
@@ -38,7 +38,7 @@ void fight(int frames) {
     std::printf("checksum %016llx\n", static_cast<unsigned long long>(result.checksum));
 }
 
-// What the kernel counts for this program alone; getrusage would count what its parent had before it.
+// The kernel's count for this program alone; getrusage would include the parent's count from before exec.
 void print_peak() {
     std::ifstream status{"/proc/self/status"};
     for (std::string line; std::getline(status, line);) {

@@ -1,4 +1,4 @@
-// Where the game's memory comes from: the one thing that differs between the two programs.
+// Where the game's memory comes from: the only difference between the two programs.
 //
 //   orcs_vs_elves        new, delete and the standard containers' own allocator
 //   orcs_vs_elves_acre   the types that `acre advise` names for orcs_vs_elves

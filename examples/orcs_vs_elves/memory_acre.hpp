@@ -1,5 +1,5 @@
-// The game's memory as `acre advise` suggests it: a pool for the arrows, an arena for what a frame needs. The rest, the
-// soldiers and the quest log, it says to leave as it is.
+// The game's memory as `acre advise` suggests it: a pool for the arrows, an arena for the data of a frame. It advises
+// to leave the rest, the soldiers and the quest log, as it is.
 #pragma once
 
 #include <acre/acre.hpp>
@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-// Objects that come and go one by one: one size, any order, so a pool for the class. The game goes on saying new and
-// delete.
+// Objects of one size, freed one by one in any order, so a pool for the class. The game still says new and delete.
 #define GAME_POOLED(T)                                   \
     static void* operator new(std::size_t) {             \
         return game::pool_of<T>.allocate();              \
@@ -25,7 +24,7 @@ using namespace acre::literals;
 template <class T>
 inline acre::object_pool<T> pool_of;
 
-// What is needed until the end of the frame dies together: an arena that starts again with each frame.
+// The data of a frame dies together: an arena that is reset at each frame.
 template <class T>
 using frame_vector = std::vector<T, acre::allocator<T, acre::arena>>;
 using frame_string = std::basic_string<char, std::char_traits<char>, acre::allocator<char, acre::arena>>;

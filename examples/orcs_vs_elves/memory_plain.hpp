@@ -1,15 +1,15 @@
-// The game's memory as most programs have it: new and delete everywhere.
+// The game's memory as in most programs: new and delete everywhere.
 #pragma once
 
 #include <string>
 #include <vector>
 
-// Objects that come and go one by one: nothing to say, new and delete are the heap's.
+// Objects freed one by one: the heap's new and delete.
 #define GAME_POOLED(T) static_assert(true)
 
 namespace game {
 
-// What is needed until the end of the frame.
+// The data of a frame.
 template <class T>
 using frame_vector = std::vector<T>;
 using frame_string = std::string;

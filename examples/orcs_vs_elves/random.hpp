@@ -1,4 +1,4 @@
-// A small generator of random numbers (xorshift64*), so that a battle is the same on every machine.
+// A small random number generator (xorshift64*), so that a battle is the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ class random_numbers {
 public:
     explicit random_numbers(std::uint64_t seed) : state_{seed} {}
 
-    // A number from 0 to limit - 1.
+    // Returns a number from 0 to limit - 1.
     int below(int limit) {
         state_ ^= state_ >> 12;
         state_ ^= state_ << 25;

@@ -1,6 +1,5 @@
 #!/bin/sh
 # Both games print the same battle, and refuse the same wrong arguments with one sentence.
-# Usage: test.sh PLAIN_GAME ACRE_GAME
 set -u
 plain=$1 with_acre=$2
 

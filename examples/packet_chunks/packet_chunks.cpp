@@ -1,6 +1,6 @@
-// A chunk pool of packets: what waits in a router is of three kinds, each in a slot of its size. The packets' memory is
-// there from the beginning, and how much that is the compiler knows; when a burst fills a class, the next one helps
-// out, and when all are full, the packet is dropped.
+// A chunk pool of packets: three kinds wait in a router, each in a slot of its size. All packet memory exists from the
+// start, and its size is known at compile time. When a burst fills a class, packets spill to the next one; when all are
+// full, the packet is dropped.
 #include <acre/pools/chunk_pool.hpp>
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// What waits in the queue; the kinds differ in size.
+/// A waiting packet; the kinds differ in size.
 class packet {
 public:
     packet() = default;
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    // As new (chunks_) Packet(number), but a full pool is no error here.
+    // Like new (chunks_) Packet(number), but a full pool is not an error here.
     template <class Packet>
     packet* make(std::uint32_t number) {
         void* slot = chunks_.try_allocate(sizeof(Packet), alignof(Packet));

@@ -1,9 +1,8 @@
-// Bullets that come from a pool because their class says so: `new bullet` and `delete` stay as they are everywhere
-// else.
+// Bullets whose class takes them from a pool: `new bullet` and `delete` stay the same everywhere else.
 //
-// It shows acre::pooled as a base, derived classes of the same size and of another one through a virtual destructor,
-// smart pointers and containers that know nothing of pools, and what the registry of pools can say and take back.
-// Copy it where a program makes and deletes objects of a few classes all over, and nobody wants to hand a pool around.
+// It shows acre::pooled as a base class, derived classes of the same and of another size behind a virtual destructor,
+// smart pointers and containers that need no change, and what the registry of pools reports and frees. Copy it where a
+// program makes and deletes objects of a few classes all over, and you do not want to pass a pool around.
 #include <acre/adapt/pooled.hpp>
 #include <acre/pools/pool_registry.hpp>
 #include <cstddef>
@@ -31,7 +30,7 @@ private:
     int speed_;
 };
 
-// Of the same size: it shares the pool of bullets.
+// Same size as bullet: it shares the pool of bullets.
 class ricochet : public bullet {
 public:
     using bullet::bullet;
@@ -41,7 +40,7 @@ private:
     static inline int bounces_total = 0;
 };
 
-// Larger: its objects are the heap's, and go back there, by the same `delete`.
+// Larger: its objects come from the heap, and the same `delete` returns them there.
 class guided_missile : public bullet {
 public:
     using bullet::bullet;

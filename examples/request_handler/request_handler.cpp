@@ -1,8 +1,8 @@
-// Requests answered by several threads: results in an arena per request, temporary storage in scratches of the thread.
+// Several threads answer requests: results lie in an arena per request, temporaries in scratches of the thread.
 //
-// It shows acre::thread_scratch(results): functions that call one another each take room for their own work, without an
-// arena for it handed down, and never where the results of their callers are being built.
-// Copy it where a function returns something in an arena of its caller's and needs lists or texts of its own meanwhile.
+// It shows acre::thread_scratch(results): nested functions each take temporary storage without an arena parameter for
+// it, and never from the arena in which a caller's results are built. Copy it where a function returns data in its
+// caller's arena and needs temporary lists or texts.
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_string.hpp>
 #include <acre/arenas/arena_vector.hpp>
@@ -24,10 +24,10 @@ struct field {
     std::string_view name, value;
 };
 
-// The parts of `text` between separators: the list in `results`, its texts where they were.
+// Splits `text` at separators. The list lies in `results`; the parts point into `text`.
 std::span<std::string_view> split(std::string_view text, char separator, acre::arena& results) {
     acre::scratch temp = acre::thread_scratch(results);
-    acre::arena_vector<std::string_view, acre::scratch> parts{temp};  // grows here, so that results hold no leftovers
+    acre::arena_vector<std::string_view, acre::scratch> parts{temp};  // grows here, so that results keep no old buffers
     for (;;) {
         const std::size_t end = std::min(text.find(separator), text.size());
         parts.push_back(text.substr(0, end));
@@ -36,7 +36,7 @@ std::span<std::string_view> split(std::string_view text, char separator, acre::a
     }
 }
 
-// %41 is an A, + is a space.
+// Decodes %41 to A and + to a space.
 std::string_view decoded(std::string_view text, acre::arena& results) {
     acre::arena_string plain{results};
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -52,7 +52,7 @@ std::string_view decoded(std::string_view text, acre::arena& results) {
     return plain.leave();
 }
 
-// The fields of name=Ugluk&rank=captain, sorted by name.
+// Parses fields such as name=Ugluk&rank=captain, sorted by name.
 std::span<field> parse_form(std::string_view query, acre::arena& results) {
     if (query.empty()) return {};
     acre::scratch temp = acre::thread_scratch(results);
@@ -66,7 +66,7 @@ std::span<field> parse_form(std::string_view query, acre::arena& results) {
     return form;
 }
 
-// The answer to a request such as "/greet?name=Ugluk"; it is the only thing that stays in `results`.
+// Answers a request such as "/greet?name=Ugluk"; only the answer stays in `results`.
 std::string_view answer(std::string_view request, acre::arena& results) {
     acre::scratch temp = acre::thread_scratch(results);
     const std::size_t path_length = std::min(request.find('?'), request.size());
@@ -81,7 +81,7 @@ std::string_view answer(std::string_view request, acre::arena& results) {
 constexpr std::size_t threads = 4;
 constexpr std::size_t requests_each = 1000;
 
-// A request, and what an answer to it must be; each is longer than the one before.
+// A request and its expected answer; each is longer than the one before.
 std::string request_of(std::size_t number) {
     return "/greet?name=Ugluk+" + std::to_string(number) + "&army=%4frcs&cry=" + std::string(number, 'u');
 }
@@ -103,7 +103,7 @@ void serve(std::size_t first, totals& seen) {
         const std::string_view answered = answer(request, results);
         ++seen.answered;
         seen.wrong += answered != expected_answer(i);
-        // The zero byte behind the text, and rounding.
+        // Allows for the zero byte after the text, and for rounding.
         seen.left_more_than_the_answer += results.used() > answered.size() + 1 + acre::arena::granule;
         results.reset();  // the request is over
     }

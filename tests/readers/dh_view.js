@@ -1,12 +1,12 @@
-// Has valgrind's viewer of DHAT's files build and show a file: prints, as JSON, the totals at the root of its tree, and
-// how long the text is that it shows for each of its sort metrics.
+// Loads a DHAT file into valgrind's viewer. Prints as JSON the totals at the root of the viewer's tree, and the length
+// of the text that it shows for each of its sort metrics.
 //
 // Usage: node dh_view.js DH_VIEW.JS FILE
 "use strict";
 const fs = require("fs");
 const vm = require("vm");
 
-// A page that keeps what is put into it, as much as the viewer wants of one.
+// The part of a page's DOM that the viewer uses: it stores what the viewer inserts.
 class Element {
   constructor() {
     this.children = [];
@@ -59,5 +59,5 @@ const check = `
 const [viewer, file] = process.argv.slice(2);
 const content = fs.readFileSync(file, "utf8");
 const page = vm.createContext({ document, content, performance, URLSearchParams, console });
-// One script, so that the check sees the viewer's own variables.
+// Viewer and check form one script, so that the check sees the viewer's own variables.
 console.log(vm.runInContext(fs.readFileSync(viewer, "utf8") + check, page));

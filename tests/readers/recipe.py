@@ -1,4 +1,4 @@
-"""Runs the queries of docs/export.md in DuckDB, over exports that lie as it says.
+"""Runs the queries of docs/export.md in DuckDB, over exports in the folders that it names.
 
 Usage: recipe.py EXPORT.md FOLDER < NAMES.json     FOLDER/NAME/run/ holds each export
 """
@@ -37,7 +37,7 @@ if {row[0] for row in top} != {"sqlite3", "record-inlined"} or any(row[5] != 1 f
     sys.exit(f"the top sites are not those of both programs: {top[:2]}")
 if not builds:
     sys.exit("no site has one percent of its run")
-# Which advice pays is measured, so that there may be none; but all must have been read.
+# Whether an advice saves anything is measured, so there may be none; but all of them must have been read.
 reports = [json.loads((fleet / name / "advice.json").read_text()) for name in names]
 verdicts = sorted(advice["verdict"] for report in reports for advice in report["advices"])
 read = sorted(verdict for verdict, in database.execute("SELECT verdict FROM advices").fetchall())

@@ -1,9 +1,9 @@
-// Has speedscope's importer read files: prints, as JSON, the total weight and the unit of each file's first profile.
+// Reads files with speedscope's importer. Prints as JSON the total weight and the unit of each file's first profile.
 //
 // Usage: node speedscope.js FOLDER_OF_ITS_RELEASE FILE...
 //
-// The package has its importer only inside the script of its web page. That script runs here without a page: what it
-// wants of one is there in name alone, and that its surface then cannot be drawn does not matter.
+// The package has its importer only inside its web page's script. That script runs here without a page: a stub stands
+// in for every page object. Drawing then fails, which does not matter here.
 "use strict";
 const fs = require("fs");
 const path = require("path");

@@ -40,7 +40,7 @@ def check_schema(name, file):
 
 
 def check_statistics(name, file):
-    """Bounds and counts of nulls must be those of the values: readers skip row groups by them."""
+    """The bounds and null counts in the metadata must match the values, because readers skip row groups by them."""
     for group in range(file.metadata.num_row_groups):
         values = file.read_row_group(group)
         for number, column in enumerate(file.schema_arrow.names):
@@ -71,7 +71,7 @@ def check_with_pyarrow(folder, info):
 
 
 def check_with_duckdb(folder, info):
-    """Figures of the events are those that were recorded, all others those of the whole run."""
+    """The figures of `events` count the recorded allocations only; all others are scaled to the whole run."""
     period = info["sampling_period"]
     recorded = {name: info[name] // period for name in ("allocations", "bytes", "frees")}
     ask = lambda query: duckdb.sql(query).fetchall()

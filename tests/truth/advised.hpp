@@ -15,7 +15,7 @@ namespace acre::test {
 
 class advised : public testing::Test {
 protected:
-    /// What a shell command prints; fails the test when it does not end well.
+    /// Returns a shell command's output; fails the test when the command fails.
     std::string output_of(const std::string& command) const {
         const std::string line = "cd '" + directory_.path().string() + "' && " + command;
         std::FILE* pipe = ::popen(line.c_str(), "r");
@@ -29,7 +29,7 @@ protected:
         return output;
     }
 
-    /// Records the command into that trace, in the directory; `setting` goes in front of the command line.
+    /// Records the command into `trace` in the test's directory; `setting` precedes the command line.
     void record(const std::string& trace, const std::string& command, const std::string& setting = {}) const {
         output_of(setting + "'" ACRE_COMMAND "' -q record -o " + trace + " -- " + command +
                   " 2>errors >output || { cat errors; false; }");

@@ -1,12 +1,12 @@
-// The truth program: each function named in `sites` allocates in a way whose right answer is known, as truth_test.cpp
-// has it. How it takes memory is chosen when it is built (TAKE, GIVE), what disturbs it when it is run:
+// The truth program: each function named in `sites` allocates in a way for which truth_test.cpp knows the right answer.
+// How it takes memory is chosen at compile time (TAKE, GIVE). What disturbs the pattern is chosen on the command line:
 //
 //     truth [WORD...]    survivors   one object in a hundred outlives the others
 //                        noise       one size in twenty is another
-//                        threads     everything is done by two threads
-//                        recursion   everything is done deep in a recursion
-//                        only=SITE   nothing else, and more of it
-//                        slow        much else is done besides
+//                        threads     two threads each do everything
+//                        recursion   everything runs deep in a recursion
+//                        only=SITE   only this site, with more rounds
+//                        slow        much other work besides
 #include <algorithm>
 #include <array>
 #include <condition_variable>
@@ -40,15 +40,15 @@ struct variant {
 
 variant chosen;
 
-/// Random numbers of a thread, the same in each run.
+/// This thread's random numbers, the same in each run.
 thread_local std::mt19937 engine;
 
 std::size_t random_below(std::size_t bound) {
     return engine() % bound;
 }
 
-std::size_t size_between(std::size_t least, std::size_t most) {
-    return least + random_below(most - least + 1);
+std::size_t size_between(std::size_t min, std::size_t max) {
+    return min + random_below(max - min + 1);
 }
 
 bool survives() {
@@ -59,7 +59,7 @@ std::size_t noisy(std::size_t size) {
     return chosen.noise && random_below(20) == 0 ? size + 8 : size;
 }
 
-/// Uses memory, so that no compiler leaves the allocation out.
+/// Uses the memory, so that no compiler removes the allocation.
 void use(void* memory, std::size_t bytes) {
     std::memset(memory, 1, std::min<std::size_t>(bytes, 64));
     asm volatile("" : : "r"(memory) : "memory");
@@ -67,9 +67,9 @@ void use(void* memory, std::size_t bytes) {
 
 using objects = std::vector<void*>;
 
-void* remove_at(objects& from, std::size_t place) {
-    void* const taken = from[place];
-    from[place] = from.back();
+void* remove_at(objects& from, std::size_t index) {
+    void* const taken = from[index];
+    from[index] = from.back();
     from.pop_back();
     return taken;
 }
@@ -96,14 +96,14 @@ void* remember() {
 }
 
 void request(objects& cache) {
-    objects mine;
-    mine.reserve(24);
-    for (int i = 0; i < 12; ++i) mine.push_back(copy_text());
-    for (int i = 0; i < 10; ++i) mine.push_back(insert_node());
+    objects allocated;
+    allocated.reserve(24);
+    for (int i = 0; i < 12; ++i) allocated.push_back(copy_text());
+    for (int i = 0; i < 10; ++i) allocated.push_back(insert_node());
     if (chosen.survivors && random_below(4) == 0) cache.push_back(remember());
     if (cache.size() > 8) GIVE(remove_at(cache, 0));
-    std::shuffle(mine.begin(), mine.end(), engine);
-    for (void* each : mine) GIVE(each);
+    std::shuffle(allocated.begin(), allocated.end(), engine);
+    for (void* each : allocated) GIVE(each);
 }
 
 void serve() {
@@ -113,7 +113,7 @@ void serve() {
     for (void* each : cache) GIVE(each);
 }
 
-// An object pool: one type, made and unmade in any order.
+// An object pool: one type, created and destroyed in any order.
 
 void* spawn() {
     const std::size_t bytes = noisy(64);
@@ -159,7 +159,7 @@ void edit() {
     for (void* each : texts) drop_text(each);
 }
 
-// A buffer on the stack: small, and gone before its function returns.
+// A buffer on the stack: small, and freed before its function returns.
 
 void format_number(int number) {
     const std::size_t bytes = size_between(20, 200);
@@ -173,7 +173,7 @@ void print_numbers() {
     for (int i = 0; i < chosen.rounds(4000); ++i) format_number(i);
 }
 
-// A scratch: several buffers, given back youngest first.
+// A scratch: several buffers, freed youngest first.
 
 void solve() {
     std::array<void*, 4> buffers{};
@@ -259,9 +259,9 @@ void stream() {
         packets.push_back(capture());
         if (packets.size() < 64) continue;
         // One of the oldest four.
-        const auto place = packets.begin() + static_cast<std::ptrdiff_t>(random_below(4));
-        void* const oldest = *place;
-        packets.erase(place);
+        const auto old = packets.begin() + static_cast<std::ptrdiff_t>(random_below(4));
+        void* const oldest = *old;
+        packets.erase(old);
         forget(oldest);
     }
     for (void* each : packets) forget(each);
@@ -279,7 +279,7 @@ void* intern() {
 void read_names() {
     for (int i = 0; i < chosen.rounds(3000); ++i) {
         void* const name = intern();
-        if (survives()) GIVE(name);  // the reverse: one in a hundred does not live on
+        if (survives()) GIVE(name);  // the reverse: one in a hundred is freed
     }
 }
 
@@ -307,7 +307,7 @@ void with_index() {
     drop_index(index);
 }
 
-// To be left: four times as many in all as ever live at a time, and no pattern.
+// To be left: four times as many in all as are ever live at a time, and no pattern.
 
 void* keep_page() {
     const std::size_t bytes = size_between(100, 900);
@@ -343,7 +343,7 @@ void open_files() {
     for (int i = 0; i < 40; ++i) GIVE(open_file());
 }
 
-// To be left, though it looks like a scratch: large arrays taken at entry and given back at exit (lfortran #9367).
+// To be left, though it looks like a scratch: large arrays allocated at entry and freed at exit (lfortran #9367).
 
 void transform() {
     const std::size_t bytes = size_between(48 * 1024, 64 * 1024);
@@ -360,7 +360,7 @@ void transform_all() {
     for (int i = 0; i < chosen.rounds(900); ++i) transform();
 }
 
-// A scratch in a recursion: each call has room of its own until its callees have returned.
+// A scratch in a recursion: each call keeps its own buffer until its callees have returned.
 
 void walk(int depth) {
     const std::size_t bytes = size_between(200, 3000);
@@ -438,7 +438,7 @@ void run_sites(unsigned seed) {
     }
 }
 
-/// The compiler must not make a loop of it.
+/// Keeps the compiler from turning the recursion into a loop.
 void descend(int depth, unsigned seed) {
     if (depth > 0) {
         descend(depth - 1, seed);
@@ -448,7 +448,7 @@ void descend(int depth, unsigned seed) {
     asm volatile("");
 }
 
-/// Work that has nothing to do with memory.
+/// Work without any allocation.
 void compute() {
     unsigned value = 1;
     for (int i = 0; i < 400'000'000; ++i) {

@@ -1,4 +1,4 @@
-// Real programs: recorded twice, they get the same advice twice.
+// Real programs get the same advice when they are recorded twice.
 #include <fstream>
 #include <map>
 #include <set>
@@ -23,7 +23,7 @@ protected:
         return text;
     }
 
-    /// Subject and verdict of each advice, without those close to the 1 % below which a site is not looked at.
+    /// Subject and verdict of each advice, except those near 1 % of the allocations, below which a site is ignored.
     std::set<std::pair<std::string, std::string>> advices_in(const std::string& trace) const {
         std::set<std::pair<std::string, std::string>> found;
         const nlohmann::json advice = advice_for(trace, "--no-measure --top 50");
@@ -34,7 +34,7 @@ protected:
         return found;
     }
 
-    /// `setting` goes in front of the command line.
+    /// `setting` precedes the command line.
     void expect_the_same_twice(const std::string& command, const std::string& setting = {}) const {
         record("first.acre", command, setting);
         record("second.acre", command, setting);
@@ -60,7 +60,8 @@ TEST_F(real_programs, jq) {
 
 TEST_F(real_programs, python3) {
     if (!has("python3")) GTEST_SKIP() << "there is no python3 on this machine";
-    // Hashes of texts are random otherwise; a shim that looks for the right python3 is a program of its own.
+    // PYTHONHASHSEED because string hashes are random otherwise; the real path because python3 may be a launcher
+    // script.
     const std::string python = output_of("python3 -c 'import sys; print(sys.executable, end=\"\")'");
     expect_the_same_twice("'" + python + "' -S -c 'print(sum(len(str(i) * 3) for i in range(5000)))'",
                           "PYTHONHASHSEED=0 PYTHONMALLOC=malloc ");

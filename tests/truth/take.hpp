@@ -1,4 +1,4 @@
-// How the truth program takes memory: TAKE and GIVE name the functions, malloc and free when nothing else is said.
+// How the truth program takes memory: TAKE and GIVE name the functions, by default malloc and free.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #define GIVE std::free
 #endif
 
-/// Wrappers as programs have them: named like malloc, and not.
+/// Wrappers as programs have them: one pair named like malloc, one pair not.
 void* xmalloc(std::size_t bytes);
 void xfree(void* memory);
 void* get_block(std::size_t bytes);

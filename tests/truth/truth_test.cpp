@@ -1,5 +1,4 @@
-// The program with known answers: whatever disturbs it and however it is built, each of its sites gets the right
-// advice.
+// The program with known answers: each of its sites gets the right advice, in every build and under every disturbance.
 #include <map>
 #include <set>
 #include <sstream>
@@ -14,7 +13,7 @@ namespace {
 
 using namespace acre::test;
 
-/// What suits what, by the function that an advice is about.
+/// The verdicts that suit, by the function that the advice is about.
 using answers = std::multimap<std::string, std::string>;
 
 answers known_answers(bool survivors) {
@@ -27,7 +26,7 @@ answers known_answers(bool survivors) {
             {"walk", "scratch"},
             {"append_lines", "scratch"},
             {"produce", "concurrent_object_pool"},
-            // Each packet that lives on would keep an arena.
+            // Each surviving packet would pin an arena.
             {"capture", survivors ? "multi_pool" : "multi_arena"},
             {"intern", "monotonic_arena"},
             {"index_node", "phase_arena"},
@@ -61,7 +60,7 @@ TEST_P(truth, every_site_gets_the_right_advice) {
     EXPECT_EQ(answers_in(advice), known_answers(words.find("survivors") != std::string::npos));
     for (const auto& each : advice["advices"]) {
         if (each["subject"] != "request") continue;
-        // The cache entries that outlive a request are told from what dies with it, where there are enough of them.
+        // If enough cache entries outlive a request, they are listed as blockers, and nothing else is.
         for (const auto& blocker : each["blockers"])
             EXPECT_NE(blocker["function"].dump().find("remember"), std::string::npos);
     }
@@ -84,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(disturbed, truth,
 
 class measured_truth : public advised {
 protected:
-    /// A command with a sanitizer measures its own malloc and its own checks.
+    /// A command built with a sanitizer would measure the sanitizer's malloc and checks.
     void SetUp() override {
         if (acre_test::sanitized) GTEST_SKIP() << "what is measured with a sanitizer says nothing of malloc";
     }
@@ -98,7 +97,7 @@ protected:
 };
 
 TEST_F(measured_truth, what_gains_much_is_advised) {
-    // Each of these takes less than half of malloc's time.
+    // The advised type takes less than half of malloc's time for each of these.
     for (const auto& [site, verdict] : std::map<std::string, std::string>{
              {"arena", "arena"}, {"containers", "arena"}, {"phase_arena", "phase_arena"}, {"scratch", "scratch"}}) {
         const nlohmann::json advice = advice_for_site(site);
