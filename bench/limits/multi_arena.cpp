@@ -1,8 +1,6 @@
 // The calls of acre::multi_arena, its inline form and those for threads, path by path: each is brought about on fresh
 // arenas, and the instructions of that one call are counted, with alignment and size known only when the program runs.
 #include <acre/arenas/concurrent_multi_arena.hpp>
-#include <acre/arenas/inline_concurrent_multi_arena.hpp>
-#include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <cstddef>
 #include <memory>

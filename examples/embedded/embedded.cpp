@@ -6,7 +6,7 @@
 // for code before main or after the heap is gone, and where allocating from the heap is forbidden. The tests prove of
 // the object file that it calls nothing of the heap: see no_heap.sh.
 #include <acre/arenas/inline_arena.hpp>
-#include <acre/arenas/inline_multi_arena.hpp>
+#include <acre/arenas/multi_arena.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/memory/inline_buffer.hpp>
 #include <acre/memory/no_memory.hpp>

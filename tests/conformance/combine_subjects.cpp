@@ -6,10 +6,8 @@
 #include <acre/combine/synchronized.hpp>
 
 #include <acre/arenas/arena.hpp>
-#include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
-#include <acre/core/no_lock.hpp>
-#include <acre/core/spin_lock.hpp>
+#include <acre/core/locks.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/memory/inline_buffer.hpp>
 #include <acre/observe/statistics.hpp>

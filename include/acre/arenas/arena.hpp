@@ -19,14 +19,12 @@
 // of growth after bumpalo's issue 152; the destructor record in front of the object measured against a separate node.
 #pragma once
 
-#include <acre/arenas/arena_options.hpp>
 #include <acre/arenas/detail/arena_block.hpp>
 #include <acre/arenas/detail/destructor_records.hpp>
-#include <acre/arenas/reset_policy.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
-#include <acre/core/detail/format_text.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/literals.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
@@ -45,6 +43,42 @@
 #include <utility>
 
 namespace acre {
+
+/// How an arena grows.
+struct arena_options {
+    std::size_t first_block_bytes = 0;  // of the first block taken from upstream, at least 32; 0: 4 KiB, if that may be
+    std::size_t max_block_bytes = 0;    // blocks double up to this, at least first_block_bytes; 0: 1 MiB, or the first
+    std::size_t limit_bytes = SIZE_MAX;  // never holds more than this from upstream
+
+    /// The same with what was left to the arena put in.
+    constexpr arena_options completed() const noexcept {
+        arena_options all = *this;
+        if (all.first_block_bytes == 0)
+            all.first_block_bytes = max_block_bytes == 0 ? 4_KiB : std::min(4_KiB, max_block_bytes);
+        if (all.max_block_bytes == 0) all.max_block_bytes = std::max(1_MiB, all.first_block_bytes);
+        return all;
+    }
+};
+
+/// What a reset keeps; use the constants below.
+struct reset_policy {
+    /// Which of the four.
+    enum class kind : unsigned char { keep_all, keep_largest, keep_bytes, release };
+
+    kind what = kind::keep_all;
+    std::size_t bytes = SIZE_MAX;  // for keep_bytes: at most this many bytes of blocks stay
+};
+
+/// Every block stays.
+inline constexpr reset_policy keep_all{reset_policy::kind::keep_all, SIZE_MAX};
+/// Only the largest block stays.
+inline constexpr reset_policy keep_largest{reset_policy::kind::keep_largest, SIZE_MAX};
+/// Every block goes back to upstream, and growth starts from its first size again.
+inline constexpr reset_policy release{reset_policy::kind::release, 0};
+/// Blocks stay, the oldest first, while they are at most `bytes` bytes together.
+constexpr reset_policy keep(std::size_t bytes) noexcept {
+    return {reset_policy::kind::keep_bytes, bytes};
+}
 
 class scratch;
 

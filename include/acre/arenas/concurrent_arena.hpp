@@ -25,17 +25,15 @@
 #pragma once
 
 #include <acre/arenas/arena.hpp>
-#include <acre/arenas/arena_options.hpp>
-#include <acre/arenas/reset_policy.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
+#include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/core/spin_lock.hpp>
 #include <acre/memory/heap.hpp>
 #include <algorithm>
 #include <atomic>

@@ -26,9 +26,9 @@
 //     assert(frames.busy_arenas() == 0);
 #pragma once
 
-#include <acre/arenas/detail/concurrent_lock_free_arenas.hpp>
 #include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/per_thread.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
@@ -49,6 +49,85 @@ struct concurrent_multi_arena_options {
 };
 
 namespace detail {
+/// Equal arenas in the storage of `Storage`, for the threads of a program.
+template <class Storage>
+class concurrent_lock_free_arenas : public lock_free_arenas<Storage> {
+    using base = lock_free_arenas<Storage>;
+    using typename base::part;
+
+public:
+    /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment. Any
+    /// thread may call it. Constant time, but for steps that other threads make vain.
+    [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+        void* p;
+        if (place_in_open(bytes, alignment, p)) [[likely]]
+            return p;
+        return allocate_slow(bytes, alignment);
+    }
+
+    /// As allocate, but null when it cannot.
+    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        void* p;
+        if (place_in_open(bytes, alignment, p)) [[likely]]
+            return p;
+        return try_allocate_slow(bytes, alignment);
+    }
+
+    /// Takes storage back that any thread allocated; null is a no-op. Constant time: one atomic operation at most,
+    /// unless the arena becomes free. Aborts with a sentence on a pointer that is not of this; one deallocation more
+    /// than allocations in an arena does when the arena is closed or begun again, unless new allocations have made up
+    /// for it.
+    [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
+        this->give_back(this_part(), p, bytes);
+    }
+
+    /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one in the arena that this
+    /// thread has open while there is room behind it, and for any when it shrinks. False, and nothing changed, when it
+    /// cannot.
+    bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+        return this->resize(this_part(), p, old_bytes, new_bytes);
+    }
+
+protected:
+    template <class... Arguments>
+    explicit concurrent_lock_free_arenas(const Arguments&... storage) : base(storage...) {}
+    ~concurrent_lock_free_arenas() { threads_.end(); }
+
+private:
+    [[gnu::always_inline]] part* this_part() const noexcept { return static_cast<part*>(threads_.find()); }
+
+    [[gnu::always_inline]] bool place_in_open(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
+        part* mine = this_part();
+        if (mine == nullptr || !base::is_ordinary(alignment)) [[unlikely]]
+            return false;
+        return base::place_in_open(*mine, bytes, p);
+    }
+
+    // Out of line: once an arena, and for what few requests ask.
+    [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
+        if (void* p = this->place_slow(find_or_join(), bytes, alignment)) return p;
+        return this->fail(bytes, alignment);
+    }
+    [[gnu::noinline]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+        return this->place_slow(find_or_join(), bytes, alignment);
+    }
+
+    // Null when this thread is ending, has no memory to remember its part with, or enough others have one.
+    part* find_or_join() noexcept {
+        if (part* found = this_part()) return found;
+        if (!threads_.can_keep()) return nullptr;
+        part* joined = this->join();
+        if (joined != nullptr) threads_.keep(joined);
+        return joined;
+    }
+
+    static void thread_ended(void* arenas, void* left) noexcept {
+        static_cast<concurrent_lock_free_arenas*>(arenas)->leave(*static_cast<part*>(left));
+    }
+
+    per_thread threads_{this, &thread_ended};
+};
+
 /// Arenas in one block of upstream's; their records, and the parts of threads, lie behind them.
 class upstream_shared_arenas {
 protected:
@@ -158,5 +237,63 @@ private:
 
 static_assert(owning_resource<concurrent_multi_arena> && resettable_resource<concurrent_multi_arena> &&
               resizable_resource<concurrent_multi_arena>);
+
+namespace detail {
+/// Arenas inside the object.
+template <std::size_t Arenas, std::size_t Bytes>
+class inline_shared_arenas {
+protected:
+    static constexpr const char* name = "acre::inline_concurrent_multi_arena";
+    // More would make the object itself so strictly aligned, wherever it lies.
+    static constexpr std::size_t max_alignment = 64;
+
+    inline_shared_arenas() noexcept = default;
+    inline_shared_arenas(const inline_shared_arenas&) = delete;
+    inline_shared_arenas& operator=(const inline_shared_arenas&) = delete;
+    ~inline_shared_arenas() { unpoison_defined(bytes(), Arenas * Bytes); }
+
+public:
+    static constexpr std::size_t arenas() noexcept { return Arenas; }
+    static constexpr std::size_t arena_bytes() noexcept { return Bytes; }
+
+protected:
+    std::byte* bytes() const noexcept { return const_cast<std::byte*>(storage_); }
+    detail::shared_arena_record<>* records() const noexcept {
+        return const_cast<detail::shared_arena_record<>*>(records_);
+    }
+    detail::thread_arena<>* parts() const noexcept { return const_cast<detail::thread_arena<>*>(parts_); }
+    static constexpr std::size_t part_count() noexcept { return Arenas / 2; }
+    static constexpr std::size_t index_of(std::size_t offset) noexcept { return offset / Bytes; }
+
+private:
+    alignas(64) std::byte storage_[Arenas * Bytes];
+    detail::shared_arena_record<> records_[Arenas];
+    detail::thread_arena<> parts_[std::max<std::size_t>(Arenas / 2, 1)];
+};
+}  // namespace detail
+
+/// `Arenas` arenas of `Bytes` bytes each, rounded up to a multiple of 16, that count, for all threads.
+template <std::size_t Arenas, std::size_t Bytes>
+class inline_concurrent_multi_arena : public detail::concurrent_lock_free_arenas<
+                                          detail::inline_shared_arenas<Arenas, align_up(Bytes, default_alignment)>> {
+    using base =
+        detail::concurrent_lock_free_arenas<detail::inline_shared_arenas<Arenas, align_up(Bytes, default_alignment)>>;
+
+public:
+    static_assert(Arenas > 0 && Bytes > 0,
+                  "an inline_concurrent_multi_arena has at least one arena of at least one byte");
+    static_assert(Arenas < detail::treiber_stack<>::none, "there are at most 16,777,214 arenas");
+    static_assert(Bytes <= max_request / 2 / Arenas, "so many bytes do not fit the address space");
+
+    static constexpr const char* name = "acre::inline_concurrent_multi_arena";
+
+    inline_concurrent_multi_arena() noexcept = default;
+
+    /// Bytes of all arenas.
+    static constexpr std::size_t capacity() noexcept { return base::arenas() * base::arena_bytes(); }
+};
+
+static_assert(owning_resource<inline_concurrent_multi_arena<4, 64>> &&
+              resettable_resource<inline_concurrent_multi_arena<4, 64>>);
 
 }  // namespace acre

@@ -28,6 +28,20 @@
 
 namespace acre {
 
+/// What becomes of a request larger than one arena.
+enum class large_requests {
+    refuse,    // request_too_large
+    take_run,  // it takes as many neighbouring empty arenas as it needs: linear in the number of arenas
+};
+
+/// Number and size of the arenas of an acre::multi_arena.
+struct multi_arena_options {
+    std::size_t arenas = 0;  // at least 1
+    std::size_t bytes = 0;   // of each arena, at least 1; rounded up to a multiple of 16
+    std::size_t open = 0;    // arenas with room left that are tried besides the one in use, at most 8
+    large_requests large = large_requests::refuse;
+};
+
 namespace detail {
 /// Arenas in one block of upstream's; their records lie behind them.
 class upstream_arenas {
@@ -42,7 +56,7 @@ protected:
           base_alignment_(std::min(options.bytes & (0 - options.bytes), max_alignment)),
           usual_bytes_(options.open == 0 ? options.bytes : 0),
           open_limit_(options.open),
-          large_(options.large),
+          takes_runs_(options.large == large_requests::take_run),
           upstream_(upstream) {
         if (is_alignment(arena_bytes_)) shift_ = std::countr_zero(arena_bytes_);
         bytes_ = static_cast<std::byte*>(upstream_.allocate(total_bytes(), base_alignment_));
@@ -69,7 +83,7 @@ protected:
     static constexpr bool listed_at_once = true;
     std::size_t fast_path_max_bytes() const noexcept { return usual_bytes_; }
     std::size_t open_limit() const noexcept { return open_limit_; }
-    large_requests large() const noexcept { return large_; }
+    bool takes_runs() const noexcept { return takes_runs_; }
     std::size_t index_of(std::size_t offset) const noexcept {
         // A division takes as long as all the rest of a deallocation; sizes are mostly powers of two.
         return shift_ != 0 ? offset >> shift_ : offset / arena_bytes_;
@@ -88,7 +102,7 @@ private:
     std::size_t base_alignment_;
     std::size_t usual_bytes_;
     std::size_t open_limit_;
-    large_requests large_;
+    bool takes_runs_;
     resource_ref upstream_;
 };
 }  // namespace detail
@@ -131,5 +145,69 @@ private:
 };
 
 static_assert(owning_resource<multi_arena> && resettable_resource<multi_arena> && resizable_resource<multi_arena>);
+
+namespace detail {
+/// Arenas inside the object.
+template <std::size_t Arenas, std::size_t Bytes, std::size_t Open, large_requests Large>
+class inline_arenas {
+protected:
+    static constexpr const char* name = "acre::inline_multi_arena";
+    // More would make the object itself so strictly aligned, wherever it lies.
+    static constexpr std::size_t max_alignment = 64;
+
+    constexpr inline_arenas() noexcept = default;
+    inline_arenas(const inline_arenas&) = delete;
+    inline_arenas& operator=(const inline_arenas&) = delete;
+    ~inline_arenas() { unpoison_defined(bytes(), Arenas * Bytes); }
+
+public:
+    static constexpr std::size_t arenas() noexcept { return Arenas; }
+    static constexpr std::size_t arena_bytes() noexcept { return Bytes; }
+
+protected:
+    std::byte* bytes() const noexcept { return reinterpret_cast<std::byte*>(const_cast<storage*>(&storage_)); }
+    detail::arena_record* records() const noexcept { return const_cast<detail::arena_record*>(records_); }
+    static constexpr std::size_t base_alignment() noexcept { return std::min(Bytes & (0 - Bytes), max_alignment); }
+    // Listing them takes time that no constant has, and would make the storage a part of the program's file.
+    static constexpr bool listed_at_once = false;
+    static constexpr std::size_t fast_path_max_bytes() noexcept { return Open == 0 ? Bytes : 0; }
+    static constexpr std::size_t open_limit() noexcept { return Open; }
+    static constexpr bool takes_runs() noexcept { return Large == large_requests::take_run; }
+    static constexpr std::size_t index_of(std::size_t offset) noexcept { return offset / Bytes; }
+
+private:
+    // Not filled at construction, and yet a constant.
+    union alignas(base_alignment()) storage {
+        constexpr storage() noexcept : nothing{} {}
+        char nothing;
+        std::byte all[Arenas * Bytes];
+    };
+
+    storage storage_;
+    detail::arena_record records_[Arenas] = {};
+};
+}  // namespace detail
+
+/// `Arenas` arenas of `Bytes` bytes each, rounded up to a multiple of 16, that count.
+template <std::size_t Arenas, std::size_t Bytes, std::size_t Open = 0, large_requests Large = large_requests::refuse>
+class inline_multi_arena
+    : public detail::refcounted_arenas<detail::inline_arenas<Arenas, align_up(Bytes, default_alignment), Open, Large>> {
+    using base =
+        detail::refcounted_arenas<detail::inline_arenas<Arenas, align_up(Bytes, default_alignment), Open, Large>>;
+
+public:
+    static_assert(Arenas > 0 && Bytes > 0, "an inline_multi_arena has at least one arena of at least one byte");
+    static_assert(Bytes <= max_request / 2 / Arenas, "so many bytes do not fit the address space");
+    static_assert(Open <= base::max_open, "at most 8 arenas are kept open");
+
+    static constexpr const char* name = "acre::inline_multi_arena";
+
+    constexpr inline_multi_arena() noexcept = default;
+
+    /// Bytes of all arenas.
+    static constexpr std::size_t capacity() noexcept { return base::arenas() * base::arena_bytes(); }
+};
+
+static_assert(owning_resource<inline_multi_arena<4, 64>> && resettable_resource<inline_multi_arena<4, 64>>);
 
 }  // namespace acre

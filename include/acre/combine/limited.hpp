@@ -14,8 +14,8 @@
 //     acre::limited<acre::resource_ref> part{{.limit_bytes = 1_MiB}, level};  // of a resource that others use too
 #pragma once
 
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/instrumented.hpp>
-#include <acre/core/detail/resource_types.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>

@@ -25,11 +25,10 @@
 
 #include <acre/combine/limited.hpp>
 #include <acre/core/alignment.hpp>
-#include <acre/core/detail/resource_types.hpp>
-#include <acre/core/no_lock.hpp>
+#include <acre/core/detail/forwarding.hpp>
+#include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/core/spin_lock.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/observe/traced.hpp>

@@ -26,8 +26,8 @@
 //     watched.report_leaks(stderr);  // an address, 100 bytes
 #pragma once
 
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/instrumented.hpp>
-#include <acre/core/detail/resource_types.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <acre/arenas/detail/bump_arithmetic.hpp>
-#include <acre/arenas/multi_arena_options.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/sanitizer.hpp>
@@ -389,8 +388,7 @@ private:
     // Runs: linear in the number of arenas, so nothing of theirs is kept between calls.
     void* allocate_run(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t count = run_of(bytes);
-        if (this->large() == large_requests::refuse || count > this->arenas() || count < 2 ||
-            alignment > this->base_alignment()) {
+        if (!this->takes_runs() || count > this->arenas() || count < 2 || alignment > this->base_alignment()) {
             refusals_.largest_bytes =
                 std::max(refusals_.largest_bytes, fit::worst_bytes(bytes, alignment, this->arena_bytes()));
             return nullptr;
@@ -492,7 +490,7 @@ private:
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
         if (!is_alignment(alignment)) return raise(bad_alignment{Storage::name, alignment});
         const std::size_t worst = fit::worst_bytes(bytes, alignment, this->arena_bytes());
-        const std::size_t most = this->large() == large_requests::take_run ? capacity() : this->arena_bytes();
+        const std::size_t most = this->takes_runs() ? capacity() : this->arena_bytes();
         if (worst > most) return raise(request_too_large{Storage::name, worst, most});
         if (worst > this->arena_bytes() && alignment > this->base_alignment()) {
             return raise(bad_alignment{Storage::name, alignment});

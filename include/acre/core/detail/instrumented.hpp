@@ -17,8 +17,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
-#include <acre/core/detail/format_text.hpp>
-#include <acre/core/detail/resource_types.hpp>
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/resource.hpp>
 #include <cstdarg>
 #include <cstddef>
