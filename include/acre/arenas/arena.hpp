@@ -23,6 +23,7 @@
 #include <acre/arenas/detail/destructor_records.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/resource.hpp>
@@ -31,14 +32,11 @@
 #include <acre/memory/heap.hpp>
 #include <algorithm>
 #include <cassert>
-#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -83,7 +81,7 @@ constexpr reset_policy keep(std::size_t bytes) noexcept {
 class scratch;
 
 /// Allocations of any size and type that die together.
-class arena {
+class arena : public detail::typed_calls<arena> {
     using block = detail::arena_block;
     using destructor_node = detail::destructor_node;
     template <class T>
@@ -140,6 +138,9 @@ public:
         return grow(bytes, alignment);
     }
 
+    using detail::typed_calls<arena>::allocate;
+    using detail::typed_calls<arena>::try_allocate;
+
     /// As allocate, but null when it cannot.
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         void* p;
@@ -182,24 +183,6 @@ public:
         return true;
     }
 
-    /// Uninitialised storage for `count` objects of T, a type that needs no destructor. Throws as allocate.
-    template <class T>
-    std::span<T> allocate(std::size_t count) {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use create_array");
-        const auto bytes = array_bytes(count, sizeof(T));
-        if (!bytes) [[unlikely]]
-            return raise_too_large<T>();
-        return span_of<T>(allocate(*bytes, alignof(T)), count);
-    }
-
-    /// As allocate<T>, but an empty span whose data() is null when it cannot.
-    template <class T>
-    std::span<T> try_allocate(std::size_t count) noexcept {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use try_create_array");
-        const auto bytes = array_bytes(count, sizeof(T));
-        return bytes ? span_of<T>(try_allocate(*bytes, alignof(T)), count) : std::span<T>{};
-    }
-
     /// A T constructed from `arguments`, destroyed at reset if it needs a destructor. Throws as allocate, and what the
     /// constructor throws; then nothing is registered, and the storage is free again if nothing was allocated after it.
     template <class T, class... Arguments>
@@ -219,67 +202,15 @@ public:
     /// `count` value-initialised objects of T; one destructor record for all. Throws as create.
     template <class T>
     std::span<T> create_array(std::size_t count) {
-        const auto bytes = array_layout<T>::bytes(count);
-        if (!bytes) [[unlikely]]
-            return raise_too_large<T>();
-        return construct_array<T>(allocate(*bytes, array_layout<T>::alignment), *bytes, count);
+        const std::size_t bytes = array_layout<T>::bytes(count).value_or(too_many_bytes);
+        return construct_array<T>(allocate(bytes, array_layout<T>::alignment), bytes, count);
     }
 
     /// As create_array, but an empty span whose data() is null when there is no memory.
     template <class T>
     std::span<T> try_create_array(std::size_t count) {
-        const auto bytes = array_layout<T>::bytes(count);
-        if (!bytes) return {};
-        return construct_array<T>(try_allocate(*bytes, array_layout<T>::alignment), *bytes, count);
-    }
-
-    /// A copy of `text` in the arena, followed by a zero byte that is not part of the view.
-    std::string_view copy(std::string_view text) {
-        return copy_into(static_cast<char*>(allocate(text.size() + 1, 1)), text);
-    }
-
-    /// As copy, but a view whose data() is null when there is no memory.
-    std::string_view try_copy(std::string_view text) noexcept {
-        return copy_into(static_cast<char*>(try_allocate(text.size() + 1, 1)), text);
-    }
-
-    /// A copy of `values`, of a type that is copied as bytes, in the arena. Throws as allocate.
-    template <class T>
-    std::span<T> copy(std::span<const T> values) {
-        return copy_into(allocate<T>(values.size()), values);
-    }
-
-    /// As copy, but an empty span whose data() is null when there is no memory.
-    template <class T>
-    std::span<T> try_copy(std::span<const T> values) noexcept {
-        return copy_into(try_allocate<T>(values.size()), values);
-    }
-
-    /// Text formatted as std::printf does, in the arena, followed by a zero byte that is not part of the view.
-    [[gnu::format(printf, 2, 3)]] std::string_view format(const char* pattern, ...) {
-        std::va_list arguments;
-        va_start(arguments, pattern);
-        const std::string_view result = format_list(pattern, arguments);
-        va_end(arguments);
-        return result;
-    }
-
-    /// As format, but a view whose data() is null when there is no memory.
-    [[gnu::format(printf, 2, 3)]] std::string_view try_format(const char* pattern, ...) noexcept {
-        std::va_list arguments;
-        va_start(arguments, pattern);
-        const std::string_view result = try_format_list(pattern, arguments);
-        va_end(arguments);
-        return result;
-    }
-
-    /// As format and try_format, over an argument list.
-    [[gnu::format(printf, 2, 0)]] std::string_view format_list(const char* pattern, std::va_list arguments) {
-        return detail::format_text([this](std::size_t bytes) { return allocate(bytes, 1); }, pattern, arguments);
-    }
-    [[gnu::format(printf, 2, 0)]] std::string_view try_format_list(const char* pattern,
-                                                                   std::va_list arguments) noexcept {
-        return detail::format_text([this](std::size_t bytes) { return try_allocate(bytes, 1); }, pattern, arguments);
+        const std::size_t bytes = array_layout<T>::bytes(count).value_or(too_many_bytes);
+        return construct_array<T>(try_allocate(bytes, array_layout<T>::alignment), bytes, count);
     }
 
     /// The place reached now, for rewind().
@@ -434,31 +365,6 @@ private:
 
     [[gnu::always_inline]] bool bump(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         return bump(position_, end_, bytes, alignment, p);
-    }
-
-    template <class T>
-    static std::span<T> span_of(void* p, std::size_t count) noexcept {
-        return {static_cast<T*>(p), p == nullptr ? 0 : count};
-    }
-
-    template <class T>
-    [[gnu::noinline, gnu::cold]] static std::span<T> raise_too_large() {
-        raise(request_too_large{name, SIZE_MAX, max_request});
-        return {};
-    }
-
-    static std::string_view copy_into(char* place, std::string_view text) noexcept {
-        if (place == nullptr) return {};
-        std::copy(text.begin(), text.end(), place);
-        place[text.size()] = '\0';
-        return {place, text.size()};
-    }
-
-    template <class T>
-    static std::span<T> copy_into(std::span<T> place, std::span<const T> values) noexcept {
-        static_assert(std::is_trivially_copyable_v<T>, "values that are not copied as bytes: use create");
-        if (!place.empty()) std::memcpy(place.data(), values.data(), values.size_bytes());
-        return place;
     }
 
     // Gives storage back when the construction in it throws.

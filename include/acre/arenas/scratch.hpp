@@ -12,11 +12,9 @@
 #pragma once
 
 #include <acre/arenas/arena.hpp>
-#include <cstdarg>
-#include <cstddef>
-#include <span>
-#include <string_view>
-#include <utility>
+#include <acre/core/detail/forwarding.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/resource.hpp>
 
 namespace acre {
 
@@ -25,7 +23,7 @@ struct thread_scratch_access;
 }
 
 /// What is allocated through it, or from its arena while it lives, is taken back at its end.
-class scratch {
+class scratch : public detail::forwarded_requests<scratch, arena> {
 public:
     static constexpr const char* name = "acre::scratch";
 
@@ -62,74 +60,14 @@ public:
         return *scope_.owner;
     }
 
-    // As the arena's members of the same names.
-    void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
-        return parent().allocate(bytes, alignment);
-    }
-    void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        return parent().try_allocate(bytes, alignment);
-    }
-    void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        parent().deallocate(p, bytes, alignment);
-    }
-    void deallocate_moved(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        parent().deallocate_moved(p, bytes, alignment);
-    }
-    bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-        return parent().try_resize(p, old_bytes, new_bytes);
-    }
-    template <class T>
-    std::span<T> allocate(std::size_t count) {
-        return parent().template allocate<T>(count);
-    }
-    template <class T>
-    std::span<T> try_allocate(std::size_t count) noexcept {
-        return parent().template try_allocate<T>(count);
-    }
-    template <class T, class... Arguments>
-    T* create(Arguments&&... arguments) {
-        return parent().template create<T>(std::forward<Arguments>(arguments)...);
-    }
-    template <class T, class... Arguments>
-    T* try_create(Arguments&&... arguments) {
-        return parent().template try_create<T>(std::forward<Arguments>(arguments)...);
-    }
-    template <class T>
-    std::span<T> create_array(std::size_t count) {
-        return parent().template create_array<T>(count);
-    }
-    template <class T>
-    std::span<T> try_create_array(std::size_t count) {
-        return parent().template try_create_array<T>(count);
-    }
-    std::string_view copy(std::string_view text) { return parent().copy(text); }
-    std::string_view try_copy(std::string_view text) noexcept { return parent().try_copy(text); }
-    template <class T>
-    std::span<T> copy(std::span<const T> values) {
-        return parent().copy(values);
-    }
-    template <class T>
-    std::span<T> try_copy(std::span<const T> values) noexcept {
-        return parent().try_copy(values);
-    }
-    [[gnu::format(printf, 2, 3)]] std::string_view format(const char* pattern, ...) {
-        std::va_list arguments;
-        va_start(arguments, pattern);
-        const std::string_view result = parent().format_list(pattern, arguments);
-        va_end(arguments);
-        return result;
-    }
-
-    [[gnu::format(printf, 2, 3)]] std::string_view try_format(const char* pattern, ...) noexcept {
-        std::va_list arguments;
-        va_start(arguments, pattern);
-        const std::string_view result = parent().try_format_list(pattern, arguments);
-        va_end(arguments);
-        return result;
-    }
-
 private:
     friend detail::thread_scratch_access;
+    friend detail::forwarded_requests<scratch, arena>;
+
+    template <class Call, class Function>
+    auto around(const Call&, Function&& function) const {
+        return function(parent());
+    }
 
     // With `releases`, the arena keeps no memory beyond its outermost scratch.
     scratch(arena& parent, bool releases) noexcept : scratch(parent) { releases_ = releases; }
