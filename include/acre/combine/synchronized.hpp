@@ -23,6 +23,7 @@
 #pragma once
 
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
