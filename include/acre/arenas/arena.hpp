@@ -282,6 +282,9 @@ public:
         return bytes;
     }
 
+    /// Bytes left in the current block: what fits without an upstream call, up to an alignment of 8. Constant time.
+    std::size_t remaining() const noexcept { return end_ - position_; }
+
     /// True when `p` points into a block in use. Linear in the number of blocks.
     bool owns(const void* p) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);

@@ -332,6 +332,9 @@ public:
                     [=](R& r) { return r.template try_create_array<T>(count); });
     }
 
+    // What the next request meets.
+    ACRE_FORWARD_QUERY(remaining)
+
 protected:
     template <class Call, class Function>
     [[gnu::always_inline]] auto call(const Call& asked, Function&& function) {
