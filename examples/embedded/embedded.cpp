@@ -8,7 +8,7 @@
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/core/literals.hpp>
-#include <acre/memory/inline_buffer.hpp>
+#include <acre/memory/buffer.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <algorithm>

@@ -33,7 +33,6 @@
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/memory/inline_buffer.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
 #include <acre/observe/live_map.hpp>

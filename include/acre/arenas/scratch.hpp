@@ -1,11 +1,11 @@
-// A scope in an arena: what it allocated is gone, destructors included, when the scope ends.
+// A scope in an arena: when it ends, its objects are destroyed and its storage goes back to the arena.
 //
-// Use it for the temporary part of a function's work inside a longer-lived arena. Do not return what a scratch
-// allocated, and do not allocate results from the arena itself while a scratch of it lives: they would go with it.
+// Use it for temporary storage of a function inside a longer-lived arena. Never return storage of a scratch, and do not
+// allocate results from the arena itself while a scratch of it lives: they end with the scratch.
 //
-// Cost: beginning and ending one is constant time (about ten instructions) plus the destructors due; allocating costs
-// what the arena's allocating costs. Not thread-safe. Scratches end in reverse order; one that ends too early takes the
-// inner ones with it, a reset of the arena ends all, and using an ended scratch aborts with a sentence.
+// Cost: beginning and ending are constant time (about ten instructions) plus the destructors due; allocating costs what
+// it costs in the arena. Not thread-safe. Scratches end in reverse order: one that ends early ends the inner ones, and
+// a reset of the arena ends all. Using an ended scratch aborts with a sentence.
 //
 //     acre::scratch temp{level};
 //     std::span<Step> path = temp.allocate<Step>(n);
@@ -22,7 +22,8 @@ namespace detail {
 struct thread_scratch_access;
 }
 
-/// What is allocated through it, or from its arena while it lives, is taken back at its end.
+/// Has the arena's members that allocate and create. All that is allocated through it, or from its arena while it
+/// lives, is taken back at its end.
 class scratch : public detail::forwarded_requests<scratch, arena> {
 public:
     static constexpr const char* name = "acre::scratch";
@@ -35,10 +36,10 @@ public:
     scratch(const scratch&) = delete;
     scratch& operator=(const scratch&) = delete;
 
-    /// Destroys what was created since the beginning, newest first, and takes its storage back.
+    /// Destroys the objects of the scope, newest first, and takes its storage back.
     ~scratch() { end(); }
 
-    /// Ends the scope before the object does; a second end is a no-op.
+    /// Ends the scope early; a second call is a no-op.
     void end() noexcept {
         if (scope_.owner == nullptr) return;
         arena& parent = *scope_.owner;
@@ -50,10 +51,10 @@ public:
             parent.reset(release);
     }
 
-    /// True until the scope ended, by end(), by an outer scratch's end or by a reset of the arena.
+    /// False once the scope has ended: by end(), by the end of an outer scratch, or by a reset of the arena.
     bool active() const noexcept { return scope_.owner != nullptr; }
 
-    /// The arena that this is a scope of. Aborts when the scope has ended.
+    /// The arena of this scope. Aborts when the scope has ended.
     arena& parent() const noexcept {
         if (scope_.owner == nullptr) [[unlikely]]
             abort_on_misuse(name, "used after it ended", this);
@@ -69,7 +70,7 @@ private:
         return function(parent());
     }
 
-    // With `releases`, the arena keeps no memory beyond its outermost scratch.
+    // With `releases`, the end of the outermost scratch releases the arena's memory.
     scratch(arena& parent, bool releases) noexcept : scratch(parent) { releases_ = releases; }
 
     arena::scope scope_;
