@@ -12,7 +12,7 @@
 #include <acre/arenas/scratch.hpp>
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/combine/synchronized.hpp>
-#include <acre/core/spin_lock.hpp>
+#include <acre/core/locks.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>

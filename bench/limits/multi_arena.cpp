@@ -1,8 +1,6 @@
 // The calls of acre::multi_arena, its inline form and the concurrent ones, path by path. Each path is prepared on fresh
 // arenas; then the instructions of that one call are counted, with alignment and size known only at run time.
 #include <acre/arenas/concurrent_multi_arena.hpp>
-#include <acre/arenas/inline_concurrent_multi_arena.hpp>
-#include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <cstddef>
 #include <memory>

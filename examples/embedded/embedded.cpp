@@ -5,9 +5,9 @@
 // for code before main or after the heap is gone, and where heap allocation is forbidden. A test checks that the object
 // file calls no heap function: see no_heap.sh.
 #include <acre/arenas/inline_arena.hpp>
-#include <acre/arenas/inline_multi_arena.hpp>
+#include <acre/arenas/multi_arena.hpp>
 #include <acre/core/literals.hpp>
-#include <acre/memory/inline_buffer.hpp>
+#include <acre/memory/buffer.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <algorithm>

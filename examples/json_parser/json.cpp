@@ -89,7 +89,7 @@ private:
             const auto end = std::ranges::find_if_not(rest, is_plain);
             characters.append(rest.substr(0, static_cast<std::size_t>(end - rest.begin())));
             at_ += static_cast<std::size_t>(end - rest.begin());
-            if (accept('"')) return characters.leave();
+            if (accept('"')) return characters.detach();
             if (next() != '\\')
                 fail("a text is not closed before " + found() + "; it began at " + position_text(opened));
             escape(characters);

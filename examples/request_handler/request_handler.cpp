@@ -49,7 +49,7 @@ std::string_view decoded(std::string_view text, acre::arena& results) {
             plain += text[i] == '+' ? ' ' : text[i];
         }
     }
-    return plain.leave();
+    return plain.detach();
 }
 
 // Parses fields such as name=Ugluk&rank=captain, sorted by name.
@@ -75,7 +75,7 @@ std::string_view answer(std::string_view request, acre::arena& results) {
     page.append("asked for ").append(request.substr(0, path_length)).append(":");
     for (const field& each : parse_form(query, temp.parent()))
         page.append(" ").append(each.name).append("=").append(each.value).append(";");
-    return page.leave();
+    return page.detach();
 }
 
 constexpr std::size_t threads = 4;

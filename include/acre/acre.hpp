@@ -7,7 +7,6 @@
 #include <acre/adapt/pooled.hpp>
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/arenas/arena.hpp>
-#include <acre/arenas/arena_options.hpp>
 #include <acre/arenas/arena_string.hpp>
 #include <acre/arenas/arena_vector.hpp>
 #include <acre/arenas/concurrent_arena.hpp>
@@ -15,10 +14,7 @@
 #include <acre/arenas/cursor.hpp>
 #include <acre/arenas/fit_multi_arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
-#include <acre/arenas/inline_concurrent_multi_arena.hpp>
-#include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
-#include <acre/arenas/reset_policy.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/arenas/thread_scratch.hpp>
 #include <acre/arenas/typed_arena.hpp>
@@ -31,15 +27,12 @@
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/literals.hpp>
-#include <acre/core/no_lock.hpp>
-#include <acre/core/priority_inheritance_mutex.hpp>
+#include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/core/spin_lock.hpp>
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/memory/inline_buffer.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
 #include <acre/observe/live_map.hpp>

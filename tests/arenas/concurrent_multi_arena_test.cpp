@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <acre/arenas/inline_concurrent_multi_arena.hpp>
 #include <acre/memory/buffer.hpp>
 #include <algorithm>
 #include <atomic>

@@ -327,7 +327,7 @@ TEST(arena_vector, is_made_of_ranges_and_compared) {
     EXPECT_EQ(a.back(), 3);
     a = b;
     EXPECT_EQ(a, b);
-    const std::span<int> left = a.leave();
+    const std::span<int> left = a.detach();
     EXPECT_EQ(left.size(), 6u);
     EXPECT_TRUE(a.empty());
     a.push_back(1);
@@ -339,7 +339,7 @@ TEST(arena_string, example) {
     arena_string path{level};
     for (const std::string_view part : {"usr", "lib", "acre"}) path.append("/").append(part);
     EXPECT_STREQ(path.c_str(), "/usr/lib/acre");
-    const std::string_view kept = path.leave();
+    const std::string_view kept = path.detach();
     EXPECT_TRUE(path.empty());
     path = "else";
     EXPECT_EQ(kept, "/usr/lib/acre");

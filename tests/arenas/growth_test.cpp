@@ -69,6 +69,22 @@ TEST(arena, asks_for_less_when_upstream_has_less) {
     EXPECT_EQ(tested.try_allocate(2000), nullptr);
 }
 
+TEST(arena, what_remains_fits_without_an_upstream_call) {
+    checking_upstream upstream;
+    acre::arena tested{upstream};
+    EXPECT_EQ(tested.remaining(), 0u);
+    (void)tested.allocate(100);
+    const std::size_t left = tested.remaining();
+    EXPECT_EQ(left, tested.capacity() - tested.used() - tested.wasted());
+    (void)tested.allocate(left, 8);
+    EXPECT_EQ(tested.remaining(), 0u);
+    EXPECT_EQ(upstream.sizes().size(), 1u);
+    (void)tested.allocate(1);
+    EXPECT_EQ(upstream.sizes().size(), 2u);
+    tested.reset(acre::release);
+    EXPECT_EQ(tested.remaining(), 0u);
+}
+
 // The same work each frame takes nothing from upstream once a frame is over, whatever the work.
 TEST(arena, a_thousand_frames_after_the_first_take_nothing) {
     checking_upstream upstream;

@@ -4,7 +4,6 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/smart_ptr.hpp>
-#include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/memory/buffer.hpp>

@@ -3,7 +3,7 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/core/literals.hpp>
-#include <acre/memory/inline_buffer.hpp>
+#include <acre/memory/buffer.hpp>
 #include <cstring>
 #include <string>
 #include <vector>

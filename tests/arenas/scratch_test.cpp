@@ -38,6 +38,7 @@ TEST_F(scratch_scope, example) {
         acre::scratch temp{level};
         std::span<Step> path = temp.allocate<Step>(n);
         path[99] = {1, 2};
+        EXPECT_EQ(temp.remaining(), level.remaining());
         EXPECT_GE(level.used(), n * sizeof(Step));
     }
     EXPECT_EQ(level.used(), 0u);

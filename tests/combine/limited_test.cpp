@@ -109,6 +109,7 @@ TEST(limited, slots_and_objects) {
 TEST(limited, arenas) {
     limited<acre::arena> tested{{.limit_bytes = 100}};
     (void)tested.allocate<char>(50);
+    EXPECT_GT(tested.remaining(), 0u);
     const auto half = tested.mark();
     (void)tested.create<std::uint64_t>(7u);
     EXPECT_EQ(tested.copy("0123456789").size(), 10u);

@@ -1,6 +1,5 @@
 // The locks of synchronized: they exclude, and whoever waits does not burn the processor.
-#include <acre/core/no_lock.hpp>
-#include <acre/core/spin_lock.hpp>
+#include <acre/core/locks.hpp>
 
 #include <gtest/gtest.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 // The mutex with priority inheritance: it excludes, and an urgent thread does not wait for one of middle priority.
-#include <acre/core/priority_inheritance_mutex.hpp>
+#include <acre/core/locks.hpp>
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -158,6 +158,7 @@ TEST(synchronized, has_the_members_of_an_arena_each_under_the_lock) {
     EXPECT_EQ(locked_by([&] { EXPECT_EQ(tested.format("%d", 123), "123"); }), 1);
     void* p = tested.allocate(100);
     EXPECT_EQ(locked_by([&] { EXPECT_TRUE(tested.try_resize(p, 100, 200)); }), 1);
+    EXPECT_EQ(locked_by([&] { EXPECT_GT(tested.remaining(), 0u); }), 1);
     EXPECT_EQ(locked_by([&] { tested.rewind(begin); }), 1);
     EXPECT_EQ(tested.used(), 0u);
     EXPECT_EQ(locked_by([&] { tested.reset(acre::release); }), 1);

@@ -113,7 +113,7 @@ TYPED_TEST(synchronized_by, arenas_are_filled_by_all_threads) {
 
 constexpr acre::statistics_options everything{.live_map = true, .histogram = true, .scopes = true};
 
-// Hazard M21: the getters beside allocations. Both ways to nest them are the same.
+// Hazard M21: the getters beside allocations.
 template <class R>
 void getters_beside_allocations() {
     R tested;
@@ -152,13 +152,8 @@ TEST(threads, getters_beside_allocations) {
     getters_beside_allocations<synchronized<acre::statistics<acre::multi_pool, everything>, acre::spin_lock>>();
 }
 
-// Hazard M21.
-TEST(threads, statistics_of_what_is_synchronized_take_its_lock) {
-    getters_beside_allocations<acre::statistics<synchronized<acre::multi_pool>, everything>>();
-}
-
 TEST(threads, a_limit_holds_for_all_threads_together) {
-    acre::limited<synchronized<acre::multi_pool>> tested{{.limit_bytes = 4'000}};
+    synchronized<acre::limited<acre::multi_pool>> tested{{.limit_bytes = 4'000}};
     in_threads([&](int thread) { allocate_write_free(tested, thread, 500); });
     EXPECT_LE(tested.peak_bytes(), 4'000u);
     EXPECT_GT(tested.peak_bytes(), 2'000u);

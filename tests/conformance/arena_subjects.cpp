@@ -3,8 +3,6 @@
 #include <acre/arenas/concurrent_arena.hpp>
 #include <acre/arenas/concurrent_multi_arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
-#include <acre/arenas/inline_concurrent_multi_arena.hpp>
-#include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/arenas/typed_arena.hpp>

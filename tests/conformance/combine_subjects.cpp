@@ -6,12 +6,10 @@
 #include <acre/combine/synchronized.hpp>
 
 #include <acre/arenas/arena.hpp>
-#include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
-#include <acre/core/no_lock.hpp>
-#include <acre/core/spin_lock.hpp>
+#include <acre/core/locks.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/memory/inline_buffer.hpp>
+#include <acre/memory/buffer.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
@@ -104,7 +102,7 @@ std::vector<subject_case> combine_subjects() {
         make_case<over_checking<statistics<arena, everything>>>("statistics_of_all_arena"),
         make_case<over_checking<statistics<multi_pool, everything>>>("statistics_of_all_multi_pool"),
         make_case<over_checking<synchronized<statistics<pool<32>, everything>>>>("synchronized_statistics_pool"),
-        make_case<over_checking<statistics<synchronized<multi_pool>>>>("statistics_synchronized_multi_pool"),
+        make_case<over_checking<synchronized<statistics<multi_pool>>>>("synchronized_statistics_multi_pool"),
         make_case<alone<fallback<acre::inline_buffer<4096>, heap>>>("fallback_inline_buffer_heap"),
         make_case<fallback_to_arena>("fallback_inline_buffer_arena"),
         make_case<parts_over_checking<fallback<pool<64>, multi_pool>, pool_options{.limit_bytes = 8192}, pool_options{},
@@ -122,8 +120,8 @@ std::vector<subject_case> combine_subjects() {
         make_case<over_checking_with<limited<pool<64>>, little, bounded>>("limited_pool"),
         make_case<over_checking_with<limited<multi_pool>, plenty, direct>>("limited_multi_pool_plenty"),
         make_case<limited_share_of_arena>("limited_resource_ref_arena"),
-        make_case<over_checking_with<limited<synchronized<multi_pool>>, little, bounded>>(
-            "limited_synchronized_multi_pool"),
+        make_case<over_checking_with<synchronized<limited<multi_pool>>, little, bounded>>(
+            "synchronized_limited_multi_pool"),
     };
 }
 

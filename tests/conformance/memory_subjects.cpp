@@ -2,7 +2,6 @@
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/memory/inline_buffer.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
 #include <memory_resource>

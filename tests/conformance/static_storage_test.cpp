@@ -23,7 +23,7 @@ constinit acre::multi_pool sizes;
 constinit acre::statistics<acre::multi_pool> counted;
 constinit acre::synchronized<acre::multi_pool> shared;
 constinit acre::synchronized<acre::multi_pool, acre::spin_lock> shared_briefly;
-constinit acre::statistics<acre::synchronized<acre::pool<64>>, acre::statistics_options{.live_map = true}> watched;
+constinit acre::synchronized<acre::statistics<acre::pool<64>, acre::statistics_options{.live_map = true}>> watched;
 constinit acre::segregate<64, acre::pool<64>, acre::multi_pool> by_size;
 
 // Used from an initialiser that runs before main.

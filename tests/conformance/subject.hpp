@@ -2,7 +2,7 @@
 // resource. A world holds the resource and everything beneath it; subject_of<World> is all that is compiled for each.
 #pragma once
 
-#include <acre/arenas/reset_policy.hpp>
+#include <acre/arenas/arena.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>
 #include <functional>

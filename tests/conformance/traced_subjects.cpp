@@ -57,7 +57,7 @@ std::vector<subject_case> traced_subjects() {
         make_case<over_checking<traced<acre::pool<32>>>>("traced_pool"),
         make_case<over_checking<traced<acre::object_pool<node>>>>("traced_object_pool"),
         make_case<over_checking<traced<multi_pool>>>("traced_multi_pool"),
-        make_case<over_checking<traced<synchronized<multi_pool>>>>("traced_synchronized_multi_pool"),
+        make_case<over_checking<synchronized<traced<multi_pool>>>>("synchronized_traced_multi_pool"),
         make_case<over_checking<statistics<traced<arena>>>>("statistics_traced_arena"),
         make_case<over_checking<traced<statistics<multi_pool>>>>("traced_statistics_multi_pool"),
         make_case<over_resource<traced<multi_pool>, traced<arena>>>("traced_multi_pool_traced_arena"),

@@ -46,7 +46,7 @@ constexpr bool all_moved_safely =
     ((std::is_nothrow_move_constructible_v<R> && std::is_nothrow_move_assignable_v<R>) && ...);
 static_assert(
     all_moved_safely<acre::pool<64>, acre::pool<1>, acre::object_pool<plain>, acre::object_pool<std::string>,
-                     acre::synchronized<acre::pool<8>>, acre::statistics<acre::synchronized<acre::pool<8>>, everything>,
+                     acre::synchronized<acre::pool<8>>, acre::synchronized<acre::statistics<acre::pool<8>, everything>>,
                      acre::limited<acre::pool<8>>, acre::fallback<acre::pool<8>, acre::heap>,
                      acre::segregate<8, acre::pool<8>, acre::heap>>);
 
@@ -62,7 +62,7 @@ static_assert(
                   acre::object_pool<plain>, acre::multi_pool, acre::statistics<acre::heap>,
                   acre::statistics<acre::resource_ref>, acre::statistics<acre::pool<8>>, acre::synchronized<acre::heap>,
                   acre::limited<acre::heap>, acre::fallback<acre::buffer&, acre::heap>,
-                  acre::segregate<8, acre::pool<8>, acre::heap>, acre::statistics<acre::synchronized<acre::pool<64>>>,
+                  acre::segregate<8, acre::pool<8>, acre::heap>, acre::synchronized<acre::statistics<acre::pool<64>>>,
                   acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_multi_arena,
                   acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_object_pool<plain>,
                   acre::wait_free_object_pool<plain>, acre::statistics<acre::wait_free_object_pool<plain>>,
@@ -124,7 +124,7 @@ template class acre::statistics<acre::heap>;
 template class acre::statistics<acre::arena>;
 template class acre::statistics<acre::multi_pool>;
 template class acre::statistics<acre::object_pool<plain>, everything>;
-template class acre::statistics<acre::synchronized<acre::arena>, everything>;
+template class acre::synchronized<acre::statistics<acre::arena, everything>>;
 template class acre::synchronized<acre::heap>;
 template class acre::synchronized<acre::arena, acre::spin_lock>;
 template class acre::synchronized<acre::object_pool<plain>, acre::no_lock>;
@@ -132,7 +132,7 @@ template class acre::synchronized<acre::statistics<acre::multi_pool, everything>
 template class acre::limited<acre::heap>;
 template class acre::limited<acre::arena>;
 template class acre::limited<acre::object_pool<plain>>;
-template class acre::limited<acre::synchronized<acre::pool<64>>>;
+template class acre::synchronized<acre::limited<acre::pool<64>>>;
 template class acre::fallback<acre::arena, acre::multi_pool>;
 template class acre::fallback<acre::pool<64>, acre::heap>;
 template class acre::segregate<64, acre::pool<64>, acre::heap>;

@@ -4,7 +4,6 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/memory/buffer.hpp>
-#include <acre/memory/inline_buffer.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <cstring>
 

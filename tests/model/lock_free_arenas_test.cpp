@@ -20,8 +20,8 @@ using model::check;
 
 constexpr std::size_t granule = 16;
 
-// `Arenas` arenas of `Granules` granules, and parts for `Parts` threads.
-template <std::size_t Arenas, std::size_t Granules, std::size_t Parts>
+// `Arenas` arenas of `Granules` granules, and thread arenas for `Threads` threads.
+template <std::size_t Arenas, std::size_t Granules, std::size_t Threads>
 class model_storage {
 protected:
     static constexpr const char* name = "model";
@@ -36,36 +36,38 @@ protected:
     auto* records() const noexcept {
         return const_cast<acre::detail::shared_arena_record<model::atomic>*>(records_.data());
     }
-    auto* parts() const noexcept { return const_cast<acre::detail::thread_arena<model::atomic>*>(parts_.data()); }
-    static constexpr std::size_t part_count() noexcept { return Parts; }
+    auto* thread_arenas() const noexcept {
+        return const_cast<acre::detail::thread_arena<model::atomic>*>(thread_arenas_.data());
+    }
+    static constexpr std::size_t max_thread_arenas() noexcept { return Threads; }
     static constexpr std::size_t index_of(std::size_t offset) noexcept { return offset / arena_bytes(); }
 
 private:
     alignas(granule) std::byte bytes_[Arenas * Granules * granule];
     std::array<acre::detail::shared_arena_record<model::atomic>, Arenas> records_;
-    std::array<acre::detail::thread_arena<model::atomic>, Parts == 0 ? 1 : Parts> parts_;
+    std::array<acre::detail::thread_arena<model::atomic>, Threads == 0 ? 1 : Threads> thread_arenas_;
 };
 
-template <std::size_t Arenas, std::size_t Granules, std::size_t Parts>
-class arenas_under_test : acre::detail::lock_free_arenas<model_storage<Arenas, Granules, Parts>, model::atomic> {
-    using base = acre::detail::lock_free_arenas<model_storage<Arenas, Granules, Parts>, model::atomic>;
+template <std::size_t Arenas, std::size_t Granules, std::size_t Threads>
+class arenas_under_test : acre::detail::lock_free_arenas<model_storage<Arenas, Granules, Threads>, model::atomic> {
+    using base = acre::detail::lock_free_arenas<model_storage<Arenas, Granules, Threads>, model::atomic>;
 
 public:
-    using typename base::part;
+    using typename base::thread_arena;
     struct block {
         std::size_t first = SIZE_MAX;  // granule; SIZE_MAX: none
         std::size_t granules = 0;
         explicit operator bool() const noexcept { return first != SIZE_MAX; }
     };
 
-    part* join() { return base::join(); }
-    void leave(part* left) {
-        if (left != nullptr) base::leave(*left);
+    thread_arena* attach() { return base::attach(); }
+    void detach(thread_arena* left) {
+        if (left != nullptr) base::detach(*left);
     }
 
-    block take(part* mine, std::size_t granules) {
+    block take(thread_arena* mine, std::size_t granules) {
         void* p = nullptr;
-        if (mine == nullptr || !base::place_in_open(*mine, granules * granule, p)) {
+        if (mine == nullptr || !base::place_in_own(*mine, granules * granule, p)) {
             p = base::place_slow(mine, granules * granule, granule);
         }
         if (p == nullptr) return {};
@@ -77,7 +79,7 @@ public:
         }
         return taken;
     }
-    void give(part* mine, const block& given) {
+    void give(thread_arena* mine, const block& given) {
         if (!given) return;
         for (std::size_t i = 0; i < given.granules; ++i) {
             model::plain<int>& each = owned_[given.first + i];
@@ -91,7 +93,7 @@ public:
     void expect_all_free() {
         check(this->allocations() == 0, "nothing lives");
         check(this->busy_arenas() == 0, "no arena is busy");
-        part* mine = join();
+        thread_arena* mine = attach();
         std::size_t whole = 0;
         while (take(mine, Granules)) ++whole;
         check(whole == Arenas, "every arena is free");
@@ -105,13 +107,13 @@ private:
 TEST(concurrent_multi_arena_model, a_thread_ends_while_another_frees_in_its_arena) {
     model::expect_holds([] {
         arenas_under_test<2, 2, 1> tested;
-        auto* mine = tested.join();
+        auto* mine = tested.attach();
         const auto kept = tested.take(mine, 1);
         const auto sent = tested.take(mine, 1);
         model::threads(
             [&] {
                 tested.give(mine, kept);
-                tested.leave(mine);
+                tested.detach(mine);
             },
             [&] { tested.give(nullptr, sent); });
         tested.expect_all_free();
@@ -122,9 +124,9 @@ TEST(concurrent_multi_arena_model, a_thread_ends_while_another_frees_in_its_aren
 TEST(concurrent_multi_arena_model, three_threads_free_the_last_of_an_arena) {
     model::expect_holds([] {
         arenas_under_test<2, 3, 1> tested;
-        auto* mine = tested.join();
+        auto* mine = tested.attach();
         const std::array sent{tested.take(mine, 1), tested.take(mine, 1), tested.take(mine, 1)};
-        tested.leave(mine);
+        tested.detach(mine);
         const auto give = [&](std::size_t which) { return [&, which] { tested.give(nullptr, sent[which]); }; };
         model::threads(give(0), give(1), give(2));
         tested.expect_all_free();
@@ -135,16 +137,16 @@ TEST(concurrent_multi_arena_model, three_threads_free_the_last_of_an_arena) {
 TEST(concurrent_multi_arena_model, what_two_threads_free_a_third_takes) {
     model::expect_holds([] {
         arenas_under_test<2, 2, 1> tested;
-        auto* mine = tested.join();
+        auto* mine = tested.attach();
         const std::array sent{tested.take(mine, 1), tested.take(mine, 1)};
-        tested.leave(mine);
+        tested.detach(mine);
         const auto give = [&](std::size_t which) { return [&, which] { tested.give(nullptr, sent[which]); }; };
         model::threads(give(0), give(1), [&] {
-            auto* part = tested.join();
+            auto* part = tested.attach();
             const auto taken = tested.take(part, 2);
             check(bool(taken), "the other arena at least");
             tested.give(part, taken);
-            tested.leave(part);
+            tested.detach(part);
         });
         tested.expect_all_free();
     });
@@ -154,14 +156,14 @@ TEST(concurrent_multi_arena_model, what_two_threads_free_a_third_takes) {
 TEST(concurrent_multi_arena_model, what_is_closed_empty_another_thread_takes) {
     model::expect_holds([] {
         arenas_under_test<2, 2, 2> tested;
-        auto* mine = tested.join();
+        auto* mine = tested.attach();
         const auto sent = tested.take(mine, 1);
-        model::threads([&] { tested.leave(mine); }, [&] { tested.give(nullptr, sent); },
+        model::threads([&] { tested.detach(mine); }, [&] { tested.give(nullptr, sent); },
                        [&] {
-                           auto* part = tested.join();
+                           auto* part = tested.attach();
                            const auto taken = tested.take(part, 2);
                            tested.give(part, taken);
-                           tested.leave(part);
+                           tested.detach(part);
                        });
         tested.expect_all_free();
     });
@@ -171,7 +173,7 @@ TEST(concurrent_multi_arena_model, what_is_closed_empty_another_thread_takes) {
 TEST(concurrent_multi_arena_model, the_open_arena_is_freed_empty_while_its_thread_needs_room) {
     model::expect_holds([] {
         arenas_under_test<3, 2, 1> tested;
-        auto* mine = tested.join();
+        auto* mine = tested.attach();
         const auto first = tested.take(mine, 1);
         const auto second = tested.take(mine, 1);
         model::threads(
@@ -179,7 +181,7 @@ TEST(concurrent_multi_arena_model, the_open_arena_is_freed_empty_while_its_threa
                 const auto more = tested.take(mine, 2);
                 check(bool(more), "there are three arenas");
                 tested.give(mine, more);
-                tested.leave(mine);
+                tested.detach(mine);
             },
             [&] {
                 tested.give(nullptr, first);
@@ -193,8 +195,8 @@ TEST(concurrent_multi_arena_model, the_open_arena_is_freed_empty_while_its_threa
 TEST(concurrent_multi_arena_model, arenas_go_from_thread_to_thread) {
     model::expect_holds([] {
         arenas_under_test<3, 1, 2> tested;
-        auto* one = tested.join();
-        auto* other = tested.join();
+        auto* one = tested.attach();
+        auto* other = tested.attach();
         const auto filled = tested.take(one, 1);
         model::threads(
             [&] {
@@ -207,9 +209,9 @@ TEST(concurrent_multi_arena_model, arenas_go_from_thread_to_thread) {
             [&] {
                 const auto taken = tested.take(other, 1);
                 tested.give(other, taken);
-                tested.leave(other);
+                tested.detach(other);
             });
-        tested.leave(one);
+        tested.detach(one);
         tested.expect_all_free();
     });
 }
@@ -295,10 +297,10 @@ TEST(concurrent_multi_arena_model, own_and_shared_arenas_side_by_side) {
         model::atomic<std::size_t> sent{SIZE_MAX, "sent"};
         model::threads(
             [&] {
-                auto* mine = tested.join();
+                auto* mine = tested.attach();
                 const auto taken = tested.take(mine, 1);
                 if (taken) sent.store(taken.first, std::memory_order_release);
-                tested.leave(mine);
+                tested.detach(mine);
             },
             [&] {
                 const auto taken = tested.take(nullptr, 1);

@@ -1,5 +1,5 @@
 // acre::detail::shared_bump_slots under every schedule: no slot has two owners, and none is lost.
-#include <acre/core/detail/shared_bump_slots.hpp>
+#include <acre/core/detail/slot_policies.hpp>
 #include <array>
 #include <cstddef>
 

@@ -1,5 +1,5 @@
 // acre::spin_lock under every schedule: it excludes, hands over what was written, and leaves nobody asleep.
-#include <acre/core/spin_lock.hpp>
+#include <acre/core/locks.hpp>
 
 #include "model/expect.hpp"
 

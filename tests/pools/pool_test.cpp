@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/core/literals.hpp>
-#include <acre/memory/inline_buffer.hpp>
+#include <acre/memory/buffer.hpp>
 #include <acre/pools/pool.hpp>
 #include <algorithm>
 #include <cstring>

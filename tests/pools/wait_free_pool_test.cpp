@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/core/sanitizer.hpp>
-#include <acre/memory/inline_buffer.hpp>
+#include <acre/memory/buffer.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/pools/wait_free_pool.hpp>
 #include <algorithm>

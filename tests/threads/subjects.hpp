@@ -9,7 +9,7 @@
 #include <acre/arenas/concurrent_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/combine/synchronized.hpp>
-#include <acre/core/priority_inheritance_mutex.hpp>
+#include <acre/core/locks.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>

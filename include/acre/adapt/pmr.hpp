@@ -11,7 +11,7 @@
 //     assert(nodes->live() == 0);
 #pragma once
 
-#include <acre/core/detail/resource_types.hpp>
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>

@@ -1,13 +1,13 @@
 // A growing arena: allocations of any size and type that die together. A pointer moves forward through blocks taken
 // from upstream; reset() takes everything back, running the destructors that are due, newest first.
 //
-// Use it for what a frame, a request, a level or a parse allocates. Use acre::object_pool where objects die one by one,
-// acre::scratch for a part of an arena's work, acre::inline_arena where the storage should lie in the object.
+// Use it for the allocations of a frame, a request, a level or a parse. Use acre::object_pool where objects die one by
+// one, acre::scratch for a scope within an arena, acre::inline_arena where the storage should lie in the object.
 //
-// Cost: allocate is 5 instructions for a constant size (7 for an alignment of 16); create of a type with a destructor
-// adds 16 bytes and two stores; a full block costs one upstream call, blocks double from 4 KiB to 1 MiB, so calls are
-// rare; reset is constant time plus the destructors due plus one step a block. An empty arena holds no memory. Sizes
-// are rounded up to 8 bytes. Not thread-safe. Neither copied nor moved: pointers to it stay good.
+// Cost: allocate is 5 instructions for a constant size (7 for an alignment of 16). A type with a destructor takes 16
+// bytes more and two stores. A full block costs one upstream call; blocks double from 4 KiB to 1 MiB, so calls are
+// rare. reset is constant time, plus the destructors due, plus one step a block. An empty arena holds no memory. Sizes
+// are rounded up to 8 bytes. Not thread-safe. Neither copied nor moved: pointers to it stay valid.
 //
 //     acre::arena level;
 //     Orc* orc = level.create<Orc>("URG");                     // destroyed at reset, newest first
@@ -19,37 +19,69 @@
 // of growth after bumpalo's issue 152; the destructor record in front of the object measured against a separate node.
 #pragma once
 
-#include <acre/arenas/arena_options.hpp>
 #include <acre/arenas/detail/arena_block.hpp>
 #include <acre/arenas/detail/destructor_records.hpp>
-#include <acre/arenas/reset_policy.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
-#include <acre/core/detail/format_text.hpp>
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/literals.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
 #include <algorithm>
 #include <cassert>
-#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace acre {
 
+/// How an arena grows.
+struct arena_options {
+    std::size_t first_block_bytes = 0;   // at least 32; 0: 4 KiB, or max_block_bytes if that is less
+    std::size_t max_block_bytes = 0;     // blocks double up to this; 0: 1 MiB, or first_block_bytes if that is more
+    std::size_t limit_bytes = SIZE_MAX;  // the arena never holds more than this from upstream
+
+    /// The same with the defaults in place of zeros.
+    constexpr arena_options completed() const noexcept {
+        arena_options all = *this;
+        if (all.first_block_bytes == 0)
+            all.first_block_bytes = max_block_bytes == 0 ? 4_KiB : std::min(4_KiB, max_block_bytes);
+        if (all.max_block_bytes == 0) all.max_block_bytes = std::max(1_MiB, all.first_block_bytes);
+        return all;
+    }
+};
+
+/// How much storage a reset keeps for the next round; use the constants below. This decides more about speed than
+/// anything else: releasing pages and faulting them in again made a good arena eleven times slower.
+struct reset_policy {
+    enum class kind : unsigned char { keep_all, keep_largest, keep_bytes, release };
+
+    kind what = kind::keep_all;
+    std::size_t bytes = SIZE_MAX;  // for keep_bytes: at most this many bytes of blocks stay
+};
+
+/// Keeps every block, the default: the next round takes nothing from upstream.
+inline constexpr reset_policy keep_all{reset_policy::kind::keep_all, SIZE_MAX};
+/// Keeps only the largest block.
+inline constexpr reset_policy keep_largest{reset_policy::kind::keep_largest, SIZE_MAX};
+/// Releases every block to upstream; growth starts from the first size again.
+inline constexpr reset_policy release{reset_policy::kind::release, 0};
+/// Keeps blocks, the oldest first, of at most `bytes` bytes together.
+constexpr reset_policy keep(std::size_t bytes) noexcept {
+    return {reset_policy::kind::keep_bytes, bytes};
+}
+
 class scratch;
 
 /// Allocations of any size and type that die together.
-class arena {
+class arena : public detail::typed_calls<arena> {
     using block = detail::arena_block;
     using destructor_node = detail::destructor_node;
     template <class T>
@@ -57,7 +89,7 @@ class arena {
     template <class T>
     using array_layout = detail::array_layout<T>;
 
-    // Scratches are told when the arena takes back what is theirs.
+    // A live scratch. The arena clears `owner` when it takes the scratch's storage back.
     struct scope {
         arena* owner;
         scope* outer;
@@ -66,10 +98,10 @@ class arena {
 public:
     static constexpr const char* name = "acre::arena";
     using options_type = arena_options;
-    /// Every size is rounded up to a multiple of this many bytes, so requests aligned to no more need no padding.
+    /// Sizes are rounded up to a multiple of this, so requests aligned to no more need no padding.
     static constexpr std::size_t granule = 8;
 
-    /// A place in the arena to rewind to: block, position and destructors as one.
+    /// A state of the arena to rewind to: block, position and destructors as one.
     class mark_type {
         friend class arena;
         block* current = nullptr;
@@ -94,7 +126,7 @@ public:
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
 
-    /// Runs the destructors due and gives all blocks back. Scratches that still live are ended.
+    /// Runs the destructors due and gives all blocks back. Ends live scratches.
     ~arena() { end(); }
 
     /// Uninitialised storage of `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory,
@@ -106,6 +138,10 @@ public:
         return grow(bytes, alignment);
     }
 
+    // allocate<T>(count), copy, format and their try_ forms: acre/core/detail/forwarding.hpp.
+    using detail::typed_calls<arena>::allocate;
+    using detail::typed_calls<arena>::try_allocate;
+
     /// As allocate, but null when it cannot.
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         void* p;
@@ -114,15 +150,15 @@ public:
         return try_grow(bytes, alignment);
     }
 
-    /// Gives the storage back if it is the last that was allocated, otherwise at the next reset; null is a no-op.
+    /// Gives storage back at once if it is the last allocation, otherwise at the next reset; null is a no-op.
     void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
         if (p == nullptr) return;
         poison(p, bytes);
         if (is_last(p, bytes)) position_ = reinterpret_cast<std::uintptr_t>(p);
     }
 
-    /// As deallocate, for storage whose contents have just been moved to a later allocation: if that began a new block,
-    /// the storage left behind may be the last of the block before, which then counts as wasted, no longer as used.
+    /// As deallocate, for storage whose contents were just moved to a later allocation. If that allocation began a new
+    /// block, the storage may be the last of the block before; its room then counts as wasted() instead of used().
     void deallocate_moved(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         deallocate(p, bytes, alignment);
         block* before = current_ == nullptr ? nullptr : current_->previous;
@@ -130,14 +166,13 @@ public:
         if (p != nullptr && before != nullptr && start + rounded(bytes) == before->filled) before->filled = start;
     }
 
-    /// True when the `bytes` bytes at `p` are the last allocation, which deallocate gives back at once and which can
-    /// grow.
+    /// True when the `bytes` bytes at `p` are the last allocation, which can grow and be given back at once.
     bool is_last(const void* p, std::size_t bytes) const noexcept {
         return reinterpret_cast<std::uintptr_t>(p) + rounded(bytes) == position_;
     }
 
     /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one while its block has room,
-    /// and for any when it shrinks. False, and nothing changed, when it cannot.
+    /// and for any that shrinks. False, and nothing changed, when it cannot.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         if (!is_last(p, old_bytes)) return new_bytes <= old_bytes;
         const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(p);
@@ -148,33 +183,15 @@ public:
         return true;
     }
 
-    /// Uninitialised storage for `count` objects of T, a type that needs no destructor. Throws as allocate.
-    template <class T>
-    std::span<T> allocate(std::size_t count) {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use create_array");
-        const auto bytes = array_bytes(count, sizeof(T));
-        if (!bytes) [[unlikely]]
-            return raise_too_large<T>();
-        return span_of<T>(allocate(*bytes, alignof(T)), count);
-    }
-
-    /// As allocate<T>, but an empty span whose data() is null when it cannot.
-    template <class T>
-    std::span<T> try_allocate(std::size_t count) noexcept {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use try_create_array");
-        const auto bytes = array_bytes(count, sizeof(T));
-        return bytes ? span_of<T>(try_allocate(*bytes, alignof(T)), count) : std::span<T>{};
-    }
-
-    /// A T constructed from `arguments`, destroyed at reset if it needs a destructor. Throws as allocate, and what the
-    /// constructor throws; then nothing is registered, and the storage is free again if nothing was allocated after it.
+    /// A T constructed from `arguments`; reset runs its destructor. Throws as allocate, and what the constructor
+    /// throws: then nothing is registered, and the storage is free again if nothing was allocated after it.
     template <class T, class... Arguments>
     T* create(Arguments&&... arguments) {
         using layout = object_layout<T>;
         return construct<T>(allocate(layout::bytes, layout::alignment), std::forward<Arguments>(arguments)...);
     }
 
-    /// As create, but null when there is no memory. What the constructor throws is passed on.
+    /// As create, but null when there is no memory. Throws only what the constructor throws.
     template <class T, class... Arguments>
     T* try_create(Arguments&&... arguments) {
         using layout = object_layout<T>;
@@ -182,73 +199,21 @@ public:
         return storage == nullptr ? nullptr : construct<T>(storage, std::forward<Arguments>(arguments)...);
     }
 
-    /// `count` value-initialised objects of T; one destructor record for all. Throws as create.
+    /// `count` value-initialised objects of T with one destructor record. Throws as create.
     template <class T>
     std::span<T> create_array(std::size_t count) {
-        const auto bytes = array_layout<T>::bytes(count);
-        if (!bytes) [[unlikely]]
-            return raise_too_large<T>();
-        return construct_array<T>(allocate(*bytes, array_layout<T>::alignment), *bytes, count);
+        const std::size_t bytes = array_layout<T>::bytes(count).value_or(too_many_bytes);
+        return construct_array<T>(allocate(bytes, array_layout<T>::alignment), bytes, count);
     }
 
     /// As create_array, but an empty span whose data() is null when there is no memory.
     template <class T>
     std::span<T> try_create_array(std::size_t count) {
-        const auto bytes = array_layout<T>::bytes(count);
-        if (!bytes) return {};
-        return construct_array<T>(try_allocate(*bytes, array_layout<T>::alignment), *bytes, count);
+        const std::size_t bytes = array_layout<T>::bytes(count).value_or(too_many_bytes);
+        return construct_array<T>(try_allocate(bytes, array_layout<T>::alignment), bytes, count);
     }
 
-    /// A copy of `text` in the arena, followed by a zero byte that is not part of the view.
-    std::string_view copy(std::string_view text) {
-        return copy_into(static_cast<char*>(allocate(text.size() + 1, 1)), text);
-    }
-
-    /// As copy, but a view whose data() is null when there is no memory.
-    std::string_view try_copy(std::string_view text) noexcept {
-        return copy_into(static_cast<char*>(try_allocate(text.size() + 1, 1)), text);
-    }
-
-    /// A copy of `values`, of a type that is copied as bytes, in the arena. Throws as allocate.
-    template <class T>
-    std::span<T> copy(std::span<const T> values) {
-        return copy_into(allocate<T>(values.size()), values);
-    }
-
-    /// As copy, but an empty span whose data() is null when there is no memory.
-    template <class T>
-    std::span<T> try_copy(std::span<const T> values) noexcept {
-        return copy_into(try_allocate<T>(values.size()), values);
-    }
-
-    /// Text formatted as std::printf does, in the arena, followed by a zero byte that is not part of the view.
-    [[gnu::format(printf, 2, 3)]] std::string_view format(const char* pattern, ...) {
-        std::va_list arguments;
-        va_start(arguments, pattern);
-        const std::string_view result = format_list(pattern, arguments);
-        va_end(arguments);
-        return result;
-    }
-
-    /// As format, but a view whose data() is null when there is no memory.
-    [[gnu::format(printf, 2, 3)]] std::string_view try_format(const char* pattern, ...) noexcept {
-        std::va_list arguments;
-        va_start(arguments, pattern);
-        const std::string_view result = try_format_list(pattern, arguments);
-        va_end(arguments);
-        return result;
-    }
-
-    /// As format and try_format, over an argument list.
-    [[gnu::format(printf, 2, 0)]] std::string_view format_list(const char* pattern, std::va_list arguments) {
-        return detail::format_text([this](std::size_t bytes) { return allocate(bytes, 1); }, pattern, arguments);
-    }
-    [[gnu::format(printf, 2, 0)]] std::string_view try_format_list(const char* pattern,
-                                                                   std::va_list arguments) noexcept {
-        return detail::format_text([this](std::size_t bytes) { return try_allocate(bytes, 1); }, pattern, arguments);
-    }
-
-    /// The place reached now, for rewind().
+    /// The state now, for rewind().
     mark_type mark() const noexcept {
         mark_type result;
         result.current = current_;
@@ -259,9 +224,9 @@ public:
         return result;
     }
 
-    /// Back to `where`: destroys what was created since, newest first, and keeps the blocks for reuse. Marks taken
-    /// after `where` are void, scratches begun after it are ended. A reset makes all marks void; a rewind to one whose
-    /// block is gone aborts. Constant time plus the destructors due plus one step a block passed.
+    /// Back to `where`: destroys objects created since, newest first, and keeps the blocks for reuse. Invalidates later
+    /// marks and ends later scratches. A reset invalidates all marks; rewinding to one whose block is gone aborts.
+    /// Constant time, plus the destructors due, plus one step a block passed.
     void rewind(const mark_type& where) noexcept {
         end_scopes(where.innermost);
         destroy_down_to(where.destructors);
@@ -275,8 +240,8 @@ public:
         enter(current_, where.current != nullptr ? where.position : (current_ != nullptr ? current_->start() : 0));
     }
 
-    /// Destroys everything created, newest first, and takes all storage back, keeping what `policy` says. Scratches
-    /// that still live are ended.
+    /// Destroys all objects, newest first, and takes all storage back; `policy` says which blocks stay. Ends live
+    /// scratches.
     void reset(reset_policy policy = keep_all) noexcept {
         end_scopes();
         destroy_down_to(nullptr);
@@ -288,10 +253,10 @@ public:
         if (policy.what != reset_policy::kind::keep_all) trim_to(policy);
     }
 
-    /// Bytes held from upstream (and of the storage given at construction), block headers included.
+    /// Bytes held from upstream and of the storage given at construction, block headers included.
     std::size_t capacity() const noexcept { return held_bytes_ + (initial_ != nullptr ? initial_->bytes : 0); }
 
-    /// Bytes handed out, rounding, padding and destructor records included. Linear in the number of blocks in use.
+    /// Bytes handed out, rounding, padding and destructor records included. Linear in the blocks in use.
     std::size_t used() const noexcept {
         std::size_t bytes = current_ == nullptr ? 0 : position_ - current_->start();
         if (current_ != nullptr) {
@@ -304,8 +269,7 @@ public:
         return bytes;
     }
 
-    /// Bytes at the ends of blocks that were left because a request did not fit, and the headers of all blocks in use.
-    /// Linear in the number of blocks in use.
+    /// Bytes lost: the unused ends of full blocks, and the headers of all blocks in use. Linear in the blocks in use.
     std::size_t wasted() const noexcept {
         std::size_t bytes = current_ == nullptr ? 0 : sizeof(block);
         if (current_ != nullptr) {
@@ -317,6 +281,9 @@ public:
         return bytes;
     }
 
+    /// Bytes left in the current block: what fits without an upstream call, up to an alignment of 8. Constant time.
+    std::size_t remaining() const noexcept { return end_ - position_; }
+
     /// True when `p` points into a block in use. Linear in the number of blocks.
     bool owns(const void* p) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);
@@ -326,9 +293,9 @@ public:
     /// The resource that blocks come from.
     resource_ref upstream() const noexcept { return upstream_; }
 
-    /// Bytes of one block from upstream that hold exactly `count` allocations of `size` bytes aligned to `alignment`,
-    /// wherever it lies: pass them as first_block_bytes, and as the size of an acre::buffer beneath if there is one, to
-    /// take from upstream once. SIZE_MAX when there cannot be so many.
+    /// Bytes of one block, at any address, that holds exactly `count` allocations of `size` bytes aligned to
+    /// `alignment`. As first_block_bytes, and as the size of an acre::buffer beneath, it makes one upstream call
+    /// suffice. SIZE_MAX when that overflows.
     static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
                                                 std::size_t alignment = default_alignment) noexcept {
         if (count == 0) return 0;
@@ -342,7 +309,7 @@ public:
     }
 
 protected:
-    /// An arena whose first block is `storage`, aligned to 16 bytes, which is never given to upstream.
+    /// An arena whose first block is `storage`, aligned to 16 bytes and never given to upstream.
     arena(std::span<std::byte> storage, const arena_options& options, resource_ref upstream)
         : arena(options, upstream) {
         initial_ = ::new (storage.data()) block{nullptr, storage.size() & ~(granule - 1), 0};
@@ -351,8 +318,8 @@ protected:
         enter(initial_, initial_->start());
     }
 
-    /// Runs the destructors due and gives all blocks back, once and for all: nothing is allocated afterwards. May be
-    /// called again. Constant time plus the destructors due where nothing was taken from upstream.
+    /// What the destructor does; nothing may be allocated afterwards. A second call is a no-op. Constant time plus the
+    /// destructors due if the arena took nothing from upstream.
     void end() noexcept {
         end_scopes();
         destroy_down_to(nullptr);
@@ -371,8 +338,7 @@ private:
 
     static constexpr std::size_t rounded(std::size_t bytes) noexcept { return align_up(bytes + (bytes == 0), granule); }
 
-    // The hot path. Positions and ends are multiples of the granule, so `bytes` fitting means that `bytes` rounded up
-    // fits too.
+    // The hot path. Positions and ends are multiples of the granule, so if `bytes` fits, `bytes` rounded up fits, too.
     [[gnu::always_inline]] static bool bump(std::uintptr_t& position, std::uintptr_t end, std::size_t bytes,
                                             std::size_t alignment, void*& p) noexcept {
         assert(position % granule == 0 && end % granule == 0 && position <= end);
@@ -380,7 +346,7 @@ private:
             return false;
         std::uintptr_t start = position;
         if (__builtin_constant_p(bytes) && __builtin_constant_p(alignment) && bytes <= 4096 && alignment <= 4096) {
-            // No sum of an address and so little can wrap: one comparison decides.
+            // An address plus at most 8 KiB cannot wrap: one comparison decides.
             if (alignment > granule) start = align_up(start, alignment);
             if (start + rounded(bytes) > end) [[unlikely]]
                 return false;
@@ -402,32 +368,7 @@ private:
         return bump(position_, end_, bytes, alignment, p);
     }
 
-    template <class T>
-    static std::span<T> span_of(void* p, std::size_t count) noexcept {
-        return {static_cast<T*>(p), p == nullptr ? 0 : count};
-    }
-
-    template <class T>
-    [[gnu::noinline, gnu::cold]] static std::span<T> raise_too_large() {
-        raise(request_too_large{name, SIZE_MAX, max_request});
-        return {};
-    }
-
-    static std::string_view copy_into(char* place, std::string_view text) noexcept {
-        if (place == nullptr) return {};
-        std::copy(text.begin(), text.end(), place);
-        place[text.size()] = '\0';
-        return {place, text.size()};
-    }
-
-    template <class T>
-    static std::span<T> copy_into(std::span<T> place, std::span<const T> values) noexcept {
-        static_assert(std::is_trivially_copyable_v<T>, "values that are not copied as bytes: use create");
-        if (!place.empty()) std::memcpy(place.data(), values.data(), values.size_bytes());
-        return place;
-    }
-
-    // Gives storage back when the construction in it throws.
+    // Gives the storage back when a constructor throws.
     struct construction_guard {
         arena& owner;
         void* storage;
@@ -440,13 +381,13 @@ private:
     T* construct(void* storage, Arguments&&... arguments) {
         if (!exceptions_enabled && storage == nullptr) return nullptr;
         using layout = object_layout<T>;
-        void* place = static_cast<std::byte*>(storage) + layout::offset;
+        void* start = static_cast<std::byte*>(storage) + layout::offset;
         T* object = detail::construct_at_or<T>(
-            place, [this, storage]() noexcept { deallocate(storage, layout::bytes); },
+            start, [this, storage]() noexcept { deallocate(storage, layout::bytes); },
             std::forward<Arguments>(arguments)...);
-        // Registered only now: what the constructor itself created in this arena is older, and is destroyed later.
+        // Registered after construction: objects that the constructor created here are older and are destroyed later.
         if constexpr (layout::needs_record) {
-            destructors_ = detail::record_object<T>(place, destructors_);
+            destructors_ = detail::record_object<T>(start, destructors_);
         }
         return object;
     }
@@ -455,13 +396,13 @@ private:
     std::span<T> construct_array(void* storage, std::size_t bytes, std::size_t count) {
         if (storage == nullptr) return {};
         using layout = array_layout<T>;
-        std::byte* place = static_cast<std::byte*>(storage) + layout::offset;
-        T* first = reinterpret_cast<T*>(place);
+        std::byte* start = static_cast<std::byte*>(storage) + layout::offset;
+        T* first = reinterpret_cast<T*>(start);
         construction_guard guard{*this, storage, bytes};
         std::uninitialized_value_construct_n(first, count);
         guard.succeeded();
         if constexpr (layout::needs_record) {
-            destructors_ = detail::record_array<T>(place, count, destructors_);
+            destructors_ = detail::record_array<T>(start, count, destructors_);
         }
         return {std::launder(first), count};
     }
@@ -471,7 +412,7 @@ private:
     }
 
     void destroy_down_to(const destructor_node* oldest) noexcept {
-        // A destructor may create objects here: they are registered on top and so destroyed in turn.
+        // Objects that a destructor creates here are registered on top, and destroyed next.
         while (destructors_ != oldest) {
             if (destructors_ == nullptr) [[unlikely]]
                 abort_on_void_mark();
@@ -481,7 +422,7 @@ private:
         }
     }
 
-    // Makes `next` the block that is allocated from, at `position`; the rest of it is unused and so poisoned.
+    // Makes `next` the current block, with `position` as bump pointer; the rest of it is unused and so poisoned.
     void enter(block* next, std::uintptr_t position) noexcept {
         current_ = next;
         if (next == nullptr) return;
@@ -490,7 +431,7 @@ private:
         poison(reinterpret_cast<void*>(position), end_ - position);
     }
 
-    // Takes the current block out of use, for reuse; its predecessor becomes the current one.
+    // Puts the current block into the spare list; its predecessor becomes the current one.
     void retire_current() noexcept {
         block* retired = current_;
         current_ = retired->previous;
@@ -509,7 +450,7 @@ private:
         }
     }
 
-    // The slow paths, out of line because they run once a block.
+    // The slow paths, out of line: they run once a block.
     [[gnu::noinline]] void* grow(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_grow(bytes, alignment)) return p;
         return fail(bytes, alignment);
@@ -518,7 +459,7 @@ private:
     [[gnu::noinline]] void* try_grow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || !fits_a_block(bytes, alignment)) return nullptr;
         if (void* p = allocate_in_next(bytes, alignment)) return p;
-        // What is kept for reuse must not be what a limit or an exhausted upstream lacks.
+        // Spare blocks must not be why a limit or an exhausted upstream refuses the request.
         return give_spares_back_for(block_bytes_for(bytes, alignment)) ? allocate_in_next(bytes, alignment) : nullptr;
     }
 
@@ -543,16 +484,16 @@ private:
         return bytes <= max_request / 2 && alignment <= max_request / 4;
     }
 
-    // Enough for the request wherever the block lies.
+    // Enough for the request at any address of the block.
     static constexpr std::size_t block_bytes_for(std::size_t bytes, std::size_t alignment) noexcept {
         return sizeof(block) + rounded(bytes) + (alignment > granule ? alignment - granule : 0);
     }
 
-    // A block of its own for a large request: it neither ends the current block nor makes later ones larger.
+    // A block of its own for a large request: it neither ends the current block nor makes later blocks larger.
     void* allocate_oversize(std::size_t needed, std::size_t bytes, std::size_t alignment) noexcept {
         block* own = detail::take(spare_oversize_, needed);
         if (own == nullptr) {
-            // The spare ones are too small: replacing one keeps their number at what was in use at once.
+            // All spare ones are too small. Replacing one keeps their number at the peak number in use.
             if (spare_oversize_ != nullptr) give_back(detail::take(spare_oversize_, 0));
             own = acquire(needed);
         }
@@ -563,7 +504,7 @@ private:
         return p;
     }
 
-    // Blocks double as they are taken, whatever was asked; one that is too small for the request is made large enough.
+    // Blocks double as they are taken, whatever the request; a block too small for it is made large enough.
     block* acquire_for_growth(std::size_t needed) noexcept {
         const std::size_t wanted = std::max(next_block_bytes_, needed);
         block* next = acquire(wanted);
@@ -583,8 +524,8 @@ private:
         return taken;
     }
 
-    // Gives what is kept for reuse back if a block of `needed` bytes may then be had: a request that cannot be served
-    // must not cost what others can still use.
+    // Gives spare blocks back if that may make room for a block of `needed` bytes. A request that cannot be served must
+    // not cost spare blocks that later requests can use.
     bool give_spares_back_for(std::size_t needed) noexcept {
         const std::size_t spare = detail::bytes_of(spare_) + detail::bytes_of(spare_oversize_);
         if (spare == 0 || needed > options_.limit_bytes) return false;
@@ -619,7 +560,7 @@ private:
         detail::trim(list, keeps, [this](block* each) { give_back(each); });
     }
 
-    // Out of line: an arena that ends within its initial block, as most inline ones do, has nothing to give back.
+    // Out of line: an arena that never left its initial block, as most inline ones, has nothing to give back.
     [[gnu::noinline]] void give_all_back() noexcept {
         const auto is_initial = [this](const block* each) { return each == initial_; };
         const auto none = [](const block*) { return false; };
@@ -630,7 +571,7 @@ private:
         assert(held_bytes_ == 0);
     }
 
-    // Nothing is in use when this runs. Out of line: only for policies that give blocks back.
+    // Runs when nothing is in use. Out of line: only for policies that give blocks back.
     [[gnu::noinline]] void trim_to(const reset_policy& policy) noexcept {
         if (current_ != initial_) detail::push(spare_, current_);
         current_ = initial_;
@@ -640,10 +581,10 @@ private:
             const block* largest = detail::largest_of(spare_);
             trim(spare_, [largest](const block* each) { return each == largest; });
         } else {
-            std::size_t left = policy.bytes;
-            trim(spare_, [&left](const block* each) {
-                if (each->bytes > left) return false;
-                left -= each->bytes;
+            std::size_t budget = policy.bytes;
+            trim(spare_, [&budget](const block* each) {
+                if (each->bytes > budget) return false;
+                budget -= each->bytes;
                 return true;
             });
         }
@@ -662,19 +603,19 @@ private:
         for (; innermost_ != down_to; innermost_ = innermost_->outer) innermost_->owner = nullptr;
     }
 
-    // The hot path touches position and end alone. They are not neighbours, or compilers set both by one store of 16
-    // bytes, and the processor then forwards the position from store to load slowly for hundreds of allocations.
+    // The hot path touches position and end only. They are not neighbours: compilers would set both by one 16-byte
+    // store, and store-to-load forwarding of the position would be slow for hundreds of allocations.
     std::uintptr_t position_ = 0;
     destructor_node* destructors_ = nullptr;
     std::uintptr_t end_ = 0;
-    block* current_ = nullptr;   // the newest block in use; older ones follow by `previous`
+    block* current_ = nullptr;   // newest block in use; older ones follow by `previous`
     block* oversize_ = nullptr;  // blocks in use of one large request each, newest first
     block* spare_ = nullptr;     // blocks kept for growth, oldest first
     block* spare_oversize_ = nullptr;
-    block* initial_ = nullptr;  // storage given at construction: never goes to upstream
+    block* initial_ = nullptr;  // storage given at construction, never given to upstream
     std::size_t held_bytes_ = 0;
     std::size_t next_block_bytes_ = arena_options{}.completed().first_block_bytes;
-    scope* innermost_ = nullptr;  // the scratch begun last
+    scope* innermost_ = nullptr;  // the newest live scratch
     arena_options options_ = arena_options{}.completed();
     resource_ref upstream_ = heap{};
 };

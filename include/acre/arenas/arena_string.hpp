@@ -8,7 +8,7 @@
 //     acre::arena_string path{level};
 //     for (std::string_view part : parts) path.append("/").append(part);
 //     open(path.c_str());
-//     std::string_view kept = path.leave();   // until the arena is reset
+//     std::string_view kept = path.detach();   // until the arena is reset
 #pragma once
 
 #include <acre/arenas/arena.hpp>
@@ -104,10 +104,10 @@ public:
     operator std::string_view() const noexcept { return view(); }
 
     /// The text, whose characters stay in the arena until it takes everything back; this string is empty then.
-    std::string_view leave() noexcept {
+    std::string_view detach() noexcept {
         shrink_to_fit();
         const std::string_view left = view();
-        characters_.leave();
+        characters_.detach();
         return left;
     }
 

@@ -229,7 +229,7 @@ public:
 
     /// The elements, which stay in the resource until it takes everything back; this vector is empty then. For types
     /// that nobody needs to destroy.
-    std::span<T> leave() noexcept {
+    std::span<T> detach() noexcept {
         static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these");
         const std::span<T> left{begin_, end_};
         begin_ = end_ = limit_ = nullptr;

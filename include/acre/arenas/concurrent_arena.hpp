@@ -25,27 +25,23 @@
 #pragma once
 
 #include <acre/arenas/arena.hpp>
-#include <acre/arenas/arena_options.hpp>
-#include <acre/arenas/reset_policy.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
+#include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/core/spin_lock.hpp>
 #include <acre/memory/heap.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <mutex>
 #include <new>
-#include <span>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -60,7 +56,7 @@ struct concurrent_arena_options {
 };
 
 /// Allocations of any size, by any thread, that die together.
-class concurrent_arena {
+class concurrent_arena : public detail::typed_calls<concurrent_arena> {
 public:
     static constexpr const char* name = "acre::concurrent_arena";
     using options_type = concurrent_arena_options;
@@ -98,6 +94,9 @@ public:
         return allocate_slow(bytes, alignment);
     }
 
+    using detail::typed_calls<concurrent_arena>::allocate;
+    using detail::typed_calls<concurrent_arena>::try_allocate;
+
     /// As allocate, but null when it cannot.
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         void* p;
@@ -119,25 +118,6 @@ public:
         void* storage = allocate(sizeof(T), alignof(T));
         if (!exceptions_enabled && storage == nullptr) return nullptr;
         return ::new (storage) T(std::forward<Arguments>(arguments)...);
-    }
-
-    /// Uninitialised storage for `count` objects of T, a type that needs no destructor. Throws as allocate.
-    template <class T>
-    std::span<T> allocate(std::size_t count) {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use acre::arena");
-        // What cannot be is refused as one request of all there is.
-        const std::size_t bytes = count > SIZE_MAX / sizeof(T) ? SIZE_MAX : count * sizeof(T);
-        auto* first = static_cast<T*>(allocate(bytes, alignof(T)));
-        return {first, first == nullptr ? 0 : count};
-    }
-
-    /// A copy of `text`, followed by a zero byte that is not part of the view. Throws as allocate.
-    std::string_view copy(std::string_view text) {
-        auto* place = static_cast<char*>(allocate(text.size() + 1, 1));
-        if (!exceptions_enabled && place == nullptr) return {};
-        if (!text.empty()) std::memcpy(place, text.data(), text.size());
-        place[text.size()] = '\0';
-        return {place, text.size()};
     }
 
     /// Takes all storage back, keeping what `policy` says. No thread may allocate meanwhile, and what was allocated

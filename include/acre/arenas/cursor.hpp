@@ -1,13 +1,12 @@
-// Bulk building in an arena: position and end of the current block in local variables, so that a loop that allocates
-// keeps them in registers instead of storing and loading them each time.
+// Bulk building in an arena: holds the bump pointer and the block's end in local variables, so that an allocating loop
+// keeps them in registers.
 //
-// Use it in a loop that allocates many small things and writes through pointers that might, for all the compiler knows,
-// point to the arena. Use the arena itself everywhere else. While a cursor lives its arena must not be used: to it, the
-// block is full. The end of a cursor whose arena was used aborts with a sentence, in every build.
+// Use it in a loop that allocates many small objects and writes through pointers which, for all the compiler knows, may
+// point to the arena. Use the arena itself everywhere else. Do not use the arena while a cursor lives: its block seems
+// full, and the cursor's destructor aborts with a sentence, in every build, if the arena was used.
 //
-// Cost: what the arena's allocate costs without loading and storing its position; a full block costs what it costs the
-// arena.
-// Keep it a local variable whose address nobody takes. Only types without a destructor. Not thread-safe.
+// Cost: that of the arena's allocate without loading and storing the bump pointer; a full block costs the same. Keep
+// the cursor a local variable whose address is never taken. Only trivially destructible types. Not thread-safe.
 //
 //     acre::cursor building{level};
 //     for (int i = 0; i < 1000; ++i) head = building.create<Node>(i, head);
@@ -28,18 +27,18 @@
 
 namespace acre {
 
-/// The front of an arena, borrowed; given back at its end.
+/// Borrows the bump pointer of an arena; the destructor gives it back.
 class cursor {
 public:
     static constexpr const char* name = "acre::cursor";
 
-    /// Borrows the front of `owner`, which must live longer. Takes no memory.
+    /// Borrows the bump pointer of `owner`, which must live longer. Takes no memory.
     [[gnu::always_inline]] explicit cursor(arena& owner) noexcept : owner_(&owner), at_(borrow(owner)) {}
 
     cursor(const cursor&) = delete;
     cursor& operator=(const cursor&) = delete;
 
-    /// The arena goes on behind what was allocated here.
+    /// The arena continues behind what was allocated here.
     [[gnu::always_inline]] ~cursor() { give_back(*owner_, at_); }
 
     /// Uninitialised storage of `bytes` bytes aligned to `alignment`. Throws as arena::allocate. Constant time but for
@@ -59,8 +58,7 @@ public:
         return taken(try_grow(*owner_, at_, bytes, alignment));
     }
 
-    /// A T, which needs no destructor, constructed from `arguments`. Throws as allocate, and what the constructor
-    /// throws.
+    /// A trivially destructible T constructed from `arguments`. Throws as allocate, and what the constructor throws.
     template <class T, class... Arguments>
     [[gnu::always_inline]] T* create(Arguments&&... arguments) {
         static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy it: use arena::create");
@@ -68,14 +66,14 @@ public:
         return detail::construct_at_or<T>(
             p,
             [this, p]() noexcept {
-                // What did not fit the block lies elsewhere, and stays with the arena.
+                // If it did not fit the block, it lies elsewhere and stays with the arena.
                 const auto start = reinterpret_cast<std::uintptr_t>(p);
                 if (start + arena::rounded(sizeof(T)) == at_.position) at_.position = start;
             },
             std::forward<Arguments>(arguments)...);
     }
 
-    /// Uninitialised storage for `count` objects of T, which need no destructor. Throws as allocate.
+    /// Uninitialised storage for `count` objects of a trivially destructible T. Throws as allocate.
     template <class T>
     [[gnu::always_inline]] std::span<T> allocate(std::size_t count) {
         static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use arena::create_array");
@@ -89,13 +87,13 @@ private:
         std::uintptr_t position;
         std::uintptr_t end;
     };
-    // What a request out of the hot path gave. By value: a cursor whose address went anywhere would lie in memory.
+    // The result of the slow path. Returned by value: passing the cursor's address would force it into memory.
     struct grown {
         void* p;
         front at;
     };
 
-    // What the arena sees meanwhile is a full block.
+    // Meanwhile the arena sees a full block.
     [[gnu::always_inline]] static front borrow(arena& owner) noexcept {
         return {std::exchange(owner.position_, owner.end_), owner.end_};
     }

@@ -1,8 +1,8 @@
-// An arena whose first bytes lie in the object itself: on the stack or static, no upstream call until they are used up.
+// An arena whose first bytes lie in the object itself, on the stack or static: no upstream call until they are used up.
 //
 // Use it where the usual amount is known and small: a request's scratch data, a parser's nodes. With acre::no_memory as
-// upstream it never grows. Costs, thread rules and interface are those of acre::arena; the end of one whose inline
-// bytes sufficed is three comparisons and the destructors due. `Bytes` includes 24 bytes of block header.
+// upstream it never grows. Interface, costs and thread rules are those of acre::arena. If the inline bytes sufficed,
+// the destructor is three comparisons plus the destructors due. `Bytes` includes 24 bytes of block header.
 //
 //     acre::inline_arena<4096> request;
 //     std::string_view key = request.copy(header);
@@ -34,12 +34,12 @@ public:
         : arena(std::span<std::byte>{detail::inline_block<Bytes>::inline_storage}, options, upstream) {}
 
     ~inline_arena() {
-        // The destructors due run while the storage still exists.
+        // The destructors due must run while the storage exists.
         end();
         unpoison(detail::inline_block<Bytes>::inline_storage, Bytes);
     }
 
-    /// Bytes that lie in the object and can be allocated before upstream is asked.
+    /// Bytes that can be allocated before the first upstream call.
     static constexpr std::size_t inline_bytes() noexcept { return Bytes - header_bytes; }
 };
 

@@ -1,13 +1,13 @@
-// Temporary storage for a function, without an arena handed down to it: a scratch of an arena of this thread, which is
-// none of those that the function was given to put its results in.
+// Temporary storage for a function that is passed no arena for it: a scratch of a thread-local arena that is not one of
+// the arenas for the function's results.
 //
-// Use it in functions that need room while they work. Pass every arena that results go to: a scratch of the same arena
-// would take the results with it at its end. Use acre::scratch where an arena is at hand that is nobody's result.
+// Use it in functions that need room while they work. Pass every arena that results go to: the end of a scratch of the
+// same arena would take the results back. Use acre::scratch where an arena is at hand that holds no results.
 //
-// Cost: a thread-local access and one comparison an arena passed in, then what acre::scratch costs. The arenas of a
-// thread hold what they grew to until the thread ends; release_thread_scratch() gives it back earlier. In destructors
-// of thread_local objects that end later than these arenas, each outermost scratch takes its memory anew. Each thread
-// has its own, so there is nothing to lock; do not pass the scratch to another thread.
+// Cost: a thread-local access and one comparison per arena passed, then what acre::scratch costs. A thread's arenas
+// keep their blocks until the thread ends or calls release_thread_scratch(). Destructors of thread_local objects may
+// run after that: there each outermost scratch takes memory anew. Nothing is locked, as each thread has its own arenas;
+// do not pass the scratch to another thread.
 //
 //     std::span<Step> find_path(acre::arena& results, const Map& map) {
 //         acre::scratch temp = acre::thread_scratch(results);
@@ -15,8 +15,8 @@
 //         ...
 //     }
 //
-// The idea of two arenas a thread, of which one is not the caller's, is from Ryan Fleury's and Odin's practice; that
-// results were put into the scratch by mistake is Odin's issue 5095.
+// The idea of two arenas a thread, one of which is not the caller's, is from Ryan Fleury's and Odin's practice. Odin's
+// issue 5095 is results that were put into the scratch by mistake.
 #pragma once
 
 #include <acre/arenas/arena.hpp>
@@ -28,7 +28,7 @@
 namespace acre {
 
 namespace detail {
-/// Arenas that each thread has.
+/// Arenas of each thread.
 inline constexpr std::size_t thread_arena_count = 4;
 
 struct thread_arena_set {
@@ -36,8 +36,7 @@ struct thread_arena_set {
     bool thread_ends = false;
 };
 
-/// Usable for as long as the thread runs: destructors of other thread_local objects may want a scratch after the memory
-/// was given back.
+/// Never destroyed: destructors of other thread_local objects may begin a scratch after the memory was given back.
 inline thread_arena_set& thread_arenas() noexcept {
     struct giver_back {
         thread_arena_set& of;
@@ -51,7 +50,7 @@ inline thread_arena_set& thread_arenas() noexcept {
     return *std::launder(reinterpret_cast<thread_arena_set*>(storage));
 }
 
-/// Begins a scratch of an arena of this thread.
+/// Begins a scratch of a thread-local arena.
 struct thread_scratch_access {
     static scratch begin(arena& of, bool thread_ends) noexcept { return scratch{of, thread_ends}; }
 };
@@ -64,7 +63,7 @@ inline const arena* arena_of(const scratch& conflict) noexcept {
 }
 }  // namespace detail
 
-/// A scratch of an arena of this thread that is none of `conflicts`: arenas or scratches, at most three.
+/// A scratch of a thread-local arena that is not among `conflicts`: arenas or scratches, at most three.
 template <class... Conflicts>
 [[nodiscard]] scratch thread_scratch(const Conflicts&... conflicts) noexcept {
     static_assert(sizeof...(Conflicts) < detail::thread_arena_count,
@@ -82,7 +81,7 @@ template <class... Conflicts>
     return detail::thread_scratch_access::begin(*chosen, own.thread_ends);
 }
 
-/// Gives the memory of this thread's arenas back to the heap. Scratches of them that still live are ended.
+/// Gives the memory of this thread's arenas back to the heap. Ends their live scratches.
 inline void release_thread_scratch() noexcept {
     for (arena& each : detail::thread_arenas().arenas) each.reset(release);
 }

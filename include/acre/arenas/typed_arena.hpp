@@ -24,11 +24,8 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
-#include <acre/core/detail/bump_slots.hpp>
 #include <acre/core/detail/construct.hpp>
-#include <acre/core/detail/locked_slots.hpp>
-#include <acre/core/detail/reused_slots.hpp>
-#include <acre/core/detail/shared_bump_slots.hpp>
+#include <acre/core/detail/slot_policies.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>

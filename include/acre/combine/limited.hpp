@@ -7,15 +7,15 @@
 // (allocate_one, class_new, new (chunks) T). Neither is what is freed between a mark and the rewind to it.
 //
 // Cost: about twelve instructions a call, no memory. Thread rules: for one thread at a time, even where R is for
-// several, since it counts without a lock; limited<synchronized<R>> is synchronized<limited<R>>
-// (acre/combine/synchronized.hpp). Concurrent pools have a limit of their own (.limit_bytes).
+// several, since it counts without a lock; for several threads write
+// synchronized<limited<R>> (acre/combine/synchronized.hpp). Concurrent pools have a limit of their own (.limit_bytes).
 //
 //     acre::limited<acre::multi_pool> plugin{{.limit_bytes = 64_MiB}};
 //     acre::limited<acre::resource_ref> part{{.limit_bytes = 1_MiB}, level};  // of a resource that others use too
 #pragma once
 
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/instrumented.hpp>
-#include <acre/core/detail/resource_types.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
@@ -34,7 +34,7 @@ struct limited_options {
 namespace detail {
 
 /// Counts what is live and refuses more than a limit.
-class limit_meter : public unwatched_work {
+class limit_meter {
 public:
     struct mark_type {
         std::size_t bytes;

@@ -18,7 +18,7 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
-#include <acre/core/detail/resource_types.hpp>
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>

@@ -1,14 +1,19 @@
 // Storage of yours (an array on the stack, a static array, a mapped file) as a resource: the upstream of arenas and
-// pools that must not touch the heap.
+// pools that must not touch the heap. inline_buffer has its storage in the object itself.
 //
-// Hands out ascending addresses; giving back the last allocation frees it, giving back any other is remembered only by
-// its count: when nothing is live, the whole buffer is free again. Use acre::arena directly for allocations that die
-// together; a buffer is for the few large blocks of an upstream. Cost: allocate and deallocate are constant time,
-// about ten instructions. Not thread-safe. The span must live longer than the buffer.
+// Use it for the few large blocks of an upstream; use acre::arena directly for allocations that die together. Addresses
+// ascend. Freeing the last allocation gives its room back at once; all other room comes back when nothing is live any
+// more.
+//
+// Cost: allocate and deallocate are constant time, about ten instructions. Not thread-safe. The span must live longer
+// than the buffer.
 //
 //     alignas(64) static std::byte storage[64_KiB];
 //     acre::buffer fixed{storage};
 //     acre::arena frame{fixed};
+//
+//     acre::inline_buffer<16_KiB> own;
+//     acre::object_pool<Particle> particles{own};
 #pragma once
 
 #include <acre/core/alignment.hpp>
@@ -22,7 +27,7 @@
 
 namespace acre {
 
-/// A span of bytes as a resource. Any power-of-two alignment that fits.
+/// A span of bytes as a resource. Honours any power-of-two alignment that fits.
 class buffer {
 public:
     static constexpr const char* name = "acre::buffer";
@@ -71,7 +76,7 @@ public:
         if (--live_ == 0) used_ = 0;
     }
 
-    /// Takes everything back at once.
+    /// Takes everything back.
     void reset() noexcept {
         used_ = 0;
         live_ = 0;
@@ -86,7 +91,7 @@ public:
     bool owns(const void* p) const noexcept { return reinterpret_cast<std::uintptr_t>(p) - start_ < bytes_; }
 
     /// Bytes that a buffer aligned to `alignment` needs for `count` allocations of `size` bytes each. SIZE_MAX when
-    /// there cannot be so many.
+    /// that overflows.
     static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
                                                 std::size_t alignment = default_alignment) noexcept {
         if (count == 0) return 0;
@@ -103,6 +108,27 @@ private:
     std::size_t live_ = 0;
 };
 
-static_assert(owning_resource<buffer> && resettable_resource<buffer>);
+namespace detail {
+/// Base that holds the bytes, so that they exist before the buffer that hands them out.
+template <std::size_t Bytes, std::size_t Alignment>
+struct inline_bytes {
+    alignas(Alignment) std::byte bytes_inside[Bytes];
+};
+}  // namespace detail
+
+/// A buffer of `Bytes` bytes, aligned to `Alignment`, inside the object.
+template <std::size_t Bytes, std::size_t Alignment = default_alignment>
+class inline_buffer : private detail::inline_bytes<Bytes, Alignment>, public buffer {
+public:
+    static_assert(Bytes > 0, "an inline_buffer needs at least one byte");
+    static_assert(is_alignment(Alignment), "the alignment of an inline_buffer is a power of two");
+
+    inline_buffer() noexcept : buffer(std::span<std::byte>{detail::inline_bytes<Bytes, Alignment>::bytes_inside}) {}
+
+    /// Bytes of the whole buffer.
+    static constexpr std::size_t capacity() noexcept { return Bytes; }
+};
+
+static_assert(owning_resource<buffer> && resettable_resource<buffer> && owning_resource<inline_buffer<64>>);
 
 }  // namespace acre

@@ -14,8 +14,8 @@
 //   .peak_busy_arenas  the most arenas in use at once, where R has busy_arenas()
 // The memory for these comes from an upstream of their own, acre::heap or what records_in names, never from R. When it
 // has none left, allocating goes on, and what could not be recorded is counted (unrecorded()).
-// Thread rules: those of R; the counters are not atomic. For several threads: synchronized<statistics<R>>, which
-// statistics<synchronized<R>> is as well (acre/combine/synchronized.hpp): its getters take the lock too.
+// Thread rules: those of R; the counters are not atomic. For several threads: synchronized<statistics<R>>
+// (acre/combine/synchronized.hpp), whose getters take the lock too.
 //
 //     acre::statistics<acre::object_pool<Bullet>> bullets;
 //     bullets.destroy(bullets.create(position, speed));
@@ -26,8 +26,8 @@
 //     watched.report_leaks(stderr);  // an address, 100 bytes
 #pragma once
 
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/instrumented.hpp>
-#include <acre/core/detail/resource_types.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
@@ -83,7 +83,7 @@ struct busy_peak {
 
 /// Records what R serves.
 template <class R, statistics_options Options>
-class statistics_meter : public unwatched_work {
+class statistics_meter {
     static_assert(Options.live_map || !Options.leak_report, "statistics_options: .leak_report needs .live_map");
     static_assert(
         !Options.peak_busy_arenas || requires(const R& r) { r.busy_arenas(); },

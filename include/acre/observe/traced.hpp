@@ -9,7 +9,7 @@
 // through a reference to the plain R, by an acre::scratch say, is not seen.
 //
 // Cost: one word; where nothing records, four to six instructions for a pair of calls by size; recorded, that of a
-// recorded malloc. Thread rules: those of R; traced<synchronized<R>> is synchronized<traced<R>>
+// recorded malloc. Thread rules: those of R; with a lock: synchronized<traced<R>>
 // (acre/combine/synchronized.hpp).
 //
 //     acre::traced<acre::arena> level;

@@ -25,7 +25,7 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
-#include <acre/core/detail/reused_slots.hpp>
+#include <acre/core/detail/slot_policies.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>

@@ -27,10 +27,10 @@
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/core/spin_lock.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/concurrent_pool_options.hpp>
 #include <acre/pools/detail/large_blocks.hpp>

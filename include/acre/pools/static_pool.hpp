@@ -25,7 +25,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
-#include <acre/core/detail/thread_exit.hpp>
+#include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>

@@ -11,8 +11,8 @@
 
 namespace acre::tool {
 
-class threads_in_turn : public acre::detail::lock_free_arenas<acre::detail::upstream_shared_arenas> {
-    using base = acre::detail::lock_free_arenas<acre::detail::upstream_shared_arenas>;
+class threads_in_turn : public acre::detail::lock_free_arenas<acre::detail::concurrent_multi_arena_storage> {
+    using base = acre::detail::lock_free_arenas<acre::detail::concurrent_multi_arena_storage>;
 
 public:
     explicit threads_in_turn(const acre::concurrent_multi_arena_options& options)
@@ -21,9 +21,9 @@ public:
 
     /// Null when it is refused.
     void* try_allocate(std::size_t bytes, std::size_t alignment, std::uint32_t thread) {
-        part* mine = part_of(thread);
+        thread_arena* mine = part_of(thread);
         void* p = nullptr;
-        if (mine != nullptr && is_ordinary(alignment) && place_in_open(*mine, bytes, p)) return p;
+        if (mine != nullptr && is_ordinary(alignment) && place_in_own(*mine, bytes, p)) return p;
         return place_slow(mine, bytes, alignment);
     }
 
@@ -34,15 +34,15 @@ public:
 
 private:
     struct thread_part {
-        part* its = nullptr;
+        thread_arena* its = nullptr;
         bool asked = false;
     };
 
     /// Null when enough other threads have one.
-    part* part_of(std::uint32_t thread) {
+    thread_arena* part_of(std::uint32_t thread) {
         if (thread >= parts_of_threads_.size()) parts_of_threads_.resize(thread + std::size_t{1});
         thread_part& of = parts_of_threads_[thread];
-        if (!of.asked) of = {join(), true};
+        if (!of.asked) of = {attach(), true};
         return of.its;
     }
 

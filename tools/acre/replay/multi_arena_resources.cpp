@@ -1,6 +1,4 @@
 #include <acre/arenas/concurrent_multi_arena.hpp>
-#include <acre/arenas/inline_concurrent_multi_arena.hpp>
-#include <acre/arenas/inline_multi_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/combine/fallback.hpp>
 #include <acre/combine/synchronized.hpp>

@@ -1,4 +1,4 @@
-// The blocks of an arena: each begins with its header, and lists of them are linked through it.
+// The blocks of an arena. Each begins with a header, which links lists of blocks.
 //
 // Used by acre::arena, not directly. Memory: 24 bytes a block. Cost: linear in the blocks looked at.
 #pragma once
@@ -11,8 +11,8 @@ namespace acre::detail {
 /// Header of a block.
 struct arena_block {
     arena_block* previous;
-    std::size_t bytes;      // of the block, this header included
-    std::uintptr_t filled;  // where the next allocation would have gone when the block stopped being the current one
+    std::size_t bytes;      // of the block, header included
+    std::uintptr_t filled;  // the bump pointer when the block stopped being the current one
 
     std::uintptr_t start() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + sizeof(arena_block); }
     std::uintptr_t end() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + bytes; }
@@ -24,14 +24,14 @@ inline void push(arena_block*& list, arena_block* added) noexcept {
     list = added;
 }
 
-/// Puts the blocks of `tail` behind those of `list`.
+/// Appends the blocks of `tail` to `list`.
 inline void append(arena_block*& list, arena_block* tail) noexcept {
     arena_block** link = &list;
     while (*link != nullptr) link = &(*link)->previous;
     *link = tail;
 }
 
-/// Takes the first block of at least `bytes` bytes out of `list`; null when there is none.
+/// Removes the first block of at least `bytes` bytes from `list`; null when there is none.
 inline arena_block* take(arena_block*& list, std::size_t bytes) noexcept {
     for (arena_block** link = &list; *link != nullptr; link = &(*link)->previous) {
         if ((*link)->bytes < bytes) continue;
@@ -42,7 +42,7 @@ inline arena_block* take(arena_block*& list, std::size_t bytes) noexcept {
     return nullptr;
 }
 
-/// Takes the blocks for which `keeps` is false out of `list`, each handed to `give_back`.
+/// Removes the blocks for which `keeps` is false from `list`, and passes each to `give_back`.
 template <class Predicate, class Function>
 void trim(arena_block*& list, Predicate keeps, Function give_back) noexcept {
     for (arena_block** link = &list; *link != nullptr;) {
@@ -63,7 +63,7 @@ inline std::size_t bytes_of(const arena_block* list) noexcept {
     return bytes;
 }
 
-/// The block of `list` with the most bytes, the first of them; null when there is none.
+/// The first of the largest blocks of `list`; null when it is empty.
 inline const arena_block* largest_of(const arena_block* list) noexcept {
     const arena_block* largest = list;
     for (; list != nullptr; list = list->previous) {
@@ -72,7 +72,7 @@ inline const arena_block* largest_of(const arena_block* list) noexcept {
     return largest;
 }
 
-/// True when `address` lies behind the header of a block of `list`.
+/// True when `address` lies in a block of `list`, behind the header.
 inline bool lies_in(const arena_block* list, std::uintptr_t address) noexcept {
     for (; list != nullptr; list = list->previous) {
         if (address >= list->start() && address < list->end()) return true;

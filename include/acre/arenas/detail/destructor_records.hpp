@@ -1,8 +1,8 @@
-// The records by which an arena knows what to destroy: each lies right in front of its object or array, in the same
-// allocation, and points to the record of what was made before.
+// Destructor records of an arena: each lies right in front of its object or array, in the same allocation, and links to
+// the record before it.
 //
-// Used by acre::arena, not directly. Memory: 16 bytes for an object, 24 for an array of any length, none for types that
-// need no destructor. Cost: two or three stores to make one.
+// Used by acre::arena, not directly. Memory: 16 bytes for an object, 24 for an array of any length, none for a
+// trivially destructible type. Cost: two or three stores.
 #pragma once
 
 #include <acre/core/alignment.hpp>
@@ -15,19 +15,19 @@
 
 namespace acre::detail {
 
-/// How to destroy one object or array, and what is to be destroyed after it.
+/// How to destroy one object or array, and the record of the one to destroy next.
 struct destructor_node {
     void (*destroy)(destructor_node*) noexcept;
     destructor_node* previous;
 };
 
-/// The same for an array, with its number of elements in front.
+/// The record of an array, with its number of elements in front.
 struct array_record {
     std::size_t count;
     destructor_node node;
 };
 
-/// Where a T and its record, if it needs one, lie in their allocation. Sizes in bytes.
+/// Layout in bytes of the allocation of a T and its record, if it needs one.
 template <class T>
 struct object_layout {
     static constexpr bool needs_record = !std::is_trivially_destructible_v<T>;
@@ -36,13 +36,13 @@ struct object_layout {
     static constexpr std::size_t bytes = offset + sizeof(T);
 };
 
-/// Where an array of T and its record, if it needs one, lie in their allocation. Sizes in bytes.
+/// Layout in bytes of the allocation of an array of T and its record, if it needs one.
 template <class T>
 struct array_layout {
     static constexpr bool needs_record = !std::is_trivially_destructible_v<T>;
     static constexpr std::size_t alignment = needs_record ? std::max(alignof(T), alignof(array_record)) : alignof(T);
     static constexpr std::size_t offset = needs_record ? align_up(sizeof(array_record), alignof(T)) : 0;
-    /// Of `count` elements and the record; empty when there cannot be so many.
+    /// Bytes of `count` elements and the record; empty when that overflows.
     static constexpr std::optional<std::size_t> bytes(std::size_t count) noexcept {
         const auto elements = array_bytes(count, sizeof(T));
         if (!elements || *elements > max_request - offset) return std::nullopt;
@@ -62,17 +62,17 @@ void destroy_array(destructor_node* node) noexcept {
     for (std::size_t i = record->count; i > 0; --i) std::destroy_at(first + i - 1);
 }
 
-/// Makes the record of the T at `place`, in front of it.
+/// Makes the record of the T at `object`, in front of it.
 template <class T>
-destructor_node* record_object(void* place, destructor_node* previous) noexcept {
-    return ::new (static_cast<std::byte*>(place) - sizeof(destructor_node))
+destructor_node* record_object(void* object, destructor_node* previous) noexcept {
+    return ::new (static_cast<std::byte*>(object) - sizeof(destructor_node))
         destructor_node{&destroy_object<T>, previous};
 }
 
-/// Makes the record of the `count` elements of T at `place`, in front of them.
+/// Makes the record of the `count` elements of T at `first`, in front of them.
 template <class T>
-destructor_node* record_array(void* place, std::size_t count, destructor_node* previous) noexcept {
-    auto* record = ::new (static_cast<std::byte*>(place) - sizeof(array_record))
+destructor_node* record_array(void* first, std::size_t count, destructor_node* previous) noexcept {
+    auto* record = ::new (static_cast<std::byte*>(first) - sizeof(array_record))
         array_record{count, destructor_node{&destroy_array<T>, previous}};
     return &record->node;
 }

@@ -1,57 +1,193 @@
-// The mechanism under acre::concurrent_multi_arena and acre::inline_concurrent_multi_arena: equal arenas, one of which
-// each thread has open for itself, and counts that any thread settles.
+// The mechanism under acre::concurrent_multi_arena and its inline form: equal arenas, one of which each thread has open
+// for itself, and refcounts that any thread settles.
 //
-// Use those, not this: they find what a thread has, which here is a parameter. A `Storage` says where the bytes lie and
-// how many arenas of how many bytes they are. `Atomic` is std::atomic; tests/model runs the same code with one that
-// tries all interleavings.
+// Use those, not this: they find the calling thread's thread_arena, which is a parameter here. A `Storage` says where
+// the bytes lie, and how many arenas of how many bytes there are. `Atomic` is std::atomic; tests/model runs the same
+// code with one that tries all interleavings.
 //
-// What holds, whatever the interleaving:
-//  - An arena is in the list of free ones, or open in one thread's part, or the shared one, or closed with allocations
-//  that
-//    live, or in the hands of the one thread that is about to make it one of these. Never two of them.
-//  - Its count is `bias - freed by others` while it is open, and then the allocations that live. Who takes it to zero,
-//  by a
-//    free or by closing it, puts the arena into the list: exactly one thread does.
-//  - A thread's part counts what it allocated in its open arena less what it freed there itself, so those frees need no
-//    atomic operation; the arena is empty when that equals what others freed.
-//  - No thread waits for another. What is tried again was undone by another thread's success.
+// Invariants, whatever the interleaving:
+//  - An arena is exactly one of: in the list of free ones, open in one thread_arena, the shared one, closed with live
+//    allocations, or held by the one thread that is about to make it one of these.
+//  - Its count is `bias - frees by others` while it is open, and the number of live allocations afterwards. Exactly one
+//    thread takes the count to zero, by a free or by closing the arena, and that thread lists the arena.
+//  - A thread_arena counts what its thread allocated there less what the thread freed there, so those frees need no
+//    atomic operation. The arena is empty when that equals the frees by others.
+//  - Lock-free: no thread waits for another; it retries only after another thread progressed.
 #pragma once
 
-#include <acre/arenas/detail/biased_refcount.hpp>
 #include <acre/arenas/detail/bump_arithmetic.hpp>
-#include <acre/arenas/detail/tagged_bump_pointer.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
 
 namespace acre::detail {
 
-/// What all threads know of one arena, on a cache line of its own.
+/// The refcount of an arena where one thread allocates and any thread frees. While the arena is open the count is
+/// biased so far above zero that frees alone never end it; closing subtracts the bias and adds the allocations. Cost:
+/// one atomic operation for a free, one to close. count_down() is for any thread, the rest for the arena's owner. After
+/// Choi, Shull and Torrellas, "Biased reference counting" (PACT 2018).
+template <template <class> class Atomic = std::atomic>
+class biased_refcount {
+public:
+    /// Opens it with no frees. Relaxed: nobody else knows the arena, and whoever frees in it got the pointer from this
+    /// thread.
+    void open() noexcept { count_.store(bias, std::memory_order_relaxed); }
+
+    /// Sets the count of a closed arena. Relaxed, as open().
+    void start_closed(std::int64_t live) noexcept { count_.store(live, std::memory_order_relaxed); }
+
+    /// One less; returns the count before. At 1 the arena becomes the caller's, empty; below 1 there was a double free.
+    /// Release: what this thread did with its allocation comes before the arena is reused. Acquire: the last free comes
+    /// after what all others did (their read-modify-writes are one release sequence).
+    std::int64_t count_down() noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel); }
+
+    /// Closes it after `live` allocations; returns how many of them are not freed. At 0 the arena becomes the caller's,
+    /// empty; below 0 there was a double free. Orders as in count_down().
+    std::int64_t close(std::int64_t live) noexcept {
+        return count_.fetch_sub(bias - live, std::memory_order_acq_rel) - (bias - live);
+    }
+
+    /// Frees since it was opened. Acquire: when all allocations are freed, the room is reused after their users' work.
+    std::int64_t freed() const noexcept { return bias - count_.load(std::memory_order_acquire); }
+
+    /// Live allocations of a closed arena; minus the frees by others of an open one. Relaxed: for queries only.
+    std::int64_t settled() const noexcept {
+        const std::int64_t count = count_.load(std::memory_order_relaxed);
+        return count > bias / 2 ? count - bias : count;
+    }
+
+private:
+    static constexpr std::int64_t bias = std::int64_t{1} << 62;
+
+    Atomic<std::int64_t> count_{0};
+};
+
+/// The bump pointer of the arena that threads without one of their own share: the arena's number, the bytes taken, the
+/// allocations made and a version, in one word that is replaced by compare-and-swap.
+///
+/// Allocations are counted up while an arena is here and never down, and the version says how often an arena was put
+/// here. So a state prepared for an empty arena cannot replace one in which something lives, unless both counts wrapped
+/// while one thread was stopped between its load and its exchange. The version has at least 16 bits. It and the
+/// allocations share what the arena's number and the bytes taken leave of 64: 20 and 28 for 64 arenas of 4 KiB.
+template <template <class> class Atomic = std::atomic>
+class tagged_bump_pointer {
+public:
+    /// The word, unpacked.
+    struct state {
+        std::size_t arena;          // its number, or none()
+        std::uint64_t allocations;  // made since it was put here, freed or not
+        std::size_t taken;          // bytes of it, a multiple of unit()
+        std::uint64_t version;
+    };
+
+    /// For `arenas` arenas of `arena_bytes` bytes; holds none at first.
+    tagged_bump_pointer(std::size_t arenas, std::size_t arena_bytes) noexcept : none_(arenas) {
+        const int without_arena = 64 - static_cast<int>(std::bit_width(arenas));
+        while (units_bits(arena_bytes / unit_) > max_units_bits(arenas)) unit_ *= 2;
+        taken_bits_ = units_bits(arena_bytes / unit_);
+        // An arena may be full of the smallest allocations.
+        const int spare = without_arena - 2 * taken_bits_ - min_version_bits;
+        allocations_bits_ = taken_bits_ + spare / 2;
+        version_bits_ = without_arena - taken_bits_ - allocations_bits_;
+        arena_shift_ = without_arena;
+        clear();
+    }
+
+    /// True when unit() is the granule of allocations: for 64 arenas below 16 MiB each, or one below 128 MiB.
+    static constexpr bool is_exact(std::size_t arenas, std::size_t arena_bytes) noexcept {
+        return units_bits(arena_bytes / default_alignment) <= max_units_bits(arenas);
+    }
+
+    /// Every allocation takes a multiple of this many bytes, a power of two.
+    std::size_t unit() const noexcept { return unit_; }
+    /// The number that stands for no arena.
+    std::size_t none() const noexcept { return none_; }
+    /// Allocations that can be counted before the arena must be replaced.
+    std::uint64_t max_allocations() const noexcept { return (std::uint64_t{1} << allocations_bits_) - 1; }
+
+    /// Acquire: the thread that put the arena here owned it, and read what its former users did. Exchanges in between
+    /// pass that on.
+    state load() const noexcept { return unpacked(word_.load(std::memory_order_acquire)); }
+
+    /// Replaces `seen` by `wanted`; false when another thread was first. Release: see load(). Acquire, as in load():
+    /// this is the final read of the word. Relaxed on failure: the thread loads again.
+    bool replace(const state& seen, const state& wanted) noexcept {
+        std::uint64_t expected = packed(seen);
+        return word_.compare_exchange_strong(expected, packed(wanted), std::memory_order_acq_rel,
+                                             std::memory_order_relaxed);
+    }
+    /// True while `seen` is the state. Relaxed: nothing is read because of it.
+    bool is_current(const state& seen) const noexcept { return word_.load(std::memory_order_relaxed) == packed(seen); }
+
+    /// True while this arena is here, for at least one arena; cheaper than load(). Relaxed: a caller that finds it
+    /// loads the state next.
+    bool holds(std::size_t arena) const noexcept {
+        return word_.load(std::memory_order_relaxed) >> arena_shift_ == arena;
+    }
+
+    /// Holds no arena. For a thread that owns all.
+    void clear() noexcept { word_.store(packed({none_, 0, 0, 0}), std::memory_order_relaxed); }
+
+private:
+    static constexpr int min_version_bits = 16;
+
+    static constexpr int units_bits(std::size_t units) noexcept { return static_cast<int>(std::bit_width(units + 1)); }
+    static constexpr int max_units_bits(std::size_t arenas) noexcept {
+        return (64 - static_cast<int>(std::bit_width(arenas)) - min_version_bits) / 2;
+    }
+
+    std::uint64_t packed(const state& from) const noexcept {
+        assert(from.allocations <= max_allocations() && (from.taken / unit_) >> taken_bits_ == 0);
+        std::uint64_t word = from.version & mask(version_bits_);
+        word = word << allocations_bits_ | from.allocations;
+        word = word << taken_bits_ | from.taken / unit_;
+        // With zero arenas there are no index bits; shifting by 64 would be undefined.
+        return arena_shift_ == 64 ? word : std::uint64_t{from.arena} << arena_shift_ | word;
+    }
+    state unpacked(std::uint64_t word) const noexcept {
+        return {arena_shift_ == 64 ? none_ : static_cast<std::size_t>(word >> arena_shift_),
+                word >> taken_bits_ & mask(allocations_bits_),
+                static_cast<std::size_t>(word & mask(taken_bits_)) * unit_,
+                word >> taken_bits_ >> allocations_bits_ & mask(version_bits_)};
+    }
+    static std::uint64_t mask(int bits) noexcept { return (std::uint64_t{1} << bits) - 1; }
+
+    std::size_t none_;
+    std::size_t unit_ = default_alignment;
+    int taken_bits_ = 0;
+    int allocations_bits_ = 0;
+    int version_bits_ = 0;
+    int arena_shift_ = 0;
+    Atomic<std::uint64_t> word_{0};
+};
+
+/// One arena, as all threads see it, on a cache line of its own.
 template <template <class> class Atomic = std::atomic>
 struct alignas(64) shared_arena_record {
     biased_refcount<Atomic> count;
     Atomic<std::uint32_t> link{0};  // to the next free one
 };
 
-/// What one thread has open, on a cache line of its own. Written by that thread alone, and atomic since others ask for
-/// it: relaxed, as it is numbers to look at.
+/// The arena that one thread has open, on a cache line of its own. Written by that thread alone; atomic and relaxed
+/// because other threads' queries read it.
 template <template <class> class Atomic = std::atomic>
 struct alignas(64) thread_arena {
-    /// An address that no offset of a pointer from it is small for.
+    /// Sentinel start: every p - nowhere exceeds any arena size.
     static constexpr std::uintptr_t nowhere = std::uintptr_t{1} << (8 * sizeof(std::uintptr_t) - 1);
 
     Atomic<std::uintptr_t> position{0};  // where the next allocation goes
     std::uintptr_t end = 0;
     std::uintptr_t start = nowhere;
-    Atomic<std::int64_t> live{0};  // allocated since it was opened, less what this thread freed
+    Atomic<std::int64_t> live{0};  // allocations since it was opened, less frees by this thread
     Atomic<std::uint32_t> arena{treiber_stack<Atomic>::none};
-    Atomic<std::uint32_t> link{0};  // to the next that no thread has
+    Atomic<std::uint32_t> link{0};  // to the next idle one
 
     bool is_open() const noexcept { return start != nowhere; }
 };
@@ -60,12 +196,11 @@ struct alignas(64) thread_arena {
 template <class Storage, template <class> class Atomic = std::atomic>
 class lock_free_arenas : protected Storage {
     using fit = bump_arithmetic<Storage::max_alignment>;
-    using place = typename tagged_bump_pointer<Atomic>::place;
+    using shared_state = typename tagged_bump_pointer<Atomic>::state;
 
 public:
-    using part = thread_arena<Atomic>;
-    /// Every size, an arena's as well, is rounded up to a multiple of this many bytes, so requests aligned to no more
-    /// need no padding.
+    using thread_arena = detail::thread_arena<Atomic>;
+    /// Sizes, also of arenas, are rounded up to a multiple of this, so requests aligned to no more need no padding.
     static constexpr std::size_t granule = fit::granule;
 
     lock_free_arenas(const lock_free_arenas&) = delete;
@@ -82,8 +217,8 @@ public:
     /// True when `p` points into the storage. Constant time.
     bool owns(const void* p) const noexcept { return offset_of(p) < capacity(); }
 
-    /// Number of allocations not yet taken back: exact while no other thread allocates or frees, else near it. Linear
-    /// in the arenas.
+    /// Number of live allocations: exact while no other thread allocates or frees, else approximate. Linear in the
+    /// arenas.
     std::size_t allocations() const noexcept {
         std::int64_t live = 0;
         for (std::size_t index = 0; index < this->arenas(); ++index) live += record(index).count.settled();
@@ -101,8 +236,8 @@ public:
         return busy;
     }
 
-    /// Bytes handed out, rounding and padding included; an arena that no thread has open any more counts whole. As
-    /// exact as allocations(). Linear in the arenas.
+    /// Bytes handed out, rounding and padding included; a closed arena counts whole. As exact as allocations(). Linear
+    /// in the arenas.
     std::size_t used() const noexcept {
         std::size_t bytes = 0;
         for (std::size_t index = 0; index < this->arenas(); ++index) {
@@ -114,22 +249,21 @@ public:
         return bytes;
     }
 
-    /// Arenas of `arena_bytes` bytes that hold `count` live allocations of `size` bytes aligned to `alignment`, all of
-    /// them allocated by one thread before the first is freed. SIZE_MAX when an arena cannot hold even one.
+    /// Arenas of `arena_bytes` bytes that hold `count` live allocations of `size` bytes aligned to `alignment`, if one
+    /// thread allocates all before the first is freed. SIZE_MAX when an arena cannot hold even one.
     static constexpr std::size_t required_arenas(std::size_t arena_bytes, std::size_t count, std::size_t size,
                                                  std::size_t alignment = default_alignment) noexcept {
         const std::size_t arenas = fit::required_arenas(arena_bytes, count, size, alignment);
-        // In the shared arena allocations take more where arenas are very large; so that one is not counted on.
+        // Very large arenas round allocations up further when they are the shared one: count one arena more.
         const bool exact =
             arenas == SIZE_MAX || tagged_bump_pointer<Atomic>::is_exact(arenas, align_up(arena_bytes, granule));
         return arenas + !exact;
     }
 
-    /// Takes everything back: all that was handed out is void. No other thread may use it meanwhile. Linear in the
-    /// arenas.
+    /// Takes everything back. No other thread may use it meanwhile. Linear in the arenas.
     void reset() noexcept {
         poison(this->bytes(), capacity());
-        for (std::size_t index = 0; index < this->part_count(); ++index) forget(this->parts()[index]);
+        for (std::size_t index = 0; index < this->max_thread_arenas(); ++index) forget(this->thread_arenas()[index]);
         list_arenas();
     }
 
@@ -139,77 +273,76 @@ protected:
         : Storage(storage...), shared_(this->arenas(), this->arena_bytes()) {
         poison(this->bytes(), capacity());
         list_arenas();
-        for (std::size_t index = this->part_count(); index > 0; --index) {
-            idle_parts_.push(part_links(), static_cast<std::uint32_t>(index - 1));
+        for (std::size_t index = this->max_thread_arenas(); index > 0; --index) {
+            idle_thread_arenas_.push(thread_arena_links(), static_cast<std::uint32_t>(index - 1));
         }
     }
     ~lock_free_arenas() = default;
 
-    /// A part for a thread, null when all are taken: then the thread allocates where all those do that have none.
-    part* join() noexcept {
-        const std::uint32_t index = idle_parts_.pop(part_links());
-        return index == treiber_stack<Atomic>::none ? nullptr : this->parts() + index;
+    /// A thread_arena for the calling thread; null when all are taken, and the thread then uses the shared arena.
+    thread_arena* attach() noexcept {
+        const std::uint32_t index = idle_thread_arenas_.pop(thread_arena_links());
+        return index == treiber_stack<Atomic>::none ? nullptr : this->thread_arenas() + index;
     }
-    /// The thread gives its part back.
-    void leave(part& left) noexcept {
-        if (left.is_open()) close(left);
-        idle_parts_.push(part_links(), static_cast<std::uint32_t>(&left - this->parts()));
+    /// Closes it, and lets another thread attach it.
+    void detach(thread_arena& detached) noexcept {
+        if (detached.is_open()) close(detached);
+        idle_thread_arenas_.push(thread_arena_links(), static_cast<std::uint32_t>(&detached - this->thread_arenas()));
     }
 
-    /// The hot path: sets `p` to `bytes` bytes, not none, aligned to `alignment`; false when the arena that `mine` has
-    /// open has no room, or something else is unusual.
-    [[gnu::always_inline]] static bool place_in_open(part& mine, std::size_t bytes, void*& p) noexcept {
-        const std::uintptr_t start = mine.position.load(std::memory_order_relaxed);
-        if (!fit::fits(bytes, mine.end - start)) [[unlikely]]
+    /// The hot path, for ordinary alignments: sets `p`. False when `own` has no room or no open arena, or for 0 bytes.
+    [[gnu::always_inline]] static bool place_in_own(thread_arena& own, std::size_t bytes, void*& p) noexcept {
+        const std::uintptr_t start = own.position.load(std::memory_order_relaxed);
+        if (!fit::fits(bytes, own.end - start)) [[unlikely]]
             return false;
-        mine.position.store(start + fit::rounded_one_or_more(bytes), std::memory_order_relaxed);
-        mine.live.store(mine.live.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        own.position.store(start + fit::rounded_one_or_more(bytes), std::memory_order_relaxed);
+        own.live.store(own.live.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         p = reinterpret_cast<void*>(start);
         unpoison(p, bytes);
         return true;
     }
     static constexpr bool is_ordinary(std::size_t alignment) noexcept { return fit::is_ordinary(alignment); }
 
-    /// Everything else: any bytes and alignment, a part or null. Null when it cannot.
-    void* place_slow(part* mine, std::size_t bytes, std::size_t alignment) noexcept {
+    /// Every other case: any bytes and alignment; `own` may be null. Null when it cannot.
+    void* place_slow(thread_arena* own, std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
         if (fit::worst_bytes(bytes, alignment, this->arena_bytes()) > this->arena_bytes()) return nullptr;
-        if (mine == nullptr) return place_in_shared(bytes, alignment);
+        if (own == nullptr) return place_in_shared(bytes, alignment);
         void* p = nullptr;
-        if (place_aligned(*mine, bytes, alignment, p)) return p;
-        if (mine->is_open() && begin_again_if_empty(*mine)) {
-            [[maybe_unused]] const bool fits = place_aligned(*mine, bytes, alignment, p);
+        if (place_aligned(*own, bytes, alignment, p)) return p;
+        if (own->is_open() && reuse_if_empty(*own)) {
+            [[maybe_unused]] const bool fits = place_aligned(*own, bytes, alignment, p);
             assert(fits);
             return p;
         }
         const std::uint32_t next = free_arenas_.pop(arena_links());
         if (next == treiber_stack<Atomic>::none) return place_in_shared(bytes, alignment);
-        return place_in_next(*mine, next, bytes, alignment);
+        return place_in_next(*own, next, bytes, alignment);
     }
 
-    /// Takes back what any thread allocated; null is a no-op. The hot path is the free of what the thread has in its
-    /// open arena, where null is not.
-    [[gnu::always_inline]] void give_back(part* mine, void* p, std::size_t bytes) noexcept {
-        if (mine == nullptr || reinterpret_cast<std::uintptr_t>(p) - mine->start >= this->arena_bytes()) [[unlikely]]
+    /// Takes back what any thread allocated; null is a no-op. The hot path is a free in the thread's own arena, which
+    /// does not contain null.
+    [[gnu::always_inline]] void give_back(thread_arena* own, void* p, std::size_t bytes) noexcept {
+        if (own == nullptr || reinterpret_cast<std::uintptr_t>(p) - own->start >= this->arena_bytes()) [[unlikely]]
             return give_back_slow(p, bytes);
-        const std::int64_t live = mine->live.load(std::memory_order_relaxed);
+        const std::int64_t live = own->live.load(std::memory_order_relaxed);
         if (live == 0 || is_freed(p, bytes)) [[unlikely]]
             abort_on_misuse(Storage::name, "double free", p);
         poison(p, bytes);
-        mine->live.store(live - 1, std::memory_order_relaxed);
-        if (live == 1) return mine->position.store(mine->start, std::memory_order_relaxed);
-        if (is_last(*mine, p, bytes))
-            mine->position.store(reinterpret_cast<std::uintptr_t>(p), std::memory_order_relaxed);
+        own->live.store(live - 1, std::memory_order_relaxed);
+        if (live == 1) return own->position.store(own->start, std::memory_order_relaxed);
+        if (is_last(*own, p, bytes))
+            own->position.store(reinterpret_cast<std::uintptr_t>(p), std::memory_order_relaxed);
     }
 
-    /// Makes an allocation longer or shorter where it is: possible for the last one in the thread's open arena while
-    /// that has room, and for any when it shrinks. False, and nothing changed, when it cannot.
-    bool resize(part* mine, void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    /// Resizes in place: possible for the last allocation in the thread's own arena while that has room, and for any
+    /// that shrinks. False, and nothing changed, when it cannot.
+    bool resize(thread_arena* own, void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         const auto start = reinterpret_cast<std::uintptr_t>(p);
-        if (mine == nullptr || start - mine->start >= this->arena_bytes() || !is_last(*mine, p, old_bytes))
+        if (own == nullptr || start - own->start >= this->arena_bytes() || !is_last(*own, p, old_bytes))
             return new_bytes <= old_bytes;
-        if (new_bytes > mine->end - start) return false;
-        mine->position.store(start + fit::rounded(new_bytes), std::memory_order_relaxed);
+        if (new_bytes > own->end - start) return false;
+        own->position.store(start + fit::rounded(new_bytes), std::memory_order_relaxed);
         if (new_bytes < old_bytes) poison(static_cast<std::byte*>(p) + new_bytes, old_bytes - new_bytes);
         unpoison(p, new_bytes);
         return true;
@@ -228,8 +361,10 @@ private:
         return
             [records = this->records()](std::uint32_t index) -> Atomic<std::uint32_t>& { return records[index].link; };
     }
-    auto part_links() const noexcept {
-        return [parts = this->parts()](std::uint32_t index) -> Atomic<std::uint32_t>& { return parts[index].link; };
+    auto thread_arena_links() const noexcept {
+        return [arenas = this->thread_arenas()](std::uint32_t index) -> Atomic<std::uint32_t>& {
+            return arenas[index].link;
+        };
     }
 
     std::size_t offset_of(const void* p) const noexcept {
@@ -239,87 +374,87 @@ private:
         return reinterpret_cast<std::uintptr_t>(this->bytes()) + index * this->arena_bytes();
     }
 
-    // Known in builds that poison alone, and not of no bytes.
+    // Only builds that poison know, and only of at least one byte.
     static bool is_freed(const void* p, std::size_t bytes) noexcept { return bytes != 0 && is_poisoned(p); }
 
-    static bool is_last(const part& mine, const void* p, std::size_t bytes) noexcept {
+    static bool is_last(const thread_arena& own, const void* p, std::size_t bytes) noexcept {
         return reinterpret_cast<std::uintptr_t>(p) + fit::rounded(bytes) ==
-               mine.position.load(std::memory_order_relaxed);
+               own.position.load(std::memory_order_relaxed);
     }
 
-    // As place_in_open, for every alignment, and for no bytes.
-    static bool place_aligned(part& mine, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
-        std::uintptr_t start = mine.position.load(std::memory_order_relaxed);
+    // As place_in_own, for every alignment, and for 0 bytes.
+    static bool place_aligned(thread_arena& own, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
+        std::uintptr_t start = own.position.load(std::memory_order_relaxed);
         const std::size_t padding = padding_to(start, alignment);
-        const std::size_t room = mine.end - start;
+        const std::size_t room = own.end - start;
         if (padding > room || !fit::fits(bytes + (bytes == 0), room - padding)) return false;
         start += padding;
-        mine.position.store(start + fit::rounded(bytes), std::memory_order_relaxed);
-        mine.live.store(mine.live.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        own.position.store(start + fit::rounded(bytes), std::memory_order_relaxed);
+        own.live.store(own.live.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         p = reinterpret_cast<void*>(start);
         unpoison(p, bytes);
         return true;
     }
 
-    // When others have freed all that is left in it, nobody else knows of the arena any more.
-    bool begin_again_if_empty(part& mine) noexcept {
-        auto& count = record(mine.arena.load(std::memory_order_relaxed)).count;
-        const std::int64_t left = mine.live.load(std::memory_order_relaxed) - count.freed();
-        if (left < 0) [[unlikely]]
-            abort_on_misuse(Storage::name, "double free", reinterpret_cast<void*>(mine.start));
-        if (left != 0) return false;
+    // When others have freed all that was live in it, no other thread knows the arena any more.
+    bool reuse_if_empty(thread_arena& own) noexcept {
+        auto& count = record(own.arena.load(std::memory_order_relaxed)).count;
+        const std::int64_t live_left = own.live.load(std::memory_order_relaxed) - count.freed();
+        if (live_left < 0) [[unlikely]]
+            abort_on_misuse(Storage::name, "double free", reinterpret_cast<void*>(own.start));
+        if (live_left != 0) return false;
         count.open();
-        mine.live.store(0, std::memory_order_relaxed);
-        mine.position.store(mine.start, std::memory_order_relaxed);
+        own.live.store(0, std::memory_order_relaxed);
+        own.position.store(own.start, std::memory_order_relaxed);
         return true;
     }
 
-    // The first allocation in an arena that is this thread's alone; of it and the one that is open, the one with more
-    // room left is open from then on.
-    void* place_in_next(part& mine, std::uint32_t next, std::size_t bytes, std::size_t alignment) noexcept {
+    // The first allocation in arena `next`, which this thread owns. Of it and the open one, the one with more room left
+    // stays open.
+    void* place_in_next(thread_arena& own, std::uint32_t next, std::size_t bytes, std::size_t alignment) noexcept {
         const std::uintptr_t start = align_up(start_of(next), alignment);
         const std::uintptr_t end = start_of(next) + this->arena_bytes();
         const std::uintptr_t position = start + fit::rounded(bytes);
-        if (mine.is_open() && end - position < mine.end - mine.position.load(std::memory_order_relaxed)) {
+        if (own.is_open() && end - position < own.end - own.position.load(std::memory_order_relaxed)) {
             record(next).count.start_closed(1);
         } else {
-            if (mine.is_open()) close(mine);
+            if (own.is_open()) close(own);
             record(next).count.open();
-            open(mine, next, position);
+            open(own, next, position);
         }
         unpoison(reinterpret_cast<void*>(start), bytes);
         return reinterpret_cast<void*>(start);
     }
 
     // With one allocation, which ends at `position`.
-    void open(part& mine, std::uint32_t index, std::uintptr_t position) noexcept {
-        mine.start = start_of(index);
-        mine.end = mine.start + this->arena_bytes();
-        mine.position.store(position, std::memory_order_relaxed);
-        mine.live.store(1, std::memory_order_relaxed);
-        mine.arena.store(index, std::memory_order_relaxed);
+    void open(thread_arena& own, std::uint32_t index, std::uintptr_t position) noexcept {
+        own.start = start_of(index);
+        own.end = own.start + this->arena_bytes();
+        own.position.store(position, std::memory_order_relaxed);
+        own.live.store(1, std::memory_order_relaxed);
+        own.arena.store(index, std::memory_order_relaxed);
     }
 
-    void close(part& mine) noexcept {
-        const std::uint32_t index = mine.arena.load(std::memory_order_relaxed);
-        const std::int64_t live = mine.live.load(std::memory_order_relaxed);
-        forget(mine);
+    void close(thread_arena& own) noexcept {
+        const std::uint32_t index = own.arena.load(std::memory_order_relaxed);
+        const std::int64_t live = own.live.load(std::memory_order_relaxed);
+        forget(own);
         close(index, live);
     }
     void close(std::size_t index, std::int64_t live) noexcept {
-        const std::int64_t left = record(index).count.close(live);
-        if (left < 0) abort_on_misuse(Storage::name, "double free", reinterpret_cast<void*>(start_of(index)));
-        if (left == 0) free_arenas_.push(arena_links(), static_cast<std::uint32_t>(index));
+        const std::int64_t live_left = record(index).count.close(live);
+        if (live_left < 0) abort_on_misuse(Storage::name, "double free", reinterpret_cast<void*>(start_of(index)));
+        if (live_left == 0) free_arenas_.push(arena_links(), static_cast<std::uint32_t>(index));
     }
-    static void forget(part& mine) noexcept {
-        mine.position.store(0, std::memory_order_relaxed);
-        mine.end = 0;
-        mine.start = part::nowhere;
-        mine.live.store(0, std::memory_order_relaxed);
-        mine.arena.store(treiber_stack<Atomic>::none, std::memory_order_relaxed);
+    static void forget(thread_arena& own) noexcept {
+        own.position.store(0, std::memory_order_relaxed);
+        own.end = 0;
+        own.start = thread_arena::nowhere;
+        own.live.store(0, std::memory_order_relaxed);
+        own.arena.store(treiber_stack<Atomic>::none, std::memory_order_relaxed);
     }
 
-    // Out of line: one atomic operation, and the arena is listed by the one that frees the last.
+    // Out of line: one atomic operation. The thread that frees the last allocation lists the arena.
     [[gnu::noinline]] void give_back_slow(void* p, std::size_t bytes) noexcept {
         if (p == nullptr) return;
         const std::size_t offset = offset_of(p);
@@ -337,13 +472,12 @@ private:
         if (before == 1) free_arenas_.push(arena_links(), static_cast<std::uint32_t>(index));
     }
 
-    // Where threads allocate that have no arena open, since there are too few. Tried again only when another thread
-    // changed the place meanwhile.
+    // For threads without an arena of their own. Lock-free: retries only after another thread changed the state.
     void* place_in_shared(std::size_t bytes, std::size_t alignment) noexcept {
         for (;;) {
-            const place seen = shared_.look();
+            const shared_state seen = shared_.load();
             void* p = nullptr;
-            const place wanted = after(seen, bytes, alignment, p);
+            const shared_state wanted = after_allocation(seen, bytes, alignment, p);
             if (p != nullptr) {
                 if (!shared_.replace(seen, wanted)) continue;
                 unpoison(p, bytes);
@@ -351,7 +485,7 @@ private:
             }
             const bool empty = is_shared_empty(seen);
             if (empty && seen.taken != 0) {
-                begin_shared_again(seen);
+                reuse_shared(seen);
                 continue;
             }
             const std::uint32_t next = free_arenas_.pop(arena_links());
@@ -359,19 +493,19 @@ private:
                 p = place_in_next_shared(seen, next, bytes, alignment);
                 if (p != nullptr) return p;
             } else if (empty) {
-                close_shared(seen, {shared_.none(), 0, 0, seen.put + 1});
-            } else if (shared_.is_still(seen)) {
+                close_shared(seen, {shared_.none(), 0, 0, seen.version + 1});
+            } else if (shared_.is_current(seen)) {
                 return nullptr;
             }
         }
     }
 
-    // Null, and the arena free as before, when another thread was first.
-    void* place_in_next_shared(const place& seen, std::uint32_t next, std::size_t bytes,
+    // Null, and arena `next` free again, when another thread was first.
+    void* place_in_next_shared(const shared_state& seen, std::uint32_t next, std::size_t bytes,
                                std::size_t alignment) noexcept {
         record(next).count.open();
         void* p = nullptr;
-        const place wanted = after({next, 0, 0, seen.put + 1}, bytes, alignment, p);
+        const shared_state wanted = after_allocation({next, 0, 0, seen.version + 1}, bytes, alignment, p);
         if (!close_shared(seen, wanted)) {
             record(next).count.start_closed(0);
             free_arenas_.push(arena_links(), next);
@@ -381,38 +515,38 @@ private:
         return p;
     }
 
-    bool is_shared_empty(const place& seen) const noexcept {
+    bool is_shared_empty(const shared_state& seen) const noexcept {
         if (seen.arena == shared_.none()) return false;
-        const std::int64_t left = static_cast<std::int64_t>(seen.allocations) - record(seen.arena).count.freed();
-        // An arena that is no longer there may be open anew, or closed.
-        if (left < 0 && shared_.is_still(seen)) [[unlikely]]
+        const std::int64_t live_left = static_cast<std::int64_t>(seen.allocations) - record(seen.arena).count.freed();
+        // If the state is no longer current, the arena may be open elsewhere or closed.
+        if (live_left < 0 && shared_.is_current(seen)) [[unlikely]]
             abort_on_misuse(Storage::name, "double free", reinterpret_cast<void*>(start_of(seen.arena)));
-        return left == 0;
+        return live_left == 0;
     }
 
-    // Out of line: threads have arenas of their own. The last allocation of the shared arena comes back at once. It is
-    // counted on, so this never brings a place back that another thread has prepared an exchange for.
+    // Out of line: most threads have arenas of their own. The last allocation of the shared arena comes back at once.
+    // `allocations` is not lowered, so no earlier state comes back that another thread has prepared an exchange for.
     [[gnu::noinline]] void give_back_to_shared(std::size_t index, std::size_t first, std::size_t bytes) noexcept {
-        const place seen = shared_.look();
+        const shared_state seen = shared_.load();
         if (seen.arena != index || align_up(first + fit::rounded(bytes), shared_.unit()) != seen.taken) return;
-        (void)shared_.replace(seen, {seen.arena, seen.allocations, align_up(first, shared_.unit()), seen.put});
+        (void)shared_.replace(seen, {seen.arena, seen.allocations, align_up(first, shared_.unit()), seen.version});
     }
 
-    // All that was allocated was freed, and what is allocated is counted on: so no exchange that was prepared before
-    // this one can follow it.
-    void begin_shared_again(const place& seen) noexcept {
-        (void)shared_.replace(seen, {seen.arena, seen.allocations, 0, seen.put});
+    // Everything in it was freed. `allocations` is not lowered, so an exchange prepared before this one fails.
+    void reuse_shared(const shared_state& seen) noexcept {
+        (void)shared_.replace(seen, {seen.arena, seen.allocations, 0, seen.version});
     }
 
-    // Puts another arena, or none, in the place of `seen`; false when that is no longer there.
-    bool close_shared(const place& seen, const place& wanted) noexcept {
+    // Replaces the shared arena by another or none; false when `seen` is no longer current.
+    bool close_shared(const shared_state& seen, const shared_state& wanted) noexcept {
         if (!shared_.replace(seen, wanted)) return false;
         if (seen.arena != shared_.none()) close(seen.arena, static_cast<std::int64_t>(seen.allocations));
         return true;
     }
 
-    // The place after one more allocation, and that in `p`; null when it does not fit.
-    place after(const place& before, std::size_t bytes, std::size_t alignment, void*& p) const noexcept {
+    // The state after one more allocation, which `p` points to; null when it does not fit.
+    shared_state after_allocation(const shared_state& before, std::size_t bytes, std::size_t alignment,
+                                  void*& p) const noexcept {
         if (before.arena == shared_.none() || before.allocations == shared_.max_allocations()) return before;
         const std::uintptr_t arena = start_of(before.arena);
         const std::size_t first = align_up(arena + before.taken, alignment) - arena;
@@ -420,21 +554,21 @@ private:
             return before;
         p = reinterpret_cast<void*>(arena + first);
         return {before.arena, before.allocations + 1, align_up(first + fit::rounded(bytes), shared_.unit()),
-                before.put};
+                before.version};
     }
 
-    // `visit(arena, allocations, bytes)` for each that is open.
+    // Calls `visit(arena, allocations, bytes)` for each open arena.
     template <class Visit>
     void for_each_open(Visit visit) const noexcept {
-        for (std::size_t index = 0; index < this->part_count(); ++index) {
-            const part& each = this->parts()[index];
+        for (std::size_t index = 0; index < this->max_thread_arenas(); ++index) {
+            const thread_arena& each = this->thread_arenas()[index];
             const std::uint32_t arena = each.arena.load(std::memory_order_relaxed);
             if (arena == treiber_stack<Atomic>::none) continue;
-            // Beside the thread that has it the position may be one of another arena.
+            // While its thread works, the position may already be that of another arena.
             visit(arena, each.live.load(std::memory_order_relaxed),
                   within(each.position.load(std::memory_order_relaxed) - start_of(arena)));
         }
-        const place seen = shared_.look();
+        const shared_state seen = shared_.load();
         if (seen.arena != shared_.none())
             visit(seen.arena, static_cast<std::int64_t>(seen.allocations), within(seen.taken));
     }
@@ -447,20 +581,20 @@ private:
             record(index - 1).count.start_closed(0);
             free_arenas_.push(arena_links(), static_cast<std::uint32_t>(index - 1));
         }
-        // There from the start, so that no thread finds none while another one is about to put the only one there.
+        // Shared from the start, so that no thread finds none while another is about to share the only arena.
         if (this->arenas() != 0) share(free_arenas_.pop(arena_links()));
     }
 
     void share(std::size_t index) noexcept {
         record(index).count.open();
-        [[maybe_unused]] const bool alone = shared_.replace(shared_.look(), {index, 0, 0, 0});
+        [[maybe_unused]] const bool alone = shared_.replace(shared_.load(), {index, 0, 0, 0});
         assert(alone);
     }
 
-    // Each changes with every arena that a thread takes, so each has a cache line.
+    // Each changes with every arena that a thread takes, so each has a cache line of its own.
     alignas(64) treiber_stack<Atomic> free_arenas_;
     alignas(64) tagged_bump_pointer<Atomic> shared_;
-    alignas(64) treiber_stack<Atomic> idle_parts_;
+    alignas(64) treiber_stack<Atomic> idle_thread_arenas_;
 };
 
 }  // namespace acre::detail

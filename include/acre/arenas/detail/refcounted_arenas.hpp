@@ -15,7 +15,6 @@
 #pragma once
 
 #include <acre/arenas/detail/bump_arithmetic.hpp>
-#include <acre/arenas/multi_arena_options.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/sanitizer.hpp>
@@ -59,21 +58,21 @@ public:
     /// Constant time, but for a request that takes a run of arenas.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (!fit::is_ordinary(alignment)) [[unlikely]]
-            return allocate_aligned(bytes, alignment);
+            return place_aligned<true>(bytes, alignment);
         void* p;
         if (place_in_active(bytes, p)) [[likely]]
             return p;
-        return allocate_in_next(bytes);
+        return place_in_next<true>(bytes);
     }
 
     /// As allocate, but null when it cannot.
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         if (!fit::is_ordinary(alignment)) [[unlikely]]
-            return try_allocate_aligned(bytes, alignment);
+            return place_aligned<false>(bytes, alignment);
         void* p;
         if (place_in_active(bytes, p)) [[likely]]
             return p;
-        return try_allocate_in_next(bytes);
+        return place_in_next<false>(bytes);
     }
 
     /// Takes storage back; null is a no-op. Constant time. Aborts with a sentence on a pointer that is not of this and
@@ -248,69 +247,54 @@ private:
         return popped;
     }
 
-    // Out of line: once an arena. Here the request fits an arena and none is kept open; all else is looked at in full
-    // by the rare functions.
-    [[gnu::noinline]] void* allocate_in_next(std::size_t bytes) {
-        if (void* p = place_in_next(bytes)) [[likely]]
-            return p;
-        return allocate_slow(bytes, granule);
-    }
-    [[gnu::noinline]] void* try_allocate_in_next(std::size_t bytes) noexcept {
-        if (void* p = place_in_next(bytes)) [[likely]]
-            return p;
-        return try_allocate_slow(bytes, granule);
+    // Out of line: runs once an arena. `alignment` is ordinary and the active arena is full, or `alignment` is not
+    // ordinary and the active arena has been tried.
+    template <bool Throws>
+    [[gnu::noinline]] void* place_in_next(std::size_t bytes) {
+        return place_in_next<Throws>(bytes, granule, 0);
     }
 
-    // Out of line: for what few requests ask.
-    [[gnu::noinline]] void* allocate_aligned(std::size_t bytes, std::size_t alignment) {
-        if (void* p = place_aligned(bytes, alignment)) [[likely]]
-            return p;
-        return allocate_slow(bytes, alignment);
-    }
-    [[gnu::noinline]] void* try_allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept {
-        if (void* p = place_aligned(bytes, alignment)) [[likely]]
-            return p;
-        return try_allocate_slow(bytes, alignment);
-    }
-    [[gnu::always_inline]] void* place_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+    // Out of line: few requests have such alignments.
+    template <bool Throws>
+    [[gnu::noinline]] void* place_aligned(std::size_t bytes, std::size_t alignment) {
         if (!is_alignment(alignment)) [[unlikely]]
-            return nullptr;
+            return place_slow<Throws>(bytes, alignment);
         void* p;
         if (active_ != nullptr && place(*active_, bytes, alignment, p)) return p;
-        return place_in_next(bytes, alignment, fit::worst_padding(alignment, this->base_alignment()));
+        return place_in_next<Throws>(bytes, alignment, fit::worst_padding(alignment, this->base_alignment()));
     }
 
-    // Null where this is not the usual case that the request fits an arena, one is left, and none is kept open.
-    [[gnu::always_inline]] void* place_in_next(std::size_t bytes, std::size_t alignment = granule,
-                                               std::size_t skipped = 0) noexcept {
-        const std::size_t most = this->fast_path_max_bytes();
-        if (skipped > most || !fit::fits(bytes, most - skipped)) [[unlikely]]
-            return nullptr;
-        arena_record* next = next_empty();
-        return next == nullptr ? nullptr : place_first(*next, bytes, alignment);
-    }
-
-    // The arena in use is not empty, or it would have served the request; of it and the next, the one with more room
-    // left is used on.
-    [[gnu::always_inline]] void* place_first(arena_record& next, std::size_t bytes, std::size_t alignment) noexcept {
+    // The usual case: the request with `skipped` bytes of padding fits an arena, one is empty, and none is kept open.
+    // The active arena was not empty, or it would have served the request; of the two, the one with more room left
+    // becomes the active one.
+    template <bool Throws>
+    [[gnu::always_inline]] void* place_in_next(std::size_t bytes, std::size_t alignment, std::size_t skipped) {
+        const std::size_t room_at_most = this->fast_path_max_bytes();
+        if (skipped > room_at_most || !fit::fits(bytes, room_at_most - skipped)) [[unlikely]]
+            return place_slow<Throws>(bytes, alignment);
+        arena_record* const next = next_empty();
+        if (next == nullptr) [[unlikely]]
+            return place_slow<Throws>(bytes, alignment);
         // Arenas begin at multiples of the granule.
-        const std::uintptr_t start = alignment <= granule ? next.position : align_up(next.position, alignment);
-        next.position = start + fit::rounded_one_or_more(bytes);
-        next.live = 1;
-        next.link = arena_record::taken;
+        const std::uintptr_t start = alignment <= granule ? next->position : align_up(next->position, alignment);
+        next->position = start + fit::rounded_one_or_more(bytes);
+        next->live = 1;
+        next->link = arena_record::taken;
         ++taken_;
-        if (active_ == nullptr || room(next) >= room(*active_)) active_ = &next;
+        if (active_ == nullptr || room(*next) >= room(*active_)) active_ = next;
         unpoison(reinterpret_cast<void*>(start), bytes);
         return reinterpret_cast<void*>(start);
     }
 
-    // Out of line: for what is larger than an arena or cannot be served, and where several arenas are kept open.
-    [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
-        if (void* p = try_allocate_slow(bytes, alignment)) return p;
-        return fail(bytes, alignment);
+    // Out of line: every other case.
+    template <bool Throws>
+    [[gnu::noinline]] void* place_slow(std::size_t bytes, std::size_t alignment) {
+        void* const p = place_anywhere(bytes, alignment);
+        return p != nullptr || !Throws ? p : fail(bytes, alignment);
     }
 
-    [[gnu::noinline]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    // Null where it cannot.
+    void* place_anywhere(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
         if (fit::worst_bytes(bytes, alignment, this->arena_bytes()) > this->arena_bytes())
             return allocate_run(bytes, alignment);
@@ -389,8 +373,7 @@ private:
     // Runs: linear in the number of arenas, so nothing of theirs is kept between calls.
     void* allocate_run(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t count = run_of(bytes);
-        if (this->large() == large_requests::refuse || count > this->arenas() || count < 2 ||
-            alignment > this->base_alignment()) {
+        if (!this->takes_runs() || count > this->arenas() || count < 2 || alignment > this->base_alignment()) {
             refusals_.largest_bytes =
                 std::max(refusals_.largest_bytes, fit::worst_bytes(bytes, alignment, this->arena_bytes()));
             return nullptr;
@@ -492,7 +475,7 @@ private:
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
         if (!is_alignment(alignment)) return raise(bad_alignment{Storage::name, alignment});
         const std::size_t worst = fit::worst_bytes(bytes, alignment, this->arena_bytes());
-        const std::size_t most = this->large() == large_requests::take_run ? capacity() : this->arena_bytes();
+        const std::size_t most = this->takes_runs() ? capacity() : this->arena_bytes();
         if (worst > most) return raise(request_too_large{Storage::name, worst, most});
         if (worst > this->arena_bytes() && alignment > this->base_alignment()) {
             return raise(bad_alignment{Storage::name, alignment});

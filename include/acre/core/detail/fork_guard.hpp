@@ -10,7 +10,7 @@
 // another thread made the first concurrent resource of the program at the very moment of the fork.
 #pragma once
 
-#include <acre/core/spin_lock.hpp>
+#include <acre/core/locks.hpp>
 #include <atomic>
 #include <mutex>
 

@@ -1,26 +1,24 @@
 // An R whose every allocation and release passes a meter: what acre::statistics, acre::limited and acre::traced have in
-// common. It keeps R's interface, whether storage comes and goes by size (allocate/deallocate), by object
-// (create/destroy), by text (copy, format) or all at once (reset, rewind, release). Used by those, not directly.
+// common. It derives from R and keeps R's interface (acre/core/detail/forwarding.hpp). Used by those, not directly.
 //
 // What the meter has (all noexcept, inline):
-//   bool reserve(bytes)           before a request: false refuses it
-//   void refuse(bytes)            the only one that may throw: says why reserve() said no
-//   void served(r, p, bytes, alignment)   the request was served from r
-//   void failed(bytes)            the request was reserved and not served
-//   void freed(p, bytes)          before storage goes back
-//   void unreserve(bytes), resized(p, old_bytes, new_bytes)   growing in place failed, or went well
-//   void all_freed(), mark(), rewind(mark)                    all at once
-//   is_watching(), working(), pausing()   whether it does, and objects that live while R works to serve a request, and
-//   while within that the program's
-//                                 own constructors run; or, as base, unwatched_work
+//   bool reserve(bytes)                      before a request: false refuses it
+//   void refuse(bytes)                       says why reserve() refused; the only member that may throw
+//   void served(r, p, bytes, alignment)      R served the request
+//   void failed(bytes)                       the request was reserved, and R refused it or threw
+//   void freed(p, bytes)                     before storage goes back
+//   void unreserve(bytes), resized(p, old_bytes, new_bytes)   R refused to resize in place, or did it
+//   void all_freed(), mark(), rewind(mark)   everything goes back at once, or down to a mark
+// A meter that has to tell R's own upstream calls from the program's has three static members more:
+//   bool is_watching()      whether hooks are on; while they are off, calls go straight to R
+//   working(), pausing()    guards held while R serves a call, and while a constructor of the program runs within
+//
+// Cost: that of R and of the meter. Thread rules: those of the meter.
 #pragma once
 
-#include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
-#include <acre/core/detail/format_text.hpp>
-#include <acre/core/detail/resource_types.hpp>
+#include <acre/core/detail/forwarding.hpp>
 #include <acre/core/resource.hpp>
-#include <cstdarg>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -30,17 +28,18 @@
 
 namespace acre::detail {
 
-/// Base of a meter that does not mind when R works and when the program's constructors do.
-struct unwatched_work {};
-
 template <class Meter>
-concept watches_work = !std::is_base_of_v<unwatched_work, Meter>;
+concept has_work_guards = requires {
+    Meter::is_watching();
+    Meter::working();
+    Meter::pausing();
+};
 
-/// Constructs a T where R has put it, while the meter looks away from R's work. Of T's size and alignment.
+/// A T whose constructor runs while `Meter` is paused. Of T's size and alignment.
 template <class Meter, class T>
-struct made_outside {
+struct constructed_paused {
     template <class... Arguments>
-    explicit made_outside(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>)
+    explicit constructed_paused(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>)
         : object(make(std::forward<Arguments>(arguments)...)) {}
 
     T object;
@@ -49,278 +48,67 @@ private:
     template <class... Arguments>
     static T make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
         if (!Meter::is_watching()) return T(std::forward<Arguments>(arguments)...);
-        const auto outside = Meter::pausing();
+        const auto pause = Meter::pausing();
         return T(std::forward<Arguments>(arguments)...);
     }
 };
 
 /// An R that tells `Meter` what is asked of it.
 template <resource R, class Meter>
-class instrumented : public R {
+class instrumented : public forwarded_resets<instrumented<R, Meter>, R, R> {
+    using base = forwarded_resets<instrumented, R, R>;
+    friend forwarded_requests<instrumented, R, R>;
+    static_assert(
+        !requires { typename R::lock_type; },
+        "the lock goes outside: write synchronized<statistics<R>>, synchronized<limited<R>> or "
+        "synchronized<traced<R>>");
+
 public:
-    using R::R;
+    using base::base;
     instrumented() = default;
-    /// What was instrumented goes along with the storage.
+    /// The meter's state moves with the storage.
     instrumented(instrumented&& other) noexcept
         requires std::is_move_constructible_v<R>
-        : R(std::move(static_cast<R&>(other))), meter_(std::move(other.meter_)) {}
+        : base(std::move(static_cast<base&>(other))), meter_(std::move(other.meter_)) {}
     instrumented& operator=(instrumented&& other) noexcept
         requires std::is_move_assignable_v<R>
     {
         if (this == &other) return *this;
-        R::operator=(std::move(static_cast<R&>(other)));
+        base::operator=(std::move(static_cast<base&>(other)));
         meter_ = std::move(other.meter_);
         return *this;
     }
     instrumented(const instrumented&) = delete;
     instrumented& operator=(const instrumented&) = delete;
 
-    // By size.
-    void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
-        if (hooks_off()) [[likely]]
-            return R::allocate(bytes, alignment);
-        return request<true>(bytes, alignment, at_work([&] { return R::allocate(bytes, alignment); }));
-    }
-    void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        if (hooks_off()) [[likely]]
-            return R::try_allocate(bytes, alignment);
-        return request<false>(bytes, alignment, at_work([&] { return R::try_allocate(bytes, alignment); }));
-    }
-    void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        if (hooks_off()) [[likely]]
-            return R::deallocate(p, bytes, alignment);
-        if (p != nullptr) meter_.freed(p, bytes);
-        at_work([&] { R::deallocate(p, bytes, alignment); })();
-    }
-    void deallocate_moved(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept
-        requires requires(R& r) { r.deallocate_moved(p, bytes, alignment); }
-    {
-        if (p != nullptr) meter_.freed(p, bytes);
-        at_work([&] { R::deallocate_moved(p, bytes, alignment); })();
-    }
-    bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept
-        requires resizable_resource<R>
-    {
-        const std::size_t more = new_bytes > old_bytes ? new_bytes - old_bytes : 0;
-        if (!meter_.reserve(more)) return false;
-        if (!R::try_resize(p, old_bytes, new_bytes)) {
-            meter_.unreserve(more);
-            return false;
-        }
-        meter_.resized(p, old_bytes, new_bytes);
-        return true;
-    }
-
-    // Slots of a pool.
-    void* allocate()
-        requires requires(R& r) { r.allocate(); }
-    {
-        return request<true>(R::geometry.slot_bytes, default_alignment, at_work([&] { return R::allocate(); }));
-    }
-    void* try_allocate() noexcept
-        requires requires(R& r) { r.try_allocate(); }
-    {
-        return request<false>(R::geometry.slot_bytes, default_alignment, at_work([&] { return R::try_allocate(); }));
-    }
-    void deallocate(void* p) noexcept
-        requires requires(R& r, void* slot) { r.deallocate(slot); }
-    {
-        if (p != nullptr) meter_.freed(p, R::geometry.slot_bytes);
-        at_work([&] { R::deallocate(p); })();
-    }
-
-    // Objects of an object pool.
-    template <class... Arguments>
-        requires of_one_type<R>
-    auto create(Arguments&&... arguments) {
-        using value = typename R::value_type;
-        return request<true>(sizeof(value), alignof(value), [&] {
-            if constexpr (watches_work<Meter>) {
-                return construct_value(at_work([this] { return R::allocate(sizeof(value), alignof(value)); })(),
-                                       std::forward<Arguments>(arguments)...);
-            } else {
-                return R::create(std::forward<Arguments>(arguments)...);
-            }
-        });
-    }
-    template <class... Arguments>
-        requires of_one_type<R>
-    auto try_create(Arguments&&... arguments) {
-        using value = typename R::value_type;
-        return request<false>(sizeof(value), alignof(value), [&] {
-            if constexpr (watches_work<Meter>) {
-                void* place = at_work([this] { return R::try_allocate(sizeof(value), alignof(value)); })();
-                return place == nullptr ? nullptr : construct_value(place, std::forward<Arguments>(arguments)...);
-            } else {
-                return R::try_create(std::forward<Arguments>(arguments)...);
-            }
-        });
-    }
-    template <class Pointer>
-        requires requires(R& r, Pointer object) { r.destroy(object); }
-    void destroy(Pointer object) noexcept {
-        if (object != nullptr) meter_.freed(object, size_of_object<Pointer>());
-        R::destroy(object);
-    }
-
-    // Objects and arrays in an arena.
-    template <class T>
-        requires requires(R& r, std::size_t count) { r.template allocate<T>(count); }
-    std::span<T> allocate(std::size_t count) {
-        return request<true>(count * sizeof(T), alignof(T), at_work([&] { return R::template allocate<T>(count); }));
-    }
-    template <class T>
-        requires requires(R& r, std::size_t count) { r.template try_allocate<T>(count); }
-    std::span<T> try_allocate(std::size_t count) noexcept {
-        return request<false>(count * sizeof(T), alignof(T),
-                              at_work([&] { return R::template try_allocate<T>(count); }));
-    }
-    template <class T, class... Arguments>
-        requires requires(R& r, Arguments&&... a) { r.template create<T>(std::forward<Arguments>(a)...); } &&
-                 (!of_one_type<R>)
-    T* create(Arguments&&... arguments) {
-        return request<true>(
-            sizeof(T), alignof(T), at_work([&] {
-                return made_object<T>(R::template create<made<T>>(std::forward<Arguments>(arguments)...));
-            }));
-    }
-    template <class T, class... Arguments>
-        requires requires(R& r, Arguments&&... a) { r.template try_create<T>(std::forward<Arguments>(a)...); } &&
-                 (!of_one_type<R>)
-    T* try_create(Arguments&&... arguments) {
-        return request<false>(
-            sizeof(T), alignof(T), at_work([&] {
-                return made_object<T>(R::template try_create<made<T>>(std::forward<Arguments>(arguments)...));
-            }));
-    }
-    template <class T>
-        requires requires(R& r, std::size_t count) { r.template create_array<T>(count); }
-    std::span<T> create_array(std::size_t count) {
-        return request<true>(count * sizeof(T), alignof(T),
-                             at_work([&] { return R::template create_array<T>(count); }));
-    }
-    template <class T>
-        requires requires(R& r, std::size_t count) { r.template try_create_array<T>(count); }
-    std::span<T> try_create_array(std::size_t count) {
-        return request<false>(count * sizeof(T), alignof(T),
-                              at_work([&] { return R::template try_create_array<T>(count); }));
-    }
-
-    // Texts in an arena, their zero byte included.
-    std::string_view copy(std::string_view text)
-        requires requires(R& r) { r.copy(text); }
-    {
-        return request<true>(text.size() + 1, 1, at_work([&] { return R::copy(text); }));
-    }
-    std::string_view try_copy(std::string_view text) noexcept
-        requires requires(R& r) { r.try_copy(text); }
-    {
-        return request<false>(text.size() + 1, 1, at_work([&] { return R::try_copy(text); }));
-    }
-    template <class T>
-        requires requires(R& r, std::span<const T> values) { r.copy(values); }
-    std::span<T> copy(std::span<const T> values) {
-        return request<true>(values.size_bytes(), alignof(T), at_work([&] { return R::copy(values); }));
-    }
-    template <class T>
-        requires requires(R& r, std::span<const T> values) { r.try_copy(values); }
-    std::span<T> try_copy(std::span<const T> values) noexcept {
-        return request<false>(values.size_bytes(), alignof(T), at_work([&] { return R::try_copy(values); }));
-    }
-    [[gnu::format(printf, 2, 3)]] std::string_view format(const char* pattern, ...)
-        requires requires(R& r, std::va_list list) { r.format_list(pattern, list); }
-    {
-        std::va_list arguments;
-        va_start(arguments, pattern);
-        const std::string_view result = format_list(pattern, arguments);
-        va_end(arguments);
-        return result;
-    }
-    [[gnu::format(printf, 2, 0)]] std::string_view format_list(const char* pattern, std::va_list arguments)
-        requires requires(R& r) { r.format_list(pattern, arguments); }
-    {
-        return format_text([this](std::size_t bytes) { return allocate(bytes, 1); }, pattern, arguments);
-    }
-    [[gnu::format(printf, 2, 3)]] std::string_view try_format(const char* pattern, ...) noexcept
-        requires requires(R& r, std::va_list list) { r.try_format_list(pattern, list); }
-    {
-        std::va_list arguments;
-        va_start(arguments, pattern);
-        const std::string_view result = try_format_list(pattern, arguments);
-        va_end(arguments);
-        return result;
-    }
-    [[gnu::format(printf, 2, 0)]] std::string_view try_format_list(const char* pattern, std::va_list arguments) noexcept
-        requires requires(R& r) { r.try_format_list(pattern, arguments); }
-    {
-        return format_text([this](std::size_t bytes) { return try_allocate(bytes, 1); }, pattern, arguments);
-    }
-
-    /// The place reached, with what is live there.
+    /// R's mark and the meter's.
     auto mark() const
         requires requires(const R& r) { r.mark(); }
     {
-        return marked<decltype(R::mark())>{R::mark(), meter_.mark()};
+        return mark_pair<decltype(R::mark())>{R::mark(), meter_.mark()};
     }
     template <class Mark>
-        requires requires(R& r, const Mark& where) { r.rewind(where.place); }
+        requires requires(R& r, const Mark& where) { r.rewind(where.of_resource); }
     void rewind(const Mark& where) noexcept {
-        R::rewind(where.place);
-        meter_.rewind(where.instrumented);
-    }
-
-    // Everything at once: nothing is live afterwards.
-    template <class... Arguments>
-        requires requires(R& r, Arguments&&... a) { r.reset(std::forward<Arguments>(a)...); }
-    void reset(Arguments&&... arguments) {
-        R::reset(std::forward<Arguments>(arguments)...);
-        meter_.all_freed();
-    }
-    void release() noexcept
-        requires requires(R& r) { r.release(); }
-    {
-        R::release();
-        meter_.all_freed();
-    }
-    void clear() noexcept
-        requires requires(R& r) { r.clear(); }
-    {
-        R::clear();
-        meter_.all_freed();
+        R::rewind(where.of_resource);
+        meter_.rewind(where.of_meter);
     }
 
 protected:
     /// R is constructed from `arguments`.
     template <class... Arguments>
     explicit instrumented(Meter&& meter, Arguments&&... arguments)
-        : R(std::forward<Arguments>(arguments)...), meter_(std::move(meter)) {}
+        : base(std::forward<Arguments>(arguments)...), meter_(std::move(meter)) {}
 
     Meter& meter() noexcept { return meter_; }
     const Meter& meter() const noexcept { return meter_; }
 
 private:
-    template <class Place>
-    struct marked {
-        Place place;
-        decltype(std::declval<const Meter&>().mark()) instrumented;
+    template <class Mark>
+    struct mark_pair {
+        Mark of_resource;
+        decltype(std::declval<const Meter&>().mark()) of_meter;
     };
-
-    // What create was instrumented with.
-    template <class Pointer>
-    static constexpr std::size_t size_of_object() noexcept {
-        if constexpr (of_one_type<R>) {
-            return sizeof(typename R::value_type);
-        } else {
-            return sizeof(std::remove_pointer_t<Pointer>);
-        }
-    }
-
-    static const void* address_of(const void* p) noexcept { return p; }
-    static const void* address_of(std::string_view text) noexcept { return text.data(); }
-    template <class T>
-    static const void* address_of(std::span<T> storage) noexcept {
-        return storage.data();
-    }
 
     // Tells the meter when the request gives nothing, or throws.
     struct failure_guard {
@@ -332,64 +120,112 @@ private:
         }
     };
 
-    // R's most frequent calls are then made directly, so that they are inline as they are without a meter.
+    // Where a constructor runs in the call, create_in() sees to the hooks.
+    template <bool Throws, bool Constructs, class Function>
+    [[gnu::always_inline]] auto around(const request_call<Throws, Constructs>& asked, Function&& serve) {
+        if (!Constructs && hooks_off()) [[likely]]
+            return serve(resource_below());
+        if (!meter_.reserve(asked.bytes)) [[unlikely]] {
+            if constexpr (Throws) meter_.refuse(asked.bytes);
+            return decltype(serve(resource_below())){};
+        }
+        failure_guard guard{meter_, asked.bytes};
+        auto result = at_work<!Constructs>(resource_below(), serve);
+        if (const void* p = address_of(result)) {
+            guard.failed = false;
+            meter_.served(std::as_const(resource_below()), p, asked.bytes, asked.alignment);
+        }
+        return result;
+    }
+    template <class Function>
+    [[gnu::always_inline]] void around(const free_call& freed, Function&& give_back) noexcept {
+        if (hooks_off()) [[likely]]
+            return give_back(resource_below());
+        if (freed.p != nullptr) meter_.freed(freed.p, freed.bytes);
+        at_work<true>(resource_below(), give_back);
+    }
+    template <class Function>
+    void around(const destroy_call& freed, Function&& destroy) noexcept {
+        if (freed.p != nullptr) meter_.freed(freed.p, freed.bytes);
+        destroy(resource_below());
+    }
+    template <class Function>
+    bool around(const resize_call& asked, Function&& resize) noexcept {
+        const std::size_t more = asked.new_bytes > asked.old_bytes ? asked.new_bytes - asked.old_bytes : 0;
+        if (!meter_.reserve(more)) return false;
+        if (!resize(resource_below())) {
+            meter_.unreserve(more);
+            return false;
+        }
+        meter_.resized(asked.p, asked.old_bytes, asked.new_bytes);
+        return true;
+    }
+    template <class Function>
+    void around(const free_all_call&, Function&& take_back) {
+        take_back(resource_below());
+        meter_.all_freed();
+    }
+    template <class Function>
+    auto around(const query_call&, Function&& ask) const {
+        return ask(static_cast<const R&>(*this));
+    }
+
+    R& resource_below() noexcept { return *this; }
+
     static bool hooks_off() noexcept {
-        if constexpr (watches_work<Meter>) {
+        if constexpr (has_work_guards<Meter>) {
             return !Meter::is_watching();
         } else {
             return false;
         }
     }
 
-    // `work`, and the meter knows while R does it.
-    template <class Work>
-    static auto at_work(Work work) {
-        if constexpr (watches_work<Meter>) {
-            return [work] {
-                if (hooks_off()) return work();
-                const auto period = Meter::working();
-                return work();
-            };
+    template <bool Guarded, class Function>
+    [[gnu::always_inline]] static auto at_work(R& r, Function&& function) {
+        if constexpr (Guarded && has_work_guards<Meter>) {
+            const auto period = Meter::working();
+            return function(r);
         } else {
-            return work;
+            return function(r);
         }
     }
 
-    // What R is asked to create in place of a T.
+    // An arena registers the destructor of the T within a constructed_paused. A pool has no part in the construction.
+    template <bool Throws, class T, class... Arguments>
+    [[gnu::always_inline]] static T* create_in(R& r, Arguments&&... arguments) {
+        if constexpr (!has_work_guards<Meter>) {
+            return base::template create_in<Throws, T>(r, std::forward<Arguments>(arguments)...);
+        } else if constexpr (of_one_type<R>) {
+            const auto allocate = [](R& at) {
+                return Throws ? at.allocate(sizeof(T), alignof(T)) : at.try_allocate(sizeof(T), alignof(T));
+            };
+            void* storage = hooks_off() ? allocate(r) : at_work<true>(r, allocate);
+            if (storage == nullptr) return nullptr;
+            return construct_at_or<T>(
+                storage, [&r, storage]() noexcept { r.deallocate(storage, sizeof(T), alignof(T)); },
+                std::forward<Arguments>(arguments)...);
+        } else {
+            using made = std::conditional_t<std::is_class_v<T>, constructed_paused<Meter, T>, T>;
+            const auto create = [&](R& at) {
+                return base::template create_in<Throws, made>(at, std::forward<Arguments>(arguments)...);
+            };
+            return object_of(hooks_off() ? create(r) : at_work<true>(r, create));
+        }
+    }
     template <class T>
-    using made = std::conditional_t<watches_work<Meter> && std::is_class_v<T>, made_outside<Meter, T>, T>;
-
-    template <class T>
-    static T* made_object(T* object) noexcept {
+    static T* object_of(T* object) noexcept {
         return object;
     }
     template <class T>
-    static T* made_object(made_outside<Meter, T>* object) noexcept {
-        return object == nullptr ? nullptr : std::addressof(object->object);
+    static T* object_of(constructed_paused<Meter, T>* made) noexcept {
+        return made == nullptr ? nullptr : std::addressof(made->object);
     }
 
-    // As R::create, in storage that R has given.
-    template <class... Arguments>
-    auto construct_value(void* place, Arguments&&... arguments) {
-        using value = typename R::value_type;
-        return construct_at_or<value>(
-            place, [this, place]() noexcept { R::deallocate(place, sizeof(value), alignof(value)); },
-            std::forward<Arguments>(arguments)...);
-    }
-
-    template <bool Raises, class Request>
-    auto request(std::size_t bytes, std::size_t alignment, Request serve) {
-        if (!meter_.reserve(bytes)) [[unlikely]] {
-            if constexpr (Raises) meter_.refuse(bytes);
-            return decltype(serve()){};
-        }
-        failure_guard guard{meter_, bytes};
-        auto result = serve();
-        if (const void* p = address_of(result)) {
-            guard.failed = false;
-            meter_.served(static_cast<const R&>(*this), p, bytes, alignment);
-        }
-        return result;
+    static const void* address_of(const void* p) noexcept { return p; }
+    static const void* address_of(std::string_view text) noexcept { return text.data(); }
+    template <class T>
+    static const void* address_of(std::span<T> storage) noexcept {
+        return storage.data();
     }
 
     Meter meter_{};

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <acre/core/detail/fork_guard.hpp>
-#include <acre/core/detail/thread_exit.hpp>
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
@@ -19,6 +18,43 @@
 #include <cstring>
 
 namespace acre::detail {
+
+/// What to run, and the next of this thread.
+struct thread_exit_node {
+    void (*run)(thread_exit_node*) noexcept;
+    thread_exit_node* next;
+};
+
+/// What a thread still has to run. It is destroyed with the thread.
+struct thread_exit_list {
+    thread_exit_node* first = nullptr;
+
+    thread_exit_list() noexcept = default;
+    thread_exit_list(const thread_exit_list&) = delete;
+    thread_exit_list& operator=(const thread_exit_list&) = delete;
+    ~thread_exit_list();
+};
+
+/// Outlives the list, whose destructor sets it.
+inline thread_local constinit bool thread_has_exited = false;
+
+inline thread_exit_list::~thread_exit_list() {
+    thread_has_exited = true;
+    while (first != nullptr) {
+        thread_exit_node* each = first;
+        first = each->next;
+        each->run(each);
+    }
+}
+
+/// Has `node` run when this thread ends; false when it is ending already: then it will not be run.
+inline bool run_at_thread_exit(thread_exit_node& node) noexcept {
+    if (thread_has_exited) return false;
+    thread_local thread_exit_list list;
+    node.next = list.first;
+    list.first = &node;
+    return true;
+}
 
 /// Something of this object's for each thread.
 class per_thread {

@@ -13,9 +13,9 @@
 // The idea of magazines and a depot is Bonwick's and Adams' (2001).
 #pragma once
 
+#include <acre/core/locks.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/core/spin_lock.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
 #include <acre/pools/detail/magazine.hpp>

@@ -3,9 +3,9 @@
 // Used by acre::concurrent_multi_pool, not directly. Cost: a lock. Thread-safe.
 #pragma once
 
+#include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/core/spin_lock.hpp>
 #include <cstddef>
 #include <mutex>
 

@@ -115,6 +115,6 @@ int main() {
     in_pools();
     nested();
     in_pmr();
-    in_threads<acre::traced<acre::synchronized<acre::multi_pool>>>(901);
+    in_threads<acre::synchronized<acre::traced<acre::multi_pool>>>(901);
     in_threads<acre::traced<acre::concurrent_multi_pool>>(903);
 }

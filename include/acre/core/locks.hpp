@@ -1,22 +1,26 @@
-// A lock for a few instructions' work: it looks a bounded number of times whether the lock is free, then lets the
-// system put the thread to sleep until it is.
-//
-// Use it for acre::synchronized where calls are short and collide rarely. Use std::mutex where the resource's upstream
-// may take long (a new slab from the heap): there waiting in the system at once is as good. It is not recursive and
-// promises no order.
-//
-// Cost: one atomic exchange to lock and one to unlock when nobody waits; 4 bytes. A thread that waits runs at most
-// `looks` pauses (some microseconds) before it sleeps, so a waiting thread of high priority never keeps the holder from
-// running. Constant-initialised, so that a static one is ready before any code runs.
-//
-//     acre::synchronized<acre::pool<64>, acre::spin_lock> slots;
-//
-// Idea: the three states of Drepper's "Futexes Are Tricky" (2004).
+// Locks.
 #pragma once
 
+#include <acre/core/error.hpp>
 #include <atomic>
+#if __has_include(<pthread.h>)
+#include <pthread.h>
+#include <system_error>
+#endif
 
 namespace acre {
+
+/// Meets the standard's requirements of a lock without locking.
+class no_lock {
+public:
+    constexpr no_lock() noexcept = default;
+    no_lock(const no_lock&) = delete;
+    no_lock& operator=(const no_lock&) = delete;
+
+    void lock() noexcept {}
+    bool try_lock() noexcept { return true; }
+    void unlock() noexcept {}
+};
 
 namespace detail {
 /// Tells the processor that this thread only waits.
@@ -87,5 +91,49 @@ class spin_lock : public detail::sleeping_lock<> {
 public:
     constexpr spin_lock() noexcept = default;
 };
+
+#if __has_include(<pthread.h>)
+/// A POSIX mutex with the protocol PTHREAD_PRIO_INHERIT.
+class priority_inheritance_mutex {
+public:
+    static constexpr const char* name = "acre::priority_inheritance_mutex";
+
+    priority_inheritance_mutex() {
+        pthread_mutexattr_t wanted;
+        int failed = pthread_mutexattr_init(&wanted);
+        if (failed == 0) {
+            failed = pthread_mutexattr_setprotocol(&wanted, PTHREAD_PRIO_INHERIT);
+            if (failed == 0) failed = pthread_mutex_init(&mutex_, &wanted);
+            pthread_mutexattr_destroy(&wanted);
+        }
+        if (failed != 0) fail(failed);
+    }
+    priority_inheritance_mutex(const priority_inheritance_mutex&) = delete;
+    priority_inheritance_mutex& operator=(const priority_inheritance_mutex&) = delete;
+    ~priority_inheritance_mutex() { pthread_mutex_destroy(&mutex_); }
+
+    /// Returns when this thread holds the lock.
+    void lock() noexcept { pthread_mutex_lock(&mutex_); }
+    /// True when the lock was free and is now held.
+    bool try_lock() noexcept { return pthread_mutex_trylock(&mutex_) == 0; }
+    /// Lets the most urgent of those who wait in; only the thread that holds the lock may.
+    void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
+
+    using native_handle_type = pthread_mutex_t*;
+    /// The POSIX mutex.
+    native_handle_type native_handle() noexcept { return &mutex_; }
+
+private:
+    [[gnu::cold]] void fail([[maybe_unused]] int error) {
+#if defined(__cpp_exceptions)
+        throw std::system_error{error, std::generic_category(), name};
+#else
+        abort_on_misuse(name, "the system has no mutexes with priority inheritance", this);
+#endif
+    }
+
+    pthread_mutex_t mutex_;
+};
+#endif
 
 }  // namespace acre
