@@ -5,7 +5,7 @@
 // smart pointers and containers that know nothing of pools, and what the registry of pools can say and take back.
 // Copy it where a program makes and deletes objects of a few classes all over, and nobody wants to hand a pool around.
 #include <acre/adapt/pooled.hpp>
-#include <acre/pools/pool_registry.hpp>
+#include <acre/pools/static_pool.hpp>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
