@@ -4,7 +4,7 @@
 // smart pointers and containers that need no change, and what the registry of pools reports and frees. Copy it where a
 // program makes and deletes objects of a few classes all over, and you do not want to pass a pool around.
 #include <acre/adapt/pooled.hpp>
-#include <acre/pools/pool_registry.hpp>
+#include <acre/pools/static_pool.hpp>
 #include <cstddef>
 #include <cstdio>
 #include <memory>

@@ -39,8 +39,6 @@
 #include <acre/observe/recording.hpp>
 #include <acre/observe/size_histogram.hpp>
 #include <acre/observe/statistics.hpp>
-#include <acre/observe/statistics_counts.hpp>
-#include <acre/observe/trace_scope.hpp>
 #include <acre/observe/traced.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
@@ -49,7 +47,6 @@
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
-#include <acre/pools/pool_registry.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>

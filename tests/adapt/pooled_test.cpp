@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <acre/pools/pool_registry.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <array>
 #include <cstddef>

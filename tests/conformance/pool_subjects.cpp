@@ -133,6 +133,7 @@ std::vector<subject_case> pool_subjects() {
         make_case<over_checking_with<multi_pool, pool_options{.limit_bytes = 100'000},
                                      subject_traits{.bounded = true, .direct = true}>>("multi_pool_limited"),
         make_case<over_pmr<multi_pool>>("multi_pool_pmr"),
+        make_case<over_checking<acre::basic_multi_pool<acre::size_class_list<24, 40, 1000>>>>("multi_pool_few_classes"),
         make_case<over_buffer<multi_pool, 500'000>>("multi_pool_buffer"),
         make_case<chunk_pool_reserved<acre::chunk_pool<500, 16, 64, 256, 1024, 8192>>>("chunk_pool"),
         make_case<chunk_pool_reserved<acre::chunk_pool<70, 10, 20, 40, 777, 3000>>>("chunk_pool_odd_sizes"),

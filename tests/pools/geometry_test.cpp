@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <acre/core/alignment.hpp>
-#include <acre/pools/detail/size_classes.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
+#include <acre/pools/size_classes.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -19,7 +21,8 @@ std::vector<acre::detail::slab_geometry> geometries() {
     for (std::size_t alignment = 2; alignment <= 65536; alignment *= 2) {
         all.push_back(acre::detail::slab_geometry::of(24, alignment));
     }
-    all.insert(all.end(), acre::detail::size_class_geometry.begin(), acre::detail::size_class_geometry.end());
+    using tables = acre::detail::size_class_tables<acre::default_size_classes>;
+    all.insert(all.end(), tables::geometry.begin(), tables::geometry.end());
     return all;
 }
 
@@ -85,45 +88,100 @@ TEST(slab_geometry, the_first_slab_is_small) {
     }
 }
 
-TEST(size_classes, every_size_falls_into_the_smallest_class_that_holds_it) {
-    for (std::size_t bytes = 1; bytes <= acre::detail::largest_size_class; ++bytes) {
-        const std::size_t index = acre::detail::size_class_of(bytes);
-        ASSERT_LT(index, acre::detail::size_class_count);
-        ASSERT_GE(acre::detail::size_class_bytes(index), bytes);
-        if (index > 0) {
-            ASSERT_LT(acre::detail::size_class_bytes(index - 1), bytes);
+using default_tables = acre::detail::size_class_tables<acre::default_size_classes>;
+
+struct powers_of_two {
+    static constexpr auto bytes = [] {
+        std::array<std::size_t, 10> sizes{};
+        for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = std::size_t{16} << i;
+        return sizes;
+    }();
+};
+
+// A class for each of many sizes: more than the bits of a word.
+struct multiples_of_8 {
+    static constexpr auto bytes = [] {
+        std::array<std::size_t, 256> sizes{};
+        for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = 8 * (i + 1);
+        return sizes;
+    }();
+};
+
+template <std::size_t... Bytes>
+using tables_of = acre::detail::size_class_tables<acre::size_class_list<Bytes...>>;
+
+static_assert(default_tables::count == 64 && default_tables::largest == 8192 && default_tables::granularity == 8);
+static_assert(default_tables::bytes(15) == 128 && default_tables::bytes(16) == 144);
+static_assert(default_tables::largest_common >= 512);
+static_assert(!default_tables::needs_search(4096));
+static_assert(!acre::detail::size_class_tables<powers_of_two>::needs_search(4096));
+static_assert(!tables_of<24, 40>::needs_search(8) && tables_of<24, 40>::needs_search(16));
+
+static_assert(acre::size_class_policy<acre::size_class_list<8>>);
+static_assert(acre::size_class_policy<acre::size_class_list<24, 1'048'576>>);
+static_assert(!acre::size_class_policy<acre::size_class_list<0, 8>>);
+static_assert(!acre::size_class_policy<acre::size_class_list<24, 24>>);
+static_assert(!acre::size_class_policy<acre::size_class_list<32, 24>>);
+static_assert(!acre::size_class_policy<acre::size_class_list<20>>);
+static_assert(!acre::size_class_policy<acre::size_class_list<1'048'584>>);
+static_assert(!acre::size_class_policy<int>);
+
+// The smallest class of `Tables` that has room for a request and whose size is a multiple of its alignment.
+template <class Tables>
+std::size_t expected_class(std::size_t bytes, std::size_t alignment) {
+    std::size_t index = 0;
+    while (index < Tables::count && (Tables::bytes(index) < bytes || Tables::bytes(index) % alignment != 0)) ++index;
+    return index;
+}
+
+template <class Tables>
+class size_classes : public testing::Test {};
+
+using all_tables = testing::Types<default_tables, acre::detail::size_class_tables<powers_of_two>,
+                                  acre::detail::size_class_tables<multiples_of_8>, tables_of<24, 40, 136>, tables_of<8>,
+                                  tables_of<2048, 6000, 65536>>;
+TYPED_TEST_SUITE(size_classes, all_tables);
+
+TYPED_TEST(size_classes, every_request_gets_the_smallest_class_that_fits) {
+    for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
+        for (std::size_t bytes = 1; bytes <= std::min<std::size_t>(TypeParam::largest + 8, 9000); ++bytes) {
+            std::size_t index = 0;
+            const bool found = TypeParam::find(bytes, alignment, index);
+            const std::size_t expected = expected_class<TypeParam>(bytes, alignment);
+            ASSERT_EQ(found, expected < TypeParam::count) << bytes << " aligned to " << alignment;
+            if (found) {
+                ASSERT_EQ(index, expected) << bytes << " aligned to " << alignment;
+            }
         }
-        const std::size_t waste = acre::detail::size_class_bytes(index) - bytes;
-        ASSERT_TRUE(waste < 8 || waste * 8 <= bytes) << bytes << " takes " << acre::detail::size_class_bytes(index);
     }
 }
 
 // Hazard C1.
-TEST(size_classes, a_size_that_is_a_class_falls_into_it) {
-    for (std::size_t index = 0; index < acre::detail::size_class_count; ++index) {
-        EXPECT_EQ(acre::detail::size_class_of(acre::detail::size_class_bytes(index)), index);
+TYPED_TEST(size_classes, a_size_that_is_a_class_falls_into_it) {
+    for (std::size_t expected = 0; expected < TypeParam::count; ++expected) {
+        std::size_t index = 0;
+        EXPECT_TRUE(TypeParam::find(TypeParam::bytes(expected), 1, index));
+        EXPECT_EQ(index, expected);
     }
 }
 
-TEST(size_classes, the_table_says_what_the_arithmetic_says) {
-    for (std::size_t bytes = 1; bytes <= acre::detail::largest_size_class; ++bytes) {
-        ASSERT_EQ(acre::detail::size_class_table[(bytes - 1) / 8], acre::detail::size_class_of(bytes)) << bytes;
-    }
-}
-
-// Hazard C3: a class that a request with an alignment falls into is a multiple of it.
 // Hazard C3.
-TEST(size_classes, every_alignment_divides_its_class) {
+TYPED_TEST(size_classes, nothing_wraps) {
+    std::size_t index = 0;
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
-        EXPECT_EQ(acre::detail::size_for_class(0, alignment), 0u);
-        EXPECT_EQ(acre::detail::size_for_class(SIZE_MAX, alignment), alignment == 1 ? SIZE_MAX : 0);
-        for (std::size_t bytes = 1; bytes <= 8192; ++bytes) {
-            const std::size_t looked_up = acre::detail::size_for_class(bytes, alignment);
-            ASSERT_GE(looked_up, bytes);
-            if (looked_up > acre::detail::largest_size_class) continue;
-            const std::size_t slot = acre::detail::size_class_bytes(acre::detail::size_class_of(looked_up));
-            ASSERT_EQ(slot % (alignment <= 8 ? std::size_t{8} : alignment), 0u) << bytes << " aligned to " << alignment;
-        }
+        EXPECT_FALSE(TypeParam::find(0, alignment, index));
+        EXPECT_FALSE(TypeParam::find(SIZE_MAX, alignment, index));
+    }
+    EXPECT_FALSE(TypeParam::find(8, 0, index));
+    EXPECT_FALSE(TypeParam::find(8, std::size_t{1} << 63, index));
+}
+
+TEST(default_size_classes, waste_at_most_7_bytes_or_an_eighth) {
+    for (std::size_t bytes = 1; bytes <= default_tables::largest; ++bytes) {
+        std::size_t index = 0;
+        ASSERT_TRUE(default_tables::find(bytes, 1, index));
+        const std::size_t waste = default_tables::bytes(index) - bytes;
+        ASSERT_TRUE(waste < 8 || waste * 8 <= bytes) << bytes << " takes " << default_tables::bytes(index);
     }
 }
 

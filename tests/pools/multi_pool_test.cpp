@@ -3,7 +3,10 @@
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/core/literals.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
+#include <acre/pools/size_classes.hpp>
+#include <array>
 #include <cstring>
 #include <map>
 #include <random>
@@ -135,6 +138,48 @@ TEST(multi_pool, says_that_the_limit_was_reached_when_it_was) {
     acre::multi_pool tested{{.limit_bytes = 8_KiB}, upstream};
     while (tested.try_allocate(64) != nullptr) continue;
     EXPECT_EQ(outcome_of([&] { return tested.allocate(64); }), outcome::limit_exceeded);
+}
+
+// Sizes whose alignment the next class does not have, and more classes than a word has bits.
+struct many_classes {
+    static constexpr auto bytes = [] {
+        std::array<std::size_t, 200> sizes{};
+        for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = 24 + 40 * i;
+        return sizes;
+    }();
+};
+
+template <class Pool>
+class multi_pool_of_other_classes : public testing::Test {};
+using other_pools =
+    testing::Types<acre::basic_multi_pool<many_classes>, acre::basic_multi_pool<acre::size_class_list<24, 40, 3000>>,
+                   acre::basic_concurrent_multi_pool<many_classes>,
+                   acre::basic_concurrent_multi_pool<acre::size_class_list<24, 40, 3000>>>;
+TYPED_TEST_SUITE(multi_pool_of_other_classes, other_pools);
+
+// Hazard C3.
+TYPED_TEST(multi_pool_of_other_classes, every_size_at_every_alignment) {
+    checking_upstream upstream;
+    TypeParam tested{upstream};
+    for (std::size_t alignment = 1; alignment <= 16384; alignment *= 2) {
+        for (std::size_t bytes = 0; bytes <= 8200; bytes += 61) {
+            void* p = tested.allocate(bytes, alignment);
+            ASSERT_TRUE(acre::is_aligned(p, alignment)) << bytes << " aligned to " << alignment;
+            std::memset(p, 1, bytes);
+            void* other = tested.allocate(bytes, alignment);
+            tested.deallocate(p, bytes, alignment);
+            tested.deallocate(other, bytes, alignment);
+        }
+    }
+    EXPECT_EQ(tested.live(), 0u);
+    tested.release();
+    EXPECT_EQ(upstream.live_blocks(), 0u);
+}
+
+TYPED_TEST(multi_pool_of_other_classes, nodes_of_a_class_take_no_more) {
+    TypeParam tested;
+    (void)tested.allocate(24, 8);
+    EXPECT_EQ(tested.used(), 24u);
 }
 
 // Hazard X13.

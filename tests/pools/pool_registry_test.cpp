@@ -1,9 +1,8 @@
 // acre::pool_registry: what it says of the static pools, and how it takes back what they do not use.
-#include <acre/pools/pool_registry.hpp>
+#include <acre/pools/static_pool.hpp>
 
 #include <gtest/gtest.h>
 
-#include <acre/pools/static_pool.hpp>
 #include <atomic>
 #include <latch>
 #include <new>

@@ -288,7 +288,7 @@ TEST(wait_free_pool_misuse, what_is_no_slot_of_the_pool_is_reported) {
     EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 8), "a pointer was freed that is no slot's");
     EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 640), "a pointer of another resource was freed")
         << "just past the slots";
-    EXPECT_DEATH(one.deallocate(p, 65, 8), "a slot was freed as something that has no room in it");
+    EXPECT_DEATH(one.deallocate(p, 65, 8), "a slot was freed with a size or alignment that does not fit it");
     one.deallocate(p);
 }
 

@@ -13,7 +13,7 @@
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
-#include <acre/pools/detail/thread_cache.hpp>
+#include <acre/pools/detail/magazine.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/static_pool.hpp>

@@ -1,18 +1,17 @@
-// acre::multi_pool and acre::concurrent_multi_pool with the names and the interfaces of the standard's pool resources:
-// acre::unsynchronized_pool_resource and acre::synchronized_pool_resource have their constructors, options(), release()
-// and upstream_resource(), and keep their rules. Code that uses the standard's needs no other change than the
-// namespace.
+// acre::multi_pool and acre::concurrent_multi_pool under the names and interfaces of the standard's pool resources:
+// acre::unsynchronized_pool_resource and acre::synchronized_pool_resource have the standard's constructors, options(),
+// release() and upstream_resource(), and keep their rules. Code written for the standard's changes only the namespace.
 //
-// In code of your own, acre::pmr<acre::multi_pool> takes acre's options and upstreams, and acre::allocator over a
-// multi_pool is inline. What differs from the standard's own: blocks are rounded up by at most 7 bytes or an eighth,
-// slots are found and freed in constant time, a double free and a pointer of another pool abort with a sentence, and
-// memory is asked of upstream by slabs of at least 4 KiB, so that a max_blocks_per_chunk under 512 is taken for 512,
-// and those are aligned to 16 KiB and more, which costs a monotonic upstream the gaps.
+// In new code, acre::pmr<acre::multi_pool> takes acre's options and upstreams, and acre::allocator over a multi_pool is
+// inline. Differences from the standard's own: sizes are rounded up by at most 7 bytes or an eighth; slots are found
+// and freed in constant time; a double free and a pointer of another pool abort with a message. Upstream is asked for
+// slabs of at least 4 KiB, so a max_blocks_per_chunk below 512 becomes 512. Slabs are aligned to 16 KiB or more, and a
+// monotonic upstream loses the gaps before them.
 //
-// Cost: a virtual call and about 30 instructions each way, 40 in the synchronized one; blocks larger than
-// largest_required_pool_block go to upstream one by one. An object is about 8 KiB, 16 KiB the synchronized one, and
-// what a thread keeps of that is as acre::concurrent_multi_pool says. Errors: what upstream throws, and bad_alignment.
-// The unsynchronized one is not thread-safe; the synchronized one is, but for release(), and calls upstream from one
+// Cost: a virtual call and about 30 instructions each way, 40 for the synchronized one. Blocks larger than
+// largest_required_pool_block go to upstream one by one. An object has about 8 KiB, the synchronized one 16 KiB; for
+// what each thread keeps see acre::concurrent_multi_pool. Errors: what upstream throws, and bad_alignment. The
+// unsynchronized one is not thread-safe. The synchronized one is, except for release(); it calls upstream from one
 // thread at a time.
 //
 //     acre::unsynchronized_pool_resource nodes;
@@ -24,8 +23,8 @@
 #include <acre/core/resource_ref.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
-#include <acre/pools/detail/size_classes.hpp>
 #include <acre/pools/multi_pool.hpp>
+#include <acre/pools/size_classes.hpp>
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -37,13 +36,13 @@
 
 namespace acre {
 
-/// What both have in common: a multi_pool or concurrent_multi_pool as [mem.res.pool] says.
+/// A multi_pool or concurrent_multi_pool with the interface of [mem.res.pool].
 template <class Pool>
 class pool_resource : public std::pmr::memory_resource {
 public:
     static constexpr const char* name = "acre::pool_resource";
 
-    /// Takes no memory. `upstream`, not null, lives longer. Zero in an option is its default; see options().
+    /// Takes no memory. `upstream` is not null and lives longer. An option of 0 means its default; see options().
     pool_resource(const std::pmr::pool_options& options, std::pmr::memory_resource* upstream)
         : upstream_{upstream},
           options_{rounded(options)},
@@ -59,15 +58,14 @@ public:
     /// Gives everything back to upstream.
     ~pool_resource() override { release(); }
 
-    /// Gives everything back to upstream, what was not freed included.
+    /// Gives everything back to upstream, live allocations included.
     void release() { pool_.release(); }
 
     /// The resource that memory comes from.
     std::pmr::memory_resource* upstream_resource() const { return upstream_.referred; }
 
-    /// The options in use. largest_required_pool_block, bytes, is that of the largest blocks that are pooled: what was
-    /// asked for rounded up to a size class, at most 8 KiB, the default. max_blocks_per_chunk is between 512 and
-    /// 32,768, the default.
+    /// The options in use. largest_required_pool_block is the requested number of bytes rounded up to a size class, at
+    /// most the default of 8 KiB. max_blocks_per_chunk is at least 512 and at most the default of 32,768.
     std::pmr::pool_options options() const { return options_; }
 
     /// The pool: its live(), used() and capacity(), and release_unused().
@@ -92,7 +90,7 @@ protected:
     bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
 
 private:
-    // What pools ask is to be answered by null; whoever asked this resource is to see what upstream threw.
+    // A pool expects null from an upstream without memory. This keeps the exception, for fail() to rethrow it.
     struct remembering_upstream {
         static constexpr const char* name = pool_resource::name;
 
@@ -116,32 +114,34 @@ private:
         }
 
         std::pmr::memory_resource* referred;
-        // Whoever asks finds out in the same call, in the same thread.
+        // fail() reads it in the same call and thread.
         static inline thread_local std::exception_ptr thrown = nullptr;
     };
     static_assert(resource<remembering_upstream>);
 
-    // The classes' chunks hold the fewer blocks the larger those are: what is true of the first holds for all.
-    static constexpr const detail::slab_geometry& finest = detail::size_class_geometry[0];
+    using tables = detail::size_class_tables<typename Pool::classes_type>;
+    // The smallest class has the most blocks in a chunk, so its bounds hold for all classes.
+    static constexpr const detail::slab_geometry& finest = tables::geometry[0];
     static constexpr std::size_t min_blocks = finest.slots(finest.first_slab_bytes);
     static constexpr std::size_t max_blocks = detail::bitmap_slabs::largest_region_bytes(finest) / finest.slot_bytes;
 
     static std::pmr::pool_options rounded(const std::pmr::pool_options& asked) noexcept {
         std::pmr::pool_options result = asked;
         if (asked.max_blocks_per_chunk == 0) result.max_blocks_per_chunk = max_blocks;
-        if (asked.largest_required_pool_block == 0) result.largest_required_pool_block = detail::largest_size_class;
+        if (asked.largest_required_pool_block == 0) result.largest_required_pool_block = tables::largest;
         result.max_blocks_per_chunk = std::clamp(result.max_blocks_per_chunk, min_blocks, max_blocks);
-        const std::size_t largest = std::min(result.largest_required_pool_block, detail::largest_size_class);
-        result.largest_required_pool_block = detail::size_class_bytes(detail::size_class_of(largest));
+        std::size_t index = 0;
+        tables::find(std::min(result.largest_required_pool_block, tables::largest), 1, index);
+        result.largest_required_pool_block = tables::bytes(index);
         return result;
     }
 
-    // False for no bytes, too.
+    // False for 0 bytes, too.
     bool is_pooled(std::size_t bytes, std::size_t alignment) const noexcept {
-        return detail::size_for_class(bytes, alignment) - 1 < options_.largest_required_pool_block;
+        return tables::rounded(bytes, alignment) - 1 < options_.largest_required_pool_block;
     }
 
-    // Out of line: a block that is not pooled, one of no bytes, or no memory.
+    // Out of line: a block that is not pooled, one of 0 bytes, or no memory.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
         const std::size_t some = std::max<std::size_t>(bytes, 1);
@@ -157,12 +157,12 @@ private:
         pool_.deallocate_separately(p, some, alignment);
     }
 
-    // A pool resource throws what its upstream throws. Where upstream was not asked, since there cannot be so many
-    // bytes, it is asked for what it cannot have.
+    // A pool resource throws what its upstream throws. If upstream was not called because the size is impossible, this
+    // calls it with an impossible size.
     [[gnu::cold]] void* fail() {
 #if defined(__cpp_exceptions)
         if (upstream_.thrown) std::rethrow_exception(std::exchange(upstream_.thrown, nullptr));
-        // Volatile, or compilers warn of them.
+        // Volatile: compilers warn of such constants.
         const volatile std::size_t bytes = SIZE_MAX;
         const volatile std::size_t alignment = std::bit_floor(SIZE_MAX);
         if (void* p = upstream_.referred->allocate(bytes, alignment))

@@ -32,14 +32,14 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/observe/detail/scope_stack.hpp>
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/size_histogram.hpp>
-#include <acre/observe/statistics_counts.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -47,6 +47,81 @@
 #include <vector>
 
 namespace acre {
+
+/// A quantity that goes up and down.
+struct statistics_counter {
+    std::uint64_t value = 0;  // now
+    std::uint64_t peak = 0;   // the most it ever was
+    std::uint64_t total = 0;  // the sum of all increases
+
+    void add(std::uint64_t amount) noexcept {
+        value += amount;
+        total += amount;
+        if (value > peak) peak = value;
+    }
+    void subtract(std::uint64_t amount) noexcept { value -= amount < value ? amount : value; }
+    /// Down to `most`, if it is more.
+    void lower_to(std::uint64_t most) noexcept { value = most < value ? most : value; }
+};
+
+/// What a statistics resource has counted.
+struct statistics_counts {
+    statistics_counter allocations;  // live, most live at once, all
+    statistics_counter bytes;        // as asked for, without rounding
+    std::uint64_t failures = 0;      // requests that could not be served
+    std::uint64_t largest = 0;       // bytes of the largest request served
+
+    void note_served(std::size_t size) noexcept {
+        allocations.add(1);
+        bytes.add(size);
+        if (size > largest) largest = size;
+    }
+    void note_freed(std::uint64_t count, std::uint64_t size) noexcept {
+        allocations.subtract(count);
+        bytes.subtract(size);
+    }
+    void note_resized(std::size_t old_size, std::size_t new_size) noexcept {
+        if (new_size >= old_size) {
+            bytes.add(new_size - old_size);
+        } else {
+            bytes.subtract(old_size - new_size);
+        }
+    }
+    void lower_to(std::uint64_t count, std::uint64_t size) noexcept {
+        allocations.lower_to(count);
+        bytes.lower_to(size);
+    }
+
+    /// What counting begins with where so much lives: peaks at what lives, totals at nothing.
+    statistics_counts anew() const noexcept {
+        return {.allocations = {allocations.value, allocations.value, 0}, .bytes = {bytes.value, bytes.value, 0}};
+    }
+
+    /// Several lines for people.
+    std::string report(const char* name) const {
+        char text[512];
+        std::snprintf(text, sizeof text,
+                      "%s\n"
+                      "  allocations  %llu live, peak %llu, %llu in all, %llu failed\n"
+                      "  bytes        %llu live, peak %llu, %llu in all, largest request %llu\n",
+                      name, as_printed(allocations.value), as_printed(allocations.peak), as_printed(allocations.total),
+                      as_printed(failures), as_printed(bytes.value), as_printed(bytes.peak), as_printed(bytes.total),
+                      as_printed(largest));
+        return text;
+    }
+
+private:
+    static unsigned long long as_printed(std::uint64_t value) noexcept { return value; }
+};
+
+/// What was counted between a push_scope() and its pop_scope().
+struct statistics_scope {
+    /// `total`, `failures`, `largest`: of what was asked for within the scope. `value` and `peak`: of all that is live,
+    /// what was live before the scope began included.
+    statistics_counts counts;
+    std::uint64_t allocations_before = 0;  // live when the scope began
+    std::uint64_t bytes_before = 0;
+};
 
 /// What a statistics resource records beyond counts, bytes and peaks.
 struct statistics_options {
@@ -63,6 +138,83 @@ struct records_in {
 };
 
 namespace detail {
+
+/// Counts of the innermost scope, and beneath them those of the outer ones.
+class scope_stack {
+public:
+    constexpr scope_stack() noexcept = default;
+    explicit scope_stack(resource_ref upstream) noexcept : upstream_(upstream) {}
+    scope_stack(scope_stack&& other) noexcept
+        : innermost_(std::exchange(other.innermost_, {})),
+          outer_(std::exchange(other.outer_, nullptr)),
+          upstream_(other.upstream_) {}
+    scope_stack& operator=(scope_stack&& other) noexcept {
+        if (this == &other) return *this;
+        std::destroy_at(this);
+        return *std::construct_at(this, std::move(other));
+    }
+    ~scope_stack() {
+        while (outer_ != nullptr) drop();
+    }
+
+    /// Counts of the scope that was begun last.
+    statistics_counts& innermost() noexcept { return innermost_; }
+
+    /// Begins a scope in which `live` is what is live. Throws out_of_memory; false without exceptions.
+    bool push(const statistics_counts& live) {
+        void* storage = upstream_.try_allocate(sizeof(saved), alignof(saved));
+        if (storage == nullptr) {
+            raise(out_of_memory{"acre::statistics", sizeof(saved), alignof(saved)});
+            return false;
+        }
+        outer_ = ::new (storage) saved{innermost_, outer_, live.allocations.value, live.bytes.value};
+        innermost_ = live.anew();
+        return true;
+    }
+
+    /// Ends the scope begun last: what it counted is counted in the next outer one too.
+    statistics_scope pop() noexcept {
+        if (outer_ == nullptr) abort_on_misuse("acre::statistics", "a scope was ended that had not begun", this);
+        const statistics_scope result{innermost_, outer_->allocations_before, outer_->bytes_before};
+        innermost_ = outer_->counts;
+        drop();
+        merge(innermost_.allocations, result.counts.allocations);
+        merge(innermost_.bytes, result.counts.bytes);
+        innermost_.failures += result.counts.failures;
+        innermost_.largest = std::max(innermost_.largest, result.counts.largest);
+        return result;
+    }
+
+    /// All scopes count anew, as if they began while `live` is what is live.
+    void restart(const statistics_counts& live) noexcept {
+        innermost_ = live.anew();
+        for (saved* each = outer_; each != nullptr; each = each->outer) {
+            each->counts = innermost_;
+            each->allocations_before = live.allocations.value;
+            each->bytes_before = live.bytes.value;
+        }
+    }
+
+private:
+    struct saved {
+        statistics_counts counts;  // of the scope around
+        saved* outer;
+        std::uint64_t allocations_before;
+        std::uint64_t bytes_before;
+    };
+
+    static void merge(statistics_counter& outer, const statistics_counter& inner) noexcept {
+        outer.value = inner.value;
+        outer.peak = std::max(outer.peak, inner.peak);
+        outer.total += inner.total;
+    }
+
+    void drop() noexcept { upstream_.deallocate(std::exchange(outer_, outer_->outer), sizeof(saved), alignof(saved)); }
+
+    statistics_counts innermost_;
+    saved* outer_ = nullptr;
+    resource_ref upstream_ = heap{};
+};
 
 /// In place of a part that was not asked for; of different types for different parts, so that none takes space.
 template <class Part>

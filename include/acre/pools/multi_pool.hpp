@@ -1,14 +1,13 @@
-// A growing pool for any size, freed one by one in any order: what one hoped std::pmr::unsynchronized_pool_resource
-// would be.
+// A growing pool for any size, freed one by one in any order: a faster std::pmr::unsynchronized_pool_resource.
 //
-// Use it under containers whose node sizes one does not know, and wherever sizes vary. Use acre::object_pool<T> for one
+// Use it under containers whose node sizes are not known, and wherever sizes vary. Use acre::object_pool<T> for one
 // type, acre::arena where everything dies together.
 //
-// Cost: with a size known at compile time, as acre::pool (allocate about 12 instructions, deallocate about 20); with a
-// size known at run time, about 26 and 31, and over 512 bytes a call more to free. Requests over 8 KiB go to upstream
-// one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth; each class in use holds one slab of 4 KiB
-// or more; a multi_pool object itself is about 8 KiB. A double free and a pointer of another pool abort with a sentence
-// while the slab is held. Not thread-safe.
+// Cost: for a size known at compile time as acre::pool (allocate about 12 instructions, deallocate about 20). For a
+// size known at run time about 26 and 31; freeing more than 512 bytes adds a call. Requests over 8 KiB go to upstream
+// one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth. Each class in use holds one slab of 4 KiB
+// or more; the object itself has about 8 KiB. A double free and a pointer of another pool abort with a message while
+// the pool holds the slab. Not thread-safe. basic_multi_pool takes other size classes (pools/size_classes.hpp).
 //
 //     acre::multi_pool nodes;
 //     std::map<int, int, std::less<>, acre::allocator<std::pair<const int, int>, acre::multi_pool>> m{nodes};
@@ -21,42 +20,46 @@
 #include <acre/memory/heap.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
-#include <acre/pools/detail/live_report.hpp>
-#include <acre/pools/detail/size_classes.hpp>
+#include <acre/pools/detail/slot_face.hpp>
 #include <acre/pools/pool_options.hpp>
+#include <acre/pools/size_classes.hpp>
 #include <algorithm>
 #include <cstddef>
 
 namespace acre {
 
-/// Slots of 64 size classes, and upstream blocks for larger requests.
-class multi_pool {
+/// Slots of the size classes of `Classes`, and upstream blocks for larger requests.
+template <size_class_policy Classes>
+class basic_multi_pool {
+    using tables = detail::size_class_tables<Classes>;
+
 public:
     static constexpr const char* name = "acre::multi_pool";
     using options_type = pool_options;
+    using classes_type = Classes;
 
     /// Takes no memory.
-    multi_pool() noexcept = default;
-    explicit multi_pool(resource_ref upstream) noexcept : upstream_(upstream) {}
-    explicit multi_pool(const pool_options& options, resource_ref upstream = heap{})
+    basic_multi_pool() noexcept = default;
+    explicit basic_multi_pool(resource_ref upstream) noexcept : upstream_(upstream) {}
+    explicit basic_multi_pool(const pool_options& options, resource_ref upstream = heap{})
         : limit_(options.limit_bytes),
           region_slots_(options.region_slots),
           report_(options.report_live),
           upstream_(upstream) {
-        require_at_least(detail::size_class_geometry[0].first_slab_bytes, name, "limit_bytes", options.limit_bytes);
+        require_at_least(tables::geometry[0].first_slab_bytes, name, "limit_bytes", options.limit_bytes);
     }
 
-    multi_pool(const multi_pool&) = delete;
-    multi_pool& operator=(const multi_pool&) = delete;
+    basic_multi_pool(const basic_multi_pool&) = delete;
+    basic_multi_pool& operator=(const basic_multi_pool&) = delete;
 
-    /// Gives everything back to upstream, what was not freed included.
-    ~multi_pool() {
+    /// Gives everything back to upstream, live allocations included.
+    ~basic_multi_pool() {
         report_.write(name, [this] { return live(); });
         release();
     }
 
-    /// Storage of `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory, request_too_large,
-    /// limit_exceeded or bad_alignment. Constant time but for a new slab or a large block.
+    /// Returns `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory, request_too_large,
+    /// limit_exceeded or bad_alignment. Constant time except for a new slab or a large block.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
@@ -64,7 +67,7 @@ public:
         return allocate_slow(bytes, alignment);
     }
 
-    /// As allocate, but null when it cannot.
+    /// As allocate, but null where that would throw.
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
@@ -72,52 +75,52 @@ public:
         return try_allocate_slow(bytes, alignment);
     }
 
-    /// Takes back what allocate gave with the same size and alignment; null is a no-op.
+    /// Frees what allocate returned for the same size and alignment; null is a no-op.
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
                                            std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
-        const std::size_t last = detail::size_for_class(bytes, alignment) - 1;
-        // What is known of the class when compiling need not be read.
-        if (__builtin_constant_p(last) && last < detail::largest_size_class)
-            return give_back(detail::size_class_table[last / 8], p);
-        if (last >= detail::largest_common_class) [[unlikely]]
+        if (tables::needs_search(alignment)) return deallocate_slow(p, bytes, alignment);
+        const std::size_t last = tables::rounded(bytes, alignment) - 1;
+        // For a constant size the class and its layout are constants, not loads.
+        if (__builtin_constant_p(last) && last < tables::largest)
+            return give_back(tables::by_size[last / tables::granularity], p);
+        if (last >= tables::largest_common) [[unlikely]]
             return deallocate_slow(p, bytes, alignment);
-        const std::size_t index = detail::size_class_table[last / 8];
-        classes_[index].give_back_in<detail::common_slab_bytes>(detail::size_class_geometry[index], name, p);
+        const std::size_t index = tables::by_size[last / tables::granularity];
+        classes_[index].template give_back_in<tables::common_slab_bytes>(tables::geometry[index], name, p);
     }
 
-    /// A block of its own from upstream, however few bytes it has; null when there is no memory.
+    /// Returns a block of its own from upstream, whatever the size; null when there is no memory.
     [[gnu::noinline]] void* try_allocate_separately(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || !within_limit(detail::large_blocks::upstream_bytes(bytes, alignment)))
             return nullptr;
         return large_.try_allocate(upstream_, bytes, alignment);
     }
-    /// Takes one back.
+    /// Frees such a block.
     [[gnu::noinline]] void deallocate_separately(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         if (p != nullptr) large_.deallocate(upstream_, name, p, bytes, alignment);
     }
 
-    /// Gives slabs without a live slot back to upstream, and returns their bytes. Linear in the slabs held.
+    /// Gives slabs without a live slot back to upstream and returns their bytes. Linear in the slabs held.
     std::size_t release_unused() noexcept {
         std::size_t bytes = 0;
-        for_each_class([&](detail::bitmap_slabs& slabs, const detail::slab_geometry& geometry) {
-            bytes += slabs.release_unused(geometry, upstream_);
-        });
+        for (std::size_t index = 0; index < tables::count; ++index) {
+            bytes += classes_[index].release_unused(tables::geometry[index], upstream_);
+        }
         return bytes;
     }
 
-    /// Gives everything back to upstream: all that was handed out is void. Growth starts anew.
+    /// Gives everything back to upstream; everything handed out becomes invalid. Growth starts again.
     void release() noexcept {
-        for_each_class([&](detail::bitmap_slabs& slabs, const detail::slab_geometry& geometry) {
-            slabs.release(geometry, upstream_);
-        });
+        for (std::size_t index = 0; index < tables::count; ++index) {
+            classes_[index].release(tables::geometry[index], upstream_);
+        }
         large_.release(upstream_);
     }
 
-    /// Takes everything back and keeps the slabs; large blocks go to upstream.
+    /// Frees everything and keeps the slabs; large blocks go back to upstream.
     void reset() noexcept {
-        for_each_class(
-            [](detail::bitmap_slabs& slabs, const detail::slab_geometry& geometry) { slabs.clear(geometry); });
+        for (std::size_t index = 0; index < tables::count; ++index) classes_[index].clear(tables::geometry[index]);
         large_.release(upstream_);
     }
 
@@ -128,28 +131,28 @@ public:
         return bytes;
     }
 
-    /// Bytes of the slots and large blocks handed out. Linear in the slabs held.
+    /// Bytes of the live slots and large blocks. Linear in the slabs held.
     std::size_t used() const noexcept {
         std::size_t bytes = large_.held_bytes();
-        for (std::size_t index = 0; index < detail::size_class_count; ++index) {
-            bytes += classes_[index].used(detail::size_class_geometry[index]) * detail::size_class_bytes(index);
+        for (std::size_t index = 0; index < tables::count; ++index) {
+            bytes += classes_[index].used(tables::geometry[index]) * tables::bytes(index);
         }
         return bytes;
     }
 
-    /// Number of allocations not yet taken back. Linear in the slabs held.
+    /// Number of live allocations. Linear in the slabs held.
     std::size_t live() const noexcept {
         std::size_t count = large_.count();
-        for (std::size_t index = 0; index < detail::size_class_count; ++index) {
-            count += classes_[index].used(detail::size_class_geometry[index]);
+        for (std::size_t index = 0; index < tables::count; ++index) {
+            count += classes_[index].used(tables::geometry[index]);
         }
         return count;
     }
 
-    /// True when `p` lies in storage of this pool. Linear in slabs and large blocks held.
+    /// True when `p` lies in storage of this pool. Linear in the slabs and large blocks held.
     bool owns(const void* p) const noexcept {
-        for (std::size_t index = 0; index < detail::size_class_count; ++index) {
-            if (classes_[index].owns(detail::size_class_geometry[index], p)) return true;
+        for (std::size_t index = 0; index < tables::count; ++index) {
+            if (classes_[index].owns(tables::geometry[index], p)) return true;
         }
         return large_.owns(p);
     }
@@ -157,13 +160,13 @@ public:
     /// The resource that slabs and large blocks come from.
     resource_ref upstream() const noexcept { return upstream_; }
 
-    /// Bytes asked of upstream, in all, for `count` live allocations of `size` bytes aligned to `alignment`. SIZE_MAX
-    /// when there cannot be so many.
+    /// Total bytes asked of upstream for `count` live allocations of `size` bytes aligned to `alignment`. SIZE_MAX when
+    /// that is impossible.
     static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
                                                 std::size_t alignment = default_alignment) noexcept {
         std::size_t index = 0;
-        if (detail::find_size_class(std::max<std::size_t>(size, 1), alignment, index)) {
-            return detail::bitmap_slabs::required_bytes(detail::size_class_geometry[index], count);
+        if (tables::find(std::max<std::size_t>(size, 1), alignment, index)) {
+            return detail::bitmap_slabs::required_bytes(tables::geometry[index], count);
         }
         const std::size_t each = detail::large_blocks::upstream_bytes(size, alignment);
         if (count != 0 && each > max_request / count) return SIZE_MAX;
@@ -173,15 +176,15 @@ public:
 private:
     [[gnu::always_inline]] bool take(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         std::size_t index;
-        if ((alignment & (alignment - 1)) != 0 || !detail::find_size_class(bytes, alignment, index)) [[unlikely]]
+        if ((alignment & (alignment - 1)) != 0 || !tables::find(bytes, alignment, index)) [[unlikely]]
             return false;
-        // What is known of the class when compiling need not be read.
-        if (__builtin_constant_p(index)) return classes_[index].take(detail::size_class_geometry[index], p);
+        // For a constant size the layout is constants, not loads.
+        if (__builtin_constant_p(index)) return classes_[index].take(tables::geometry[index], p);
         return classes_[index].take(p);
     }
 
     [[gnu::always_inline]] void give_back(std::size_t index, void* p) noexcept {
-        classes_[index].give_back(detail::size_class_geometry[index], name, p);
+        classes_[index].give_back(tables::geometry[index], name, p);
     }
 
     // Out of line: once in 64 allocations of a class, or for a large block.
@@ -193,19 +196,18 @@ private:
     [[gnu::noinline]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
         std::size_t index;
-        if (!detail::find_size_class(std::max<std::size_t>(bytes, 1), alignment, index)) {
+        if (!tables::find(std::max<std::size_t>(bytes, 1), alignment, index)) {
             return try_allocate_separately(bytes, alignment);
         }
         detail::bitmap_slabs& slabs = classes_[index];
-        // The limit holds for all classes together; a class sees what the others leave of it.
+        // All classes share the limit: a class may hold what the others leave of it.
         const std::size_t others = limit_ == SIZE_MAX ? 0 : capacity() - slabs.held_bytes();
-        return slabs.refill(detail::size_class_geometry[index], upstream_,
-                            {limit_ > others ? limit_ - others : 0, region_slots_});
+        return slabs.refill(tables::geometry[index], upstream_, {limit_ > others ? limit_ - others : 0, region_slots_});
     }
 
     [[gnu::noinline]] void deallocate_slow(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         std::size_t index;
-        if (detail::find_size_class(std::max<std::size_t>(bytes, 1), alignment, index)) return give_back(index, p);
+        if (tables::find(std::max<std::size_t>(bytes, 1), alignment, index)) return give_back(index, p);
         deallocate_separately(p, bytes, alignment);
     }
 
@@ -216,30 +218,22 @@ private:
     }
 
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        if (bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
         std::size_t index;
-        const std::size_t needed = detail::find_size_class(std::max<std::size_t>(bytes, 1), alignment, index)
-                                       ? classes_[index].next_slab_bytes(detail::size_class_geometry[index])
-                                       : detail::large_blocks::upstream_bytes(bytes, alignment);
-        if (!within_limit(needed)) return raise(limit_exceeded{name, needed, capacity(), limit_});
-        return raise(out_of_memory{name, bytes, alignment});
+        const bool pooled = tables::find(std::max<std::size_t>(bytes, 1), alignment, index);
+        return detail::refuse(name, bytes, alignment, capacity(), limit_,
+                              pooled ? classes_[index].next_slab_bytes(tables::geometry[index]) : 0);
     }
 
-    template <class Function>
-    void for_each_class(Function function) noexcept {
-        for (std::size_t index = 0; index < detail::size_class_count; ++index) {
-            function(classes_[index], detail::size_class_geometry[index]);
-        }
-    }
-
-    detail::bitmap_slabs classes_[detail::size_class_count];
+    detail::bitmap_slabs classes_[tables::count];
     detail::large_blocks large_;
     std::size_t limit_ = SIZE_MAX;
     std::size_t region_slots_ = SIZE_MAX;
     detail::live_report report_;
     resource_ref upstream_ = heap{};
 };
+
+/// A multi-pool with the default size classes.
+using multi_pool = basic_multi_pool<default_size_classes>;
 
 static_assert(owning_resource<multi_pool> && resettable_resource<multi_pool>);
 

@@ -1,13 +1,13 @@
 // A growing pool of raw slots of one size, freed one by one in any order.
 //
 // Use it for storage of one size known at compile time. Use acre::object_pool<T> for objects of a type, and
-// acre::multi_pool where sizes vary. As a resource it serves requests of up to one slot from slots, and larger or
-// stricter aligned ones by a block of their own from upstream.
+// acre::multi_pool where sizes vary. As a resource it serves requests that fit a slot from slots; larger or more
+// strictly aligned ones get a block of their own from upstream.
 //
-// Cost: allocate about 12 instructions, deallocate about 20, constant time but for a new slab. Memory: 64-byte slots
-// cost 3 % more than themselves; the first slab is 4 KiB, later ones 16 KiB (larger for slots over 256
-// bytes); nothing is held before the first allocation, and slabs go back by release_unused() or at the end.
-// A double free and a pointer of another pool abort with a sentence, in every build. Not thread-safe. Movable.
+// Cost: allocate about 12 instructions, deallocate about 20, constant time except for a new slab. Memory: 3 % more than
+// the slots at 64 bytes. The first slab has 4 KiB, later ones 16 KiB, more for slots over 256 bytes. The pool holds
+// nothing before the first allocation; release_unused() and the destructor give slabs back.
+// A double free and a pointer of another pool abort with a message, in every build. Not thread-safe. Movable.
 //
 //     acre::pool<64> slots;
 //     void* p = slots.allocate();
@@ -21,10 +21,9 @@
 #include <acre/memory/heap.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
-#include <acre/pools/detail/live_report.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
+#include <acre/pools/detail/slot_face.hpp>
 #include <acre/pools/pool_options.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -33,7 +32,10 @@ namespace acre {
 
 /// Slots of `Slot` bytes aligned to `Align`.
 template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
-class pool {
+class pool : public detail::slot_face<pool<Slot, Align>, Slot> {
+    using face = detail::slot_face<pool, Slot>;
+    friend face;
+
 public:
     static_assert(Slot > 0 && Slot <= max_request / 1024, "the slots of a pool have at least one byte");
     static_assert(is_alignment(Align), "the alignment of a pool is a power of two");
@@ -41,6 +43,8 @@ public:
     static constexpr const char* name = "acre::pool";
     using options_type = pool_options;
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, Align);
+    /// Alignment of every slot in bytes; stricter requests get a block of their own.
+    static constexpr std::size_t max_alignment = geometry.slot_alignment();
 
     /// Takes no memory.
     pool() noexcept = default;
@@ -63,13 +67,13 @@ public:
         return *std::construct_at(this, std::move(other));
     }
 
-    /// Gives everything back to upstream, slots that were not freed included.
+    /// Gives everything back to upstream, live slots included.
     ~pool() {
-        report_live(name);
+        report_live();
         release();
     }
 
-    /// A slot of Slot bytes aligned to Align, contents undefined. Throws out_of_memory or limit_exceeded.
+    /// Returns a slot of Slot bytes aligned to Align, contents undefined. Throws out_of_memory or limit_exceeded.
     [[gnu::always_inline]] void* allocate() {
         void* p;
         if (slabs_.take(geometry, p)) [[likely]]
@@ -85,42 +89,23 @@ public:
         return try_refill();
     }
 
-    /// Takes a slot back; null is a no-op. Never allocates, never throws.
+    /// Frees a slot; null is a no-op. Never allocates, never throws.
     [[gnu::always_inline]] void deallocate(void* p) noexcept {
         if (p != nullptr) give_back(name, p);
     }
 
-    /// True when a request of this size and alignment is served from a slot; others go to upstream.
-    static constexpr bool serves(std::size_t bytes, std::size_t alignment) noexcept {
-        return bytes <= Slot && alignment <= slot_alignment && is_alignment(alignment);
-    }
+    using face::allocate;
+    using face::deallocate;
+    using face::try_allocate;
 
-    // The face of a resource.
-    [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
-        if (serves(bytes, alignment)) [[likely]]
-            return allocate();
-        return allocate_large(bytes, alignment);
-    }
-    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        if (serves(bytes, alignment)) [[likely]]
-            return try_allocate();
-        return try_allocate_large(bytes, alignment);
-    }
-    [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
-                                           std::size_t alignment = default_alignment) noexcept {
-        if (serves(bytes, alignment)) [[likely]]
-            return deallocate(p);
-        deallocate_large(p, bytes, alignment);
-    }
-
-    /// Gives slabs without a live slot back to upstream, and returns their bytes. Linear in the slabs held.
+    /// Gives slabs without a live slot back to upstream and returns their bytes. Linear in the slabs held.
     std::size_t release_unused() noexcept { return slabs_.release_unused(geometry, upstream_); }
-    /// Gives all slabs back to upstream: every slot handed out is void. Growth starts anew.
+    /// Gives all slabs back to upstream; every slot handed out becomes invalid. Growth starts again at the first slab.
     void release() noexcept {
         slabs_.release(geometry, upstream_);
         large_.release(upstream_);
     }
-    /// Takes everything back at once and keeps the slabs; blocks for larger requests go to upstream.
+    /// Frees every slot at once and keeps the slabs; blocks of larger requests go back to upstream.
     void reset() noexcept {
         slabs_.clear(geometry);
         large_.release(upstream_);
@@ -128,44 +113,45 @@ public:
 
     /// Bytes held from upstream.
     std::size_t capacity() const noexcept { return slabs_.held_bytes() + large_.held_bytes(); }
-    /// Slots that can be live at once without asking upstream.
+    /// Number of slots that can be live at once without an upstream call.
     std::size_t slots() const noexcept { return slabs_.slots(geometry); }
-    /// Bytes of the slots handed out, and of the blocks for larger requests. Linear in the slabs held.
+    /// Bytes of the live slots and of the blocks of larger requests. Linear in the slabs held.
     std::size_t used() const noexcept { return slabs_.used(geometry) * geometry.slot_bytes + large_.held_bytes(); }
-    /// Number of allocations not yet taken back, larger requests included. Linear in the slabs held.
+    /// Number of live allocations, larger requests included. Linear in the slabs held.
     std::size_t live() const noexcept { return slabs_.used(geometry) + large_.count(); }
     /// True when `p` lies in storage of this pool. Linear in the slabs held.
     bool owns(const void* p) const noexcept { return slabs_.owns(geometry, p) || large_.owns(p); }
     /// The resource that slabs come from.
     resource_ref upstream() const noexcept { return upstream_; }
 
-    /// Bytes asked of upstream, in all, for `count` live slots. SIZE_MAX when there cannot be so many.
+    /// Total bytes asked of upstream for `count` live slots; SIZE_MAX when that is impossible.
     static constexpr std::size_t required_bytes(std::size_t count) noexcept {
         return detail::bitmap_slabs::required_bytes(geometry, count);
     }
-    /// Bytes that an acre::buffer beneath, aligned to geometry.slab_bytes, needs for `count` live slots.
+    /// Bytes that an acre::buffer as upstream, aligned to geometry.slab_bytes, needs for `count` live slots.
     static constexpr std::size_t required_buffer_bytes(std::size_t count) noexcept {
         return detail::bitmap_slabs::required_buffer_bytes(geometry, count);
     }
 
 protected:
-    // For pools made of this one, which errors, misuse and what is live at the end are reported of in their name.
-    explicit constexpr pool(const char* reported) noexcept : name_(reported) {}
-    pool(const pool_options& options, resource_ref upstream, const char* reported)
+    // For derived pools: errors, misuse and live allocations at the end are reported under `derived`.
+    explicit constexpr pool(const char* derived) noexcept : name_(derived) {}
+    pool(const pool_options& options, resource_ref upstream, const char* derived)
         : limit_(options.limit_bytes),
           region_slots_(options.region_slots),
           report_(options.report_live),
-          name_(reported),
+          name_(derived),
           upstream_(upstream) {
-        require_at_least(geometry.first_slab_bytes, reported, "limit_bytes", options.limit_bytes);
+        require_at_least(geometry.first_slab_bytes, derived, "limit_bytes", options.limit_bytes);
     }
-    void report_live(const char* reported) noexcept {
-        report_.write(reported, [this] { return live(); });
+    void report_live() noexcept {
+        report_.write(name_, [this] { return live(); });
     }
-    [[gnu::always_inline]] void give_back(const char* reported, void* slot) noexcept {
-        slabs_.give_back(geometry, reported, slot);
+    // The name of the derived pool as a constant, which costs deallocate no load.
+    [[gnu::always_inline]] void give_back(const char* derived, void* slot) noexcept {
+        slabs_.give_back(geometry, derived, slot);
     }
-    void check_live(const char* reported, void* slot) const noexcept { slabs_.check_live(geometry, reported, slot); }
+    void check_live(const char* derived, void* slot) const noexcept { slabs_.check_live(geometry, derived, slot); }
     bool is_free(const void* slot) const noexcept {
         return slabs_.owns_slot(geometry, slot) && slabs_.is_free(geometry, slot);
     }
@@ -174,44 +160,38 @@ protected:
     position first_live() const noexcept { return slabs_.first_live(geometry); }
     void advance(position& at) const noexcept { slabs_.advance(geometry, at); }
 
-private:
-    // A slot of 64 bytes lies at multiples of 64: stricter alignments than asked for come for free.
-    static constexpr std::size_t slot_alignment =
-        std::min(geometry.slot_bytes & (0 - geometry.slot_bytes), geometry.slab_bytes);
+    /// Calls `visit` with each live slot in address order. `visit` may free this slot and others.
+    template <class Visit>
+    void for_each_live(Visit visit) noexcept {
+        visiting_ = true;
+        for (position at = first_live(); at.slot != nullptr; advance(at)) visit(at.slot);
+        visiting_ = false;
+    }
+    /// True while for_each_live runs.
+    bool visiting() const noexcept { return visiting_; }
 
+private:
     [[gnu::noinline]] void* refill() {
         if (void* p = try_refill()) return p;
-        return fail(slabs_.next_slab_bytes(geometry), Slot, Align);
+        return detail::refuse(name_, Slot, Align, capacity(), limit_, slabs_.next_slab_bytes(geometry));
     }
 
     void* try_refill() noexcept {
         return slabs_.refill(geometry, upstream_, {limit_ - large_.held_bytes(), region_slots_});
     }
 
-    // Out of line: not what a pool is for.
+    // Out of line: requests that no slot fits are not the pool's purpose.
     [[gnu::noinline]] void* allocate_large(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate_large(bytes, alignment)) return p;
-        if (!is_alignment(alignment)) return raise(bad_alignment{name_, alignment});
-        if (bytes > max_request / 2) return raise(request_too_large{name_, bytes, max_request / 2});
-        return fail(detail::large_blocks::upstream_bytes(bytes, alignment), bytes, alignment);
+        return detail::refuse(name_, bytes, alignment, capacity(), limit_);
     }
-
     [[gnu::noinline]] void* try_allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
-        if (!is_alignment(alignment) || !within_limit(detail::large_blocks::upstream_bytes(bytes, alignment)))
-            return nullptr;
+        if (!is_alignment(alignment)) return nullptr;
+        if (detail::large_blocks::upstream_bytes(bytes, alignment) > limit_ - capacity()) return nullptr;
         return large_.try_allocate(upstream_, bytes, alignment);
     }
-
     [[gnu::noinline]] void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         if (p != nullptr) large_.deallocate(upstream_, name_, p, bytes, alignment);
-    }
-
-    bool within_limit(std::size_t more) const noexcept { return more <= limit_ - capacity(); }
-
-    // Upstream would have had to give `needed` bytes for a request of `bytes`.
-    [[gnu::cold]] void* fail(std::size_t needed, std::size_t bytes, std::size_t alignment) const {
-        if (!within_limit(needed)) return raise(limit_exceeded{name_, needed, capacity(), limit_});
-        return raise(out_of_memory{name_, bytes, alignment});
     }
 
     detail::bitmap_slabs slabs_;
@@ -219,6 +199,7 @@ private:
     std::size_t limit_ = SIZE_MAX;
     std::size_t region_slots_ = SIZE_MAX;
     detail::live_report report_;
+    bool visiting_ = false;  // while the destructors of live objects run, which may destroy other objects
     const char* name_ = name;
     resource_ref upstream_ = heap{};
 };

@@ -1,19 +1,43 @@
-// What a pool may be told at construction.
+// The options that pools take at construction.
 #pragma once
 
+#include <acre/core/literals.hpp>
 #include <cstddef>
 #include <cstdint>
 
 namespace acre {
 
-/// Options of acre::pool, acre::object_pool, acre::multi_pool and the concurrent pools.
+/// Options of acre::pool, acre::object_pool and acre::multi_pool.
 struct pool_options {
-    /// Bytes: never holds more than this from upstream; at least the first slab, of 4 KiB or more.
+    /// Upper limit of the bytes held from upstream; at least the first slab, which has 4 KiB or more.
     std::size_t limit_bytes = SIZE_MAX;
-    /// Slots that upstream is asked for at once, at most. A slab has 4 KiB or four slots all the same.
+    /// Upper limit of the slots in one upstream call. A slab still has at least 4 KiB and four slots.
     std::size_t region_slots = SIZE_MAX;
-    /// When the pool ends while something of it is live, a line to stderr says how much. Object pools destroy their
-    /// objects either way.
+    /// Write a line to stderr when the pool ends with live allocations. Object pools destroy their objects either way.
+    bool report_live = false;
+};
+
+/// Options of acre::concurrent_pool, acre::concurrent_object_pool and acre::concurrent_multi_pool.
+struct concurrent_pool_options {
+    /// Upper limit of the bytes held from upstream; at least the first slab, which has 4 KiB or more. A
+    /// concurrent_multi_pool takes no caches or magazines from the last 64 KiB: below that every call takes a lock.
+    std::size_t limit_bytes = SIZE_MAX;
+    /// Upper limit of the slots in one upstream call. A slab still has at least 4 KiB and four slots.
+    std::size_t region_slots = SIZE_MAX;
+    /// Upper limit of the bytes of free slots that one thread keeps, for each size class in a multi-pool. A thread may
+    /// always keep two slots.
+    std::size_t thread_bytes = 64_KiB;
+    /// Write a line to stderr when the pool ends with live allocations. Object pools destroy their objects either way.
+    bool report_live = false;
+};
+
+/// Options of acre::wait_free_pool and acre::wait_free_object_pool.
+struct wait_free_pool_options {
+    /// Number of slots, fixed at construction: 1 to 16,777,216.
+    std::size_t slots = 0;
+    /// Touch every page at construction, so that no thread waits for a page fault later.
+    bool prefault = true;
+    /// Write a line to stderr when the pool ends with live allocations. Object pools destroy their objects either way.
     bool report_live = false;
 };
 

@@ -1,20 +1,22 @@
 // One pool of the whole program for slots of a size: no object to hand around, ready before the first constructor runs
 // and still there after main.
 //
-// Use it where there is nowhere to keep a pool: under class-level operators new (acre::pooled does that), in libraries.
-// Use acre::pool or acre::concurrent_object_pool where there is. Sizes share pools by size class: static_pool<100> and
-// static_pool<104> are the same. `Group` says who shares: by default every thread, each with a cache of its own; any
-// other type is the name of a pool apart that one thread at a time uses, without a cache and without a lock.
+// Use it where no object can own a pool: under class-level operators new (acre::pooled does that), in libraries. Use
+// acre::pool or acre::concurrent_pool elsewhere. Sizes share pools by size class: static_pool<100> and static_pool<104>
+// are the same. `Group` says who shares the pool: by default every thread, each with a cache of its own. Any other type
+// names a separate pool that one thread at a time uses, without a cache and without a lock.
 //
-// Cost: allocate and deallocate about 9 instructions each for the default, none of them atomic, and a lock in 4 to 509
-// operations; 13 and 20 for a group, without a lock. Memory comes from the heap and goes back by release_unused(), or
-// for all shared ones by acre::pool_registry::recycle(); each thread keeps the free slots of two magazines: at most 64
-// KiB of them, or eight. A slot freed twice in a row aborts with a sentence at once; other double frees and pointers of
-// other pools do when their magazine goes to the slabs, and under AddressSanitizer at once; in a group always at once.
+// Cost: by default allocate and deallocate have about 9 instructions each, none of them atomic, and one lock in 4 to
+// 509 operations; in a group 13 and 20, without a lock. Memory comes from the heap and goes back by release_unused(),
+// or for all shared pools by acre::pool_registry::recycle(). Each thread keeps the free slots of two magazines: at most
+// 64 KiB of them, or eight. A slot freed twice in a row aborts with a message at once. Other double frees, and pointers
+// of other pools, abort when their magazine goes to the slabs; under AddressSanitizer and in a group at once.
 //
-// After a fork the child goes on with what the thread kept that forked; what other threads kept stays taken. There is
-// one pool in the program as long as libraries do not hide it from each other; a library that uses one must not be
+// After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
+// program has one pool as long as libraries do not hide its symbol from each other. A library that uses one must not be
 // unloaded.
+//
+// acre::pool_registry lists every static pool that was used so far, with its use, and gives unused memory back.
 //
 //     void* p = acre::static_pool<100>::allocate();
 //     acre::static_pool<100>::deallocate(p);
@@ -30,14 +32,12 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
-#include <acre/pools/concurrent_pool_options.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
 #include <acre/pools/detail/magazine.hpp>
 #include <acre/pools/detail/magazine_depot.hpp>
-#include <acre/pools/detail/size_classes.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
-#include <acre/pools/detail/thread_cache.hpp>
-#include <acre/pools/pool_registry.hpp>
+#include <acre/pools/pool_options.hpp>
+#include <acre/pools/size_classes.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -48,17 +48,80 @@
 
 namespace acre {
 
-/// The group that every thread is in.
+/// The group of all threads.
 struct every_thread;
 
+/// The static pools that were used so far. A pool enters at its first use and never leaves.
+///
+/// Cost: linear in the number of static pools and in their slabs. Thread-safe. recycle() waits for nobody, so a
+/// new-handler may call it; for_each waits for the lock of one pool at a time.
+///
+///     acre::pool_registry::for_each([](const acre::pool_registry::entry& each) {
+///         print(each.group, each.slot_bytes, each.live, each.held_bytes);
+///     });
+///     acre::pool_registry::recycle();
+class pool_registry {
+public:
+    /// One static pool.
+    struct entry {
+        std::size_t slot_bytes;
+        std::string_view group;
+        bool synchronized;       // false: a group that one thread at a time uses
+        std::size_t live;        // slots; unsynchronised: when the pool last grew or gave slabs back
+        std::size_t held_bytes;  // from the heap
+    };
+
+    /// How the registry reaches a pool. Linked into the registry; must never be destroyed.
+    struct node {
+        entry (*describe)() noexcept;
+        std::size_t (*recycle)() noexcept;  // null: only the group's own thread may
+        const node* next;
+    };
+
+    /// Calls `function` with the entry of each pool, the newest first. `function` may use any pool.
+    template <class Function>
+    static void for_each(Function function) {
+        for (const node* each = first(); each != nullptr; each = each->next) function(each->describe());
+    }
+
+    /// Gives unused slabs of all shared pools back to the heap, while threads use them, and returns their bytes. Slots
+    /// that other threads keep stay, and a pool whose lock is taken is skipped. Groups are skipped: only their own
+    /// thread may call static_pool::release_unused().
+    static std::size_t recycle() noexcept {
+        std::size_t bytes = 0;
+        for (const node* each = first(); each != nullptr; each = each->next) {
+            if (each->recycle != nullptr) bytes += each->recycle();
+        }
+        return bytes;
+    }
+
+    /// Adds a pool, once. Lock-free: the pool may be the upstream of another one that holds a lock.
+    static void add(node& added) noexcept {
+        // Relaxed load: the older node is linked, not read. Release: publishes the new node, and with it, as this is a
+        // read-modify-write, the older ones.
+        const node* before = first_.load(std::memory_order_relaxed);
+        do {
+            added.next = before;
+        } while (!first_.compare_exchange_weak(before, &added, std::memory_order_release, std::memory_order_relaxed));
+    }
+
+private:
+    // Nodes are only added in front, so everything behind the first is constant. Acquire: pairs with the release in
+    // add().
+    static const node* first() noexcept { return first_.load(std::memory_order_acquire); }
+
+    static inline constinit std::atomic<const node*> first_{nullptr};
+};
+
 namespace detail {
-/// Bytes of the slots that sizes of `bytes` share.
+/// Bytes of the slots that serve sizes of `bytes`.
 constexpr std::size_t shared_slot_bytes(std::size_t bytes) noexcept {
-    return bytes <= detail::largest_size_class ? detail::size_class_bytes(detail::size_class_of(bytes))
-                                               : align_up(bytes, 4096);
+    using tables = size_class_tables<default_size_classes>;
+    std::size_t index = 0;
+    return tables::find(bytes, 1, index) ? tables::bytes(index) : align_up(bytes, 4096);
 }
 
-/// The name of a type, which need not be complete.
+/// The name of a type, which may be incomplete.
 template <class T>
 constexpr std::string_view type_name() noexcept {
     const std::string_view function = __PRETTY_FUNCTION__;
@@ -68,7 +131,7 @@ constexpr std::string_view type_name() noexcept {
 
 inline constexpr const char* static_pool_name = "acre::static_pool";
 
-/// Slots of `Slot` bytes that one thread at a time uses.
+/// Slots of `Slot` bytes for one thread at a time.
 template <std::size_t Slot, class Group>
 class static_slots {
 public:
@@ -116,12 +179,12 @@ public:
 
 private:
     static pool_registry::entry describe() noexcept {
-        // Written by the group's thread, read by any: numbers that need not fit together.
+        // The group's thread writes them and any thread reads them; the two numbers need not be of one moment.
         return {geometry.slot_bytes, type_name<Group>(), false, all.live.load(std::memory_order_relaxed),
                 all.held.load(std::memory_order_relaxed)};
     }
 
-    // In constant time: it grows when every slot that there was is handed out.
+    // Constant time without counting: the pool grows only when all of its slots are live.
     static void publish_growth(std::size_t bytes) noexcept {
         all.live.store(all.slots + 1, std::memory_order_relaxed);
         all.held.store(held_bytes(), std::memory_order_relaxed);
@@ -129,17 +192,17 @@ private:
         all.slots += bytes / each * geometry.usable(each);
     }
 
-    // On cache lines of its own: another group's thread must not slow this one down.
+    // On cache lines of its own, which no other group's thread writes.
     struct alignas(64) state {
         detail::bitmap_slabs slabs;
         std::size_t slots = 0;
         bool registered = false;
-        std::atomic<std::size_t> live{0};  // both relaxed: numbers for others to read, by which nothing is found
+        std::atomic<std::size_t> live{0};  // both relaxed: statistics, which publish nothing else
         std::atomic<std::size_t> held{0};
         pool_registry::node node{&describe, nullptr, nullptr};
     };
     static inline constinit state all{};
-    static_assert(std::is_trivially_destructible_v<state>, "it is there after main");
+    static_assert(std::is_trivially_destructible_v<state>, "usable after main");
 
 public:
     static constexpr std::size_t state_alignment = alignof(state);
@@ -152,109 +215,109 @@ public:
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, 8);
 
     [[gnu::always_inline]] static bool take(void*& p) noexcept {
-        if (!mine.cache.take(p)) [[unlikely]]
+        if (!local.cache.take(p)) [[unlikely]]
             return false;
         unpoison(p, geometry.slot_bytes);
         return true;
     }
 
     [[gnu::noinline]] static void* take_slow() noexcept {
-        void* p = join() ? all.depot.take(source, mine.cache) : all.depot.take_one(source);
+        void* p = attach() ? all.depot.take(config, local.cache) : all.depot.take_uncached(config);
         if (p != nullptr) unpoison(p, geometry.slot_bytes);
         return p;
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
-        // Known in this build alone; otherwise the slot's header would have to be looked at.
+        // Only AddressSanitizer's shadow tells; otherwise the check would have to read the slab's header.
         if (is_poisoned(p)) [[unlikely]]
             abort_on_misuse(static_pool_name, "double free", p);
         poison(p, geometry.slot_bytes);
-        if (!mine.cache.put(static_pool_name, p)) [[unlikely]]
+        if (!local.cache.put(static_pool_name, p)) [[unlikely]]
             give_back_slow(p);
     }
 
-    static bool prepare(std::size_t count) noexcept { return join() && depot().reserve(source, mine.cache, count); }
-    static std::size_t release_unused() noexcept { return depot().release_unused(source, cache()); }
-    static std::size_t live() noexcept { return depot().live(source); }
+    static bool prepare(std::size_t count) noexcept { return attach() && depot().reserve(config, local.cache, count); }
+    static std::size_t release_unused() noexcept { return depot().release_unused(config, cache()); }
+    static std::size_t live() noexcept { return depot().live(config); }
     static std::size_t held_bytes() noexcept { return depot().held_bytes(); }
-    static bool owns(const void* p) noexcept { return depot().owns(source, p); }
+    static bool owns(const void* p) noexcept { return depot().owns(config, p); }
 
 private:
-    static constexpr detail::depot_config source{
+    static constexpr detail::depot_config config{
         geometry, static_pool_name,
         heap{},   SIZE_MAX,
         SIZE_MAX, detail::magazine::capacity(geometry.slot_bytes, concurrent_pool_options{}.thread_bytes),
         heap{}};
 
     [[gnu::noinline]] static void give_back_slow(void* p) noexcept {
-        if (join()) {
-            all.depot.put(source, mine.cache, p);
+        if (attach()) {
+            all.depot.put(config, local.cache, p);
         } else {
-            all.depot.put_one(source, p);
+            all.depot.put_uncached(config, p);
         }
     }
 
-    // The depot, whose lock is not to be taken before forks know of it.
+    // Registers the depot's lock with the fork guard before anyone takes it.
     static detail::magazine_depot& depot() noexcept {
-        if (!all.registered.load(std::memory_order_acquire)) make_known();
+        if (!all.registered.load(std::memory_order_acquire)) register_depot();
         return all.depot;
     }
 
-    [[gnu::noinline]] static void make_known() noexcept {
-        all.forks.guard_static(all.depot.lock(), nullptr, &forget_other_threads);
+    [[gnu::noinline]] static void register_depot() noexcept {
+        all.forks.guard_static(all.depot.lock(), nullptr, &abandon_other_caches);
         if (!all.listed.exchange(true, std::memory_order_relaxed)) pool_registry::add(all.node);
         all.registered.store(true, std::memory_order_release);
     }
 
-    // True when this thread may keep slots: from its first use of the pool until it ends.
-    static bool join() noexcept {
-        if (mine.joined) return true;
-        detail::magazine_depot& joined = depot();
-        mine.at_exit.run = &leave;
-        mine.joined = detail::run_at_thread_exit(mine.at_exit);
-        if (mine.joined) joined.join(mine.cache);
-        return mine.joined;
+    // False when this thread is ending: then it must not keep slots.
+    static bool attach() noexcept {
+        if (local.attached) return true;
+        detail::magazine_depot& registered = depot();
+        local.at_exit.run = &detach;
+        local.attached = detail::run_at_thread_exit(local.at_exit);
+        if (local.attached) registered.attach(local.cache);
+        return local.attached;
     }
 
-    static void leave(detail::thread_exit_node*) noexcept {
-        mine.joined = false;
-        all.depot.leave(source, mine.cache);
+    static void detach(detail::thread_exit_node*) noexcept {
+        local.attached = false;
+        all.depot.detach(config, local.cache);
     }
 
-    // What this thread keeps; null when it keeps nothing.
-    static detail::thread_cache* cache() noexcept { return mine.joined ? &mine.cache : nullptr; }
+    // This thread's cache; null when it is not attached.
+    static detail::thread_cache* cache() noexcept { return local.attached ? &local.cache : nullptr; }
 
-    static void forget_other_threads(void*) noexcept { all.depot.forget_others(cache(), false); }
+    static void abandon_other_caches(void*) noexcept { all.depot.abandon_other_caches(cache(), false); }
 
     static pool_registry::entry describe() noexcept {
         return {geometry.slot_bytes, "every_thread", true, live(), held_bytes()};
     }
-    static std::size_t recycle() noexcept { return depot().try_release_unused(source, cache()); }
+    static std::size_t recycle() noexcept { return depot().try_release_unused(config, cache()); }
 
-    // Destroyed by nobody, so that it may be used while the thread ends.
-    struct thread_part {
+    // Trivially destructible, so that it is usable while the thread ends.
+    struct thread_state {
         detail::thread_cache cache;
         detail::thread_exit_node at_exit;
-        bool joined;
+        bool attached;
     };
     struct state {
         detail::magazine_depot depot;
-        std::atomic<bool> registered{false};  // acquired and released: forks know of the lock before it is taken
-        std::atomic<bool> listed{false};      // relaxed: it says who puts the node in, and hands nothing over
+        std::atomic<bool> registered{false};  // acquire, release: the fork guard knows the lock before anyone takes it
+        std::atomic<bool> listed{false};      // relaxed: elects the thread that adds the node, publishes nothing
         detail::fork_guard forks;
         pool_registry::node node{&describe, &recycle, nullptr};
     };
     static inline constinit state all{};
-    static inline thread_local constinit thread_part mine{};
-    static_assert(std::is_trivially_destructible_v<state> && std::is_trivially_destructible_v<thread_part>,
-                  "they are there after main, and while the thread ends");
+    static inline thread_local constinit thread_state local{};
+    static_assert(std::is_trivially_destructible_v<state> && std::is_trivially_destructible_v<thread_state>,
+                  "usable after main and while a thread ends");
 
 public:
     static constexpr std::size_t state_alignment = alignof(state);
 };
 }  // namespace detail
 
-/// The pool of the program for slots of `Size` bytes, 1 or more, and of one group.
+/// The program's pool for slots of `Size` bytes, 1 or more, in one group.
 template <std::size_t Size, class Group = every_thread>
 class static_pool {
     static_assert(Size > 0 && Size <= max_request / 1024, "the slots of a pool have at least one byte");
@@ -268,7 +331,7 @@ public:
     /// Alignment of every slot, in bytes: the largest power of two that divides the bytes of a slot.
     static constexpr std::size_t slot_alignment() noexcept { return slot_bytes() & (0 - slot_bytes()); }
 
-    /// A slot, contents undefined. Throws out_of_memory.
+    /// Returns a slot, contents undefined. Throws out_of_memory.
     [[gnu::always_inline]] static void* allocate() {
         void* p;
         if (slots::take(p)) [[likely]]
@@ -282,17 +345,17 @@ public:
             return p;
         return slots::take_slow();
     }
-    /// Takes a slot back; null is a no-op. Never fails.
+    /// Frees a slot; null is a no-op. Never fails.
     [[gnu::always_inline]] static void deallocate(void* p) noexcept {
         if (p != nullptr) slots::give_back(p);
     }
 
-    /// True when a request of this size and alignment is served from a slot; others go to the heap.
+    /// True when a slot serves a request of this size and alignment; others go to the heap.
     static constexpr bool serves(std::size_t bytes, std::size_t alignment) noexcept {
         return bytes <= slot_bytes() && alignment <= slot_alignment() && is_alignment(alignment);
     }
 
-    // The face of a resource, which is the same whatever object it is called through.
+    // The interface of a resource, callable through any object or none.
     [[gnu::always_inline]] static void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (serves(bytes, alignment)) [[likely]]
             return allocate();
@@ -311,13 +374,14 @@ public:
         deallocate_large(p, bytes, alignment);
     }
 
-    /// Makes sure that this thread can take `count` slots without the heap, if no other takes them; false when the heap
-    /// has not so much. Linear in `count`.
+    /// Makes sure that this thread can take `count` slots without the heap, unless other threads take them first. False
+    /// when the heap has not enough memory. Linear in `count`.
     static bool prepare(std::size_t count) noexcept { return slots::prepare(count); }
-    /// Gives slabs without a live slot back to the heap; returns the bytes given back. What other threads keep counts
-    /// as live. Linear in the slabs held.
+    /// Gives slabs without a live slot back to the heap and returns their bytes. Slots that other threads keep count as
+    /// live. Linear in the slabs held.
     static std::size_t release_unused() noexcept { return slots::release_unused(); }
-    /// Slots handed out: exact while no other thread uses the pool, else near it. Linear in the slabs held.
+    /// Number of live slots: exact while no other thread uses the pool, approximate otherwise. Linear in the slabs
+    /// held.
     static std::size_t live() noexcept { return slots::live(); }
     /// Bytes held from the heap.
     static std::size_t capacity() noexcept { return slots::held_bytes(); }
@@ -332,7 +396,7 @@ private:
         return raise(out_of_memory{name, slot_bytes(), slot_alignment()});
     }
 
-    // Out of line: not what a pool is for; and compilers warn of class-level operators in which they see the heap's.
+    // Out of line: not the pool's purpose, and compilers warn of class-level operators that inline the heap's.
     [[gnu::noinline]] static void* allocate_large(std::size_t bytes, std::size_t alignment) {
         return heap{}.allocate(bytes, alignment);
     }

@@ -1,50 +1,55 @@
-// A stack of free slots that changes hands whole, between a thread and the depot of a concurrent pool.
+// Magazines, arrays of free slots that move whole between threads, and the cache of two that each thread has.
 //
-// Used by acre::thread_cache and acre::magazine_depot, not directly. It lies in memory from the pool's upstream, on
-// cache lines of its own: the next one may be another thread's.
+// Concurrent pools use these; see magazine_depot.hpp for the life of a slot. A thread_cache allocates from and frees
+// into its loaded magazine. The spare one spares a thread that allocates and frees in turns at the edge of a magazine
+// the visit to the depot each time. A new cache has no magazine: the depot supplies both.
+//
+// Cost: take and put are nine instructions each. A cache is for one thread; any thread may read how many slots it has.
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/error.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <utility>
 
 namespace acre::detail {
 
-/// Free slots that are handed out by one thread.
+/// A stack of free slots, in memory from upstream, on cache lines of its own.
 struct magazine {
     magazine* next;
-    std::size_t count;  // of slots in it, while no thread has it loaded
-    void* below;        // no slot: lies under the first, where a look at the top of an empty one ends
+    std::size_t count;  // of slots; meaningful while no thread has the magazine loaded
+    void* below;        // not a slot: what a look at the top of an empty stack reads
 
-    /// Cells of the slots, from 1 on; cell 0 is `below`.
+    /// The cells: slots from index 1 on, `below` at index 0.
     void** cells() noexcept { return &below; }
 
-    /// Asks for all cache lines of a full one, which another thread has written, at once: one by one the thread would
-    /// wait for each.
+    /// Prefetches all cache lines of a full magazine that another thread wrote: the thread waits for all at once
+    /// instead of for one after the other.
     void fetch(std::size_t slots) noexcept {
         for_each_line(slots, [](void** first) { __builtin_prefetch(first); });
     }
-    /// The same for an empty one, which this thread is going to write. A store does that on every processor;
-    /// prefetching for it does not.
+    /// Gets all cache lines of an empty magazine for writing. A store does that on every processor; a prefetch for
+    /// writing does not.
     void claim(std::size_t slots) noexcept {
         for_each_line(slots, [](void** first) { *first = nullptr; });
     }
 
-    /// Bytes of alignment of one.
+    /// Alignment in bytes.
     static constexpr std::size_t alignment = 64;
 
-    /// Slots that one is made for, where a thread is to keep at most `thread_bytes` bytes of slots of `slot_bytes`
-    /// bytes in its two: as many as make it worth the way.
+    /// Slots of one magazine when a thread may keep `thread_bytes` bytes of slots of `slot_bytes` bytes in two.
     static constexpr std::size_t capacity(std::size_t slot_bytes, std::size_t thread_bytes) noexcept {
         return std::clamp<std::size_t>(thread_bytes / 2 / slot_bytes, 1, 509);
     }
-    /// Bytes of one for `slots` slots: 4 KiB for 509.
+    /// Bytes of a magazine for `slots` slots: 4 KiB for 509.
     static constexpr std::size_t bytes(std::size_t slots) noexcept {
         return align_up(sizeof(magazine) + slots * sizeof(void*), alignment);
     }
 
 private:
-    // The first cell in each line but that of the header.
+    // Visits the first cell in each cache line but the header's.
     template <class Visit>
     void for_each_line(std::size_t slots, Visit visit) noexcept {
         constexpr std::size_t in_a_line = alignment / sizeof(void*);
@@ -52,5 +57,97 @@ private:
         for (std::size_t cell = in_the_first; cell <= slots; cell += in_a_line) visit(cells() + cell);
     }
 };
+
+/// The two magazines of one thread, on a cache line of its own.
+class alignas(64) thread_cache {
+public:
+    constexpr thread_cache() noexcept = default;
+    thread_cache(const thread_cache&) = delete;
+    thread_cache& operator=(const thread_cache&) = delete;
+
+    /// Sets `slot` to a free slot; false when the loaded magazine is empty.
+    [[gnu::always_inline]] bool take(void*& slot) noexcept {
+        const std::size_t count = count_.load(std::memory_order_relaxed);
+        if (count == 0) [[unlikely]]
+            return false;
+        void** top = loaded_->cells() + count;
+        slot = *top;
+        // The next slot: another thread may have used it last, and a store that misses delays all stores behind it.
+        __builtin_prefetch(top[-1]);
+        count_.store(count - 1, std::memory_order_relaxed);
+        return true;
+    }
+
+    /// Keeps a free slot; false when the loaded magazine is full. Aborts with a message naming `name` when `slot` is
+    /// the one put last.
+    [[gnu::always_inline]] bool put(const char* name, void* slot) noexcept {
+        const std::size_t count = count_.load(std::memory_order_relaxed);
+        if (count == room_) [[unlikely]]
+            return false;
+        void** top = loaded_->cells() + count;
+        if (*top == slot) [[unlikely]]
+            abort_on_misuse(name, "double free", slot);
+        top[1] = slot;
+        count_.store(count + 1, std::memory_order_relaxed);
+        return true;
+    }
+
+    /// True when `slot` was put last.
+    bool is_last(const void* slot) const noexcept {
+        return loaded_ != nullptr && loaded_->cells()[count_.load(std::memory_order_relaxed)] == slot;
+    }
+
+    /// Number of slots kept: exact in this thread, and in others while this one is idle.
+    std::size_t kept() const noexcept {
+        return count_.load(std::memory_order_relaxed) + spare_count_.load(std::memory_order_relaxed);
+    }
+
+private:
+    friend class magazine_depot;
+
+    bool spare_has_slots() const noexcept { return spare_count_.load(std::memory_order_relaxed) != 0; }
+
+    void swap_magazines(std::size_t capacity) noexcept {
+        const std::size_t count = count_.load(std::memory_order_relaxed);
+        magazine* before = std::exchange(loaded_, spare_);
+        count_.store(spare_count_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        room_ = loaded_ == nullptr ? 0 : capacity;
+        set_spare(before, count);
+    }
+
+    void load(magazine* loaded, std::size_t capacity) noexcept {
+        loaded_ = loaded;
+        count_.store(loaded == nullptr ? 0 : loaded->count, std::memory_order_relaxed);
+        room_ = loaded == nullptr ? 0 : capacity;
+    }
+    magazine* unload() noexcept {
+        if (loaded_ != nullptr) loaded_->count = count_.load(std::memory_order_relaxed);
+        magazine* unloaded = loaded_;
+        load(nullptr, 0);
+        return unloaded;
+    }
+
+    void set_spare(magazine* spare, std::size_t count) noexcept {
+        spare_ = spare;
+        spare_count_.store(count, std::memory_order_relaxed);
+    }
+    magazine* unset_spare() noexcept {
+        if (spare_ != nullptr) spare_->count = spare_count_.load(std::memory_order_relaxed);
+        magazine* spare = spare_;
+        set_spare(nullptr, 0);
+        return spare;
+    }
+
+    // Both counts are relaxed everywhere: other threads only sum them up and read no slot because of them. At the
+    // thread's end the depot's lock publishes slots and counts; callers of reset() keep other threads away.
+    std::atomic<std::size_t> count_{0};  // of slots in the loaded magazine
+    std::size_t room_ = 0;               // capacity of the loaded magazine; 0 when there is none
+    magazine* loaded_ = nullptr;
+    magazine* spare_ = nullptr;
+    std::atomic<std::size_t> spare_count_{0};
+    thread_cache* next_ = nullptr;  // in a list of the depot's
+};
+
+static_assert(sizeof(thread_cache) == 64, "the caches of two threads never share a cache line");
 
 }  // namespace acre::detail

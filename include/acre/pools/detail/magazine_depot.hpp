@@ -1,16 +1,21 @@
-// What the threads of a concurrent pool share: the bitmap slabs, the blocks for larger requests, and magazines of free
-// slots on their way from one thread to another.
+// What the threads of a concurrent pool share: the bitmap slabs, the blocks of larger requests, and full and empty
+// magazines on their way from one thread to another.
 //
-// Used by acre::concurrent_object_pool and acre::static_pool, not directly. A thread takes slots from a cache of its
-// own and puts freed ones into it (see thread_cache.hpp); it comes here when that is empty or full, once in as many
-// operations as a magazine has slots. Full magazines are handed on as they are, so that a slot which one thread frees
-// and another allocates costs each an array access. A few full ones are kept; the slots of others go back to their
-// slabs.
+// What happens to a slot that another thread frees:
+//  1. Thread A allocates it: the top of A's loaded magazine (thread_cache::take), no lock, no atomic operation.
+//  2. Thread B frees it: it goes on top of B's loaded magazine (thread_cache::put). Nothing returns to A, and the slab
+//     still counts the slot as taken.
+//  3. When B's loaded and spare magazines are full, B takes the lock and hands a full one to the depot for an empty one
+//     (put). When A has used up both of its own, it takes the lock and swaps an empty one for a full one (take). So the
+//     slot reaches A again inside a whole magazine: two array accesses per slot, one lock per magazine.
+//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs: their bits in
+//     the slab headers are set, which also finds double frees and pointers of other pools.
+//  5. When the depot has no full magazine, A's is filled from the slabs, which call upstream when they are used up.
 //
-// Cost: an exchange is a lock and a few stores; filling or emptying a magazine from or to the slabs a dozen
-// instructions a slot more. Thread-safe, and upstream is only called with the lock held.
+// Cost: an exchange is a lock and a few stores; filling a magazine from the slabs, or emptying it, is a dozen
+// instructions per slot. Thread-safe. Upstream is only called with the lock held.
 //
-// The idea of magazines and a depot is Bonwick's and Adams' (2001).
+// Magazines and depots are by Bonwick and Adams (2001).
 #pragma once
 
 #include <acre/core/locks.hpp>
@@ -20,7 +25,6 @@
 #include <acre/pools/detail/large_blocks.hpp>
 #include <acre/pools/detail/magazine.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
-#include <acre/pools/detail/thread_cache.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
@@ -29,228 +33,226 @@
 
 namespace acre::detail {
 
-/// What a depot's slots are, and where its memory comes from: told on each call, so that a static pool keeps none of
-/// it.
+/// The slots and the upstream of a depot. An argument of each call, so that a static pool keeps it as constants.
 struct depot_config {
     const slab_geometry& geometry;
-    const char* name;  // of the pool, in sentences about misuse
+    const char* name;  // of the pool, for messages about misuse
     resource_ref upstream;
     std::size_t limit_bytes;  // of everything held from upstream
     std::size_t region_slots;
-    std::size_t magazine_slots;  // that one magazine is made for
-    resource_ref bookkeeping;    // where magazines and caches come from
+    std::size_t magazine_slots;  // capacity of one magazine
+    resource_ref bookkeeping;    // upstream of magazines and caches
 };
 
-/// The slabs of a concurrent pool, and its magazines; on cache lines of its own.
+/// The slabs and the magazines of a concurrent pool, on cache lines of their own.
 class alignas(64) magazine_depot {
 public:
     constexpr magazine_depot() noexcept = default;
     magazine_depot(const magazine_depot&) = delete;
     magazine_depot& operator=(const magazine_depot&) = delete;
 
-    /// A slot, when the cache gave none, which is filled by the way; null when there is no memory.
-    void* take(const depot_config& source, thread_cache& cache) noexcept {
+    /// Refills an empty cache and returns one slot; null when there is no memory.
+    void* take(const depot_config& config, thread_cache& cache) noexcept {
         void* slot = nullptr;
         if (cache.spare_has_slots()) {
-            cache.turn(source.magazine_slots);
+            cache.swap_magazines(config.magazine_slots);
         } else {
             const std::lock_guard lock{lock_};
-            fetch(source, cache);
-            if (cache.loaded_ != nullptr) cache.loaded_->fetch(source.magazine_slots);
-            // Without memory for a magazine there may still be a slot.
-            if (cache.loaded_ == nullptr) return take_from_slabs(source);
+            fetch(config, cache);
+            if (cache.loaded_ != nullptr) cache.loaded_->fetch(config.magazine_slots);
+            // There may still be a slot where there is no memory for a magazine.
+            if (cache.loaded_ == nullptr) return take_from_slabs(config);
         }
         cache.take(slot);
         return slot;
     }
 
-    /// Takes a slot back that the cache has no room for, and makes room by the way. Never fails. Aborts with a sentence
-    /// on a slot of another pool and on one that is free, when slots go to their slabs.
-    void put(const depot_config& source, thread_cache& cache, void* slot) noexcept {
-        // As in thread_cache::put, where it has room.
-        if (cache.is_last(slot)) abort_on_misuse(source.name, "double free", slot);
+    /// Frees a slot into a full cache, which is given an empty magazine. Never fails. When slots return to their slabs,
+    /// aborts with a message on a slot that is free or of another pool.
+    void put(const depot_config& config, thread_cache& cache, void* slot) noexcept {
+        // The check of thread_cache::put.
+        if (cache.is_last(slot)) abort_on_misuse(config.name, "double free", slot);
         if (cache.spare_ == nullptr || cache.spare_has_slots()) {
             const std::lock_guard lock{lock_};
-            empty_spare(source, cache);
-            if (cache.spare_ == nullptr) return slabs_.give_back(source.geometry, source.name, slot);
-            cache.spare_->claim(source.magazine_slots);
+            empty_spare(config, cache);
+            if (cache.spare_ == nullptr) return slabs_.give_back(config.geometry, config.name, slot);
+            cache.spare_->claim(config.magazine_slots);
         }
-        cache.turn(source.magazine_slots);
-        cache.put(source.name, slot);
+        cache.swap_magazines(config.magazine_slots);
+        cache.put(config.name, slot);
     }
 
-    /// A slot for a thread without a cache; null when there is no memory.
-    void* take_one(const depot_config& source) noexcept {
+    /// Returns a slot for a thread without a cache; null when there is no memory.
+    void* take_uncached(const depot_config& config) noexcept {
         const std::lock_guard lock{lock_};
-        return take_from_slabs(source);
+        return take_from_slabs(config);
     }
-    /// Takes one back, as put does.
-    void put_one(const depot_config& source, void* slot) noexcept {
+    /// Frees a slot for a thread without a cache. Aborts as put does.
+    void put_uncached(const depot_config& config, void* slot) noexcept {
         const std::lock_guard lock{lock_};
-        slabs_.give_back(source.geometry, source.name, slot);
-    }
-
-    /// Has the slots that `joined` keeps counted as free. It must leave before it ends.
-    void join(thread_cache& joined) noexcept {
-        const std::lock_guard lock{lock_};
-        link(caches_, joined);
-    }
-    /// Takes everything from a cache, which does not count any more.
-    void leave(const depot_config& source, thread_cache& left) noexcept {
-        const std::lock_guard lock{lock_};
-        hand_over(source, left);
-        unlink(caches_, left);
+        slabs_.give_back(config.geometry, config.name, slot);
     }
 
-    /// A cache that has joined, in memory from upstream; null when there is none.
-    thread_cache* make_cache(const depot_config& source) noexcept {
+    /// Counts the slots in `cache` as free from now on. The cache must be detached before its end.
+    void attach(thread_cache& cache) noexcept {
+        const std::lock_guard lock{lock_};
+        link(caches_, cache);
+    }
+    /// Takes all magazines from an attached cache and forgets it.
+    void detach(const depot_config& config, thread_cache& cache) noexcept {
+        const std::lock_guard lock{lock_};
+        flush(config, cache);
+        unlink(caches_, cache);
+    }
+
+    /// Returns an attached cache in memory from upstream; null when there is none. To be ended by retire_cache.
+    thread_cache* make_cache(const depot_config& config) noexcept {
         const std::lock_guard lock{lock_};
         if (idle_ != nullptr) {
-            thread_cache* made = idle_;
-            unlink(idle_, *made);
-            link(caches_, *made);
-            return made;
+            thread_cache* reused = idle_;
+            unlink(idle_, *reused);
+            link(caches_, *reused);
+            return reused;
         }
-        void* p = take_bookkeeping(source, sizeof(thread_cache), alignof(thread_cache));
+        void* p = take_bookkeeping(config, sizeof(thread_cache), alignof(thread_cache));
         if (p == nullptr) return nullptr;
-        auto* made = ::new (p) thread_cache;
-        link(caches_, *made);
-        return made;
+        auto* cache = ::new (p) thread_cache;
+        link(caches_, *cache);
+        return cache;
     }
-    /// Takes everything from a cache that was made here, and keeps it for another thread.
-    void keep_cache(const depot_config& source, thread_cache& left) noexcept {
+    /// Takes all magazines from a cache that make_cache returned, and keeps the cache for another thread.
+    void retire_cache(const depot_config& config, thread_cache& cache) noexcept {
         const std::lock_guard lock{lock_};
-        hand_over(source, left);
-        unlink(caches_, left);
-        link(idle_, left);
+        flush(config, cache);
+        unlink(caches_, cache);
+        link(idle_, cache);
     }
 
-    /// A block that no slot has room for; null when there is no memory.
-    void* take_large(const depot_config& source, std::size_t bytes, std::size_t alignment) noexcept {
+    /// Returns a block of its own for a request that no slot fits; null when there is no memory.
+    void* take_large(const depot_config& config, std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t needed = large_blocks::upstream_bytes(bytes, alignment);
         const std::lock_guard lock{lock_};
-        return needed <= left(source) ? large_.try_allocate(source.upstream, bytes, alignment) : nullptr;
+        return needed <= bytes_left(config) ? large_.try_allocate(config.upstream, bytes, alignment) : nullptr;
     }
-    /// Takes one back.
-    void put_large(const depot_config& source, void* p, std::size_t bytes, std::size_t alignment) noexcept {
+    /// Frees such a block.
+    void put_large(const depot_config& config, void* p, std::size_t bytes, std::size_t alignment) noexcept {
         const std::lock_guard lock{lock_};
-        large_.deallocate(source.upstream, source.name, p, bytes, alignment);
+        large_.deallocate(config.upstream, config.name, p, bytes, alignment);
     }
 
-    /// Puts the slots of `mine`, which may be null, and of the magazines kept here into their slabs, and gives slabs
-    /// without a live slot and empty magazines back to upstream; returns the bytes given back. Slots that other threads
-    /// keep count as live.
-    std::size_t release_unused(const depot_config& source, thread_cache* mine) noexcept {
+    /// Returns the free slots of the depot's magazines and of `own`, the calling thread's cache or null, to their
+    /// slabs. Then gives slabs without a live slot and empty magazines back to upstream, and returns their bytes. Slots
+    /// that other threads keep count as live.
+    std::size_t release_unused(const depot_config& config, thread_cache* own) noexcept {
         const std::lock_guard lock{lock_};
-        return release_unused_locked(source, mine);
+        return release_unused_locked(config, own);
     }
-    /// The same; does nothing where that would have to wait, for this thread as well.
-    std::size_t try_release_unused(const depot_config& source, thread_cache* mine) noexcept {
+    /// As release_unused, but does nothing when the lock is taken, by this thread included.
+    std::size_t try_release_unused(const depot_config& config, thread_cache* own) noexcept {
         if (!lock_.try_lock()) return 0;
         const std::lock_guard lock{lock_, std::adopt_lock};
-        return release_unused_locked(source, mine);
+        return release_unused_locked(config, own);
     }
 
-    /// Puts all free slots into their slabs. No thread may use its cache meanwhile.
-    void collect(const depot_config& source) noexcept {
+    /// Returns all free slots to their slabs. No thread may use its cache meanwhile.
+    void collect(const depot_config& config) noexcept {
         const std::lock_guard lock{lock_};
-        for (thread_cache* each = caches_; each != nullptr; each = each->next_) hand_over(source, *each);
-        put_full(source);
+        for (thread_cache* each = caches_; each != nullptr; each = each->next_) flush(config, *each);
+        put_full(config);
     }
 
-    /// Marks every slot free and keeps the slabs; larger blocks go to upstream. No thread may use its cache meanwhile.
-    void reset(const depot_config& source) noexcept {
+    /// Frees every slot and keeps the slabs; large blocks go back to upstream. No thread may use its cache meanwhile.
+    void reset(const depot_config& config) noexcept {
         const std::lock_guard lock{lock_};
-        forget_slots();
-        slabs_.clear(source.geometry);
-        large_.release(source.upstream);
+        empty_magazines();
+        slabs_.clear(config.geometry);
+        large_.release(config.upstream);
     }
 
-    /// Gives everything back to upstream, the caches made here included. No thread may use its cache any more.
-    void release(const depot_config& source) noexcept {
+    /// Gives everything back to upstream, caches of make_cache included. No thread may use its cache any more.
+    void release(const depot_config& config) noexcept {
         const std::lock_guard lock{lock_};
-        forget_slots();
-        give_magazines_back(source);
-        give_caches_back(source, caches_);
-        give_caches_back(source, idle_);
-        give_caches_back(source, lost_);
-        bookkeeping_bytes_ = 0;  // but for what lost caches kept, which nobody finds
-        slabs_.release(source.geometry, source.upstream);
-        large_.release(source.upstream);
+        empty_magazines();
+        give_magazines_back(config);
+        give_caches_back(config, caches_);
+        give_caches_back(config, idle_);
+        give_caches_back(config, abandoned_);
+        bookkeeping_bytes_ = 0;  // the magazines of abandoned caches leak: nothing refers to them
+        slabs_.release(config.geometry, config.upstream);
+        large_.release(config.upstream);
     }
 
-    /// Makes sure that a thread can take `count` slots without upstream; false when there is not so much.
-    bool reserve(const depot_config& source, thread_cache& cache, std::size_t count) noexcept {
+    /// Makes sure that a thread can take `count` slots without upstream; false when there is not enough memory.
+    bool reserve(const depot_config& config, thread_cache& cache, std::size_t count) noexcept {
         const std::lock_guard lock{lock_};
-        if (cache.loaded_ == nullptr) cache.load(take_empty(source), source.magazine_slots);
-        if (cache.spare_ == nullptr) cache.set_spare(take_empty(source), 0);
+        if (cache.loaded_ == nullptr) cache.load(take_empty(config), config.magazine_slots);
+        if (cache.spare_ == nullptr) cache.set_spare(take_empty(config), 0);
         void* taken = nullptr;
         for (; count > 0; --count) {
-            void* slot = take_from_slabs(source);
+            void* slot = take_from_slabs(config);
             if (slot == nullptr) break;
             *static_cast<void**>(slot) = std::exchange(taken, slot);
         }
         while (taken != nullptr) {
             void* slot = std::exchange(taken, *static_cast<void**>(taken));
-            slabs_.give_back(source.geometry, source.name, slot);
+            slabs_.give_back(config.geometry, config.name, slot);
         }
         return count == 0 && cache.loaded_ != nullptr && cache.spare_ != nullptr;
     }
 
-    /// In the child after a fork, with the lock held: the caches of other threads than the one that keeps `mine` are
-    /// not to be touched any more, since these may have been changing them. `made_here` tells whether their memory is
-    /// upstream's.
-    void forget_others(thread_cache* mine, bool made_here) noexcept {
+    /// In the child after a fork, with the lock held: gives up all caches but `own`, the calling thread's or null. The
+    /// fork may have caught their threads midway in a change. `from_upstream`: the caches are those of make_cache.
+    void abandon_other_caches(thread_cache* own, bool from_upstream) noexcept {
         while (caches_ != nullptr) {
             thread_cache* each = caches_;
             unlink(caches_, *each);
-            if (each == mine) continue;
-            lost_any_ = true;
-            if (made_here) link(lost_, *each);
+            if (each == own) continue;
+            has_abandoned_ = true;
+            if (from_upstream) link(abandoned_, *each);
         }
-        if (mine != nullptr) link(caches_, *mine);
+        if (own != nullptr) link(caches_, *own);
     }
-    /// True in a child whose parent had threads with caches: which slots are live is not known for certain.
-    bool lost_caches() const noexcept { return lost_any_; }
+    /// True in a child whose parent's other threads had caches: which slots are live is not known for certain.
+    bool has_abandoned() const noexcept { return has_abandoned_; }
 
     /// Bytes held from upstream.
     std::size_t held_bytes() const noexcept {
         const std::lock_guard lock{lock_};
         return held();
     }
-    /// Bytes that upstream is asked for when there is no free slot.
-    std::size_t next_slab_bytes(const depot_config& source) const noexcept {
+    /// Bytes of the next slab.
+    std::size_t next_slab_bytes(const depot_config& config) const noexcept {
         const std::lock_guard lock{lock_};
-        return slabs_.next_slab_bytes(source.geometry);
+        return slabs_.next_slab_bytes(config.geometry);
     }
-    /// Slots handed out. Exact while no thread uses its cache. Linear in the slabs held and in the threads.
-    std::size_t live(const depot_config& source) const noexcept {
+    /// Number of live slots. Exact while no thread uses its cache. Linear in the slabs held and in the threads.
+    std::size_t live(const depot_config& config) const noexcept {
         const std::lock_guard lock{lock_};
-        return live_slots(source);
+        return live_slots(config);
     }
-    /// Larger blocks handed out.
+    /// Number of live large blocks.
     std::size_t large_count() const noexcept {
         const std::lock_guard lock{lock_};
         return large_.count();
     }
-    /// Bytes of the slots handed out, and of larger blocks.
-    std::size_t used_bytes(const depot_config& source) const noexcept {
+    /// Bytes of the live slots and large blocks.
+    std::size_t used_bytes(const depot_config& config) const noexcept {
         const std::lock_guard lock{lock_};
-        return live_slots(source) * source.geometry.slot_bytes + large_.held_bytes();
+        return live_slots(config) * config.geometry.slot_bytes + large_.held_bytes();
     }
-    /// True when `p` lies in a slab or in a larger block. Linear in the number of both.
-    bool owns(const depot_config& source, const void* p) const noexcept {
+    /// True when `p` lies in a slab or a large block. Linear in the number of both.
+    bool owns(const depot_config& config, const void* p) const noexcept {
         const std::lock_guard lock{lock_};
-        return slabs_.owns(source.geometry, p) || large_.owns(p);
+        return slabs_.owns(config.geometry, p) || large_.owns(p);
     }
 
-    /// The lock, for what must not happen meanwhile: a fork.
+    /// The lock, for fork guards to hold.
     spin_lock& lock() noexcept { return lock_; }
-    /// The slabs, while no other thread uses this: with all free slots in them after collect().
+    /// The slabs, which have all free slots after collect(). No other thread may use the depot.
     const bitmap_slabs& slabs() const noexcept { return slabs_; }
 
 private:
-    // Kept for threads that come with an empty one.
+    // Upper limit of full magazines in the depot.
     static constexpr std::size_t max_full = 16;
 
     static void push(magazine*& list, magazine* added) noexcept {
@@ -269,90 +271,87 @@ private:
         if (*each != nullptr) *each = removed.next_;
     }
 
-    // What follows is called with the lock held.
+    // All members from here on need the lock.
 
-    // Bytes of the limit that are left.
-    std::size_t left(const depot_config& source) const noexcept {
-        return source.limit_bytes - slabs_.held_bytes() - large_.held_bytes() - bookkeeping_bytes_;
+    std::size_t bytes_left(const depot_config& config) const noexcept {
+        return config.limit_bytes - slabs_.held_bytes() - large_.held_bytes() - bookkeeping_bytes_;
     }
     std::size_t held() const noexcept { return slabs_.held_bytes() + large_.held_bytes() + bookkeeping_bytes_; }
 
-    // What makes the pool fast must not take the last of what slots could be made of.
-    void* take_bookkeeping(const depot_config& source, std::size_t bytes, std::size_t alignment) noexcept {
-        if (bytes + slabs_.next_slab_bytes(source.geometry) > left(source)) return nullptr;
-        void* p = source.bookkeeping.try_allocate(bytes, alignment);
+    // Magazines and caches only make the pool faster: they leave room for the next slab.
+    void* take_bookkeeping(const depot_config& config, std::size_t bytes, std::size_t alignment) noexcept {
+        if (bytes + slabs_.next_slab_bytes(config.geometry) > bytes_left(config)) return nullptr;
+        void* p = config.bookkeeping.try_allocate(bytes, alignment);
         if (p != nullptr) bookkeeping_bytes_ += bytes;
         return p;
     }
-    void give_bookkeeping_back(const depot_config& source, void* p, std::size_t bytes, std::size_t alignment) noexcept {
+    void give_bookkeeping_back(const depot_config& config, void* p, std::size_t bytes, std::size_t alignment) noexcept {
         bookkeeping_bytes_ -= bytes;
-        source.bookkeeping.deallocate(p, bytes, alignment);
+        config.bookkeeping.deallocate(p, bytes, alignment);
     }
 
-    std::size_t release_unused_locked(const depot_config& source, thread_cache* mine) noexcept {
+    std::size_t release_unused_locked(const depot_config& config, thread_cache* own) noexcept {
         const std::size_t before = held();
-        if (mine != nullptr) hand_over(source, *mine);
-        put_full(source);
-        give_magazines_back(source);
-        slabs_.release_unused(source.geometry, source.upstream);
+        if (own != nullptr) flush(config, *own);
+        put_full(config);
+        give_magazines_back(config);
+        slabs_.release_unused(config.geometry, config.upstream);
         return before - held();
     }
 
-    magazine* take_empty(const depot_config& source) noexcept {
+    magazine* take_empty(const depot_config& config) noexcept {
         if (empty_ != nullptr) return pop(empty_);
-        void* p = take_bookkeeping(source, magazine::bytes(source.magazine_slots), magazine::alignment);
+        void* p = take_bookkeeping(config, magazine::bytes(config.magazine_slots), magazine::alignment);
         return p == nullptr ? nullptr : ::new (p) magazine{nullptr, 0, nullptr};
     }
 
-    void* take_from_slabs(const depot_config& source) noexcept {
-        // What the slabs hold is left to them.
-        return take_within(source, slabs_.held_bytes() + left(source));
+    void* take_from_slabs(const depot_config& config) noexcept {
+        return take_within(config, slabs_.held_bytes() + bytes_left(config));
     }
-    void* take_within(const depot_config& source, std::size_t slab_limit) noexcept {
+    void* take_within(const depot_config& config, std::size_t slab_limit) noexcept {
         void* slot;
-        if (slabs_.take(source.geometry, slot)) return slot;
-        return slabs_.refill(source.geometry, source.upstream, {slab_limit, source.region_slots});
+        if (slabs_.take(config.geometry, slot)) return slot;
+        return slabs_.refill(config.geometry, config.upstream, {slab_limit, config.region_slots});
     }
 
-    // Loads a magazine with slots; the one loaded stays empty when there are none, and null when there is no memory for
-    // it.
-    void fetch(const depot_config& source, thread_cache& cache) noexcept {
+    // Loads a magazine with slots. It stays empty when there are no slots, and null when there is no memory for it.
+    void fetch(const depot_config& config, thread_cache& cache) noexcept {
         if (full_ != nullptr) {
             if (cache.spare_ != nullptr) push(empty_, cache.unset_spare());
             cache.set_spare(cache.unload(), 0);
             --full_count_;
-            cache.load(pop(full_), source.magazine_slots);
+            cache.load(pop(full_), config.magazine_slots);
             return;
         }
-        if (cache.loaded_ == nullptr) cache.load(take_empty(source), source.magazine_slots);
+        if (cache.loaded_ == nullptr) cache.load(take_empty(config), config.magazine_slots);
         if (cache.loaded_ == nullptr) return;
-        cache.loaded_->count = fill(source, *cache.loaded_);
-        cache.load(cache.loaded_, source.magazine_slots);
+        cache.loaded_->count = fill(config, *cache.loaded_);
+        cache.load(cache.loaded_, config.magazine_slots);
     }
 
-    // Only for the first slot is upstream asked. The last of a magazine goes out first, and slots should go out in
-    // ascending order.
-    std::size_t fill(const depot_config& source, magazine& filled) noexcept {
-        const std::size_t wanted = source.magazine_slots;
+    // Only the first slot may cause an upstream call. Reversed, because a magazine is a stack and slots should go out
+    // in ascending order.
+    std::size_t fill(const depot_config& config, magazine& filled) noexcept {
+        const std::size_t wanted = config.magazine_slots;
         void** cells = filled.cells() + 1;
         std::size_t count = 0;
-        void* slot = take_from_slabs(source);
+        void* slot = take_from_slabs(config);
         while (slot != nullptr) {
-            poison(slot, source.geometry.slot_bytes);
+            poison(slot, config.geometry.slot_bytes);
             cells[count++] = slot;
-            slot = count == wanted ? nullptr : take_within(source, 0);
+            slot = count == wanted ? nullptr : take_within(config, 0);
         }
         std::reverse(cells, cells + count);
         return count;
     }
 
-    // Makes an empty magazine the spare one, which is null or full; null stays null when there is no memory.
-    void empty_spare(const depot_config& source, thread_cache& cache) noexcept {
-        if (cache.spare_ == nullptr) return cache.set_spare(take_empty(source), 0);
+    // Replaces the spare magazine, null or full, by an empty one. A null one stays null when there is no memory.
+    void empty_spare(const depot_config& config, thread_cache& cache) noexcept {
+        if (cache.spare_ == nullptr) return cache.set_spare(take_empty(config), 0);
         magazine* full = cache.unset_spare();
-        magazine* empty = full_count_ < max_full ? take_empty(source) : nullptr;
+        magazine* empty = full_count_ < max_full ? take_empty(config) : nullptr;
         if (empty == nullptr) {
-            put_slots(source, *full);
+            put_slots(config, *full);
             empty = full;
         } else {
             push(full_, full);
@@ -361,37 +360,37 @@ private:
         cache.set_spare(empty, 0);
     }
 
-    void hand_over(const depot_config& source, thread_cache& from) noexcept {
-        receive(source, from.unload());
-        receive(source, from.unset_spare());
+    void flush(const depot_config& config, thread_cache& cache) noexcept {
+        take_back(config, cache.unload());
+        take_back(config, cache.unset_spare());
     }
-    void receive(const depot_config& source, magazine* received) noexcept {
-        if (received == nullptr) return;
-        if (received->count == source.magazine_slots && full_count_ < max_full) {
-            push(full_, received);
+    void take_back(const depot_config& config, magazine* returned) noexcept {
+        if (returned == nullptr) return;
+        if (returned->count == config.magazine_slots && full_count_ < max_full) {
+            push(full_, returned);
             ++full_count_;
         } else {
-            put_slots(source, *received);
-            push(empty_, received);
+            put_slots(config, *returned);
+            push(empty_, returned);
         }
     }
 
-    void put_slots(const depot_config& source, magazine& from) noexcept {
+    void put_slots(const depot_config& config, magazine& from) noexcept {
         for (; from.count > 0; --from.count) {
-            slabs_.give_back(source.geometry, source.name, from.cells()[from.count]);
+            slabs_.give_back(config.geometry, config.name, from.cells()[from.count]);
         }
     }
-    void put_full(const depot_config& source) noexcept {
+    void put_full(const depot_config& config) noexcept {
         while (full_ != nullptr) {
             magazine* each = pop(full_);
-            put_slots(source, *each);
+            put_slots(config, *each);
             push(empty_, each);
         }
         full_count_ = 0;
     }
 
-    // Empties all magazines, whose slots are about to be void.
-    void forget_slots() noexcept {
+    // Empties all magazines: their slots are about to become invalid.
+    void empty_magazines() noexcept {
         for (thread_cache* each = caches_; each != nullptr; each = each->next_) {
             for (magazine* kept : {each->unload(), each->unset_spare()}) {
                 if (kept != nullptr) push(empty_, kept);
@@ -402,26 +401,26 @@ private:
         for (magazine* each = empty_; each != nullptr; each = each->next) each->count = 0;
     }
 
-    void give_magazines_back(const depot_config& source) noexcept {
+    void give_magazines_back(const depot_config& config) noexcept {
         while (empty_ != nullptr) {
             magazine* each = pop(empty_);
-            give_bookkeeping_back(source, each, magazine::bytes(source.magazine_slots), magazine::alignment);
+            give_bookkeeping_back(config, each, magazine::bytes(config.magazine_slots), magazine::alignment);
         }
     }
-    void give_caches_back(const depot_config& source, thread_cache*& list) noexcept {
+    void give_caches_back(const depot_config& config, thread_cache*& list) noexcept {
         while (list != nullptr) {
             thread_cache* each = list;
             list = each->next_;
-            give_bookkeeping_back(source, each, sizeof(thread_cache), alignof(thread_cache));
+            give_bookkeeping_back(config, each, sizeof(thread_cache), alignof(thread_cache));
         }
     }
 
-    std::size_t live_slots(const depot_config& source) const noexcept {
+    std::size_t live_slots(const depot_config& config) const noexcept {
         std::size_t free = 0;
         for (const magazine* each = full_; each != nullptr; each = each->next) free += each->count;
         for (const thread_cache* each = caches_; each != nullptr; each = each->next_) free += each->kept();
-        const std::size_t outside_slabs = slabs_.used(source.geometry);
-        // Threads that go on meanwhile may be counted twice.
+        const std::size_t outside_slabs = slabs_.used(config.geometry);
+        // Slots of threads that go on meanwhile may be counted twice.
         return outside_slabs - std::min(free, outside_slabs);
     }
 
@@ -431,11 +430,11 @@ private:
     magazine* full_ = nullptr;
     magazine* empty_ = nullptr;
     std::size_t full_count_ = 0;
-    thread_cache* caches_ = nullptr;     // of the threads
-    thread_cache* idle_ = nullptr;       // made here for threads that have ended
-    thread_cache* lost_ = nullptr;       // made here for threads that a fork left behind
-    std::size_t bookkeeping_bytes_ = 0;  // of magazines, those in caches as well, and of caches made here
-    bool lost_any_ = false;
+    thread_cache* caches_ = nullptr;     // attached
+    thread_cache* idle_ = nullptr;       // from make_cache; their threads have ended
+    thread_cache* abandoned_ = nullptr;  // from make_cache; their threads are in the parent process
+    std::size_t bookkeeping_bytes_ = 0;  // of magazines, loaded ones included, and of caches from make_cache
+    bool has_abandoned_ = false;
 };
 
 }  // namespace acre::detail

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <acre/observe/trace_scope.hpp>
+#include <acre/observe/recording.hpp>
 
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
 // A shared library with a scope of its own.
-#include <acre/observe/trace_scope.hpp>
+#include <acre/observe/recording.hpp>
 
 void use(unsigned long size);
 

@@ -1,0 +1,85 @@
+// Objects in the slots of a pool: what acre::object_pool, acre::concurrent_object_pool and acre::wait_free_object_pool
+// have in common.
+#pragma once
+
+#include <acre/core/detail/construct.hpp>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace acre::detail {
+
+/// Creates and destroys objects of type T in `Pool`, a pool of slots for T. Misuse is reported under Derived::name.
+template <class Derived, class T, class Pool>
+class object_face : public Pool {
+public:
+    static_assert(!std::is_array_v<T>, "an object pool holds single objects: put an array into a struct");
+    static_assert(!std::is_const_v<T>, "the objects of an object pool are not const: name the plain type");
+
+    using value_type = T;
+
+    /// Destroys the objects that are still live, in address order. No other thread may use the pool.
+    ~object_face() { finish(); }
+
+    /// Constructs a T from `arguments`. Throws as allocate(), and what the constructor throws: then the slot is free.
+    template <class... Arguments>
+    T* create(Arguments&&... arguments) {
+        return construct(this->allocate(), std::forward<Arguments>(arguments)...);
+    }
+    /// As create, but null where try_allocate() gives null. Passes on what the constructor throws.
+    template <class... Arguments>
+    T* try_create(Arguments&&... arguments) {
+        void* p = this->try_allocate();
+        return p == nullptr ? nullptr : construct(p, std::forward<Arguments>(arguments)...);
+    }
+    /// Destroys the object and frees its slot; null is a no-op. While the pool itself destroys its objects, one that is
+    /// destroyed already is ignored, so destructors may destroy other objects of the pool.
+    void destroy(T* object) noexcept {
+        if (object == nullptr) return;
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            if (this->visiting() && this->is_free(object)) return;
+            this->check_live(Derived::name, object);
+            std::destroy_at(object);
+        }
+        this->give_back(Derived::name, object);
+    }
+
+    /// Destroys all objects and keeps the slabs. No other thread may use the pool meanwhile.
+    void reset() noexcept {
+        destroy_all();
+        Pool::reset();
+    }
+    /// Destroys all objects and gives all slabs back to upstream. No other thread may use the pool meanwhile.
+    void release() noexcept
+        requires requires(Pool& pool) { pool.release(); }
+    {
+        destroy_all();
+        Pool::release();
+    }
+
+protected:
+    using Pool::Pool;
+    object_face(object_face&&) = default;
+    object_face& operator=(object_face&&) = default;
+
+    void finish() noexcept {
+        this->report_live();
+        destroy_all();
+    }
+
+private:
+    template <class... Arguments>
+    T* construct(void* slot, Arguments&&... arguments) {
+        return construct_at_or<T>(
+            slot, [this, slot]() noexcept { this->deallocate(slot); }, std::forward<Arguments>(arguments)...);
+    }
+
+    void destroy_all() noexcept {
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            this->for_each_live([this](void* slot) { destroy(std::launder(static_cast<T*>(slot))); });
+        }
+    }
+};
+
+}  // namespace acre::detail

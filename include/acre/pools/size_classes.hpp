@@ -1,0 +1,156 @@
+// Size classes: the slot sizes that a multi-pool rounds requests up to. This file is the place to add another policy.
+//
+// A policy is a type with one member, `bytes`: a constexpr std::array of slot sizes, ascending multiples of 8. Pass it
+// to acre::basic_multi_pool or acre::basic_concurrent_multi_pool. A policy costs nothing at run time: lookup tables and
+// slab layouts are computed from it at compile time, here and nowhere else. Requests larger than the last class get a
+// block of their own from upstream.
+//
+// Use acre::multi_pool with the default classes unless a histogram of the workload (acre::statistics with .histogram)
+// shows sizes that they round up badly. acre::size_class_list names sizes one by one. Larger classes are limited to
+// 1 MiB and their number to 256, because the lookup table has one byte for each possible size.
+//
+//     acre::basic_multi_pool<acre::size_class_list<24, 40, 136>> nodes;
+//
+//     struct powers_of_two {  // 16, 32, ..., 8192
+//         static constexpr auto bytes = [] {
+//             std::array<std::size_t, 10> sizes{};
+//             for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = std::size_t{16} << i;
+//             return sizes;
+//         }();
+//     };
+//     acre::basic_multi_pool<powers_of_two> buffers;
+#pragma once
+
+#include <acre/core/alignment.hpp>
+#include <acre/core/literals.hpp>
+#include <acre/pools/detail/slab_geometry.hpp>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace acre {
+
+namespace detail {
+constexpr bool are_size_classes(std::span<const std::size_t> sizes) noexcept {
+    if (sizes.empty() || sizes.size() > 256 || sizes.front() == 0 || sizes.back() > 1_MiB) return false;
+    for (std::size_t index = 0; index < sizes.size(); ++index) {
+        if (sizes[index] % 8 != 0 || (index > 0 && sizes[index] <= sizes[index - 1])) return false;
+    }
+    return true;
+}
+}  // namespace detail
+
+/// What a size-class policy provides: `bytes`, a constexpr std::array of 1 to 256 slot sizes in bytes, ascending
+/// multiples of 8, at most 1 MiB.
+template <class Policy>
+concept size_class_policy = detail::are_size_classes(std::span<const std::size_t>{Policy::bytes});
+
+/// The classes of acre::multi_pool: every multiple of 8 bytes up to 128, then eight per doubling up to 8 KiB, 64 in
+/// all. A request is rounded up by at most 7 bytes or an eighth. (Power-of-two classes waste up to half.)
+struct default_size_classes {
+    static constexpr std::array<std::size_t, 64> bytes = [] {
+        std::array<std::size_t, 64> sizes{};
+        std::size_t step = 8;
+        for (std::size_t index = 0, size = 0; index < sizes.size(); ++index) {
+            sizes[index] = size += step;
+            if (size >= 128 && size == 16 * step) step *= 2;
+        }
+        return sizes;
+    }();
+};
+
+/// Classes of exactly these sizes, ascending multiples of 8.
+template <std::size_t... Bytes>
+struct size_class_list {
+    static constexpr std::array<std::size_t, sizeof...(Bytes)> bytes{Bytes...};
+};
+
+namespace detail {
+
+/// The tables that multi-pools look classes up in, computed from a policy. Everything is constexpr and constant time.
+template <size_class_policy Policy>
+class size_class_tables {
+public:
+    /// Number of classes.
+    static constexpr std::size_t count = Policy::bytes.size();
+    /// Bytes of the largest class.
+    static constexpr std::size_t largest = Policy::bytes.back();
+    /// Largest power of two that divides all sizes: all requests between two multiples of it have the same class.
+    static constexpr std::size_t granularity = [] {
+        std::size_t bits = 0;
+        for (const std::size_t size : Policy::bytes) bits |= size;
+        return bits & (0 - bits);
+    }();
+
+    /// Bytes of the slots of class `index`.
+    static constexpr std::size_t bytes(std::size_t index) noexcept { return Policy::bytes[index]; }
+
+    /// The class of each size, by (bytes - 1) / granularity: one load, without a branch to mispredict on mixed sizes.
+    static constexpr std::array<std::uint8_t, largest / granularity> by_size = [] {
+        std::array<std::uint8_t, largest / granularity> table{};
+        for (std::size_t i = 0, index = 0; i < table.size(); ++i) {
+            if ((i + 1) * granularity > Policy::bytes[index]) ++index;
+            table[i] = static_cast<std::uint8_t>(index);
+        }
+        return table;
+    }();
+
+    /// The layout of each class in slabs.
+    static constexpr std::array<slab_geometry, count> geometry = [] {
+        std::array<slab_geometry, count> result;
+        for (std::size_t index = 0; index < count; ++index) result[index] = slab_geometry::of(bytes(index), 8);
+        return result;
+    }();
+
+    /// Bytes of one slab of the first class, and of each class up to `largest_common` bytes.
+    static constexpr std::size_t common_slab_bytes = geometry[0].slab_bytes;
+    static constexpr std::size_t largest_common = [] {
+        std::size_t size = 0;
+        for (std::size_t index = 0; index < count && geometry[index].slab_bytes == common_slab_bytes; ++index) {
+            size = bytes(index);
+        }
+        return size;
+    }();
+
+    /// The size to look a request up by: rounded up to a multiple of its alignment. 0 when `bytes` or `alignment` is 0
+    /// and when the sum wraps.
+    static constexpr std::size_t rounded(std::size_t bytes, std::size_t alignment) noexcept {
+        return (bytes + alignment - 1) & (0 - alignment);
+    }
+
+    /// True when find() has to search: the class of the rounded size may be misaligned. A slot is aligned to every
+    /// power of two that divides its size. Constant false for the default classes.
+    static constexpr bool needs_search(std::size_t alignment) noexcept {
+        return !rounding_aligns && alignment > granularity;
+    }
+
+    /// Sets `index` to the class that serves a request; false for one that is too large, and for 0 bytes or alignment.
+    [[gnu::always_inline]] static constexpr bool find(std::size_t bytes, std::size_t alignment,
+                                                      std::size_t& index) noexcept {
+        const std::size_t last = rounded(bytes, alignment) - 1;
+        if (last >= largest) return false;
+        index = by_size[last / granularity];
+        if constexpr (!rounding_aligns) {
+            while (index < count && (Policy::bytes[index] & (alignment - 1)) != 0) ++index;
+            return index < count;
+        }
+        return true;
+    }
+
+private:
+    // Whether each multiple of a power of two has a class whose size is a multiple of it, too.
+    static constexpr bool rounding_aligns = [] {
+        for (std::size_t alignment = granularity; alignment <= largest; alignment *= 2) {
+            for (std::size_t size = alignment; size <= largest; size += alignment) {
+                if (Policy::bytes[by_size[(size - 1) / granularity]] % alignment != 0) return false;
+            }
+        }
+        return true;
+    }();
+};
+
+}  // namespace detail
+
+}  // namespace acre
