@@ -9,7 +9,6 @@
 #include <bit>
 
 #include "arrangement.hpp"
-#include "resource_families.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {
