@@ -316,15 +316,15 @@ TEST_F(command, replay_prints_an_object) {
     EXPECT_EQ(json["command"], "replay");
     EXPECT_EQ(json["events"], 12'000 + 10'000 + 1951);
     EXPECT_EQ(json["threads_played"], 1);
-    for (const char* heap : {"clean", "littered"}) {
+    for (const char* heap : {"clean", "fragmented"}) {
         EXPECT_EQ(json["heaps"][heap]["rounds"], 2);
-        EXPECT_EQ(json["heaps"][heap]["litter_blocks"].get<int>() > 0, std::string_view{heap} == "littered");
+        EXPECT_EQ(json["heaps"][heap]["fragmentation_blocks"].get<int>() > 0, std::string_view{heap} == "fragmented");
     }
     std::string names;
     for (const auto& each : json["resources"]) {
         names += each["name"].get<std::string>() + (each["frees"].get<bool>() ? " " : "- ");
         EXPECT_FALSE(each["failed"].get<bool>());
-        for (const char* heap : {"clean", "littered"}) {
+        for (const char* heap : {"clean", "fragmented"}) {
             EXPECT_GE(each[heap]["ratio"]["median"].get<double>(), 0);
             EXPECT_GT(each[heap]["wall_ns_per_event"]["median"].get<double>(), 0);
             EXPECT_TRUE(each[heap]["ns_per_event"]["median"].is_number());
@@ -348,8 +348,8 @@ TEST_F(command, replay_takes_names_in_any_number_of_options_and_plays_each_once)
     const auto json = nlohmann::json::parse(result.output);
     for (const auto& each : json["resources"]) names += each["name"].get<std::string>() + " ";
     EXPECT_EQ(names, "system arena pool std_pool ");
-    EXPECT_FALSE(json["heaps"].contains("littered"));
-    const std::string text = acre("replay --with arena --rounds 1 a.acre --heap littered").output;
+    EXPECT_FALSE(json["heaps"].contains("fragmented"));
+    const std::string text = acre("replay --with arena --rounds 1 a.acre --heap fragmented").output;
     EXPECT_NE(text.find("; 1 round of "), std::string::npos);
     EXPECT_EQ(text.find("Time, clean"), std::string::npos);
 }
@@ -361,14 +361,14 @@ TEST_F(command, replay_says_who_plays) {
         if (i > 10) made.release(i - 10, 0, i % 2);
     }
     made.write(directory_ / "a.acre");
-    EXPECT_NE(acre("replay a.acre --with arena --rounds 1").output.find("one thread replays all of them"),
+    EXPECT_NE(acre("replay a.acre --with arena --rounds 1").output.find("One thread replayed them all"),
               std::string::npos);
     const std::string recorded = "replay a.acre --rounds 1 --threads recorded --heap clean --with ";
     expect_failure(recorded + "arena", 1, "arena cannot be played: it is for one thread at a time");
     const run_result result = acre(recorded + "concurrent_arena,std");
     EXPECT_EQ(result.status, 0) << result.errors;
     EXPECT_NE(result.output.find("2 threads played, as recorded"), std::string::npos) << result.output;
-    EXPECT_NE(result.output.find("std_pool is left out: it is for one"), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find("std_pool did not take part: it is for one"), std::string::npos) << result.output;
     EXPECT_NE(result.output.find("start to end"), std::string::npos) << result.output;
 }
 

@@ -112,7 +112,7 @@ TEST_F(usage, numbers_out_of_range_are_told_with_the_range) {
 
 TEST_F(usage, words_that_are_none_of_those_there_are_are_told_with_these) {
     const std::pair<const char*, const char*> lines[] = {
-        {"replay a.acre --with arena --heap dirty", "--heap: 'dirty' is none of both, clean, littered"},
+        {"replay a.acre --with arena --heap dirty", "--heap: 'dirty' is none of both, clean, fragmented"},
         {"replay a.acre --with arena --threads 7", "--threads: '7' is none of one, recorded"},
         {"record --stacks most -- ls", "--stacks: 'most' is none of trie, fp, caller"},
         {"diff a.acre a.acre --by speed", "--by: 'speed' is none of allocations, bytes, peak, leaked"},

@@ -177,12 +177,12 @@ TEST(comparison, takes_fewer_rounds_when_it_is_late) {
     EXPECT_EQ(compare(host, steps.view(), {}, options).rounds, 4U);
 }
 
-TEST(comparison, plays_over_a_littered_heap) {
+TEST(comparison, plays_over_a_fragmented_heap) {
     replay_host host;
     const sequence steps = some_steps();
     comparison_options options;
     options.rounds = 2;
-    options.litter = 10'000;
+    options.fragmentation_blocks = 10'000;
     const comparison found = compare(host, steps.view(), {named("std_pool")}, options);
     EXPECT_FALSE(found.system.failed());
     EXPECT_FALSE(found.standings[0].failed());

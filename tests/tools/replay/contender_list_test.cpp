@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "replay/resource_list.hpp"
 #include "replay/resources.hpp"
 #include "trace/error.hpp"
 

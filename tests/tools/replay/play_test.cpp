@@ -1,4 +1,4 @@
-// What plays notices a resource that is wrong, and keeps the order that was recorded.
+// A player notices a faulty resource and keeps the recorded order.
 #include "replay/play.hpp"
 
 #include <gtest/gtest.h>
@@ -9,10 +9,8 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "replay/footprint.hpp"
-#include "replay/play_lanes.hpp"
+#include "replay/play_trial.hpp"
 #include "replay/sequence_builder.hpp"
-#include "replay/slots.hpp"
 #include "replay/step_window.hpp"
 #include "tools/support/made_trace.hpp"
 
@@ -31,7 +29,7 @@ sequence some_steps() {
     return builder.finish();
 }
 
-/// Bytes that it hands out from, `apart` from each other.
+/// Returns blocks that begin at `offset`, `apart` bytes from each other.
 struct bad_resource {
     std::size_t offset = 0;
     std::size_t apart = 0;
@@ -46,7 +44,8 @@ trial_failure failure_with(std::size_t offset, std::size_t apart, std::size_t st
     bad_resource resource{.offset = offset, .apart = apart};
     const sequence steps = some_steps();
     own_slots slots{steps.view()};
-    player<bad_resource, own_slots, false> each{resource, steps.view(), {.purpose = trial_purpose::check}, slots};
+    const trial_request request{.purpose = trial_purpose::check};
+    player<direct_calls<bad_resource>, own_slots, false> each{direct_calls{resource}, steps.view(), request, slots};
     EXPECT_EQ(each.play(0, steps.steps.size()), step);
     return each.failure();
 }
@@ -61,7 +60,7 @@ TEST(play, notices_a_block_that_is_not_aligned) {
     EXPECT_EQ(failure_with(0, 128, 4), trial_failure::none);
 }
 
-/// Knows what lives, and counts what is freed without living.
+/// Counts frees of objects that are not live.
 class watching_resource {
 public:
     void* try_allocate(std::size_t bytes, std::size_t) noexcept {
@@ -104,14 +103,34 @@ sequence ring_of(std::uint32_t threads, int objects, std::size_t memory = shared
     return builder.finish();
 }
 
+/// Plays over the watching_resource that the test looks at afterwards.
+class watched final : public played_resource {
+public:
+    explicit watched(watching_resource& resource) : calls_{resource} {}
+
+    void* allocate(const shape& wanted) override { return calls_.allocate(wanted); }
+    void deallocate(void* object, const shape& had) override { calls_.deallocate(object, had); }
+    void* reallocate(void* object, const shape& had, const shape& wanted, bool without_frees) override {
+        return calls_.reallocate(object, had, wanted, without_frees);
+    }
+    void reset() override {}
+    void with_timed_player(const sequence_view&, const trial_request&, own_slots&, const player_user&) override {}
+    void with_timed_player(const sequence_view&, const trial_request&, shared_slots::lane&,
+                           const player_user&) override {}
+
+private:
+    direct_calls<watching_resource> calls_;
+};
+
 void expect_played_in_order(const sequence& steps) {
     watching_resource resource;
+    watched played{resource};
     const trial_request request{.purpose = trial_purpose::check};
     shared_slots slots{steps.view()};
     footprint_meter meter;
     trial_result result;
     constexpr std::uint64_t window_steps = 1;
-    lane_play<watching_resource, false>{resource, steps.view(), request, slots, window_steps}.run(meter, result);
+    play_lanes(played, steps.view(), request, slots, meter, result, window_steps);
     EXPECT_EQ(result.failure, trial_failure::none);
     EXPECT_EQ(resource.wrong(), 0U);
     EXPECT_EQ(resource.live(), 0U);
@@ -136,7 +155,7 @@ TEST(play, threads_play_steps_out_of_a_file) {
     }
 }
 
-/// Small requests only, which cost next to nothing; counts them.
+/// Counts the calls; every block is the same storage.
 struct counting_resource {
     std::uint64_t calls = 0;
     std::array<unsigned char, 4096> bytes{};
@@ -148,7 +167,7 @@ struct counting_resource {
     void deallocate(void*, std::size_t, std::size_t) noexcept { ++calls; }
 };
 
-/// All in reallocations, so that windows end between the halves of some.
+/// Reallocations only, so that some windows end between the two halves of one.
 sequence reallocations(int count, std::size_t memory) {
     sequence_builder builder{lanes::one, memory};
     event e;
@@ -173,7 +192,7 @@ TEST(play, windows_of_a_file_miss_and_repeat_nothing) {
     ASSERT_FALSE(view.in_memory);
     own_slots slots{view};
     counting_resource resource;
-    player<counting_resource, own_slots, true> each{resource, view, {}, slots};
+    player<direct_calls<counting_resource>, own_slots, true> each{direct_calls{resource}, view, {}, slots};
     const step_window window{view};
     std::uint64_t windows = 0;
     for (std::uint64_t reached = 0; reached < view.steps.size(); ++windows) {

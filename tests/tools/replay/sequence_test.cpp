@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "replay/sequence_builder.hpp"
-#include "replay/step_finder.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/random_trace.hpp"
 #include "trace/error.hpp"

@@ -205,7 +205,7 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
                        list.cpu_nanoseconds);
             judge(each);
             if (each.says != verdict::leave) {
-                options.litter = litter_for(steps);
+                options.fragmentation_blocks = litter_for(steps);
                 options.rounds = rounds_on_littered_heap;
                 options.min_rounds = min_on_littered_heap;
                 options.max_seconds = seconds_on_littered_heap;

@@ -8,12 +8,10 @@
 #include "reading_progress.hpp"
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"
-#include "replay/litter.hpp"
+#include "replay/fragmentation.hpp"
 #include "replay/replay_report.hpp"
-#include "replay/resource_list.hpp"
 #include "replay/resources.hpp"
 #include "replay/sequence_builder.hpp"
-#include "replay/step_finder.hpp"
 #include "text/terminal.hpp"
 #include "text/text.hpp"
 #include "trace/call_paths.hpp"
@@ -25,10 +23,10 @@ namespace {
 
 constexpr std::uint32_t max_rounds = 100'000;
 
-enum class heap_kind : std::uint8_t { clean, littered, both };
+enum class heap_kind : std::uint8_t { clean, fragmented, both };
 
 const std::map<std::string, heap_kind> heap_kinds{
-    {"clean", heap_kind::clean}, {"littered", heap_kind::littered}, {"both", heap_kind::both}};
+    {"clean", heap_kind::clean}, {"fragmented", heap_kind::fragmented}, {"both", heap_kind::both}};
 const std::map<std::string, lanes> thread_kinds{{"one", lanes::one}, {"recorded", lanes::as_recorded}};
 
 struct replay_options {
@@ -103,19 +101,19 @@ sequence read_sequence(trace_reader& reader, lanes who, replay_outcome& outcome,
 
 void measure(const sequence_view& steps, const replay_options& options, replay_outcome& outcome,
              const command_context& context) {
-    std::vector<std::uint32_t> litters;
-    if (options.heap != heap_kind::littered) litters.push_back(0);
-    if (options.heap != heap_kind::clean) litters.push_back(litter_blocks(steps));
+    std::vector<std::uint32_t> block_counts;
+    if (options.heap != heap_kind::fragmented) block_counts.push_back(0);
+    if (options.heap != heap_kind::clean) block_counts.push_back(fragmentation_blocks(steps));
     progress_bar bar{"replaying", !context.quiet};
-    for (const std::uint32_t litter : litters) {
+    for (const std::uint32_t blocks : block_counts) {
         comparison_options how;
         how.rounds = options.rounds;
-        how.litter = litter;
+        how.fragmentation_blocks = blocks;
         how.check = options.check && outcome.heaps.empty();
         how.progress = [&](double done) {
-            bar.show((static_cast<double>(outcome.heaps.size()) + done) / static_cast<double>(litters.size()));
+            bar.show((static_cast<double>(outcome.heaps.size()) + done) / static_cast<double>(block_counts.size()));
         };
-        outcome.heaps.push_back({litter, compare(context.host(), steps, outcome.contenders, how)});
+        outcome.heaps.push_back({blocks, compare(context.host(), steps, outcome.contenders, how)});
     }
 }
 
@@ -213,7 +211,7 @@ void add_replay_command(CLI::App& app, command_context& context, command_action&
         command->add_option("--rounds", options->rounds, "Rounds to play; without it as many as the figures need"), "N",
         1, max_rounds);
     add_choice(*command, values, "--heap", options->heap, heap_kinds,
-               "littered is fragmented, as a long-running program's is")
+               "fragmented: as after a long run, with half of many blocks freed")
         ->default_str("both");
     add_choice(*command, values, "--threads", options->threads, thread_kinds,
                "one: one thread plays all; recorded: each thread its own")

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "arrangement.hpp"
-#include "resource_families.hpp"
 
 namespace acre::tool {
 

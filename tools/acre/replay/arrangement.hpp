@@ -1,19 +1,46 @@
-// A resource as it is set up for a replay: over the upstream that counts, with the parameters that were asked for.
+// What the entries of resources() are made of: arrangements, which set a resource up for a replay over the upstream
+// that counts, with the parameters that were asked for. The entries are constants, for a process that plays a trial
+// needs them before main. Their files are separate because they take long to compile.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <memory_resource>
 #include <new>
-#include <type_traits>
+#include <span>
 
-#include "metered_upstream.hpp"
 #include "play_trial.hpp"
+#include "resources.hpp"
 #include "sequence.hpp"
+#include "system_resource.hpp"
 #include "trial.hpp"
 
 namespace acre::tool {
 
-/// What needs no upstream: malloc, and what asks it by itself.
+std::span<const resource_entry> other_resources();  // not acre's; begins with those of system_number and loop_number
+std::span<const resource_entry> arena_resources();
+std::span<const resource_entry> multi_arena_resources();
+std::span<const resource_entry> pool_resources();
+std::span<const resource_entry> slot_pool_resources();
+
+inline constexpr std::uint64_t max_parameter = std::uint64_t{1} << 40;
+
+/// Bytes of the largest block that the sequence asks for.
+inline std::uint64_t largest_request(const sequence_view& sequence) {
+    std::uint64_t largest = 1;
+    for (const shape& each : sequence.shapes) largest = std::max(largest, each.bytes);
+    return largest;
+}
+
+inline std::uint64_t largest_alignment(const sequence_view& sequence) {
+    std::uint64_t largest = 1;
+    for (const shape& each : sequence.shapes) largest = std::max(largest, each.alignment);
+    return largest;
+}
+
+/// A resource without an upstream: malloc, or one that calls malloc itself.
 template <typename Resource, thread_rule Threads>
 struct plain {
     static constexpr bool takes_from_upstream = false;
@@ -22,7 +49,7 @@ struct plain {
     Resource resource;
 };
 
-/// What needs nothing but its upstream.
+/// A resource that is constructed from its upstream alone.
 template <typename Resource, thread_rule Threads>
 struct over_upstream {
     static constexpr bool takes_from_upstream = true;
@@ -31,7 +58,7 @@ struct over_upstream {
     Resource resource;
 };
 
-/// What is made with options: `make` makes them of the parameters.
+/// A resource with options, which Make makes of the parameters.
 template <typename Resource, thread_rule Threads, auto Make>
 struct with_options {
     static constexpr bool takes_from_upstream = true;
@@ -41,7 +68,7 @@ struct with_options {
     Resource resource;
 };
 
-/// A standard memory resource as one that can say no without throwing.
+/// A standard memory resource, with null instead of an exception when it is out of memory.
 template <typename Memory, bool RoundsUp>
 class standard_resource {
 public:
@@ -67,7 +94,7 @@ private:
     Memory memory_;
 };
 
-/// RoundsUp: sizes to multiples of their alignment, without which the pools of libstdc++ before 15 do not align (GCC
+/// RoundsUp: rounds sizes up to multiples of their alignment. The pools of libstdc++ before 15 need that to align (GCC
 /// bug 118681).
 template <typename Memory, thread_rule Threads, bool RoundsUp = false>
 struct standard {
@@ -80,7 +107,10 @@ struct standard {
 /// A function for resource_entry::play.
 template <typename Arrangement>
 trial_result play(const sequence_view& sequence, const trial_request& request) {
-    return trial<Arrangement>{sequence, request}.run();
+    constexpr auto make = [](metered_upstream& upstream, const resource_parameters& parameters) {
+        return std::unique_ptr<played_resource>{std::make_unique<arranged_resource<Arrangement>>(upstream, parameters)};
+    };
+    return play_trial({make, Arrangement::threads, Arrangement::takes_from_upstream}, sequence, request);
 }
 
 }  // namespace acre::tool

@@ -13,14 +13,14 @@ namespace acre::tool {
 namespace {
 
 constexpr std::uint32_t min_rounds = 11;
-constexpr std::uint32_t min_slow_rounds = 6;  // with fewer the interval is not known
+constexpr std::uint32_t min_slow_rounds = 6;  // with fewer there is no 95 % interval
 constexpr std::uint32_t max_rounds = 101;
-constexpr std::uint32_t rounds_to_give_up = 3;        // on saving anything
+constexpr std::uint32_t rounds_to_give_up = 3;        // when nothing is saved
 constexpr std::uint64_t shortest_trial = 10'000'000;  // nanoseconds; shorter sequences are played several times
 constexpr std::uint32_t max_repeats = 100'000;
-constexpr unsigned max_attempts = 20;  // at parameters that double
+constexpr unsigned max_attempts = 20;  // at finding a parameter, which doubles each time
 
-/// Runs the rounds and gathers what they give.
+/// Runs the rounds and collects their results.
 class tournament {
 public:
     tournament(replay_host& host, const sequence_view& sequence, const std::vector<contender>& contenders,
@@ -53,11 +53,11 @@ public:
 private:
     using time_point = std::chrono::steady_clock::time_point;
 
-    // Places of the entries that are always there.
-    static constexpr std::size_t system_place = 0;
-    static constexpr std::size_t loop_place = 1;
-    static constexpr std::size_t loop_without_frees_place = 2;
-    static constexpr std::size_t first_place = 3;
+    // Indices of the entries that are always there.
+    static constexpr std::size_t system_index = 0;
+    static constexpr std::size_t loop_index = 1;
+    static constexpr std::size_t loop_without_frees_index = 2;
+    static constexpr std::size_t first_index = 3;
 
     trial_request request(std::size_t entry, trial_purpose purpose) const {
         const bool times = purpose == trial_purpose::time;
@@ -65,13 +65,14 @@ private:
                 .repeats = times ? repeats_ : 1,
                 .parameters = entries_[entry].parameters,
                 .memory_limit = options_.memory_limit,
-                .litter = times && entries_[entry].resource != loop_number ? options_.litter : 0,
+                .fragmentation_blocks =
+                    times && entries_[entry].resource != loop_number ? options_.fragmentation_blocks : 0,
                 .purpose = purpose,
                 .without_frees = entries_[entry].without_frees};
     }
 
-    /// Finds out what memory it takes, and who cannot play the sequence at all, before the rounds begin. The loop has
-    /// no blocks that could be used.
+    /// Before the rounds: measures the memory and finds the contenders that cannot play the sequence. The empty loop
+    /// has no blocks to write to.
     void prepare(std::size_t entry) {
         const contender& entering = entries_[entry];
         if (entering.resource == loop_number) return;
@@ -83,7 +84,7 @@ private:
         if (options_.check) found.last = host_.measure(request(entry, trial_purpose::check));
     }
 
-    /// Parameters that were left open grow until they suffice.
+    /// Increases the parameters that were not given until the resource no longer runs out of memory.
     bool settle_parameters(std::size_t entry) {
         contender& entering = entries_[entry];
         const resource_parameters given = entering.parameters;
@@ -101,18 +102,18 @@ private:
         return !standings_[entry].failed();
     }
 
-    /// Looking at the memory slows the play down, but what was slow then needs no second play to see that once is
-    /// enough.
+    /// Plays short sequences several times in one trial. The footprint trial is slower than a timed one; if it took
+    /// twice the shortest trial, a single play is long enough and is not timed again.
     void choose_repeats() {
-        std::uint64_t once = standings_[system_place].last.nanoseconds;
-        if (once < 2 * shortest_trial) once = host_.measure(request(system_place, trial_purpose::time)).nanoseconds;
+        std::uint64_t once = standings_[system_index].last.nanoseconds;
+        if (once < 2 * shortest_trial) once = host_.measure(request(system_index, trial_purpose::time)).nanoseconds;
         once = std::max<std::uint64_t>(once, 1);
         repeats_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(shortest_trial / once, 1, max_repeats));
     }
 
     void round() {
         for (std::size_t i = 0; i < entries_.size(); ++i) {
-            if (standings_[i].failed() || (i == loop_without_frees_place && !skips_frees_)) continue;
+            if (standings_[i].failed() || (i == loop_without_frees_index && !skips_frees_)) continue;
             standings_[i].last = host_.measure(request(i, trial_purpose::time));
             times_[i].push_back(static_cast<double>(standings_[i].last.nanoseconds));
             walls_[i].push_back(static_cast<double>(standings_[i].last.wall_nanoseconds));
@@ -120,7 +121,7 @@ private:
     }
 
     bool enough(time_point start) const {
-        if (standings_[system_place].failed()) return true;
+        if (standings_[system_index].failed()) return true;
         const bool late = seconds_since(start) > options_.max_seconds;
         if (options_.rounds != 0) {
             return rounds_ >= options_.rounds || (late && options_.min_rounds != 0 && rounds_ >= options_.min_rounds);
@@ -131,12 +132,12 @@ private:
     }
 
     bool saves_too_little() const {
-        return std::ranges::all_of(saved(first_place), [&](double each) { return each < options_.min_saving / 2; });
+        return std::ranges::all_of(saved(first_index), [&](double each) { return each < options_.min_saving / 2; });
     }
 
-    /// A ratio below 1 need not be known more exactly, in parts of malloc's time, than one above.
+    /// The uncertainty is relative to malloc's time for ratios below 1, and to the ratio above.
     bool well_known() const {
-        for (std::size_t i = first_place; i < entries_.size(); ++i) {
+        for (std::size_t i = first_index; i < entries_.size(); ++i) {
             if (standings_[i].failed()) continue;
             const interval found = ratio(i);
             if (found.high - found.low > 2 * options_.wanted_uncertainty * std::max(found.median, 1.0)) return false;
@@ -154,9 +155,9 @@ private:
             1.0, std::max(rounds_ / static_cast<double>(max_rounds), seconds_since(start) / options_.max_seconds));
     }
 
-    /// Nanoseconds beyond the loop's in the same round. One that failed on the way has fewer rounds than others.
+    /// Nanoseconds minus those of the loop in the same round. A contender that failed has fewer rounds than the others.
     std::vector<double> net(std::size_t entry) const {
-        const std::size_t loop = entries_[entry].without_frees ? loop_without_frees_place : loop_place;
+        const std::size_t loop = entries_[entry].without_frees ? loop_without_frees_index : loop_index;
         std::vector<double> nanoseconds;
         for (std::size_t i = 0; i < times_[entry].size(); ++i) {
             nanoseconds.push_back(times_[entry][i] - times_[loop][i]);
@@ -164,16 +165,16 @@ private:
         return nanoseconds;
     }
 
-    /// In each round both ran one after the other, so what slowed the machine down then slowed both.
+    /// Compares times of the same round, since what slows the machine down then slows both.
     interval ratio(std::size_t entry) const {
-        const std::vector<double> system = net(system_place);
+        const std::vector<double> system = net(system_index);
         std::vector<double> ratios = net(entry);
         for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = std::max(ratios[i], 0.0) / std::max(system[i], 1.0);
         return median_interval(std::move(ratios));
     }
 
     std::vector<double> saved(std::size_t entry) const {
-        const std::vector<double> system = net(system_place);
+        const std::vector<double> system = net(system_index);
         std::vector<double> differences = net(entry);
         for (std::size_t i = 0; i < differences.size(); ++i) differences[i] = system[i] - differences[i];
         return differences;
@@ -187,9 +188,9 @@ private:
             standings_[i].net_nanoseconds = median_interval(net(i));
             standings_[i].ratio = ratio(i);
         }
-        result.system = standings_[system_place];
-        result.loop_nanoseconds = standings_[loop_place].nanoseconds;
-        for (std::size_t i = first_place; i < entries_.size(); ++i) {
+        result.system = standings_[system_index];
+        result.loop_nanoseconds = standings_[loop_index].nanoseconds;
+        for (std::size_t i = first_index; i < entries_.size(); ++i) {
             result.standings.push_back(standings_[i]);
             result.saved.push_back(saved(i));
         }

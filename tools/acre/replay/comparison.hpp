@@ -1,4 +1,4 @@
-// Measures resources side by side: rounds interleaved, each trial in its own process, medians with intervals.
+// Compares resources: interleaved rounds, each trial in a process of its own, medians with confidence intervals.
 #pragma once
 
 #include <cstdint>
@@ -13,56 +13,56 @@
 namespace acre::tool {
 
 struct comparison_options {
-    std::uint32_t rounds = 0;          // 0: as many as the figures need, within the limits below
-    std::uint32_t min_rounds = 0;      // of so many `rounds`, when they take longer than `max_seconds`; 0: all
-    double wanted_uncertainty = 0.02;  // of the ratios, as interval::uncertainty()
-    double max_seconds = 8;            // for the rounds beyond the first few
-    double min_saving = 0;           // nanoseconds; what the first contender saves needs not be known below half of it
-    std::uint32_t litter = 0;        // blocks to fragment the heap with before each trial; memory is measured without
-    bool check = false;              // first that every resource keeps what is written into its blocks
-    std::uint64_t memory_limit = 0;  // 0: half of what the machine has available
+    std::uint32_t rounds = 0;          // 0: as many as the limits below need
+    std::uint32_t min_rounds = 0;      // stop here if `rounds` would take longer than max_seconds; 0: never stop early
+    double wanted_uncertainty = 0.02;  // of the ratios, see interval::uncertainty()
+    double max_seconds = 8;            // for the rounds after the first few
+    double min_saving = 0;             // nanoseconds; stop early if the first contender saves less than half of that
+    std::uint32_t fragmentation_blocks = 0;  // to fragment the heap with before each timed trial
+    bool check = false;                      // check first that blocks keep what is written into them
+    std::uint64_t memory_limit = 0;          // 0: half of what the machine has available
     std::function<void(double)> progress;
 };
 
-/// A resource that takes part.
+/// A resource that takes part in a comparison.
 struct contender {
     std::uint32_t resource = 0;  // number in resources()
     resource_parameters parameters{};
     bool without_frees = false;
-    bool time_only = false;  // its memory is not asked for, unless a parameter is to be found by it
+    bool time_only = false;  // do not measure memory, except to find a parameter that was not given
 
     friend bool operator==(const contender&, const contender&) = default;
 };
 
-/// What was found for one of them.
+/// The figures of one contender.
 struct standing {
-    interval nanoseconds;          // of one play of the whole sequence: CPU time of all threads, without their waiting
-    interval net_nanoseconds;      // the same without what the empty loop takes
-    interval wall_nanoseconds;     // from beginning to end
-    interval ratio;                // net, to the system's malloc in the same round
-    std::uint64_t peak_bytes = 0;  // held of upstream, or by malloc
-    std::uint64_t system_bytes = 0;  // that the system gave
+    interval nanoseconds;            // one play of the sequence: CPU time of all threads, without waiting
+    interval net_nanoseconds;        // the same minus the empty loop
+    interval wall_nanoseconds;       // from beginning to end
+    interval ratio;                  // net time divided by that of the system's malloc in the same round
+    std::uint64_t peak_bytes = 0;    // held from upstream, or by malloc
+    std::uint64_t system_bytes = 0;  // taken from the system
     resource_parameters parameters{};
-    trial_result last;  // why and where it failed, when it did
+    trial_result last;  // says why and where it failed, if it did
 
     bool failed() const noexcept { return last.failed(); }
 };
 
 struct comparison {
-    interval loop_nanoseconds;  // what the replay itself costs
+    interval loop_nanoseconds;  // cost of the replay itself
     standing system;
     std::vector<standing> standings;  // in the order of the contenders
     interval saved_nanoseconds(std::size_t contender) const;
 
     std::uint32_t rounds = 0;
     std::uint32_t repeats = 0;               // plays of the sequence in one trial
-    std::vector<std::vector<double>> saved;  // nanoseconds a play saved, by contender and round
+    std::vector<std::vector<double>> saved;  // nanoseconds that one play saved, by contender and round
 };
 
 comparison compare(replay_host& host, const sequence_view& sequence, const std::vector<contender>& contenders,
                    const comparison_options& options);
 
-/// Half of the memory that the machine has available.
+/// Half of the memory that is available.
 std::uint64_t default_memory_limit();
 
 }  // namespace acre::tool

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <sstream>
 
@@ -61,14 +62,14 @@ void set_parameter(contender& which, const std::string& text) {
     const parameter_entry& parameter = parameter_of(entry, trimmed(text.substr(0, equals)));
     const std::string digits = trimmed(text.substr(equals + 1));
     const auto value = parse_bytes(digits);
-    if (!value || *value < parameter.least || *value > parameter.most) {
+    if (!value || *value < parameter.min || *value > parameter.max) {
         throw tool_error{
             fmt::format("'{}' is no {} of {}: a number from {} to {}, with K, M or G behind it if you like", digits,
-                        parameter.name, entry.name, count_text(parameter.least), count_text(parameter.most))};
+                        parameter.name, entry.name, count_text(parameter.min), count_text(parameter.max))};
     }
-    std::uint64_t& field = which.parameters.*parameter.field;
-    if (field != 0) throw tool_error{fmt::format("{} of {} is given twice", parameter.name, entry.name)};
-    field = *value;
+    std::uint64_t& member = which.parameters.*parameter.member;
+    if (member != 0) throw tool_error{fmt::format("{} of {} is given twice", parameter.name, entry.name)};
+    member = *value;
 }
 
 /// Collects contenders, each once.
@@ -135,6 +136,28 @@ std::string short_bytes(std::uint64_t bytes) {
     return std::to_string(bytes) + units[unit];
 }
 
+std::string parameters_of(const resource_entry& entry) {
+    std::vector<std::string> names;
+    for (const parameter_entry& each : entry.parameters) names.push_back(std::string{each.name} + "=");
+    return fmt::format("{}", fmt::join(names, ","));
+}
+
+std::string why_not(std::uint32_t resource, const sequence_view* sequence) {
+    const contender which{.resource = resource};
+    const std::string missing = not_here(which);
+    return missing.empty() && sequence != nullptr ? not_for(which, *sequence) : missing;
+}
+
+std::string parameter_lines() {
+    std::string text;
+    for (const resource_entry& entry : resources()) {
+        for (const parameter_entry& each : entry.parameters) {
+            text += fmt::format("  {:<40}{}\n", fmt::format("{}:{}=", entry.name, each.name), each.description);
+        }
+    }
+    return text;
+}
+
 }  // namespace
 
 std::vector<named_contender> parse_contenders(const std::string& list) {
@@ -168,9 +191,9 @@ std::string contender_text(const contender& which) {
     std::string text{entry.name};
     char separator = ':';
     for (const parameter_entry& each : entry.parameters) {
-        const std::uint64_t value = which.parameters.*each.field;
+        const std::uint64_t value = which.parameters.*each.member;
         if (value == 0) continue;
-        const bool counts = each.field == &resource_parameters::count;
+        const bool counts = each.member == &resource_parameters::count;
         text += fmt::format("{}{}={}", separator, each.name, counts ? std::to_string(value) : short_bytes(value));
         separator = ',';
     }
@@ -190,6 +213,56 @@ std::string groups_text() {
     std::string text;
     for (const group_entry& each : groups) text += fmt::format("  {:<30}{}\n", each.name, each.description);
     return text;
+}
+
+std::string not_here(const contender& which) {
+    const resource_entry& entry = resources()[which.resource];
+    if (is_installed(entry)) return {};
+    return fmt::format("no {} is installed here", entry.start.libraries.front());
+}
+
+std::string not_for(const contender& which, const sequence_view& sequence) {
+    const resource_entry& entry = resources()[which.resource];
+    if (!sequence.runs.empty() && entry.threads == thread_rule::one) {
+        return "it is for one thread at a time (without --threads recorded one thread plays all)";
+    }
+    return entry.refuse == nullptr ? std::string{} : entry.refuse(which.parameters, sequence);
+}
+
+std::string resources_text(const sequence_view* sequence) {
+    std::vector<std::vector<std::string>> rows{{"resource", "threads", "parameters", "what it is"}};
+    for (std::uint32_t i = 0; i < resources().size(); ++i) {
+        if (i == loop_number) continue;
+        const resource_entry& entry = resources()[i];
+        const std::string why = why_not(i, sequence);
+        rows.push_back({std::string{entry.name}, entry.threads == thread_rule::any ? "any" : "one",
+                        parameters_of(entry),
+                        std::string{entry.description} + (why.empty() ? "" : "; not played: " + why)});
+    }
+    return table_text(rows, {0, 1, 2, 3}) + "\nParameters, numbers with K, M or G behind them if you like:\n" +
+           parameter_lines() + "\nGroups:\n" + groups_text();
+}
+
+nlohmann::json resources_json(const sequence_view* sequence) {
+    nlohmann::json list = nlohmann::json::array();
+    for (std::uint32_t i = 0; i < resources().size(); ++i) {
+        if (i == loop_number) continue;
+        const resource_entry& entry = resources()[i];
+        nlohmann::json parameters = nlohmann::json::array();
+        for (const parameter_entry& each : entry.parameters) {
+            parameters.push_back(
+                {{"name", each.name}, {"what", each.description}, {"least", each.min}, {"most", each.max}});
+        }
+        const std::string why = why_not(i, sequence);
+        list.push_back({{"name", entry.name},
+                        {"what", entry.description},
+                        {"several_threads", entry.threads == thread_rule::any},
+                        {"installed", is_installed(entry)},
+                        {"parameters", parameters},
+                        {"can_play", why.empty()},
+                        {"why_not", why}});
+    }
+    return {{"command", "replay"}, {"resources", list}};
 }
 
 }  // namespace acre::tool

@@ -1,38 +1,46 @@
-// The contenders that a person names: "arena,multi_arena:count=64,bytes=16K,peers".
+// The contenders that a user names, as in "arena,multi_arena:count=64,bytes=16K,peers", and the list of all there are.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "comparison.hpp"
+#include "sequence.hpp"
 
 namespace acre::tool {
 
-/// A contender, and whether it was named itself; else it is there with its group, which is no reason to fail without
-/// it.
+/// A contender. `by_name`: the user named it, not only its group; a group is played without those that cannot play.
 struct named_contender {
     contender which;
     bool by_name = true;
 };
 
-/// Names of resources and groups, separated by commas; after a colon the parameters of a resource, separated by commas
-/// as well. What is named twice is there once, and the system's malloc, which takes part in every replay, is not.
-/// Throws tool_error with a sentence.
+/// `list`: names of resources and groups, separated by commas. A resource's parameters follow a colon and are separated
+/// by commas as well. Duplicates are dropped, and so is the system's malloc, which takes part in every replay. Throws
+/// tool_error.
 std::vector<named_contender> parse_contenders(const std::string& list);
 
-/// What the list names, less what is not installed here: installed_contenders("preloads") are the other mallocs there
-/// are.
+/// The contenders of a list that are installed here: installed_contenders("preloads") is every other malloc that is.
 std::vector<contender> installed_contenders(const std::string& list);
 
-/// The name as it would be written there: "multi_arena:count=64,bytes=16K".
+/// A contender as it is written in a list: "multi_arena:count=64,bytes=16K".
 std::string contender_text(const contender& which);
 
-/// All names that can be listed, of groups and of resources, each with what it stands for.
+/// The names of all groups and resources, each with its description.
 std::vector<std::pair<std::string_view, std::string_view>> contender_names();
 
-/// The groups and what they stand for, a line each.
+/// The groups with their descriptions, one line each.
 std::string groups_text();
+
+/// Why a contender cannot be played on this machine, or cannot play the sequence; empty if it can.
+std::string not_here(const contender& which);
+std::string not_for(const contender& which, const sequence_view& sequence);
+
+/// What `acre replay --list` prints: every resource and, with a sequence, whether it can play it. Null: no sequence.
+std::string resources_text(const sequence_view* sequence);
+nlohmann::json resources_json(const sequence_view* sequence);
 
 }  // namespace acre::tool

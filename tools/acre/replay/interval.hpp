@@ -1,6 +1,9 @@
-// A median with the interval that holds it with 95 % confidence.
+// A median with its 95 % confidence interval.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <vector>
 
 namespace acre::tool {
@@ -10,12 +13,22 @@ struct interval {
     double median = 0;
     double high = 0;
 
-    /// Half the width over the median: how well it is known.
+    /// Half the interval's width divided by the median.
     double uncertainty() const noexcept { return median == 0 ? 0 : (high - low) / 2 / median; }
 };
 
-/// By order statistics: nothing is assumed about how the samples are distributed. With fewer than six samples the
+/// By order statistics, which assume nothing about the distribution of the samples. With fewer than six samples the
 /// interval is their whole range.
-interval median_interval(std::vector<double> samples);
+inline interval median_interval(std::vector<double> samples) {
+    if (samples.empty()) return {};
+    std::sort(samples.begin(), samples.end());
+    const std::size_t count = samples.size();
+    const double median = (samples[(count - 1) / 2] + samples[count / 2]) / 2;
+    // The number of samples below the median is binomial with p = 1/2: its normal approximation gives the ranks.
+    const auto n = static_cast<double>(count);
+    const double rank = std::floor((n - 1.96 * std::sqrt(n)) / 2);
+    const auto low = static_cast<std::size_t>(std::max(rank, 0.0));
+    return {samples[low], median, samples[count - 1 - low]};
+}
 
 }  // namespace acre::tool

@@ -7,7 +7,6 @@
 #include <bit>
 
 #include "arrangement.hpp"
-#include "resource_families.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {

@@ -1,158 +1,92 @@
-// Plays a sequence over a resource once or several times, by one thread, and measures either the time or the memory.
+// Plays a sequence over a resource once or several times and measures either the time or the memory.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <new>
-#include <vector>
 
-#include "footprint.hpp"
-#include "metered_upstream.hpp"
 #include "play.hpp"
-#include "play_lanes.hpp"
 #include "sequence.hpp"
-#include "slots.hpp"
 #include "step_window.hpp"
+#include "system_resource.hpp"
+#include "this_process.hpp"
 #include "trial.hpp"
 
 namespace acre::tool {
 
-/// Arrangement: constructed from (metered_upstream&, const resource_parameters&), `resource` is what is played over,
-/// `threads` says who may use it, `takes_from_upstream` whether the upstream knows what it holds.
-template <typename Arrangement>
-class trial {
+/// A resource of any type. The functions of direct_calls are virtual here, for trials that are not timed; a player with
+/// inlined calls plays those that are.
+class played_resource {
 public:
-    trial(const sequence_view& sequence, const trial_request& request)
-        : sequence_{sequence}, request_{request}, process_ends_{request.process_ends} {}
+    using player_user = std::function<void(step_player&)>;
 
-    trial_result run() {
-        trial_result result;
-        for (std::uint32_t i = 1; i <= request_.repeats && !result.failed(); ++i) {
-            // To give back what nobody uses again can take longer than what is measured.
-            request_.process_ends = process_ends_ && i == request_.repeats && request_.purpose != trial_purpose::check;
-            play_once(result);
+    played_resource() = default;
+    virtual ~played_resource() = default;
+    played_resource(const played_resource&) = delete;
+    played_resource& operator=(const played_resource&) = delete;
+
+    virtual void* allocate(const shape& wanted) = 0;
+    virtual void deallocate(void* object, const shape& had) = 0;
+    virtual void* reallocate(void* object, const shape& had, const shape& wanted, bool without_frees) = 0;
+    virtual void reset() = 0;
+
+    /// Calls `use` with a timed player for the only thread, or for one of several.
+    virtual void with_timed_player(const sequence_view& sequence, const trial_request& request, own_slots& slots,
+                                   const player_user& use) = 0;
+    virtual void with_timed_player(const sequence_view& sequence, const trial_request& request,
+                                   shared_slots::lane& slots, const player_user& use) = 0;
+};
+
+/// How to make a resource, and what holds of all resources of its type.
+struct resource_factory {
+    std::unique_ptr<played_resource> (*make)(metered_upstream&, const resource_parameters&);
+    thread_rule threads;
+    bool takes_from_upstream;  // else the upstream does not know what the resource holds
+};
+
+trial_result play_trial(const resource_factory& factory, const sequence_view& sequence, const trial_request& request);
+
+/// Plays all lanes of a sequence once, each in a thread of its own. If the steps lie in a file, about `window_steps` of
+/// them are in memory at a time, and at least one run of each lane.
+void play_lanes(played_resource& resource, const sequence_view& sequence, const trial_request& request,
+                shared_slots& slots, footprint_meter& meter, trial_result& result,
+                std::uint64_t window_steps = step_window::usual_steps);
+
+/// Arrangement: constructed from (metered_upstream&, const resource_parameters&). `resource` is what is played over,
+/// `threads` says who may use it, and `takes_from_upstream` is as in resource_factory.
+template <typename Arrangement>
+class arranged_resource final : public played_resource {
+public:
+    arranged_resource(metered_upstream& upstream, const resource_parameters& parameters)
+        : arrangement_{upstream, parameters} {}
+
+    void* allocate(const shape& wanted) override { return calls().allocate(wanted); }
+    void deallocate(void* object, const shape& had) override { calls().deallocate(object, had); }
+    void* reallocate(void* object, const shape& had, const shape& wanted, bool without_frees) override {
+        return calls().reallocate(object, had, wanted, without_frees);
+    }
+    void reset() override { calls().reset(); }
+
+    void with_timed_player(const sequence_view& sequence, const trial_request& request, own_slots& slots,
+                           const player_user& use) override {
+        player<direct, own_slots, true> timed{calls(), sequence, request, slots};
+        use(timed);
+    }
+    void with_timed_player([[maybe_unused]] const sequence_view& sequence,
+                           [[maybe_unused]] const trial_request& request, [[maybe_unused]] shared_slots::lane& slots,
+                           [[maybe_unused]] const player_user& use) override {
+        if constexpr (Arrangement::threads == thread_rule::any) {
+            player<direct, shared_slots::lane, true> timed{calls(), sequence, request, slots};
+            use(timed);
         }
-        result.nanoseconds /= request_.repeats;
-        result.wall_nanoseconds /= request_.repeats;
-        return result;
     }
 
 private:
-    // How often the footprint is looked at, besides where most bytes live. On a heap of many free blocks a look is
-    // long.
-    static constexpr std::size_t footprint_samples = 16;
+    using direct = direct_calls<decltype(Arrangement::resource)>;
 
-    void play_once(trial_result& result) {
-        if (sequence_.runs.empty()) {
-            own_slots slots{sequence_};
-            play_with(slots, result);
-        } else {
-            shared_slots slots{sequence_};
-            play_with(slots, result);
-        }
-    }
+    direct calls() { return direct{arrangement_.resource}; }
 
-    /// The slots are there before the memory is looked at: they are none of the resource's.
-    template <typename Slots>
-    void play_with(Slots& slots, trial_result& result) {
-        metered_upstream upstream{request_.memory_limit, !sequence_.runs.empty()};
-        footprint_meter meter = request_.purpose == trial_purpose::footprint
-                                    ? footprint_meter{}
-                                    : footprint_meter{footprint_meter::unused{}};
-        try {
-            auto arrangement = std::make_unique<Arrangement>(upstream, request_.parameters);
-            play_over(arrangement->resource, slots, meter, result);
-            if (request_.process_ends) static_cast<void>(arrangement.release());
-        } catch (const std::bad_alloc&) {
-            result.failure = trial_failure::out_of_memory;
-        }
-        if constexpr (Arrangement::takes_from_upstream) result.peak_bytes = upstream.peak();
-    }
-
-    template <typename Resource>
-    void play_over(Resource& resource, shared_slots& slots, footprint_meter& meter, trial_result& result) {
-        if constexpr (Arrangement::threads != thread_rule::any) {
-            result.failure = trial_failure::not_started;
-        } else if (request_.purpose == trial_purpose::time) {
-            lane_play<Resource, true>{resource, sequence_, request_, slots}.run(meter, result);
-        } else {
-            lane_play<Resource, false>{resource, sequence_, request_, slots}.run(meter, result);
-        }
-    }
-
-    template <typename Resource>
-    void play_over(Resource& resource, own_slots& slots, footprint_meter& meter, trial_result& result) {
-        if (request_.purpose == trial_purpose::time) {
-            play_by_one<true>(resource, slots, meter, result);
-        } else {
-            play_by_one<false>(resource, slots, meter, result);
-        }
-    }
-
-    template <bool Timed, typename Resource>
-    void play_by_one(Resource& resource, own_slots& slots, footprint_meter& meter, trial_result& result) {
-        player<Resource, own_slots, Timed> each{resource, sequence_, request_, slots};
-        const std::size_t steps = sequence_.steps.size();
-        std::size_t reached = 0;
-        if constexpr (Timed) {
-            reached = play_in_windows(each, 0, steps, result);
-        } else {
-            reached = play_with_stops(each, meter, result);
-            result.peak_bytes = meter.held();
-            result.system_bytes = meter.system();
-        }
-        if (reached >= steps && !request_.without_frees && !request_.process_ends) {
-            for (const step& survivor : sequence_.survivors) each.release(slots.object(survivor.slot()), survivor);
-        }
-        result.failure = each.failure();
-        if (reached < steps) result.failed_step = reached;
-    }
-
-    /// Only the playing itself is timed.
-    template <typename Each>
-    std::size_t play_in_windows(Each& each, std::size_t first, std::size_t last, trial_result& result) {
-        const step_window window{sequence_};
-        std::size_t reached = first;
-        while (reached < last) {
-            const std::size_t begin = reached;
-            const std::size_t end = window.bring_in(begin, last);
-            const auto wall = std::chrono::steady_clock::now();
-            const std::uint64_t start = thread_nanoseconds();
-            reached = each.play(begin, end);
-            result.nanoseconds += thread_nanoseconds() - start;
-            result.wall_nanoseconds += nanoseconds_since(wall);
-            window.let_go(begin, end);
-            if (reached < end) break;
-        }
-        return reached;
-    }
-
-    template <typename Each>
-    std::size_t play_with_stops(Each& each, footprint_meter& meter, trial_result& result) {
-        std::size_t reached = 0;
-        for (const std::size_t stop : footprint_stops()) {
-            reached = play_in_windows(each, reached, stop, result);
-            if (reached < stop) return reached;
-            meter.sample();
-        }
-        return reached;
-    }
-
-    /// Ends at the last step.
-    std::vector<std::size_t> footprint_stops() const {
-        const std::size_t steps = sequence_.steps.size();
-        std::vector<std::size_t> stops{std::min(static_cast<std::size_t>(sequence_.peak_step) + 1, steps), steps};
-        for (std::size_t i = 1; i < footprint_samples; ++i) stops.push_back(steps * i / footprint_samples);
-        std::sort(stops.begin(), stops.end());
-        return stops;
-    }
-
-    sequence_view sequence_;
-    trial_request request_;
-    const bool process_ends_;
+    Arrangement arrangement_;
 };
 
 }  // namespace acre::tool

@@ -1,4 +1,4 @@
-// A process that was forked while this program's heap was still clean, and that forks a child for each measurement.
+// A process that is forked while this program's heap is still clean and that forks a child for each measurement.
 #pragma once
 
 #include <sys/types.h>
@@ -11,8 +11,8 @@
 
 namespace acre::tool {
 
-/// Make it first thing in main: what this program allocates afterwards then does not change what is measured. The
-/// children run on one core, and one that crashes or is killed is an answer, not the end.
+/// Construct it first in main, so that what this program allocates later does not change the measurements. Each child
+/// is pinned to one core; a child that crashes or is killed gives a result that says so.
 class replay_host {
 public:
     replay_host();
@@ -20,14 +20,14 @@ public:
     replay_host(const replay_host&) = delete;
     replay_host& operator=(const replay_host&) = delete;
 
-    /// The sequence that the following trials play; its memory files may go afterwards.
+    /// Sets the sequence that the following trials play. The host keeps its memory files, so it may be destroyed.
     void stage(const sequence_view& sequence);
 
     trial_result measure(const trial_request& request);
 
 private:
-    int memory_ = -1;  // of what is staged besides the steps, shared with the children
-    int host_ = -1;    // the socket to it
+    int memory_ = -1;  // file shared with the children: all of the sequence but steps and turns
+    int host_ = -1;    // socket to the host
     pid_t process_ = -1;
 };
 

@@ -14,19 +14,19 @@ namespace acre::tool {
 
 namespace {
 
-// Beyond so many, who wants to know what they are asks for the list.
+// With more contenders their descriptions are left out; --list has them.
 constexpr std::size_t max_described = 8;
 
 double per_event(const replay_outcome& outcome, double nanoseconds) {
     return nanoseconds / static_cast<double>(std::max<std::uint64_t>(outcome.events, 1));
 }
 
-/// Bytes held for each byte that was alive, both at their peak.
+/// Peak bytes held divided by peak live bytes.
 double expansion(const replay_outcome& outcome, const standing& found) {
     return static_cast<double>(found.peak_bytes) / static_cast<double>(std::max<std::uint64_t>(outcome.peak_bytes, 1));
 }
 
-/// As it was played: with the parameters that were found.
+/// The name with the parameters that were played.
 std::string name_of(const replay_outcome& outcome, std::size_t number) {
     if (number == 0) return std::string{resources()[system_number].name};
     contender played = outcome.contenders[number - 1];
@@ -35,7 +35,7 @@ std::string name_of(const replay_outcome& outcome, std::size_t number) {
 }
 
 const char* heap_name(const heap_outcome& heap) {
-    return heap.litter == 0 ? "clean" : "littered";
+    return heap.fragmentation_blocks == 0 ? "clean" : "fragmented";
 }
 
 bool has_failed(const replay_outcome& outcome, std::size_t number) {
@@ -65,10 +65,10 @@ std::string time_table(const replay_outcome& outcome, std::size_t heap) {
     if (outcome.lanes > 1) rows[0].emplace_back("start to end");
     for (std::size_t i = 0; i < outcome.players(); ++i) rows.push_back(time_row(outcome, heap, i));
     std::string title = fmt::format("Time, {} heap", heap_name(of));
-    if (of.litter != 0) title += fmt::format(" (half of {} freed)", plural(of.litter, "block", "blocks"));
-    return fmt::format("{}; {} of {}; the {:.1f} ns of the loop itself are taken off\n\n{}\n",
-                       styled(title, style::bold), plural(of.result.rounds, "round", "rounds"),
-                       plural(of.result.repeats, "replay", "replays"),
+    if (of.fragmentation_blocks != 0)
+        title += fmt::format(" (half of {} freed)", plural(of.fragmentation_blocks, "block", "blocks"));
+    return fmt::format("{}; {} of {}; without the {:.1f} ns of the empty loop\n\n{}\n", styled(title, style::bold),
+                       plural(of.result.rounds, "round", "rounds"), plural(of.result.repeats, "replay", "replays"),
                        per_event(outcome, of.result.loop_nanoseconds.median), table_text(rows, {0}));
 }
 
@@ -80,20 +80,21 @@ std::string memory_table(const replay_outcome& outcome) {
         rows.push_back({name_of(outcome, i), bytes_text(found.peak_bytes),
                         fmt::format("{:.2f}", expansion(outcome, found)), bytes_text(found.system_bytes)});
     }
-    return fmt::format("{}, clean heap\n\n{}\n", styled("Most memory", style::bold), table_text(rows, {0}));
+    return fmt::format("{}, clean heap\n\n{}\n", styled("Peak memory", style::bold), table_text(rows, {0}));
 }
 
 std::string thread_note(const replay_outcome& outcome) {
     if (outcome.lanes > 1) {
         return fmt::format(
-            "{} played, as recorded: an object's allocation, reallocations and free kept their order, a "
-            "thread waited for another's only then, and all else ran free. The time is the CPU time of all "
-            "threads without their waiting.",
+            "{} played, as recorded. The allocation, reallocations and free of each object kept their order: a thread "
+            "waited only for another thread's step on the same object. The time is the CPU time of all threads, "
+            "without "
+            "their waiting.",
             plural(outcome.lanes, "thread", "threads"));
     }
     return fmt::format(
-        "The program had {} threads; one thread replays all of them in the recorded order, so what threads "
-        "cost each other is not in these figures (--threads recorded).",
+        "The program had {} threads. One thread replayed them all in the recorded order, so these figures do not "
+        "include what threads cost each other; --threads recorded plays each in a thread of its own.",
         outcome.threads);
 }
 
@@ -109,7 +110,7 @@ std::vector<std::string> notes_of(const replay_outcome& outcome) {
         notes.push_back(fmt::format("{}: {}.", entry.name, entry.description));
     }
     for (const left_out& each : outcome.others)
-        notes.push_back(fmt::format("{} is left out: {}.", each.name, each.why));
+        notes.push_back(fmt::format("{} did not take part: {}.", each.name, each.why));
     return notes;
 }
 
@@ -130,7 +131,7 @@ nlohmann::json parameters_json(const replay_outcome& outcome, std::size_t number
     const standing& found = outcome.found(0, number);
     const std::uint32_t resource = number == 0 ? system_number : outcome.contenders[number - 1].resource;
     for (const parameter_entry& each : resources()[resource].parameters) {
-        const std::uint64_t value = found.parameters.*each.field;
+        const std::uint64_t value = found.parameters.*each.member;
         if (value != 0) object[std::string{each.name}] = value;
     }
     return object;
@@ -163,21 +164,21 @@ nlohmann::json heaps_json(const replay_outcome& outcome) {
     for (const heap_outcome& each : outcome.heaps) {
         object[heap_name(each)] = {{"rounds", each.result.rounds},
                                    {"replays_per_round", each.result.repeats},
-                                   {"litter_blocks", each.litter},
+                                   {"fragmentation_blocks", each.fragmentation_blocks},
                                    {"loop_ns_per_event", per_event(outcome, each.result.loop_nanoseconds.median)}};
     }
     return object;
 }
 
 std::string reason_of(const trial_result& how) {
-    if (how.signal != 0) return fmt::format("ended with signal {} during the replay", how.signal);
+    if (how.signal != 0) return fmt::format("was killed by signal {} during the replay", how.signal);
     switch (how.failure) {
         case trial_failure::misaligned:
-            return "gave a block that is not aligned as was asked";
+            return "returned a block that is not aligned as requested";
         case trial_failure::wrong_content:
             return "handed out memory that was still in use";
         case trial_failure::not_started:
-            return "could not be started: try again with more memory free";
+            return "could not be started: free some memory and try again";
         case trial_failure::out_of_memory:
         case trial_failure::none:
             break;
@@ -212,7 +213,7 @@ std::string failure_text(const replay_failure& failure) {
 }
 
 std::string replay_text(const replay_outcome& outcome) {
-    std::string text = fmt::format("{} of {}, at most {} alive\n\n", plural(outcome.events, "event", "events"),
+    std::string text = fmt::format("{} of {}, at most {} live\n\n", plural(outcome.events, "event", "events"),
                                    outcome.trace, bytes_text(outcome.peak_bytes));
     for (std::size_t heap = 0; heap < outcome.heaps.size(); ++heap) text += time_table(outcome, heap);
     text += memory_table(outcome);

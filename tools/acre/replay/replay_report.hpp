@@ -1,4 +1,4 @@
-// Tells how a replay went to a person or to a machine.
+// The result of a replay as text or JSON.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,30 @@
 
 namespace acre::tool {
 
-/// The heap that the resources met, and what came of it.
+/// The comparison on one kind of heap.
 struct heap_outcome {
-    std::uint32_t litter = 0;  // blocks; 0: a clean heap
+    std::uint32_t fragmentation_blocks = 0;  // 0: a clean heap
     comparison result;
 };
 
-/// One that did not take part, and why.
+/// A contender that did not take part, and why.
 struct left_out {
     std::string name;
     std::string why;
 };
 
-/// What was replayed and what came of it.
+/// What was replayed and the results.
 struct replay_outcome {
     std::string trace;
     std::uint64_t events = 0;
     std::uint64_t threads = 0;
     std::uint32_t lanes = 1;       // threads that played
-    std::uint64_t peak_bytes = 0;  // alive at a time
+    std::uint64_t peak_bytes = 0;  // peak of the live bytes
     std::vector<contender> contenders;
     std::vector<left_out> others;
     std::vector<heap_outcome> heaps;  // never empty
 
-    /// What was found for a contender; number 0 is the system's malloc.
+    /// The figures of a contender; number 0 is the system's malloc.
     const standing& found(std::size_t heap, std::size_t number) const {
         const comparison& result = heaps[heap].result;
         return number == 0 ? result.system : result.standings[number - 1];
@@ -47,7 +47,7 @@ struct replay_failure {
     std::string name;
     trial_result how;
     std::size_t player = 0;  // see replay_outcome::found
-    std::string event{};     // at which, in words, where it is known
+    std::string event{};     // that failed, in words; empty if not known
 };
 
 /// Each contender that failed, once.
@@ -58,7 +58,7 @@ std::string failure_text(const replay_failure& failure);
 
 std::string replay_text(const replay_outcome& outcome);
 
-/// The failures are those of replay_failures(), with their events.
+/// `failures`: those of replay_failures(), with their events.
 nlohmann::json replay_json(const replay_outcome& outcome, const std::vector<replay_failure>& failures);
 
 }  // namespace acre::tool

@@ -1,4 +1,4 @@
-// Turns events into the steps of a sequence.
+// Turns events into the steps of a sequence, and finds the event that a step was made of.
 #pragma once
 
 #include <cstdint>
@@ -90,6 +90,53 @@ private:
     std::vector<std::uint32_t> next_turns_;  // by slot
     std::unordered_map<shape, std::uint32_t, shape_hash> shape_numbers_;
     std::uint64_t live_bytes_ = 0;
+};
+
+/// A step, numbered within its lane, and the event that it was made of once that is found.
+struct wanted_step {
+    std::uint32_t lane = 0;
+    std::uint64_t step = 0;
+    bool found = false;
+    std::uint64_t number = 0;  // of the event, from 1
+    event what{};
+};
+
+/// Finds the events of steps: it gets the same events as the builder got and counts the steps made of them.
+class step_finder {
+public:
+    step_finder(lanes who, std::vector<wanted_step>& wanted) : who_{who}, wanted_{wanted} {}
+
+    void add(const event& e) {
+        ++number_;
+        pairing_.add(e, sink{*this, e});
+    }
+
+private:
+    struct sink {
+        step_finder& finder;
+        const event& now;
+        void allocate(const event&) { finder.count(now.thread, 1, now); }
+        void release(std::uint64_t, std::uint32_t thread) { finder.count(thread, 1, now); }
+        void reallocate(const event&, std::uint64_t) { finder.count(now.thread, 2, now); }
+    };
+
+    void count(std::uint32_t thread, std::uint64_t steps, const event& now) {
+        const std::uint32_t lane = who_ == lanes::one ? 0 : thread;
+        if (lane >= counts_.size()) counts_.resize(lane + std::size_t{1});
+        for (wanted_step& each : wanted_) {
+            if (each.lane != lane || each.found || each.step - counts_[lane] >= steps) continue;
+            each.found = true;
+            each.number = number_;
+            each.what = now;
+        }
+        counts_[lane] += steps;
+    }
+
+    lanes who_;
+    std::vector<wanted_step>& wanted_;
+    event_pairing pairing_;
+    std::vector<std::uint64_t> counts_;  // steps, by lane
+    std::uint64_t number_ = 0;
 };
 
 }  // namespace acre::tool

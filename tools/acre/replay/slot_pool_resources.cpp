@@ -1,14 +1,12 @@
-#include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
 #include <array>
+#include <utility>
 
 #include "arrangement.hpp"
-#include "pool_set.hpp"
-#include "resource_families.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {
@@ -27,13 +25,92 @@ constexpr auto wait_free_parameters = std::to_array<parameter_entry>({
     {"slot", "bytes of a slot, rounded up; without it the largest size", &resource_parameters::bytes, 1, largest_slot},
 });
 
-constexpr std::uint64_t max_chunks = 1'000'000;
-constexpr auto chunk_parameters = std::to_array<parameter_entry>({
-    {"count", "slots of each size, rounded up to a power of ten; without it as many as live at a time",
-     &resource_parameters::count, 1, max_chunks},
-});
+/// Slots: constructed from (metered_upstream&), with take() and give(void*), for slots of `bytes` bytes. What they
+/// cannot serve goes to upstream.
+template <typename Slots>
+class single_pool {
+public:
+    explicit single_pool(metered_upstream& upstream) : upstream_{upstream}, slots_{upstream} {}
 
-// What each family of pools is to pool_set and single_pool.
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        return serves(bytes, alignment) ? slots_.take() : upstream_.try_allocate(bytes, alignment);
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        if (serves(bytes, alignment)) return slots_.give(p);
+        upstream_.deallocate(p, bytes, alignment);
+    }
+
+private:
+    static bool serves(std::size_t bytes, std::size_t alignment) noexcept {
+        return bytes <= Slots::bytes && alignment <= malloc_alignment;
+    }
+
+    metered_upstream& upstream_;
+    Slots slots_;
+};
+
+/// Slots of Family for each multiple of 16 bytes up to 512; what is larger goes to upstream, as a pool's own do.
+template <template <std::size_t> class Slots>
+class pool_set {
+public:
+    explicit pool_set(metered_upstream& upstream) : upstream_{upstream}, pools_{upstream} {}
+
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        if (!has_pool(bytes, alignment)) return upstream_.try_allocate(bytes, alignment);
+        void* p = nullptr;
+        with_pool(bytes, [&](auto& pool) { p = pool.take(); });
+        return p;
+    }
+
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        if (!has_pool(bytes, alignment)) return upstream_.deallocate(p, bytes, alignment);
+        with_pool(bytes, [&](auto& pool) { pool.give(p); });
+    }
+
+private:
+    static constexpr std::size_t step = 16;
+    static constexpr std::size_t pools = 32;
+    using pool_numbers = std::make_index_sequence<pools>;
+
+    /// Makes a distinct base of each pool, so that the upstream can be handed to all of them.
+    template <std::size_t Number>
+    struct numbered {
+        Slots<(Number + 1) * step> pool;
+    };
+    template <typename Numbers>
+    struct all_pools;
+    template <std::size_t... Number>
+    struct all_pools<std::index_sequence<Number...>> : numbered<Number>... {
+        explicit all_pools(metered_upstream& upstream) : numbered<Number>{Slots<(Number + 1) * step>{upstream}}... {}
+    };
+
+    static bool has_pool(std::size_t bytes, std::size_t alignment) noexcept {
+        return bytes <= step * pools && alignment <= step;
+    }
+
+    template <typename Use>
+    [[gnu::always_inline]] void with_pool(std::size_t bytes, Use use) noexcept {
+        with_pool_of<0, pools>(bytes == 0 ? 0 : (bytes - 1) / step, use);
+    }
+
+    /// Halves the pools until one is left: a few branches, of which a program of few sizes takes the same ones each
+    /// time.
+    template <std::size_t First, std::size_t Count, typename Use>
+    [[gnu::always_inline]] void with_pool_of(std::size_t wanted, Use& use) noexcept {
+        if constexpr (Count == 1) {
+            use(static_cast<numbered<First>&>(pools_).pool);
+        } else if (wanted < First + Count / 2) {
+            with_pool_of<First, Count / 2>(wanted, use);
+        } else {
+            with_pool_of<First + Count / 2, Count - Count / 2>(wanted, use);
+        }
+    }
+
+    metered_upstream& upstream_;
+    all_pools<pool_numbers> pools_;
+};
+
+// The families of pools, as pool_set and single_pool use them.
 
 template <std::size_t Bytes>
 struct pool_slots {
@@ -139,35 +216,6 @@ std::string refuse_wait_free(const resource_parameters& parameters, const sequen
     return {};
 }
 
-acre::chunk_pool_options chunk_options_of(const resource_parameters&) {
-    return {.when_full = acre::exhaustion::fall_back, .prefault = false};
-}
-
-template <std::size_t Count>
-using chunk_over =
-    with_options<acre::chunk_pool<Count, 16, 32, 48, 64, 96, 128, 256, 512>, thread_rule::one, chunk_options_of>;
-
-template <std::size_t... Count>
-trial_result play_chunks_of(const sequence_view& sequence, const trial_request& request) {
-    trial_result result;
-    const auto fits = [&]<std::size_t Each>() {
-        if (request.parameters.count > Each) return false;
-        result = play<chunk_over<Each>>(sequence, request);
-        return true;
-    };
-    (void)(fits.template operator()<Count>() || ...);
-    return result;
-}
-
-constexpr auto play_chunks = play_chunks_of<1'000, 10'000, 100'000, max_chunks>;
-
-resource_parameters complete_chunks(const resource_parameters& given, const sequence_view& sequence, unsigned) {
-    const std::uint64_t wanted = given.count == 0 ? sequence.slots : given.count;
-    std::uint64_t count = 1'000;
-    while (count < wanted && count < max_chunks) count *= 10;
-    return {.count = count, .bytes = 0};
-}
-
 constexpr auto known = std::to_array<resource_entry>({
     {.name = "pool",
      .description = "acre::pool, one for each multiple of 16 bytes up to 512; larger ones from malloc",
@@ -193,16 +241,11 @@ constexpr auto known = std::to_array<resource_entry>({
      .play = play_wait_free,
      .complete = complete_wait_free,
      .refuse = refuse_wait_free},
-    {.name = "chunk_pool",
-     .description = "acre::chunk_pool of slots of 16 to 512 bytes; malloc for what finds none",
-     .parameters = chunk_parameters,
-     .play = play_chunks,
-     .complete = complete_chunks},
 });
 
 }  // namespace
 
-std::span<const resource_entry> sized_pool_resources() {
+std::span<const resource_entry> slot_pool_resources() {
     return known;
 }
 

@@ -1,35 +1,57 @@
-// The memory that this process holds.
+// What the system knows of this process: its memory and the cores that it may run on.
 #pragma once
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 namespace acre::tool {
 
-/// Bytes that malloc holds from the operating system.
+/// Cores that this process may run on.
+inline std::vector<int> allowed_cores() {
+    cpu_set_t allowed;
+    std::vector<int> cores;
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cores;
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+        if (CPU_ISSET(core, &allowed)) cores.push_back(core);
+    }
+    return cores;
+}
+
+/// Keeps this thread on one core.
+inline void pin_to(int core) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+}
+
+/// Bytes that malloc has from the operating system.
 inline std::uint64_t malloc_bytes() {
     const struct mallinfo2 info = ::mallinfo2();
     return info.arena + info.hblkhd;
 }
 
-/// Bytes of malloc that are in use.
+/// Bytes of those that the program has allocated.
 inline std::uint64_t malloc_bytes_in_use() {
     const struct mallinfo2 info = ::mallinfo2();
     return info.uordblks + info.hblkhd;
 }
 
-/// Bytes of anonymous memory, exactly, which /proc/self/status does not promise; 0 where the system does not say.
+/// Bytes of anonymous memory; 0 if the system does not say. Exact, unlike the figure in /proc/self/status.
 inline std::uint64_t anonymous_bytes() {
     const int file = ::open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;
-    // Not by a stream, which would allocate.
+    // A stream would allocate.
     char text[4096];
     const ssize_t got = ::read(file, text, sizeof text - 1);
     ::close(file);
@@ -39,12 +61,13 @@ inline std::uint64_t anonymous_bytes() {
     return line == nullptr ? 0 : std::strtoull(line + label.size(), nullptr, 10) * 1024;
 }
 
-/// The most that was held, beyond what there was at the beginning, at the moments at which it was asked.
+/// The maximum, over all samples, of the memory held in addition to what was held at construction.
 class footprint_meter {
 public:
     footprint_meter() : in_use_before_{malloc_bytes_in_use()}, anonymous_before_{anonymous_bytes()} {}
 
-    /// For where only the time is wanted: on a fragmented heap the questions take longer than what is measured.
+    /// Makes a meter that is never read, for trials that measure time: on a fragmented heap asking takes longer than
+    /// the trial.
     struct unused {};
     explicit footprint_meter(unused) {}
 
@@ -53,10 +76,8 @@ public:
         system_ = std::max(system_, beyond(anonymous_bytes(), anonymous_before_));
     }
 
-    /// Of malloc.
-    std::uint64_t held() const noexcept { return held_; }
-    /// Of this process.
-    std::uint64_t system() const noexcept { return system_; }
+    std::uint64_t held() const noexcept { return held_; }      // by malloc
+    std::uint64_t system() const noexcept { return system_; }  // by this process
 
 private:
     static std::uint64_t beyond(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }

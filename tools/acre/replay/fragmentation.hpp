@@ -1,4 +1,4 @@
-// Fragments malloc's heap as a long-running program does: many blocks of the sizes to come, of which half are freed.
+// Fragments malloc's heap as a long-running program does: allocates many blocks of the sizes to come and frees half.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,18 @@
 
 namespace acre::tool {
 
-/// So many blocks that those the sequence has alive find their places among twenty times as many; few enough for a
-/// round to be short.
-inline std::uint32_t litter_blocks(const sequence_view& sequence) {
+/// How many blocks to fragment the heap with: twenty for each slot of the sequence, within limits that keep a round
+/// short.
+inline std::uint32_t fragmentation_blocks(const sequence_view& sequence) {
     return std::clamp<std::uint32_t>(std::min(sequence.slots, 100'000U) * 20, 10'000, 1'000'000);
 }
 
-/// What is not freed lies about until the process ends. The same seed every time, so that rounds are alike.
-inline void litter_heap(const sequence_view& sequence, std::uint32_t count) {
+/// Allocates `count` blocks and frees half of them; the rest stays until the process ends. The seed is always the same,
+/// so rounds are alike.
+inline void fragment_heap(const sequence_view& sequence, std::uint32_t count) {
     constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
     constexpr std::size_t large_bytes = std::size_t{120} << 10;  // below what glibc maps
-    // By shape: steps that have it or one before it.
+    // By shape: the number of steps with that shape or an earlier one.
     std::vector<std::uint64_t> ends(sequence.uses.size());
     std::partial_sum(sequence.uses.begin(), sequence.uses.end(), ends.begin());
     if (count == 0 || ends.empty()) return;
@@ -40,9 +41,9 @@ inline void litter_heap(const sequence_view& sequence, std::uint32_t count) {
     }
     for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random() % i]);
     for (std::size_t i = blocks.size() / 2; i < blocks.size(); ++i) std::free(blocks[i]);
-    // A large request makes glibc put together and sort what was freed. In a program that has run for long that has
-    // been done; here it would be charged to the first that asks for a large block, such as an arena.
-    void* volatile large = std::malloc(large_bytes);  // volatile: the pair would be left out
+    // A large request makes glibc merge and sort the freed blocks. In a long-running program that has already happened;
+    // here the first resource to request a large block, such as an arena, would be charged for it.
+    void* volatile large = std::malloc(large_bytes);  // volatile: else the compiler removes the pair
     std::free(large);
 }
 
