@@ -50,8 +50,8 @@ def check_statistics(name, file):
                 continue
             known = [each for each in values[column].to_pylist() if each is not None]
             key = (lambda text: text.encode()) if isinstance(known[0], str) else None
-            expect(f"least of {name}.{column}", said.min, min(known, key=key))
-            expect(f"most of {name}.{column}", said.max, max(known, key=key))
+            expect(f"minimum of {name}.{column}", said.min, min(known, key=key))
+            expect(f"maximum of {name}.{column}", said.max, max(known, key=key))
 
 
 def check_with_pyarrow(folder, info):
@@ -83,7 +83,7 @@ def check_with_duckdb(folder, info):
     expect("threads", ask(f"SELECT count(DISTINCT thread) FROM {events}"), [(info["threads"],)])
     expect("objects", ask(f"SELECT count(DISTINCT object), max(object) + 1 FROM {events}"),
            [(recorded["allocations"], recorded["allocations"])])
-    expect("sites", ask(f"SELECT sum(allocations), sum(bytes), sum(peak_bytes), sum(never_freed), "
+    expect("sites", ask(f"SELECT sum(allocations), sum(bytes), sum(at_peak_bytes), sum(never_freed), "
                         f"sum(never_freed_bytes), count(*) FROM {sites}"),
            [(info["allocations"], info["bytes"], info["peak_bytes"], info["never_freed"]["count"],
              info["never_freed"]["bytes"], len(info["sites"]))])

@@ -1,4 +1,4 @@
-// The command `acre`: parses the command line, runs the subcommand, turns failures into one sentence and an exit
+// The command `acre`: parses the command line, runs the subcommand, and reports a failure in one sentence and an exit
 // status.
 #include <fcntl.h>
 #include <fmt/ranges.h>
@@ -16,7 +16,8 @@
 #include <vector>
 
 #include "commands/command.hpp"
-#include "commands/help_format.hpp"
+#include "commands/help.hpp"
+#include "replay/replay_host.hpp"
 
 namespace {
 
@@ -31,10 +32,10 @@ constexpr const char* examples =
     "  acre fit app.acre --for multi_arena\n"
     "  acre advise app.acre\n"
     "  acre report app.acre -o app.html\n\n"
-    "'acre SUBCOMMAND --help' says more, with examples.";
+    "'acre SUBCOMMAND --help' gives details and examples.";
 
-/// A file opened later must not get the number of a standard stream that the caller has closed: messages would go into
-/// it. Here it stays impossible to write there, and a program to record finds it closed.
+/// Opens standard streams that the caller has closed, read-only. Otherwise a file opened later would get such a number
+/// and receive messages. A recorded program still finds them closed.
 void occupy_closed_streams() {
     int file = 0;
     while ((file = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0 && file <= STDERR_FILENO) {
@@ -42,15 +43,15 @@ void occupy_closed_streams() {
     if (file >= 0) ::close(file);
 }
 
-/// The subcommand that is named; empty when none is.
+/// The named subcommand, or empty.
 std::string_view subcommand_of(int count, char** arguments) {
     char** const end = arguments + count;
     char** const word = std::find_if(arguments + 1, end, [](const char* each) { return *each != '-'; });
     return word < end ? *word : "";
 }
 
-/// What a program to run or a shell's words are, after the first "--", is not acre's; the rest, last one first as CLI11
-/// wants.
+/// The arguments for acre itself, in reverse order for CLI11. What follows the first "--" goes to `rest`: the program
+/// to run, or a shell's words.
 std::vector<std::string> own_arguments(int count, char** arguments, std::vector<std::string>& rest) {
     const std::vector<std::string> all(arguments + 1, arguments + count);
     const std::string_view subcommand = subcommand_of(count, arguments);
@@ -62,7 +63,7 @@ std::vector<std::string> own_arguments(int count, char** arguments, std::vector<
     return own;
 }
 
-/// As far as that can be seen before anything is allocated.
+/// Whether the command will measure, as far as the raw arguments show; must not allocate.
 bool measures(int count, char** arguments) {
     constexpr std::array<std::string_view, 3> measuring{"replay", "advise", "report"};
     constexpr std::array<std::string_view, 4> prevents{"--no-measure", "--list", "--help", "-h"};
@@ -77,7 +78,7 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
     return names;
 }
 
-/// CLI11's own words do not name an unknown subcommand, and do not know of "--".
+/// CLI11's messages do not name an unknown subcommand and do not mention "--".
 std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
     const std::vector<std::string> unknown = app.remaining(true);
     if (unknown.empty()) return error.what();
@@ -90,54 +91,56 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
     }
     const std::string& name = chosen.front()->get_name();
     if (runs_a_program(name)) {
-        return fmt::format("'{}' is no option of {}: the program to record comes after --", word, name);
+        return fmt::format("'{}' is not an option of {}: the program to record comes after --", word, name);
     }
     return word.starts_with('-') ? fmt::format("{} has no option '{}'", name, word)
-                                 : fmt::format("'{}' is one argument more than {} takes", word, name);
+                                 : fmt::format("'{}' is one argument too many for {}", word, name);
 }
 
-int report_usage(const CLI::App& app, const CLI::ParseError& error) {
+int report_usage(const CLI::App& app, const std::string& mistake) {
     std::string command = "acre";
     for (const CLI::App* each : app.get_subcommands()) command += " " + each->get_name();
-    tell(fmt::format("{}; see '{} --help'", what_is_wrong(app, error), command));
+    tell(fmt::format("{}; see '{} --help'", mistake, command));
     return status_usage;
 }
 
 int run(int count, char** arguments) {
-    // Before anything is allocated, so that what this command allocates does not change what it measures.
+    // Forks before the first allocation, so that this command's own heap does not affect the measurements.
     std::optional<replay_host> host;
     if (measures(count, arguments)) host.emplace();
 
     command_context context;
     context.host = [&]() -> replay_host& { return host ? *host : host.emplace(); };
-    command_action action;
-    CLI::App app{"Finds out which allocators a real program needs, how large, and what they gain.", "acre"};
+    CLI::App app{"Finds out which allocators a program needs, how large, and what they gain.", "acre"};
     app.set_version_flag("--version", "acre " ACRE_VERSION);
     app.add_flag("-q,--quiet", context.quiet, "No progress bar and no remarks");
-    app.formatter(std::make_shared<help_format>(context.values));
+    command_line line{app};
+    app.formatter(std::make_shared<help_format>(line.rules));
     app.require_subcommand(1);
     app.fallthrough();
     app.footer(examples);
-    add_record_command(app, context, action);
-    add_finish_command(app, context, action);
-    add_info_command(app, context, action);
-    add_diff_command(app, context, action);
-    add_replay_command(app, context, action);
-    add_fit_command(app, context, action);
-    add_advise_command(app, context, action);
-    add_report_command(app, context, action);
-    add_export_command(app, context, action);
-    add_complete_command(app, context, action);
-    add_man_command(app, context, action);
+    add_record_command(line, context);
+    add_finish_command(line, context);
+    add_info_command(line, context);
+    add_diff_command(line, context);
+    add_replay_command(line, context);
+    add_fit_command(line, context);
+    add_advise_command(line, context);
+    add_report_command(line, context);
+    add_export_command(line, context);
+    add_complete_command(line, context);
+    add_man_command(line, context);
     try {
         app.parse(own_arguments(count, arguments, context.rest));
-        return action();
+        return line.action();
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() != 0) return report_usage(app, error);
+        if (error.get_exit_code() != 0) return report_usage(app, what_is_wrong(app, error));
         std::ostringstream text;
         app.exit(error, text, text);
         print(text.str());
         return status_success;
+    } catch (const usage_error& error) {
+        return report_usage(app, error.what());
     }
 }
 

@@ -79,7 +79,7 @@ TEST_F(usage, no_output_replaces_the_trace) {
     const std::string trace = content_of("a.acre");
     for (const char* line : {"fit a.acre --for multi_arena --plot a.acre", "fit a.acre --plot ./a.acre",
                              "report a.acre -o a.acre", "export a.acre --format csv -o a.acre"}) {
-        expect_failure(line, 1, "is what is read here: name another file with ");
+        expect_failure(line, 1, "is the input: name another file with ");
     }
     EXPECT_EQ(content_of("a.acre"), trace);
 }
@@ -118,8 +118,8 @@ TEST_F(usage, words_that_are_none_of_those_there_are_are_told_with_these) {
         {"diff a.acre a.acre --by speed", "--by: 'speed' is none of allocations, bytes, peak, leaked"},
         {"export a.acre -o x --format xml", "--format: 'xml' is none of collapsed, csv, dhat, parquet, pprof"},
         {"info a.acre --bogus", "info has no option '--bogus'; see 'acre info --help'"},
-        {"info a.acre b.acre", "'b.acre' is one argument more than info takes"},
-        {"diff a.acre b.acre c.acre", "'c.acre' is one argument more than diff takes"}};
+        {"info a.acre b.acre", "'b.acre' is one argument too many for info"},
+        {"diff a.acre b.acre c.acre", "'c.acre' is one argument too many for diff"}};
     for (const auto& [line, sentence] : lines) expect_failure(line, 2, sentence);
 }
 

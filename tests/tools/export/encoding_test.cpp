@@ -1,13 +1,12 @@
-// Parquet's encodings and the two wire formats, byte by byte where their documents have an example.
+// Parquet's encodings and Thrift's compact protocol, byte for byte where their documents give an example.
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <random>
 #include <vector>
 
-#include "export/parquet_encoding.hpp"
-#include "export/protobuf_sink.hpp"
-#include "export/thrift_sink.hpp"
+#include "export/parquet_column.hpp"
+#include "export/parquet_metadata.hpp"
 #include "trace/byte_source.hpp"
 
 namespace {
@@ -84,14 +83,14 @@ std::vector<std::uint64_t> values_of_differences(const bytes& encoded, unsigned 
     return values;
 }
 
-TEST(parquet_runs, are_as_the_format_shows_them) {
+TEST(parquet_runs, match_the_examples_of_the_format) {
     EXPECT_EQ(runs({0, 1, 2, 3, 4, 5, 6, 7}, 3), (bytes{0x03, 0x88, 0xc6, 0xfa}));
     EXPECT_EQ(runs(std::vector<std::uint32_t>(100, 1), 1), (bytes{0xc8, 0x01, 0x01}));
     EXPECT_EQ(runs(std::vector<std::uint32_t>(8, 0x1234), 13), (bytes{0x10, 0x34, 0x12}));
     EXPECT_EQ(runs({}, 1), bytes{});
 }
 
-TEST(parquet_runs, give_back_what_they_were_made_of) {
+TEST(parquet_runs, decode_to_their_values) {
     std::mt19937 random{7};
     for (unsigned width : {1U, 2U, 7U, 8U, 9U, 17U, 32U}) {
         for (std::size_t count : {1U, 7U, 8U, 9U, 100U, 1000U}) {
@@ -102,14 +101,14 @@ TEST(parquet_runs, give_back_what_they_were_made_of) {
             }
             std::vector<std::uint32_t> decoded = values_of_runs(runs(values, width), width);
             ASSERT_GE(decoded.size(), values.size());
-            ASSERT_LT(decoded.size(), values.size() + 8) << "no more than what fills the last group";
+            ASSERT_LT(decoded.size(), values.size() + 8) << "only the last group may be padded";
             decoded.resize(values.size());
             EXPECT_EQ(decoded, values) << "width " << width;
         }
     }
 }
 
-TEST(parquet_runs, width_holds_the_highest_index) {
+TEST(parquet_runs, have_a_width_that_holds_the_highest_index) {
     EXPECT_EQ(parquet::bits_for(0), 1U);
     EXPECT_EQ(parquet::bits_for(1), 1U);
     EXPECT_EQ(parquet::bits_for(2), 2U);
@@ -122,7 +121,7 @@ TEST(parquet_differences, of_rising_numbers_take_no_bits) {
     EXPECT_EQ(differences({9}, 32), (bytes{0x80, 0x01, 4, 1, 18}));
 }
 
-TEST(parquet_differences, give_back_what_they_were_made_of) {
+TEST(parquet_differences, decode_to_their_values) {
     std::mt19937_64 random{7};
     for (unsigned width : {32U, 64U}) {
         const std::uint64_t most = width == 32 ? 0xffff'ffff : ~std::uint64_t{0};
@@ -139,7 +138,7 @@ TEST(parquet_differences, give_back_what_they_were_made_of) {
 }
 
 TEST(thrift_sink, writes_the_compact_protocol) {
-    thrift_sink to;
+    parquet::thrift_sink to;
     to.begin();
     to.number32(1, 2);
     to.texts(2, 1);
@@ -155,21 +154,6 @@ TEST(thrift_sink, writes_the_compact_protocol) {
     to.end();
     EXPECT_EQ(to.bytes(), (bytes{0x15, 4, 0x19, 0x18, 2,    'a', 'b',  0x11, 0x7c, 0x13, 64,
                                  0x12, 0, 0x2c, 0,    0x16, 1,   0x19, 0xfc, 20,   0}));
-}
-
-TEST(protobuf_sink, writes_what_the_wire_format_wants) {
-    protobuf_sink inner;
-    inner.number(1, 150);
-    inner.number(2, 0);
-    protobuf_sink to;
-    to.message(3, inner);
-    to.text(2, "testing");
-    to.numbers(4, std::vector<std::uint64_t>{3, 270, 86942});
-    to.number(16, ~std::uint64_t{0});
-    const bytes expected{0x1a, 0x03, 0x08, 0x96, 0x01, 0x12, 0x07, 't',  'e',  's',  't',  'i',
-                         'n',  'g',  0x22, 0x06, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05, 0x80, 0x01,
-                         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
-    EXPECT_EQ((bytes{to.bytes().begin(), to.bytes().end()}), expected);
 }
 
 }  // namespace

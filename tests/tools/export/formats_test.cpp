@@ -1,13 +1,11 @@
-// The figures of the formats that have stacks, on a program whose figures are known, and with names that are odd.
+// The formats with call stacks: figures of a made program with known figures, and odd names.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "export/collapsed.hpp"
-#include "export/dhat.hpp"
-#include "export/pprof.hpp"
+#include "export/profiles.hpp"
 #include "export/usage.hpp"
 #include "memory_output.hpp"
 #include "tools/support/made_trace.hpp"
@@ -18,7 +16,7 @@ namespace {
 
 using namespace acre::test;
 
-/// Two stacks: at the peak (300 bytes) one object of each lives; one of 5 bytes is never freed.
+/// Two stacks. At the peak (300 bytes) one object of each is live; one object of 5 bytes is never freed.
 made_trace two_stacks() {
     made_trace made;
     const auto parse = made.stack({"main", "parse:3"});
@@ -62,7 +60,7 @@ protected:
     temporary_directory directory_;
 };
 
-TEST(usage, has_the_amounts_of_each_key) {
+TEST(usage, has_the_figures_of_each_key) {
     usage_table table;
     for (const event& e : two_stacks().events) {
         if (e.allocates) {
@@ -75,7 +73,7 @@ TEST(usage, has_the_amounts_of_each_key) {
     const usage& parse = table.of(2);
     EXPECT_EQ(parse.allocated.count, 2U);
     EXPECT_EQ(parse.allocated.bytes, 205U);
-    EXPECT_EQ(parse.most.bytes, 200U);
+    EXPECT_EQ(parse.peak.bytes, 200U);
     EXPECT_EQ(parse.at_peak.count, 1U);
     EXPECT_EQ(parse.at_peak.bytes, 200U);
     EXPECT_EQ(parse.live.count, 1U);
@@ -86,7 +84,7 @@ TEST(usage, has_the_amounts_of_each_key) {
     EXPECT_EQ(parse.live_ticks, 100'000U);
     const usage& load = table.of(3);
     EXPECT_EQ(load.allocated.count, 2U);
-    EXPECT_EQ(load.most.bytes, 100U);
+    EXPECT_EQ(load.peak.bytes, 100U);
     EXPECT_EQ(load.at_peak.bytes, 100U);
     EXPECT_EQ(load.live.count, 0U);
     EXPECT_EQ(load.mean_lifetime_nanoseconds(), 1500);
@@ -94,8 +92,8 @@ TEST(usage, has_the_amounts_of_each_key) {
     EXPECT_EQ(table.all().bytes, 355U);
 }
 
-/// Against a plain count that looks at all keys at each event.
-TEST(usage, at_the_peak_is_right_however_often_it_moves) {
+/// Compares with a plain count over all keys at each event.
+TEST(usage, figures_at_the_peak_are_right_when_the_peak_moves_often) {
     const made_trace made = random_trace(3, 5000);
     usage_table table;
     std::vector<std::uint64_t> live(made.tables.call_tree.size());
@@ -126,7 +124,7 @@ TEST(usage, at_the_peak_is_right_however_often_it_moves) {
     }
 }
 
-TEST_F(formats, collapsed_stacks_count_what_is_wanted) {
+TEST_F(formats, collapsed_stacks_count_the_chosen_weight) {
     const made_trace made = two_stacks();
     EXPECT_EQ(collapsed(made, stack_weight::bytes), "main;parse 205\nmain;load 150\n");
     EXPECT_EQ(collapsed(made, stack_weight::allocations), "main;parse 2\nmain;load 2\n");
@@ -134,7 +132,7 @@ TEST_F(formats, collapsed_stacks_count_what_is_wanted) {
     EXPECT_EQ(collapsed(made, stack_weight::lifetime), "main;parse 100004\nmain;load 3\n");
 }
 
-TEST_F(formats, collapsed_stacks_that_read_alike_are_one_line) {
+TEST_F(formats, equal_collapsed_stacks_share_a_line) {
     made_trace made;
     made.allocate(made.stack({"main:1", "f"}), 1);
     made.allocate(made.stack({"main:2", "f"}), 2);
@@ -158,7 +156,7 @@ TEST_F(formats, figures_of_a_sampled_trace_are_scaled) {
     EXPECT_NE(json["cmd"].get<std::string>().find("one allocation in 100"), std::string::npos);
 }
 
-TEST_F(formats, dhat_has_its_figures) {
+TEST_F(formats, dhat_has_the_known_figures) {
     const auto json = dhat(two_stacks());
     EXPECT_EQ(json["dhatFileVersion"], 2);
     EXPECT_EQ(json["te"], 100'007);
@@ -210,7 +208,7 @@ TEST_F(formats, pprof_is_gzip_and_the_same_each_time) {
     }
 }
 
-TEST_F(formats, deep_stacks_do_not_cost_more_than_their_depth) {
+TEST_F(formats, deep_stacks_are_cut_at_a_limit) {
     made_trace made;
     made.tables.frames.push_back({0, 16, {{"f", "", 0}}});
     for (std::uint32_t i = 0; i < 30'000; ++i) made.tables.call_tree.push_back({i, 0});

@@ -1,4 +1,4 @@
-// Keeps in memory what an export writes.
+// Keeps an export in memory.
 #pragma once
 
 #include <string>

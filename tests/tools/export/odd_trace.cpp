@@ -1,5 +1,5 @@
-// Writes a trace with all that a reader of an export could stumble over: odd names, several row groups, several
-// threads, stacks that are not known, sampling. For scripts/readers-tests.
+// Writes a trace that is hard for readers of exports: odd names, several row groups and threads, unknown stacks,
+// sampling. For scripts/readers-tests.
 //
 // Usage: export-odd-trace FILE
 #include <cstdio>
@@ -35,7 +35,7 @@ made_trace odd_trace() {
         }
         if (i % 7 == 6) frame.module = frame_info::no_module;
     }
-    // Sums stay below what a number of 53 bits holds, as JavaScript has them.
+    // Sums must fit into the 53 bits of a JavaScript number.
     for (event& e : made.events) e.size &= 0xf'ffff;
     made.header.command = {"odd", "arguments, with \"quotes\"", "\xff", "two\nlines"};
     made.header.notes = {"A note with \"quotes\"."};

@@ -1,4 +1,4 @@
-// Tables as CSV and as Parquet. scripts/readers-tests has Parquet read by those who know it best.
+// Tables as CSV and as Parquet. scripts/readers-tests reads the Parquet with pyarrow and DuckDB.
 #include <gtest/gtest.h>
 
 #include "export/csv_table.hpp"
@@ -41,7 +41,7 @@ void put_rows(table_writer& to) {
     to.word(2);
 }
 
-TEST(csv, is_as_rfc_4180_has_it) {
+TEST(csv, follows_rfc_4180) {
     memory_output output;
     csv_table table{one_of_each(), output};
     put_rows(table);
@@ -87,7 +87,7 @@ std::string parquet(std::uint64_t rows) {
     return output.text;
 }
 
-TEST(parquet, has_its_head_and_tail) {
+TEST(parquet, has_its_header_and_footer) {
     for (std::uint64_t rows : {0U, 1U, 1000U}) {
         const std::string file = parquet(rows);
         ASSERT_GT(file.size(), 12U);
@@ -107,8 +107,8 @@ TEST(parquet, is_the_same_for_the_same_rows) {
     EXPECT_EQ(parquet(500), parquet(500));
 }
 
-/// The output grows while rows come: they are not all kept.
-TEST(parquet, goes_out_in_groups) {
+/// The output grows while rows arrive: memory holds one row group.
+TEST(parquet, is_written_in_row_groups) {
     memory_output output;
     parquet_table table{{{"n", value_kind::number64}}, {}, output};
     for (std::uint64_t i = 0; i < parquet_table::group_rows - 1; ++i) table.number(i);
@@ -120,7 +120,7 @@ TEST(parquet, goes_out_in_groups) {
     parquet_table texts{{{"t", value_kind::text}}, {}, output};
     const std::string megabyte((1 << 20) - 4, 'x');
     for (int i = 0; i < 40; ++i) texts.text(megabyte);
-    EXPECT_GT(output.text.size(), after + 4) << "long texts end a group early";
+    EXPECT_GT(output.text.size(), after + 4) << "long texts end a row group early";
 }
 
 }  // namespace

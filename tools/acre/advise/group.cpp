@@ -192,10 +192,10 @@ private:
     }
 
     std::uint32_t lane_of(std::uint32_t group, std::uint32_t thread) {
-        const auto [place, added] =
+        const auto [entry, added] =
             lane_numbers_.try_emplace(std::uint64_t{group} << 32 | thread, static_cast<std::uint32_t>(lanes_.size()));
         if (added) lanes_.emplace_back().group = group;
-        return place->second;
+        return entry->second;
     }
 
     void add_lanes() {

@@ -106,7 +106,7 @@ std::uint32_t history::take_slot(reading& state) {
 std::uint32_t history::context_of(std::uint32_t stack, reading& state) {
     const std::uint32_t node = paths_.node(stack);
     const std::uint32_t site = paths_.site(stack);
-    const auto [place, added] = state.context_numbers.try_emplace(std::uint64_t{node} << 32 | site,
+    const auto [entry, added] = state.context_numbers.try_emplace(std::uint64_t{node} << 32 | site,
                                                                   static_cast<std::uint32_t>(contexts_.size()));
     if (added) {
         allocation_context& made = contexts_.emplace_back();
@@ -114,14 +114,14 @@ std::uint32_t history::context_of(std::uint32_t stack, reading& state) {
         made.node = node;
         made.stack = stack;
     }
-    return place->second;
+    return entry->second;
 }
 
 std::uint32_t history::owner_of(std::uint32_t allocation_node, std::uint32_t free_node, reading& state) const {
     if (state.owners.size() == max_owners) state.owners.clear();
-    const auto [place, added] = state.owners.try_emplace(std::uint64_t{allocation_node} << 32 | free_node, 0);
-    if (added) place->second = paths_.own_code(paths_.common(allocation_node, free_node));
-    return place->second;
+    const auto [entry, added] = state.owners.try_emplace(std::uint64_t{allocation_node} << 32 | free_node, 0);
+    if (added) entry->second = paths_.own_code(paths_.common(allocation_node, free_node));
+    return entry->second;
 }
 
 }  // namespace acre::tool

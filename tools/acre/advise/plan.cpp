@@ -129,11 +129,11 @@ private:
         std::map<site_key, std::uint32_t> numbers;
         std::vector<std::uint64_t> objects;
         for (const std::uint32_t context : open_) {
-            const auto [place, added] =
+            const auto [entry, added] =
                 numbers.try_emplace(key_of(context, callers), static_cast<std::uint32_t>(objects.size()));
             if (added) objects.push_back(0);
-            level->group_of_context[context] = place->second;
-            objects[place->second] += run_.contexts()[context].objects;
+            level->group_of_context[context] = entry->second;
+            objects[entry->second] += run_.contexts()[context].objects;
         }
         study_level(*level, objects);
         return *level;

@@ -28,9 +28,9 @@ public:
         const auto found = numbers_.find(shape);
         if (found != numbers_.end()) return found->second;
         if (shapes_.size() >= max_exact) shape.size = coarse(shape.size);
-        const auto [place, added] = numbers_.try_emplace(shape, static_cast<std::uint32_t>(shapes_.size()));
+        const auto [entry, added] = numbers_.try_emplace(shape, static_cast<std::uint32_t>(shapes_.size()));
         if (added) shapes_.push_back(shape);
-        return place->second;
+        return entry->second;
     }
 
     const requested_shape& operator[](std::uint32_t number) const noexcept { return shapes_[number]; }

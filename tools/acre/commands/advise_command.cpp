@@ -13,8 +13,6 @@
 #include "advise/plan.hpp"
 #include "advise/recorded_cpu.hpp"
 #include "command.hpp"
-#include "reading_progress.hpp"
-#include "text/terminal.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -41,7 +39,7 @@ void measure(advice_list& list, const history& run, const command_context& conte
     measure_advices(context.host(), run, list, [&](double done) { bar.show(done); });
 }
 
-/// A trace with what an advice needs of it.
+/// A trace, read for advice.
 struct opened_run {
     opened_run(const std::string& file, const command_context& context)
         : reader{file}, paths{reader.tables()}, run{read_history(reader, paths, context)} {
@@ -69,7 +67,7 @@ int run_apply_check(const advise_options& options, const command_context& contex
     for (const opened_run* each : {&before, &after}) {
         if (each->reader.header().is_sampled()) {
             throw tool_error{"'" + each->reader.path().string() +
-                             "' is a sample of the allocations: record all of them to see what became of an advice"};
+                             "' is a sample of the allocations: record all of them to check an advice"};
         }
     }
     advice_list list = plan_advices(before.run, before.paths);
@@ -90,13 +88,12 @@ int run_advise(const advise_options& options, const command_context& context) {
     const history& run = opened.run;
     const trace_header& header = reader.header();
     if (!header.stacks_at_free) {
-        remark(
-            context,
-            "the trace has no stacks at frees, so nothing can be said about arenas: record without --no-free-stacks");
+        remark(context,
+               "the trace has no stacks at frees, so no arena can be advised: record without --no-free-stacks");
     }
     if (header.stacks == stack_method::caller) {
         remark(context,
-               "the trace has one frame of each stack, so scopes cannot be told: record with --stacks=trie for advice "
+               "the trace has one frame of each stack, so scopes are not known: record with --stacks=trie for advice "
                "about them");
     }
     advice_list list = plan_advices(run, paths, header.sampling_period);
@@ -116,52 +113,43 @@ int run_advise(const advise_options& options, const command_context& context) {
 
 }  // namespace
 
-void add_advise_command(CLI::App& app, command_context& context, command_action& action) {
+void add_advise_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<advise_options>();
-    CLI::App* command =
-        app.add_subcommand("advise", "Says per scope and site what suits it, with the code to write and what it saves");
-    option_values& values = context.values;
-    CLI::Option* file = values.trace(command->add_option("FILE", options->file, "The trace"));
-    CLI::Option* check =
-        values
-            .trace(command->add_option("--apply-check", options->before_and_after,
-                                       "Two traces, before and after advice was followed: was it, and did it save "
-                                       "what was predicted?"),
-                   "BEFORE AFTER")
-            ->expected(2)
-            ->excludes(file);
-    CLI::Option* cpu_before = values
-                                  .decimal(command->add_option("--cpu-before", options->cpu_before,
-                                                               "CPU seconds of the run before, without recording"),
-                                           "SECONDS", 0, 1e9)
-                                  ->needs(check);
-    CLI::Option* cpu_after = values
-                                 .decimal(command->add_option("--cpu-after", options->cpu_after,
-                                                              "CPU seconds of the run after, without recording"),
-                                          "SECONDS", 0, 1e9)
-                                 ->needs(check);
-    cpu_before->needs(cpu_after);
-    cpu_after->needs(cpu_before);
-    values
-        .whole_number(command->add_option("--top", options->top, "How many advices to measure and show"), "N", 1,
-                      max_shown)
-        ->capture_default_str();
-    command->add_flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
-    command
-        ->add_flag("--no-measure", options->plan_only, "Say only what the lives of the objects suit, not what it saves")
-        ->excludes(check);
-    command->footer(
+    subcommand command{line, "advise",
+                       "Advises an allocator for each scope and site, with the code to write and what it saves"};
+    const option file = command.trace("FILE", options->file, "The trace");
+    const option check = command
+                             .traces("--apply-check", options->before_and_after, "BEFORE AFTER",
+                                     "Two traces, from before and after advice was followed: was it followed, and "
+                                     "did it save what was predicted?")
+                             .two_values()
+                             .excludes(file);
+    const option cpu_before = command
+                                  .decimal("--cpu-before", options->cpu_before, "SECONDS", 0, 1e9,
+                                           "CPU seconds of the run before, without recording")
+                                  .needs(check);
+    const option cpu_after = command
+                                 .decimal("--cpu-after", options->cpu_after, "SECONDS", 0, 1e9,
+                                          "CPU seconds of the run after, without recording")
+                                 .needs(check);
+    cpu_before.needs(cpu_after);
+    cpu_after.needs(cpu_before);
+    command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
+    command.flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
+    command.flag("--no-measure", options->plan_only, "Only plan, from the lifetimes of the objects; measure no savings")
+        .excludes(check);
+    command.footer(
         "Examples:\n"
         "  acre advise app.acre\n"
         "  acre advise --top 3 app.acre\n"
         "  acre advise --apply-check before.acre after.acre --cpu-before 1.77 --cpu-after 0.83\n"
         "  acre advise --json app.acre | jq '.advices[] | {verdict, file, line}'\n\n"
-        "Exit status 3: the trace was cut off; the advice is about what is whole. With --apply-check 1: nothing was\n"
-        "followed, or it saved less than predicted.");
-    command->callback([&, options] {
-        if (options->file.empty() && options->before_and_after.empty()) throw CLI::RequiredError("FILE");
-        const auto run = options->before_and_after.empty() ? run_advise : run_apply_check;
-        action = [&context, options, run] { return run(*options, context); };
+        "Exit status 3: the trace was cut off; the advice is about its complete part. With --apply-check 1: no advice\n"
+        "was followed, or it saved less than predicted.");
+    command.runs([&, options] {
+        if (!options->before_and_after.empty()) return run_apply_check(*options, context);
+        if (options->file.empty()) throw usage_error{"FILE is required"};
+        return run_advise(*options, context);
     });
 }
 

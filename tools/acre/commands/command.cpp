@@ -14,15 +14,6 @@
 
 namespace acre::tool {
 
-std::vector<const CLI::App*> shown_subcommands(const CLI::App& app) {
-    return app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
-}
-
-std::vector<const CLI::Option*> common_options(const CLI::App& app) {
-    return app.get_options(
-        [&](const CLI::Option* each) { return each != app.get_help_ptr() && each != app.get_version_ptr(); });
-}
-
 int report_missing(const trace_reader& reader) {
     if (reader.missing().empty()) return status_success;
     tell(reader.missing());
@@ -32,7 +23,7 @@ int report_missing(const trace_reader& reader) {
 void keep_from_replacing(const std::string& source, const std::string& output, std::string_view option) {
     std::error_code ignored;
     if (!std::filesystem::equivalent(source, output, ignored)) return;
-    throw tool_error{fmt::format("'{}' is what is read here: name another file with {}", output, option)};
+    throw tool_error{fmt::format("'{}' is the input: name another file with {}", output, option)};
 }
 
 void print(std::string_view text) {
@@ -45,7 +36,7 @@ std::string text_of(const nlohmann::json& object) {
 }
 
 void tell(const std::string& sentence) {
-    // Not fmt::print, which throws when it cannot write.
+    // fmt::print would throw when it cannot write.
     std::fputs(("acre: " + printable(sentence) + "\n").c_str(), stderr);
 }
 

@@ -1,83 +1,92 @@
-// What the subcommands of `acre` have in common.
+// What the subcommands of `acre` share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "option_values.hpp"
-#include "replay/replay_host.hpp"
+#include "options.hpp"
+#include "text/terminal.hpp"
 #include "trace/reader.hpp"
 
 namespace acre::tool {
 
-/// Exit statuses; `acre record` that succeeds gives the program's own.
+class replay_host;
+
+/// Exit statuses; `acre record` that succeeds returns the program's own.
 inline constexpr int status_success = 0;
 inline constexpr int status_failure = 1;
 inline constexpr int status_usage = 2;
-inline constexpr int status_incomplete = 3;  // the trace was cut off; what is whole was used
+inline constexpr int status_incomplete = 3;  // the trace was cut off; the command used its complete part
 
-/// The most entries of a list that can be asked for.
+/// The largest number of entries that --top accepts.
 inline constexpr std::int64_t max_shown = 1'000'000;
 
 /// The methods that --stacks names, in the order of stack_method.
 inline const std::vector<std::string> stack_methods{"trie", "fp", "caller"};
 
-/// What a subcommand's code is given besides its own options.
+/// What a subcommand's code gets besides its own options.
 struct command_context {
     bool quiet = false;                  // no progress bar, no remarks
-    std::function<replay_host&()> host;  // where what is measured is played
-    std::vector<std::string> rest;       // of the command line, after "--"
-    option_values values;                // that the options take
+    std::function<replay_host&()> host;  // the process that measurements run in
+    std::vector<std::string> rest;       // the words after "--"
 };
 
-/// The code of the subcommand that was chosen: its exit status.
-using command_action = std::function<int()>;
+void add_record_command(command_line& line, const command_context& context);
+void add_finish_command(command_line& line, const command_context& context);
+void add_info_command(command_line& line, const command_context& context);
+void add_diff_command(command_line& line, const command_context& context);
+void add_replay_command(command_line& line, const command_context& context);
+void add_fit_command(command_line& line, const command_context& context);
+void add_advise_command(command_line& line, const command_context& context);
+void add_export_command(command_line& line, const command_context& context);
+void add_report_command(command_line& line, const command_context& context);
+void add_complete_command(command_line& line, const command_context& context);
+void add_man_command(command_line& line, const command_context& context);
 
-void add_record_command(CLI::App& app, command_context& context, command_action& action);
-void add_finish_command(CLI::App& app, command_context& context, command_action& action);
-void add_info_command(CLI::App& app, command_context& context, command_action& action);
-void add_diff_command(CLI::App& app, command_context& context, command_action& action);
-void add_replay_command(CLI::App& app, command_context& context, command_action& action);
-void add_fit_command(CLI::App& app, command_context& context, command_action& action);
-void add_advise_command(CLI::App& app, command_context& context, command_action& action);
-void add_export_command(CLI::App& app, command_context& context, command_action& action);
-void add_report_command(CLI::App& app, command_context& context, command_action& action);
-void add_complete_command(CLI::App& app, command_context& context, command_action& action);
-void add_man_command(CLI::App& app, command_context& context, command_action& action);
-
-/// Whether what stands after "--" is a program to run, and its arguments.
+/// Whether the subcommand takes a program to run, with its arguments, after "--".
 inline bool runs_a_program(std::string_view subcommand) {
     return subcommand == "record";
 }
 
-/// Those that people use; others are there for shells.
-std::vector<const CLI::App*> shown_subcommands(const CLI::App& app);
-
-/// Options of `acre` that may also stand behind a subcommand.
-std::vector<const CLI::Option*> common_options(const CLI::App& app);
-
-/// Says what a cut-off trace lacks, on standard error; the exit status that goes with it.
+/// Reports on standard error what a cut-off trace lacks. Returns the exit status for it, or success.
 int report_missing(const trace_reader& reader);
 
-/// Throws tool_error when a file to write, named with the option, is the one that it is made from.
+/// Throws tool_error when the file to write, which `option` names, is the input.
 void keep_from_replacing(const std::string& source, const std::string& output, std::string_view option);
 
-/// Prints on standard output; throws tool_error when that cannot be written.
+/// Prints to standard output; throws tool_error when that fails.
 void print(std::string_view text);
 
-/// JSON as the commands print it; bytes that are not UTF-8 are replaced.
+/// JSON in the form that the commands print; replaces bytes that are not UTF-8.
 std::string text_of(const nlohmann::json& object);
 
-/// A sentence on standard error, in one line whatever the names in it are; lost when that cannot be written, for there
-/// is nowhere else to say it.
+/// Prints a sentence to standard error, in one line. A failure to write is ignored: there is nowhere to report it.
 void tell(const std::string& sentence);
 
-/// A remark for the user on standard error, unless --quiet.
+/// As tell(), unless --quiet was given.
 void remark(const command_context& context, const std::string& sentence);
+
+/// A progress bar that follows a reader of a trace while it exists.
+class reading_progress {
+public:
+    reading_progress(std::string label, trace_reader& reader, const command_context& context)
+        : reader_{reader}, bar_{std::move(label), !context.quiet} {
+        reader_.on_progress([this](double done) { show(done); });
+    }
+    ~reading_progress() { reader_.on_progress({}); }
+    reading_progress(const reading_progress&) = delete;
+    reading_progress& operator=(const reading_progress&) = delete;
+
+    void show(double done) { bar_.show(done); }
+
+private:
+    trace_reader& reader_;
+    progress_bar bar_;
+};
 
 }  // namespace acre::tool

@@ -1,18 +1,19 @@
-#include "completion.hpp"
-
+// `acre complete`: tells a shell what can follow on the command line.
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "command.hpp"
-#include "help_format.hpp"
+#include "help.hpp"
 
 namespace acre::tool {
 
 namespace {
 
 /// Follows a command line word by word.
-class command_line {
+class line_parser {
 public:
-    command_line(const CLI::App& app, const option_values& values) : app_{app}, command_{&app}, values_{values} {}
+    explicit line_parser(const command_line& line) : app_{line.app}, command_{&line.app}, rules_{line.rules} {}
 
     void take(const std::string& word) {
         if (program_) return;
@@ -47,7 +48,7 @@ private:
         if (option_ != nullptr && takes_value(*option_) && !has_value) values_left_ = option_->get_items_expected_min();
     }
 
-    /// Also those of `acre` itself, which may stand behind the subcommand.
+    /// Options of `acre` itself may also follow the subcommand.
     const CLI::Option* option(const std::string& name) const {
         const CLI::Option* found = command_->get_option_no_throw(name);
         return found != nullptr ? found : app_.get_option_no_throw(name);
@@ -96,7 +97,7 @@ private:
     }
 
     std::string offer_values(const CLI::Option& of, const std::string& word, const std::string& before) const {
-        const value_rule& rule = values_.rule_of(&of);
+        const value_rule& rule = rules_.of(&of);
         switch (rule.kind) {
             case rule_kind::trace:
                 return "trace\n";
@@ -113,7 +114,7 @@ private:
         return lines;
     }
 
-    /// The words that the list does not have yet, each behind what it has.
+    /// The words that the list lacks, each appended to the list so far.
     static std::string offer_list(const value_rule& rule, const std::string& word, const std::string& before) {
         const std::string begun = word.substr(0, word.rfind(',') + 1);
         std::string lines = "list\n";
@@ -126,21 +127,42 @@ private:
 
     const CLI::App& app_;
     const CLI::App* command_;
-    const option_values& values_;
-    const CLI::Option* option_ = nullptr;  // the latest
-    int values_left_ = 0;                  // that the option still takes
-    std::size_t arguments_ = 0;            // that were there
-    bool only_arguments_ = false;          // "--" was there
-    bool program_ = false;                 // and what comes behind it is the program to record
+    const option_rules& rules_;
+    const CLI::Option* option_ = nullptr;  // the latest one
+    int values_left_ = 0;                  // values that the option still takes
+    std::size_t arguments_ = 0;            // seen so far
+    bool only_arguments_ = false;          // "--" was seen
+    bool program_ = false;                 // the program to record has begun
 };
+
+/// The answer to a shell for the words behind "acre"; the last word is incomplete and may be empty. The first line says
+/// what can replace the last word:
+///     words      one of the words that follow
+///     list       the same, and the list may go on after a comma
+///     trace      the name of a file, preferably of a trace
+///     file       the name of a file
+///     program    the program to record, or an argument of it
+/// The words follow, one a line: word, tabulator, meaning. The shell selects those that fit the last word.
+std::string completion_text(const command_line& line, const std::vector<std::string>& words) {
+    if (words.empty()) return "words\n";
+    line_parser parser{line};
+    std::for_each(words.begin(), words.end() - 1, [&](const std::string& word) { parser.take(word); });
+    return parser.offer(words.back());
+}
 
 }  // namespace
 
-std::string completion_text(const CLI::App& app, const option_values& values, const std::vector<std::string>& words) {
-    if (words.empty()) return "words\n";
-    command_line line{app, values};
-    std::for_each(words.begin(), words.end() - 1, [&](const std::string& word) { line.take(word); });
-    return line.offer(words.back());
+void add_complete_command(command_line& line, const command_context& context) {
+    subcommand command{line, "complete", "Tells a shell what can follow on the command line"};
+    command.hide_in_help();
+    command.footer(
+        "After -- come the words behind 'acre', the last one as far as it is written; docs/command.md says how a\n"
+        "shell is told to ask.\n\n"
+        "Example:\n  acre complete -- record --sta");
+    command.runs([&] {
+        print(completion_text(line, context.rest));
+        return status_success;
+    });
 }
 
 }  // namespace acre::tool

@@ -8,7 +8,6 @@
 #include "command.hpp"
 #include "diff/diff_report.hpp"
 #include "diff/run_difference.hpp"
-#include "reading_progress.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
 
@@ -25,7 +24,7 @@ struct diff_options {
     bool json = false;
 };
 
-/// A trace, read for its figures.
+/// A trace and the figures of its run.
 struct read_run {
     read_run(const std::string& file, const command_context& context)
         : reader{file}, paths{reader.tables()}, summary{read(context)} {}
@@ -43,7 +42,7 @@ private:
     }
 };
 
-/// One allocation in a hundred beside all of them would be no growth of the program.
+/// Figures of a sample and of a whole run cannot be compared.
 void check_sampling(const trace_reader& before, const trace_reader& after) {
     const std::uint64_t one = before.header().sampling_period;
     const std::uint64_t other = after.header().sampling_period;
@@ -53,7 +52,7 @@ void check_sampling(const trace_reader& before, const trace_reader& after) {
                     before.path().string(), count_text(one), after.path().string(), count_text(other))};
 }
 
-/// By other stacks a site is found elsewhere, which would be no change of the program.
+/// Another stack method finds other sites in an unchanged program.
 void check_stacks(const trace_reader& before, const trace_reader& after) {
     const stack_method one = before.header().stacks;
     const stack_method other = after.header().stacks;
@@ -70,7 +69,7 @@ measure measure_named(const std::string& name) {
     return found == all_measures.end() ? measure::bytes : *found;
 }
 
-/// Says which totals grew by more than is allowed; false when none did.
+/// Reports the totals that grew by more than --fail-above allows; false when none did.
 bool tell_excess(const run_difference& difference, const diff_options& options) {
     bool exceeded = false;
     for (const measure what : all_measures) {
@@ -78,7 +77,7 @@ bool tell_excess(const run_difference& difference, const diff_options& options) 
         const bool counts = options.by.empty() || options.by == name_of(what);
         if (!counts || by.share() * 100 <= *options.fail_above) continue;
         exceeded = true;
-        tell(by.before == 0 ? fmt::format("{}: there were none before, and now {}", title_of(what), by.after)
+        tell(by.before == 0 ? fmt::format("{}: 0 before, {} now", title_of(what), by.after)
                             : fmt::format("{} grew by {}, more than the {:g} % allowed", title_of(what),
                                           percent_text(by.share()), *options.fail_above));
     }
@@ -109,33 +108,27 @@ std::vector<std::string> measure_names() {
 
 }  // namespace
 
-void add_diff_command(CLI::App& app, command_context& context, command_action& action) {
+void add_diff_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<diff_options>();
-    CLI::App* command = app.add_subcommand("diff", "What grew and what shrank from one run of a program to another");
-    option_values& values = context.values;
-    values.trace(command->add_option("BEFORE", options->before, "The trace to compare with")->required());
-    values.trace(command->add_option("AFTER", options->after, "The trace of the later run")->required());
-    values.one_of(command->add_option("--by", options->by, "What to sort by; without it bytes"), measure_names());
-    values
-        .whole_number(
-            command->add_option("--top", options->top, "How many sites to show that grew, and as many that shrank"),
-            "N", 1, max_shown)
-        ->capture_default_str();
-    values.decimal(
-        command->add_option("--fail-above", options->fail_above,
-                            "Exit status 1 when a total (the one named with --by, or any) grew by more than so "
-                            "many percent"),
-        "PERCENT", 0, 1e9);
-    command->add_flag("--json", options->json, "Print an object for machines; docs/command.md names its keys");
-    command->footer(
+    subcommand command{line, "diff", "Shows what grew and what shrank between two runs of a program"};
+    command.trace("BEFORE", options->before, "The trace to compare with").required();
+    command.trace("AFTER", options->after, "The trace of the later run").required();
+    command.one_of("--by", options->by, measure_names(), "The figure to sort by; without it bytes");
+    command
+        .whole_number("--top", options->top, 1, max_shown, "How many sites that grew to show, and how many that shrank")
+        .shows_default();
+    command.decimal("--fail-above", options->fail_above, "PERCENT", 0, 1e9,
+                    "Exit status 1 when a total (the one of --by, or any) grew by more than this");
+    command.flag("--json", options->json, "Print an object for machines; docs/command.md names its keys");
+    command.footer(
         "Examples:\n"
         "  acre diff before.acre after.acre\n"
         "  acre diff --by allocations --top 30 before.acre after.acre\n"
         "  acre diff --fail-above 5 main.acre branch.acre    # in CI\n"
         "  acre diff --json a.acre b.acre | jq '.grew[] | {function, line}'\n\n"
-        "Exit status 1: a total grew by more than --fail-above allows; 3: a trace was cut off, and what is whole of it "
+        "Exit status 1: a total grew by more than --fail-above allows; 3: a trace was cut off, and its complete part "
         "was compared.");
-    command->callback([&, options] { action = [&, options] { return run_diff(*options, context); }; });
+    command.runs([&, options] { return run_diff(*options, context); });
 }
 
 }  // namespace acre::tool

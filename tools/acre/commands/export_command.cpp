@@ -8,7 +8,6 @@
 
 #include "command.hpp"
 #include "export/export.hpp"
-#include "reading_progress.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -36,7 +35,7 @@ const std::map<std::string, stack_weight> weights{{"bytes", stack_weight::bytes}
                                                   {"peak", stack_weight::peak},
                                                   {"lifetime", stack_weight::lifetime}};
 
-/// Ends of names, and the formats they stand for.
+/// The formats by the ending of the output's name.
 constexpr std::array<std::pair<std::string_view, export_format>, 10> name_ends{
     {{".parquet", export_format::parquet},
      {"/", export_format::parquet},
@@ -54,10 +53,10 @@ export_format format_of(const export_choices& choices) {
     for (const auto& [end, format] : name_ends) {
         if (choices.output.ends_with(end)) return format;
     }
-    throw CLI::ValidationError{"the end of '" + choices.output + "' does not tell the format: name it with --format"};
+    throw usage_error{"the ending of '" + choices.output + "' does not tell the format: name it with --format"};
 }
 
-/// Throws what a wrong command line throws.
+/// Throws usage_error for choices that do not go together.
 export_options options_of(const export_choices& choices) {
     export_options options{.format = format_of(choices),
                            .output = choices.output,
@@ -66,17 +65,17 @@ export_options options_of(const export_choices& choices) {
                            .host = choices.host};
     const bool has_tables = options.format == export_format::parquet || options.format == export_format::csv;
     if (!choices.table.empty()) {
-        if (!has_tables) throw CLI::ValidationError{"--table goes with --format parquet and csv"};
+        if (!has_tables) throw usage_error{"--table needs --format parquet or csv"};
         options.table = tables.at(choices.table);
     }
     if (!choices.weight.empty()) {
         if (options.format != export_format::collapsed) {
-            throw CLI::ValidationError{"--weight goes with --format collapsed"};
+            throw usage_error{"--weight needs --format collapsed"};
         }
         options.weight = weights.at(choices.weight);
     }
     if (needs_folder(options) && (choices.output == "-" || choices.output.ends_with(".parquet"))) {
-        throw CLI::ValidationError{"one file of parquet has one table: say which with --table, or name a folder"};
+        throw usage_error{"one file of parquet has one table: say which with --table, or name a folder"};
     }
     return options;
 }
@@ -89,7 +88,7 @@ void check_output(const export_choices& choices, const export_options& options) 
 }
 
 int run_export(const export_choices& choices, const command_context& context) {
-    // An output that grows beyond the system's limit of file sizes is a failure to tell, not a signal to die of.
+    // Writing beyond the limit of file sizes then fails with an error message instead of ending the process.
     std::signal(SIGXFSZ, SIG_IGN);
     const export_options options = options_of(choices);
     check_output(choices, options);
@@ -108,35 +107,28 @@ int run_export(const export_choices& choices, const command_context& context) {
 
 }  // namespace
 
-void add_export_command(CLI::App& app, command_context& context, command_action& action) {
+void add_export_command(command_line& line, const command_context& context) {
     auto choices = std::make_shared<export_choices>();
-    CLI::App* command = app.add_subcommand("export", "Writes a trace as a file that other tools read");
-    option_values& values = context.values;
-    values.trace(command->add_option("FILE", choices->file, "The trace")->required());
-    values.file(command
-                    ->add_option("-o,--output", choices->output,
-                                 "The file to write, for parquet a folder; - is standard output")
-                    ->required());
-    values.one_of(command->add_option("--format", choices->format, "Without: as the end of the output's name tells"),
-                  names_of(formats));
-    values.one_of(command->add_option("--table", choices->table, "Of parquet and csv: one table, as one file"),
-                  names_of(tables));
-    values.one_of(command->add_option("--weight", choices->weight,
-                                      "Of collapsed: what to count, without it bytes; lifetime is in microseconds"),
-                  names_of(weights));
-    values.text(command->add_option("--host", choices->host,
-                                    "What to call the machine of the recording, in the table of sites"),
-                "NAME");
-    command->footer(
+    subcommand command{line, "export", "Writes a trace as a file that other tools read"};
+    command.trace("FILE", choices->file, "The trace").required();
+    command.file("-o,--output", choices->output, "The file to write, a folder for parquet, - for standard output")
+        .required();
+    command.one_of("--format", choices->format, names_of(formats),
+                   "Without it the ending of the output's name decides");
+    command.one_of("--table", choices->table, names_of(tables), "For parquet and csv: one table, as one file");
+    command.one_of("--weight", choices->weight, names_of(weights),
+                   "For collapsed: what to count, without it bytes; lifetime is in microseconds");
+    command.text("--host", choices->host, "NAME", "The recording machine's name in the table of sites");
+    command.footer(
         "Examples:\n"
         "  acre export -o run/ run.acre                      a folder of Parquet: events, sites, stacks\n"
         "  acre export -o sites.csv run.acre\n"
         "  acre export -o run.pb.gz run.acre                 then: go tool pprof -http=: run.pb.gz\n"
         "  acre export -o - --format collapsed --weight peak run.acre | flamegraph.pl > run.svg\n"
         "  acre export -o run.dhat.json run.acre             for valgrind's dh_view.html\n\n"
-        "Ends of names: / (parquet), .parquet, .pb.gz, .pprof, .collapsed, .folded, .json, .dhat, .csv.\n"
-        "Exit status 3: the trace was cut off; what is whole is exported and what is missing is said.");
-    command->callback([&, choices] { action = [&, choices] { return run_export(*choices, context); }; });
+        "Endings of names: / (parquet), .parquet, .pb.gz, .pprof, .collapsed, .folded, .json, .dhat, .csv.\n"
+        "Exit status 3: the trace was cut off; its complete part is exported, and a message says what is missing.");
+    command.runs([&, choices] { return run_export(*choices, context); });
 }
 
 }  // namespace acre::tool

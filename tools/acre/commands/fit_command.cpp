@@ -10,7 +10,6 @@
 #include "fit/fit_report.hpp"
 #include "fit/front_plot.hpp"
 #include "fit/kept_events.hpp"
-#include "reading_progress.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
 #include "trace/replacing_file.hpp"
@@ -33,7 +32,7 @@ struct fit_command_options {
     bool json = false;
 };
 
-/// The types by their names; several names may stand for one.
+/// The types by name; some share a fit.
 struct target_name {
     const char* name;
     bool fit_targets::* wanted;
@@ -70,7 +69,7 @@ fit_targets targets_of(const std::vector<std::string>& names) {
         if (found == target_names.end()) {
             std::string known = "all";
             for (const target_name& each : target_names) known += std::string{", "} + each.name;
-            throw CLI::ValidationError{"--for", "there is no '" + name + "' to fit: there are " + known};
+            throw usage_error{"--for: there is no '" + name + "' to fit: there are " + known};
         }
         wanted.*found->wanted = true;
     }
@@ -92,15 +91,14 @@ std::vector<described_word> target_words() {
 /// "16..256", "16..", "..4K" or "64".
 void set_sizes(const std::string& text, selection_options& selected) {
     const std::size_t dots = text.find("..");
-    const std::string least = text.substr(0, dots);
-    const std::string most = dots == std::string::npos ? least : text.substr(dots + 2);
-    selected.min_bytes = parse_bytes(least);
-    selected.max_bytes = parse_bytes(most);
-    const bool wrong = (!least.empty() && !selected.min_bytes) || (!most.empty() && !selected.max_bytes) ||
-                       (least.empty() && most.empty()) ||
+    const std::string min = text.substr(0, dots);
+    const std::string max = dots == std::string::npos ? min : text.substr(dots + 2);
+    selected.min_bytes = parse_bytes(min);
+    selected.max_bytes = parse_bytes(max);
+    const bool wrong = (!min.empty() && !selected.min_bytes) || (!max.empty() && !selected.max_bytes) ||
+                       (min.empty() && max.empty()) ||
                        selected.min_bytes.value_or(0) > selected.max_bytes.value_or(~std::uint64_t{0});
-    if (wrong)
-        throw CLI::ValidationError{"--sizes", "'" + text + "' is no range of sizes, such as 16..256, ..4K or 64"};
+    if (wrong) throw usage_error{"--sizes: '" + text + "' is not a range of sizes such as 16..256, ..4K or 64"};
 }
 
 void write_plot(const std::string& path, const front_picture& of) {
@@ -110,7 +108,7 @@ void write_plot(const std::string& path, const front_picture& of) {
     file.finish();
 }
 
-/// The events of the selection.
+/// A trace reduced to the selected events.
 class selected_trace {
 public:
     selected_trace(trace_reader& reader, const call_paths& paths, const selection_options& options)
@@ -137,7 +135,7 @@ void refuse_what_cannot_be_fitted(const trace_reader& reader) {
     }
 }
 
-/// One for the census, others for all that follows from it.
+/// True when the events are read more than once: for the census, then for the fits.
 bool takes_several_passes(const fit_command_options& options) {
     const fit_targets& wanted = options.targets;
     return wanted.multi_arena || wanted.concurrent_multi_arena || (wanted.arena && !options.without_check);
@@ -185,53 +183,43 @@ int run_fit(const fit_command_options& options, const command_context& context) 
     return report_missing(reader);
 }
 
-void add_selection_options(CLI::App& command, option_values& values, fit_command_options& options) {
+void add_selection_options(subcommand& command, fit_command_options& options) {
     const auto list = [&](const char* name, std::vector<std::string>& names, const char* value, const char* text) {
-        values.text(command.add_option(name, names, text), value)->allow_extra_args(false);
+        command.texts(name, names, value, text).one_value_each();
     };
-    list("--function", options.selected.functions, "NAME", "Only what is allocated through this function");
-    list("--scope", options.selected.scopes, "NAME",
-         "Only what a thread allocates in a scope that the program has so named");
+    list("--function", options.selected.functions, "NAME", "Only what this function allocates, itself or in its calls");
+    list("--scope", options.selected.scopes, "NAME", "Only what a thread allocates within this scope of the program");
     list("--site", options.selected.sites, "SITE", "Only what is allocated at FILE:LINE, or directly in a function");
     list("--without", options.selected.without, "SITE", "Not what is allocated at this site");
-    values.text(command.add_option("--sizes", options.sizes, "Only sizes in this range of bytes: 16..256, ..4K or 64"),
-                "RANGE");
-    values.whole_number(
-        command.add_option("--thread", options.thread, "Only what this thread allocates; the first is 0"), "N", 0,
-        0xffff'ffff);
+    command.text("--sizes", options.sizes, "RANGE", "Only sizes in this range of bytes: 16..256, ..4K or 64");
+    command.whole_number("--thread", options.thread, 0, 0xffff'ffff, "Only what this thread allocates; the first is 0");
 }
 
 }  // namespace
 
-void add_fit_command(CLI::App& app, command_context& context, command_action& action) {
+void add_fit_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<fit_command_options>();
-    CLI::App* command =
-        app.add_subcommand("fit", "Finds how large arenas and pools must be for a trace, or for a part of it");
-    option_values& values = context.values;
-    values.trace(command->add_option("FILE", options->file, "The trace")->required());
-    values.list_of(command->add_option("--for", options->types, targets_text()), target_words())
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    add_selection_options(*command, values, *options);
-    values.whole_number(
-        command->add_option("--open", options->open, "Arenas that a multi_arena keeps open besides the one in use"),
-        "N", 0, acre::multi_arena::max_open);
-    values.file(
-        command->add_option("--plot", options->plot, "Write a picture of the front of multi_arena to this SVG file"));
-    command->add_flag("--no-check", options->without_check, "Do not replay what was found");
-    command->add_flag("--json", options->json, "Print an object for machines; docs/fit.md names its keys");
-    command->footer(
+    subcommand command{line, "fit", "Finds how large arenas and pools must be for a trace, or for a part of it"};
+    command.trace("FILE", options->file, "The trace").required();
+    command.list_of("--for", options->types, target_words(), targets_text()).separated_by_commas();
+    add_selection_options(command, *options);
+    command.whole_number("--open", options->open, 0, acre::multi_arena::max_open,
+                         "Arenas that a multi_arena keeps open besides the one in use");
+    command.file("--plot", options->plot, "Write a picture of multi_arena's front to this SVG file");
+    command.flag("--no-check", options->without_check, "Do not check the found sizes by a replay");
+    command.flag("--json", options->json, "Print an object for machines; docs/fit.md names its keys");
+    command.footer(
         "Examples:\n"
         "  acre fit app.acre\n"
         "  acre fit app.acre --for multi_arena --function handle_request --plot front.svg\n"
         "  acre fit app.acre --for pool --site orc.cpp:42\n"
         "  acre fit --json app.acre --sizes ..4K | jq .multi_arena.least\n\n"
-        "Exit status 3: the trace was cut off; the sizes are for what is whole.");
-    command->callback([&, options] {
+        "Exit status 3: the trace was cut off; the sizes are for its complete part.");
+    command.runs([&, options] {
         options->targets = targets_of(options->types);
         if (!options->sizes.empty()) set_sizes(options->sizes, options->selected);
         if (options->thread >= 0) options->selected.thread = static_cast<std::uint32_t>(options->thread);
-        action = [&, options] { return run_fit(*options, context); };
+        return run_fit(*options, context);
     });
 }
 

@@ -3,7 +3,6 @@
 
 #include "command.hpp"
 #include "info/info_report.hpp"
-#include "reading_progress.hpp"
 
 namespace acre::tool {
 
@@ -30,23 +29,19 @@ int run_info(const info_options& options, const command_context& context) {
 
 }  // namespace
 
-void add_info_command(CLI::App& app, command_context& context, command_action& action) {
+void add_info_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<info_options>();
-    CLI::App* command =
-        app.add_subcommand("info", "What is in a trace: counts, sizes, lifetimes, scopes, the top sites");
-    context.values.trace(command->add_option("FILE", options->file, "The trace")->required());
-    context.values
-        .whole_number(command->add_option("--top", options->top, "How many sites and scopes to show"), "N", 1,
-                      max_shown)
-        ->capture_default_str();
-    command->add_flag("--json", options->json, "Print an object for machines");
-    command->footer(
+    subcommand command{line, "info", "Shows what is in a trace: counts, sizes, lifetimes, scopes, the top sites"};
+    command.trace("FILE", options->file, "The trace").required();
+    command.whole_number("--top", options->top, 1, max_shown, "How many sites and scopes to show").shows_default();
+    command.flag("--json", options->json, "Print an object for machines");
+    command.footer(
         "Examples:\n"
         "  acre info sqlite3.acre\n"
         "  acre info --top 30 sqlite3.acre\n"
         "  acre info --json sqlite3.acre | jq .peak_bytes\n\n"
-        "Exit status 3: the trace was cut off; what is whole is shown and what is missing is said.");
-    command->callback([&, options] { action = [&, options] { return run_info(*options, context); }; });
+        "Exit status 3: the trace was cut off; its complete part is shown, and a message says what is missing.");
+    command.runs([&, options] { return run_info(*options, context); });
 }
 
 }  // namespace acre::tool

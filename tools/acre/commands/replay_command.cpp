@@ -5,14 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
-#include "reading_progress.hpp"
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/fragmentation.hpp"
 #include "replay/replay_report.hpp"
 #include "replay/resources.hpp"
 #include "replay/sequence_builder.hpp"
-#include "text/terminal.hpp"
 #include "text/text.hpp"
 #include "trace/call_paths.hpp"
 #include "trace/error.hpp"
@@ -41,18 +39,18 @@ struct replay_options {
     bool json = false;
 };
 
-/// Mistakes in it are mistakes on the command line.
+/// Throws usage_error for an unknown name or parameter.
 std::vector<named_contender> contenders_named(const std::vector<std::string>& lists) {
     std::string all;
     for (const std::string& each : lists) all += (all.empty() ? "" : ",") + each;
     try {
         return parse_contenders(all);
     } catch (const tool_error& error) {
-        throw CLI::ValidationError{"--with", error.what()};
+        throw usage_error{std::string{"--with: "} + error.what()};
     }
 }
 
-/// What is not there is an error for a name, and a remark for a member of a group.
+/// Removes what cannot be played: an error if the user named it, a remark if it is a member of a group.
 void take_out(std::vector<named_contender>& named, replay_outcome& outcome, const auto& why_not) {
     std::erase_if(named, [&](const named_contender& each) {
         const std::string why = why_not(each.which);
@@ -63,7 +61,7 @@ void take_out(std::vector<named_contender>& named, replay_outcome& outcome, cons
     });
 }
 
-/// A program may leave out the frees where all can be taken back at once.
+/// Resources that free everything at once can also be played without single frees.
 std::vector<contender> with_and_without_frees(const std::vector<named_contender>& named, bool without) {
     std::vector<contender> all;
     for (const named_contender& each : named) {
@@ -75,7 +73,7 @@ std::vector<contender> with_and_without_frees(const std::vector<named_contender>
     return all;
 }
 
-/// Whose frees and reallocations were seen only in part cannot be replayed as it was.
+/// A sample lacks most frees and reallocations, so it cannot be replayed.
 void refuse_sampled(const trace_reader& reader) {
     if (!reader.header().is_sampled()) return;
     throw tool_error{"'" + reader.path().string() +
@@ -123,7 +121,7 @@ std::string event_text(const wanted_step& found, const call_paths& paths) {
                        plural(found.what.size, "byte", "bytes"), site == 0 ? "" : " at " + paths.site_text(site));
 }
 
-/// Reads the trace once more, to name the events.
+/// Reads the trace again to describe the failed events.
 std::vector<replay_failure> located_failures(trace_reader& reader, lanes who, const replay_outcome& outcome) {
     std::vector<replay_failure> failures = replay_failures(outcome);
     if (failures.empty()) return failures;
@@ -139,13 +137,6 @@ std::vector<replay_failure> located_failures(trace_reader& reader, lanes who, co
     return failures;
 }
 
-template <typename Value>
-CLI::Option* add_choice(CLI::App& command, option_values& values, const std::string& name, Value& chosen,
-                        const std::map<std::string, Value>& choices, const std::string& text) {
-    const auto choose = [&](const std::string& choice) { chosen = choices.at(choice); };
-    return values.one_of(command.add_option_function<std::string>(name, choose, text), names_of(choices));
-}
-
 std::vector<described_word> contender_words() {
     std::vector<described_word> words;
     for (const auto& [name, description] : contender_names()) {
@@ -156,8 +147,8 @@ std::vector<described_word> contender_words() {
 
 void require_arguments(const replay_options& options) {
     if (options.list) return;
-    if (options.file.empty()) throw CLI::RequiredError{"FILE"};
-    if (options.with.empty()) throw CLI::RequiredError{"--with"};
+    if (options.file.empty()) throw usage_error{"FILE is required"};
+    if (options.with.empty()) throw usage_error{"--with is required"};
 }
 
 int run_list(const replay_options& options, const command_context& context) {
@@ -196,40 +187,33 @@ int run_replay(const replay_options& options, const command_context& context) {
 
 }  // namespace
 
-void add_replay_command(CLI::App& app, command_context& context, command_action& action) {
+void add_replay_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<replay_options>();
-    CLI::App* command = app.add_subcommand(
-        "replay", "Plays a trace's allocations and frees over other resources, beside the system's malloc");
-    option_values& values = context.values;
-    values.trace(command->add_option("FILE", options->file, "The trace"));
-    values
-        .list_of(command->add_option("--with", options->with,
-                                     "Names of resources and groups, separated by commas; parameters after a colon"),
-                 contender_words())
-        ->allow_extra_args(false);
-    values.whole_number(
-        command->add_option("--rounds", options->rounds, "Rounds to play; without it as many as the figures need"), "N",
-        1, max_rounds);
-    add_choice(*command, values, "--heap", options->heap, heap_kinds,
-               "fragmented: as after a long run, with half of many blocks freed")
-        ->default_str("both");
-    add_choice(*command, values, "--threads", options->threads, thread_kinds,
-               "one: one thread plays all; recorded: each thread its own")
-        ->default_str("one");
-    command->add_flag("--without-frees", options->without_frees,
-                      "Also play resources that take all back at once without the frees");
-    command->add_flag("--check", options->check, "First check that each resource keeps what its blocks hold");
-    command->add_flag("--list", options->list, "Only say what can be named, and with FILE what can play it");
-    command->add_flag("--json", options->json, "Print an object for machines");
-    command->footer(
-        "'acre replay --list' says which resources there are and their parameters. Groups:\n" + groups_text() +
+    subcommand command{line, "replay", "Replays a trace's allocations and frees over other resources, beside malloc"};
+    command.trace("FILE", options->file, "The trace");
+    command.list_of("--with", options->with, contender_words(),
+                    "Names of resources and groups, separated by commas; parameters follow a colon");
+    command.whole_number("--rounds", options->rounds, 1, max_rounds,
+                         "Rounds to play; without it as many as the figures need");
+    command.one_of("--heap", options->heap, heap_kinds, "both",
+                   "fragmented: as after a long run, with half of many blocks freed");
+    command.one_of("--threads", options->threads, thread_kinds, "one",
+                   "one: one thread plays all events; recorded: each thread plays its own");
+    command.flag("--without-frees", options->without_frees,
+                 "Also play resources that free everything at once without the single frees");
+    command.flag("--check", options->check, "First check that each resource keeps the contents of its blocks");
+    command.flag("--list", options->list, "Only list what can be named, and with FILE what can play it");
+    command.flag("--json", options->json, "Print an object for machines");
+    command.footer(
+        "'acre replay --list' lists the resources and their parameters. Groups:\n" + groups_text() +
         "\nExamples:\n"
         "  acre replay sqlite3.acre --with arena,multi_pool,peers\n"
         "  acre replay sqlite3.acre --with multi_arena:count=64,bytes=16K,arena:block=64K --without-frees\n"
         "  acre replay server.acre --with all --threads recorded --heap clean\n"
         "  acre replay --json sqlite3.acre --with std | jq '.resources[] | {name, ratio: .clean.ratio.median}'\n\n"
-        "Exit status 1: a resource ran out of memory or failed; 3: the trace was cut off and its whole part replayed.");
-    command->callback([&, options] { action = [&, options] { return run_replay(*options, context); }; });
+        "Exit status 1: a resource ran out of memory or failed; 3: the trace was cut off, and its complete part was\n"
+        "replayed.");
+    command.runs([&, options] { return run_replay(*options, context); });
 }
 
 }  // namespace acre::tool

@@ -16,7 +16,6 @@
 #include "advise/recorded_cpu.hpp"
 #include "command.hpp"
 #include "info/info_report.hpp"
-#include "reading_progress.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/replay_report.hpp"
 #include "report/advised_fits.hpp"
@@ -24,7 +23,6 @@
 #include "report/page.hpp"
 #include "report/report_json.hpp"
 #include "report/run_picture.hpp"
-#include "text/terminal.hpp"
 #include "trace/error.hpp"
 #include "trace/replacing_file.hpp"
 
@@ -33,10 +31,10 @@ namespace acre::tool {
 namespace {
 
 constexpr std::size_t sites_shown = 25;
-constexpr std::uint64_t max_replayed = 500'000;  // events: a comparison needs no more
+constexpr std::uint64_t max_replayed = 500'000;  // events; a comparison needs no more
 constexpr double replay_seconds = 2;             // for the rounds beyond the first few
 
-// In a thread of its own; where the system gives no thread, for lack of memory or by a limit, afterwards.
+// In a thread of its own; deferred where the system refuses a thread.
 constexpr std::launch beside = std::launch::async | std::launch::deferred;
 
 struct report_options {
@@ -48,7 +46,7 @@ struct report_options {
     bool no_fit = false;
 };
 
-/// Everything that a report tells of one trace. Passes over it go side by side, but nothing goes beside a measurement.
+/// Makes the report of one trace. Passes over the trace run in parallel, but nothing runs beside a measurement.
 class reporter {
 public:
     reporter(const report_options& options, const command_context& context)
@@ -78,7 +76,7 @@ public:
     }
 
 private:
-    /// The summary of a sample is an estimate of the whole.
+    /// The summary of a sample is scaled to the whole run; this is the sample's own peak.
     std::uint64_t recorded_peak(const trace_summary& summary) const {
         return summary.peak_bytes / std::max<std::uint64_t>(reader_.header().sampling_period, 1);
     }
@@ -91,15 +89,15 @@ private:
         remark(context_, "wrote '" + options_.output + "': open it in a browser");
     }
 
-    /// What was sampled cannot be replayed as it was.
+    /// A sample cannot be replayed.
     bool is_to_measure(const trace_summary& summary) const {
         return !options_.no_measure && summary.events != 0 && !reader_.header().is_sampled();
     }
 
-    /// Some of the allocations do not say what all of them need.
+    /// Sizes found for a sample would not fit the whole run.
     bool is_to_fit() const { return !options_.no_fit && !reader_.header().is_sampled(); }
 
-    /// Behind what was read from files.
+    /// Appends to the fits that were read from files.
     void fit_sizes(const advice_list& list, const history& run) {
         for (nlohmann::json& each : fit_advices(run, list.advices, paths_, reader_.header())) {
             parts_.fit.push_back(std::move(each));
@@ -133,7 +131,7 @@ private:
         parts_.measured = true;
     }
 
-    /// What is most often chosen from.
+    /// Replays the run over the resources that users choose from most often.
     replay_outcome replay(const history& run, const trace_summary& summary) {
         replay_outcome outcome;
         outcome.trace = options_.file;
@@ -160,7 +158,7 @@ private:
 
 int run_report(report_options options, const command_context& context, bool named) {
     if (!named) options.output = std::filesystem::path{options.file}.filename().replace_extension(".html").string();
-    // A page that grows beyond the system's limit of file sizes is a failure to tell, not a signal to die of.
+    // Writing beyond the limit of file sizes then fails with an error message instead of ending the process.
     std::signal(SIGXFSZ, SIG_IGN);
     if (options.output.empty()) throw tool_error{"the report to write has no name: give one after -o"};
     keep_from_replacing(options.file, options.output, "-o");
@@ -170,32 +168,23 @@ int run_report(report_options options, const command_context& context, bool name
 
 }  // namespace
 
-void add_report_command(CLI::App& app, command_context& context, command_action& action) {
+void add_report_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<report_options>();
-    CLI::App* command = app.add_subcommand("report", "Writes a trace as one HTML page: plots, flame graph, advice");
-    option_values& values = context.values;
-    values.trace(command->add_option("FILE", options->file, "The trace")->required());
-    const CLI::Option* output = values.file(command->add_option(
-        "-o,--output", options->output, "The page to write, - for standard output; without it TRACE.html"));
-    values
-        .whole_number(command->add_option("--top", options->top, "How many advices to measure and show"), "N", 1,
-                      max_shown)
-        ->capture_default_str();
-    values.file(command->add_option("--fit", options->fits, "Show what 'acre fit --json' printed into this file, too"))
-        ->allow_extra_args(false);
-    command->add_flag("--no-measure", options->no_measure,
-                      "Replay nothing: quick, and the same page each time, but without savings");
-    command->add_flag("--no-fit", options->no_fit,
-                      "Do not look for the sizes of the arenas and pools that are advised");
-    command->footer(
+    subcommand command{line, "report", "Writes a trace as one HTML page: plots, flame graph, advice"};
+    command.trace("FILE", options->file, "The trace").required();
+    const option output =
+        command.file("-o,--output", options->output, "The page to write, - for standard output; without it TRACE.html");
+    command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
+    command.files("--fit", options->fits, "Also show this output of 'acre fit --json'").one_value_each();
+    command.flag("--no-measure", options->no_measure, "Replay nothing: fast and reproducible, but without savings");
+    command.flag("--no-fit", options->no_fit, "Do not find the sizes of the advised arenas and pools");
+    command.footer(
         "Examples:\n"
         "  acre report app.acre -o app.html\n"
         "  acre report --no-measure app.acre\n"
         "  acre fit --json app.acre > fit.json; acre report app.acre --fit fit.json\n\n"
-        "Exit status 3: the trace was cut off; the report is about what is whole, and says so.");
-    command->callback([&, options, output] {
-        action = [&, options, output] { return run_report(*options, context, output->count() > 0); };
-    });
+        "Exit status 3: the trace was cut off; the report is about its complete part, and states this.");
+    command.runs([&, options, output] { return run_report(*options, context, output.given()); });
 }
 
 }  // namespace acre::tool

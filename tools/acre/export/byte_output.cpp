@@ -14,8 +14,8 @@ namespace acre::tool {
 
 namespace {
 
-constexpr int gzip_window_bits = 15 + 16;  // 16 asks zlib for gzip's head and tail
-constexpr int usual_memory_level = 8;
+constexpr int gzip_window_bits = 15 + 16;  // 16 makes zlib write gzip's header and trailer
+constexpr int default_memory_level = 8;
 constexpr std::size_t piece_bytes = 1 << 16;
 
 [[noreturn]] void cannot_write() {
@@ -33,8 +33,8 @@ void standard_output::finish() {
 }
 
 gzip_output::gzip_output(byte_output& to) : to_{to}, compressed_(piece_bytes) {
-    const int result = ::deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window_bits, usual_memory_level,
-                                      Z_DEFAULT_STRATEGY);
+    const int result = ::deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window_bits,
+                                      default_memory_level, Z_DEFAULT_STRATEGY);
     if (result != Z_OK) throw std::bad_alloc{};
 }
 
@@ -57,7 +57,7 @@ void gzip_output::finish() {
     to_.finish();
 }
 
-/// Until all input is taken; with Z_FINISH, until all output is out.
+/// Runs until zlib has taken all input; with Z_FINISH, until it has also given all output.
 void gzip_output::deflate_with(int flush) {
     do {
         stream_.next_out = compressed_.data();

@@ -1,4 +1,5 @@
-// Where an export goes: a file that is there when it is whole, or standard output; compressed or not.
+// The destination of an export: a file, which appears only when it is complete, or standard output; optionally
+// compressed.
 #pragma once
 
 #include <zlib.h>
@@ -13,7 +14,7 @@
 
 namespace acre::tool {
 
-/// Takes bytes in order; every failure throws tool_error.
+/// Takes bytes in order. Every failure throws tool_error.
 class byte_output {
 public:
     byte_output() = default;
@@ -23,7 +24,7 @@ public:
 
     virtual void write(std::span<const std::uint8_t> bytes) = 0;
 
-    /// To be called once, at the end.
+    /// Must be called once, at the end.
     virtual void finish() = 0;
 
     void write(std::string_view text) {
@@ -50,7 +51,7 @@ public:
     void finish() override;
 };
 
-/// Compresses on the way to another output, which must live longer.
+/// Compresses with gzip and writes to another output, which must outlive this one.
 class gzip_output : public byte_output {
 public:
     explicit gzip_output(byte_output& to);

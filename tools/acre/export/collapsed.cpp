@@ -1,11 +1,10 @@
-#include "collapsed.hpp"
+#include "profiles.hpp"
 
 #include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "sampling.hpp"
 #include "stack_profile.hpp"
 #include "text/valid_text.hpp"
 
@@ -13,7 +12,7 @@ namespace acre::tool {
 
 namespace {
 
-/// What would end a name or a line is replaced.
+/// Replaces characters that would end a name or a line.
 std::string collapsed_name(const std::string& name) {
     std::string text = valid_text(name);
     for (char& each : text) {
@@ -23,16 +22,16 @@ std::string collapsed_name(const std::string& name) {
     return text;
 }
 
-/// The functions' names without repeats; label 0 is the first, "unknown".
+/// The different names of functions, numbered as labels; label 0 is "unknown".
 class names {
 public:
     explicit names(const call_paths& paths) {
         std::unordered_map<std::string, std::uint32_t> numbers;
         for (const function_info& each : paths.functions()) {
             std::string name = collapsed_name(each.name);
-            const auto [place, added] = numbers.try_emplace(name, static_cast<std::uint32_t>(texts_.size()));
+            const auto [entry, added] = numbers.try_emplace(name, static_cast<std::uint32_t>(texts_.size()));
             if (added) texts_.push_back(std::move(name));
-            label_of_function_.push_back(place->second);
+            label_of_function_.push_back(entry->second);
         }
     }
 
@@ -75,7 +74,7 @@ void write_collapsed(trace_reader& reader, const call_paths& paths, stack_weight
         if (value == 0) return;
         labels.clear();
         profile.tree().for_each_label(node, [&](std::uint32_t label) { labels.push_back(label); });
-        // Piece by piece: a deep stack of long names is longer than what should be in memory.
+        // Writes name by name: the line of a deep stack with long names would take too much memory.
         for (; !labels.empty(); labels.pop_back()) {
             output.write(known.text(labels.back()));
             output.write(labels.size() > 1 ? ";" : " ");

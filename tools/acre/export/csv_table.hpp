@@ -1,4 +1,4 @@
-// A table as comma-separated values, as RFC 4180 has them: a head line, CRLF at the end of lines, quotes where needed.
+// A table as comma-separated values by RFC 4180: a header line, lines that end in CRLF, quotes where needed.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace acre::tool {
 
-/// Nothing is an empty field, an empty text "".
+/// A missing value is an empty field, an empty text is "".
 class csv_table : public table_writer {
 public:
-    /// The output must live longer.
+    /// The output must outlive the table.
     csv_table(std::vector<column> columns, byte_output& output);
 
     void number(std::uint64_t value) override;
@@ -29,9 +29,9 @@ private:
     void write_lines();
 
     std::vector<column> columns_;
-    std::vector<std::vector<std::string>> quoted_words_;  // by column; those that were needed
+    std::vector<std::vector<std::string>> quoted_words_;  // by column; filled when first used
     byte_output& output_;
-    std::size_t next_ = 0;  // column
+    std::size_t next_ = 0;  // position of the next column
     std::string lines_;
 };
 

@@ -1,4 +1,4 @@
-#include "dhat.hpp"
+#include "profiles.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "sampling.hpp"
 #include "stack_profile.hpp"
 #include "text/valid_text.hpp"
 
@@ -22,7 +21,7 @@ std::string json_text(const nlohmann::ordered_json& value) {
     return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// A label for each function at each frame; they are numbered as the frames come.
+/// One label for each function at each frame, numbered in the order of the frames.
 class frame_labels {
 public:
     explicit frame_labels(const trace_tables& tables, const call_paths& paths) : tables_{tables}, paths_{paths} {
@@ -40,20 +39,20 @@ public:
 
     std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(frame_of_.size()) + 1; }
 
-    /// As valgrind writes it: "0x401136: parse (parser.cpp:12)".
+    /// In valgrind's form: "0x401136: parse (parser.cpp:12)".
     std::string text(std::uint32_t label) const {
         if (label == label_tree::unknown) return "unknown";
         const std::uint32_t number = frame_of_[label - 1];
-        const std::size_t place = label - 1 - first_[number];
+        const std::size_t position = label - 1 - first_[number];
         const frame_info& frame = tables_.frames[number];
-        const std::string& name = paths_.functions()[paths_.functions_at(number)[place]].name;
-        return valid_text(fmt::format("{:#x}: {} ({})", frame.module_offset, name, where(frame, place)));
+        const std::string& name = paths_.functions()[paths_.functions_at(number)[position]].name;
+        return valid_text(fmt::format("{:#x}: {} ({})", frame.module_offset, name, where(frame, position)));
     }
 
 private:
-    std::string where(const frame_info& frame, std::size_t place) const {
-        if (place < frame.locations.size() && !frame.locations[place].file.empty()) {
-            const source_location& location = frame.locations[place];
+    std::string where(const frame_info& frame, std::size_t position) const {
+        if (position < frame.locations.size() && !frame.locations[position].file.empty()) {
+            const source_location& location = frame.locations[position];
             const std::string file = file_name(location.file);
             return location.line == 0 ? file : fmt::format("{}:{}", file, location.line);
         }
@@ -66,7 +65,7 @@ private:
     std::vector<std::uint32_t> frame_of_;  // by label - 1
 };
 
-/// The labels that are used, numbered as the viewer's table of frames has them: 0 is the root.
+/// The labels in use, with their numbers in the viewer's table of frames; 0 is the root.
 class frame_table {
 public:
     explicit frame_table(std::uint32_t labels) : number_(labels) {}
@@ -111,8 +110,8 @@ nlohmann::ordered_json program_point(const usage& used, const scale& scaled) {
     return {{"tb", scaled(used.allocated.bytes)},
             {"tbk", scaled(used.allocated.count)},
             {"tl", scaled(used.lifetime_microseconds())},
-            {"mb", scaled(used.most.bytes)},
-            {"mbk", scaled(used.most.count)},
+            {"mb", scaled(used.peak.bytes)},
+            {"mbk", scaled(used.peak.count)},
             {"gb", scaled(used.at_peak.bytes)},
             {"gbk", scaled(used.at_peak.count)},
             {"eb", scaled(used.live.bytes)},

@@ -7,9 +7,7 @@
 
 #include "byte_output.hpp"
 #include "csv_table.hpp"
-#include "dhat.hpp"
 #include "parquet_table.hpp"
-#include "pprof.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -20,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr trace_table all_tables[] = {trace_table::events, trace_table::sites, trace_table::stacks};
 
-/// A folder that is gone again unless something is put into it.
+/// Makes a folder, and removes it again if it is still empty at the end.
 class output_folder {
 public:
     explicit output_folder(fs::path path) : path_{std::move(path)} {
@@ -30,7 +28,7 @@ public:
     }
     ~output_folder() {
         std::error_code ignored;
-        if (made_) fs::remove(path_, ignored);  // which an empty folder alone can be
+        if (made_) fs::remove(path_, ignored);  // fails unless the folder is empty
     }
     output_folder(const output_folder&) = delete;
     output_folder& operator=(const output_folder&) = delete;
@@ -47,7 +45,7 @@ std::unique_ptr<byte_output> open_output(const fs::path& path) {
     return std::make_unique<file_output>(path);
 }
 
-/// Tables that are written while the events are read once.
+/// Writes the tables in one pass over the events.
 class table_export {
 public:
     table_export(trace_reader& reader, const call_paths& paths, const std::string& host)

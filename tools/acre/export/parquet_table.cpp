@@ -3,9 +3,8 @@
 #include <numeric>
 #include <utility>
 
-#include "parquet_format.hpp"
+#include "parquet_metadata.hpp"
 #include "text/valid_text.hpp"
-#include "thrift_sink.hpp"
 
 namespace acre::tool {
 
@@ -30,7 +29,7 @@ void put_unsigned(thrift_sink& to, converted_type converted, std::uint8_t bits) 
     to.end();
 }
 
-/// What the values of the physical type mean.
+/// Adds the logical type.
 void put_meaning(thrift_sink& to, value_kind kind) {
     switch (kind) {
         case value_kind::number64:
@@ -68,17 +67,17 @@ parquet_table::parquet_table(const std::vector<column>& columns, table_notes not
 
 void parquet_table::number(std::uint64_t value) {
     values().number(value);
-    pass();
+    next_column();
 }
 
 void parquet_table::real(double value) {
     values().real(value);
-    pass();
+    next_column();
 }
 
 void parquet_table::truth(bool value) {
     values().truth(value);
-    pass();
+    next_column();
 }
 
 void parquet_table::moment(std::int64_t microseconds) {
@@ -87,21 +86,21 @@ void parquet_table::moment(std::int64_t microseconds) {
 
 void parquet_table::text(std::string_view value) {
     values().text(value);
-    pass();
+    next_column();
 }
 
 void parquet_table::word(std::uint32_t index) {
     values().word(index);
-    pass();
+    next_column();
 }
 
 void parquet_table::nothing() {
     values().nothing();
-    pass();
+    next_column();
 }
 
-/// On to the next column, or row.
-void parquet_table::pass() {
+/// Goes to the next column; at the end of a row, counts it and writes a full row group.
+void parquet_table::next_column() {
     next_ = (next_ + 1) % columns_.size();
     if (next_ != 0) return;
     ++rows_in_group_;
@@ -150,7 +149,7 @@ void parquet_table::write_metadata() {
         to.end();
     }
     to.text(file_metadata::created_by, "acre version " ACRE_VERSION " (build none)");
-    // Readers need this to trust the bounds of unsigned numbers and texts.
+    // Without the orders readers ignore the bounds of unsigned numbers and texts.
     to.structs(file_metadata::column_orders, columns_.size());
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         to.begin();
@@ -213,8 +212,8 @@ void parquet_table::put_chunk(thrift_sink& to, const column& of, const chunk& ch
     to.begin(column_metadata::statistics);
     to.number64(column_statistics::nulls, static_cast<std::int64_t>(chunk.nulls));
     if (chunk.has_bounds) {
-        to.text(column_statistics::most, chunk.most);
-        to.text(column_statistics::least, chunk.least);
+        to.text(column_statistics::max, chunk.max);
+        to.text(column_statistics::min, chunk.min);
     }
     to.end();
     to.end();

@@ -1,4 +1,4 @@
-// A table as an Apache Parquet file: flat, zstd pages, written in one pass in the memory of one row group.
+// A table as an Apache Parquet file: flat, pages compressed with zstd, written in one pass. Memory: one row group.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,9 @@
 
 namespace acre::tool {
 
-class thrift_sink;
-
 class parquet_table : public table_writer {
 public:
-    /// The output must live longer.
+    /// The output must outlive the table.
     parquet_table(const std::vector<column>& columns, table_notes notes, byte_output& output);
 
     void number(std::uint64_t value) override;
@@ -27,7 +25,7 @@ public:
     void nothing() override;
     void finish() override;
 
-    // A row group ends with whatever of these is reached first.
+    // A row group ends when it reaches one of these.
     static constexpr std::uint64_t group_rows = 1 << 18;
     static constexpr std::uint64_t group_text_bytes = 32 << 20;
 
@@ -38,19 +36,19 @@ private:
     };
 
     parquet::column_values& values() noexcept { return columns_[next_]; }
-    void pass();
+    void next_column();
     void write_group();
     void write(std::span<const std::uint8_t> bytes);
     void write_metadata();
-    void put_schema(thrift_sink& to) const;
-    void put_group(thrift_sink& to, const row_group& group) const;
-    void put_chunk(thrift_sink& to, const column& of, const parquet::chunk& chunk) const;
+    void put_schema(parquet::thrift_sink& to) const;
+    void put_group(parquet::thrift_sink& to, const row_group& group) const;
+    void put_chunk(parquet::thrift_sink& to, const column& of, const parquet::chunk& chunk) const;
 
     std::vector<parquet::column_values> columns_;
     table_notes notes_;
     byte_output& output_;
     std::vector<row_group> groups_;
-    std::size_t next_ = 0;  // column
+    std::size_t next_ = 0;  // position of the next column
     std::uint64_t rows_in_group_ = 0;
     std::uint64_t rows_ = 0;
     std::uint64_t written_ = 0;  // bytes

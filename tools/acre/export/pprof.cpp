@@ -1,16 +1,15 @@
-#include "pprof.hpp"
+#include "profiles.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <protozero/pbf_builder.hpp>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "protobuf_sink.hpp"
-#include "sampling.hpp"
 #include "stack_profile.hpp"
 #include "text/valid_text.hpp"
 
@@ -18,41 +17,45 @@ namespace acre::tool {
 
 namespace {
 
-/// Numbers of fields of profile.proto, by message.
-struct profile_message {
-    enum field : std::uint32_t {
-        sample_type = 1,
-        sample,
-        mapping,
-        location,
-        function,
-        string,
-        time = 9,
-        duration,
-        period_type,
-        period,
-        comment,
-        default_sample_type
-    };
+using protozero::pbf_builder;
+
+// The fields of profile.proto, by message.
+enum class profile_field : protozero::pbf_tag_type {
+    sample_type = 1,
+    sample,
+    mapping,
+    location,
+    function,
+    string,
+    time = 9,
+    duration,
+    period_type,
+    period,
+    comment,
+    default_sample_type
 };
-struct value_type_message {
-    enum field : std::uint32_t { type = 1, unit };
+enum class value_type_field : protozero::pbf_tag_type { type = 1, unit };
+enum class sample_field : protozero::pbf_tag_type { locations = 1, values };
+enum class mapping_field : protozero::pbf_tag_type {
+    id = 1,
+    begin,
+    end,
+    file_offset,
+    file,
+    build_id,
+    has_functions,
+    has_files,
+    has_lines
 };
-struct sample_message {
-    enum field : std::uint32_t { locations = 1, values };
-};
-struct mapping_message {
-    enum field : std::uint32_t { id = 1, begin, end, file_offset, file, build_id, has_functions, has_files, has_lines };
-};
-struct location_message {
-    enum field : std::uint32_t { id = 1, mapping, address, line };
-};
-struct line_message {
-    enum field : std::uint32_t { function = 1, line };
-};
-struct function_message {
-    enum field : std::uint32_t { id = 1, name, system_name, file };
-};
+enum class location_field : protozero::pbf_tag_type { id = 1, mapping, address, line };
+enum class line_field : protozero::pbf_tag_type { function = 1, line };
+enum class function_field : protozero::pbf_tag_type { id = 1, name, system_name, file };
+
+/// Leaves out zeros: readers take a missing field for 0.
+template <typename Field>
+void add_number(pbf_builder<Field>& to, Field field, std::uint64_t value) {
+    if (value != 0) to.add_uint64(field, value);
+}
 
 struct sample_type {
     const char* name;
@@ -75,7 +78,7 @@ class pprof_writer {
 public:
     pprof_writer(const trace_reader& reader, const call_paths& paths, const run_identity& run, byte_output& output)
         : header_{reader.header()}, tables_{reader.tables()}, paths_{paths}, run_{run}, output_{output} {
-        string_number("");  // as the format wants it
+        string_number("");  // the format demands that string 0 is empty
     }
 
     void write(const stack_profile& profile) {
@@ -85,7 +88,9 @@ public:
             [&](std::uint32_t node, const usage& used) { put_sample(profile.tree(), node, used, scaled); });
         for (const std::uint32_t label : labels_) put_location(label);
         put_mappings();
-        put(profile_message::string, strings_);
+        for (const std::string* each : strings_) {
+            put([&](pbf_builder<profile_field>& to) { to.add_string(profile_field::string, *each); });
+        }
         output_.finish();
     }
 
@@ -94,53 +99,52 @@ private:
         std::uint64_t number = 0;
         std::uint64_t last_offset = 0;
     };
+    struct profile_line {
+        std::uint64_t function = 0;
+        std::uint64_t line = 0;
+    };
 
     std::uint64_t string_number(const std::string& text) {
-        const auto [place, added] = string_numbers_.try_emplace(valid_text(text), strings_.size());
-        if (added) strings_.push_back(&place->first);
-        return place->second;
+        const auto [entry, added] = string_numbers_.try_emplace(valid_text(text), strings_.size());
+        if (added) strings_.push_back(&entry->first);
+        return entry->second;
     }
 
-    void put(std::uint32_t field, const protobuf_sink& message) {
-        protobuf_sink outer;
-        outer.message(field, message);
-        output_.write(outer.bytes());
+    /// Writes one field of the profile, which `fill` adds to its builder.
+    template <typename Fill>
+    void put(Fill&& fill) {
+        buffer_.clear();
+        pbf_builder<profile_field> profile{buffer_};
+        fill(profile);
+        output_.write(buffer_);
     }
 
-    void put(std::uint32_t field, const std::vector<const std::string*>& texts) {
-        for (const std::string* each : texts) {
-            protobuf_sink outer;
-            outer.text(field, *each);
-            output_.write(outer.bytes());
-        }
-    }
-
-    protobuf_sink value_type(const char* type, const char* unit) {
-        protobuf_sink message;
-        message.number(value_type_message::type, string_number(type));
-        message.number(value_type_message::unit, string_number(unit));
-        return message;
+    void put_value_type(pbf_builder<profile_field>& to, profile_field field, const char* type, const char* unit) {
+        pbf_builder<value_type_field> message{to, field};
+        add_number(message, value_type_field::type, string_number(type));
+        add_number(message, value_type_field::unit, string_number(unit));
     }
 
     void put_head() {
-        for (const sample_type& each : sample_types) {
-            put(profile_message::sample_type, value_type(each.name, each.unit));
-        }
-        protobuf_sink fields;
-        fields.number(profile_message::time, static_cast<std::uint64_t>(run_.recorded_at.value_or(0)) * 1000);
-        fields.number(profile_message::duration, header_.duration);
-        fields.message(profile_message::period_type, value_type("allocations", "count"));
-        fields.number(profile_message::period, header_.sampling_period);
-        fields.number(profile_message::comment, string_number("command: " + run_.command));
-        fields.number(profile_message::comment, string_number("recorded: " + header_.date + ", " + header_.machine));
-        if (header_.is_sampled()) {
-            fields.number(profile_message::comment,
-                          string_number(fmt::format("one allocation in {} was recorded, and counts as many",
-                                                    header_.sampling_period)));
-        }
-        for (const std::string& note : header_.notes) fields.number(profile_message::comment, string_number(note));
-        fields.number(profile_message::default_sample_type, string_number(default_sample_type));
-        output_.write(fields.bytes());
+        put([&](pbf_builder<profile_field>& to) {
+            for (const sample_type& each : sample_types) {
+                put_value_type(to, profile_field::sample_type, each.name, each.unit);
+            }
+            add_number(to, profile_field::time, static_cast<std::uint64_t>(run_.recorded_at.value_or(0)) * 1000);
+            add_number(to, profile_field::duration, header_.duration);
+            put_value_type(to, profile_field::period_type, "allocations", "count");
+            add_number(to, profile_field::period, header_.sampling_period);
+            const auto comment = [&](const std::string& text) {
+                add_number(to, profile_field::comment, string_number(text));
+            };
+            comment("command: " + run_.command);
+            comment("recorded: " + header_.date + ", " + header_.machine);
+            if (header_.is_sampled()) {
+                comment(fmt::format("one allocation in {} was recorded, and counts as many", header_.sampling_period));
+            }
+            for (const std::string& note : header_.notes) comment(note);
+            add_number(to, profile_field::default_sample_type, string_number(default_sample_type));
+        });
     }
 
     void put_sample(const label_tree& tree, std::uint32_t node, const usage& used, const scale& scaled) {
@@ -148,75 +152,79 @@ private:
         tree.for_each_label(node, [&](std::uint32_t label) { locations.push_back(location_number(label)); });
         std::vector<std::uint64_t> values;
         for (const sample_type& each : sample_types) values.push_back(scaled(each.value(used)));
-        protobuf_sink message;
-        message.numbers(sample_message::locations, locations);
-        message.numbers(sample_message::values, values);
-        put(profile_message::sample, message);
+        put([&](pbf_builder<profile_field>& to) {
+            pbf_builder<sample_field> message{to, profile_field::sample};
+            message.add_packed_uint64(sample_field::locations, locations.begin(), locations.end());
+            message.add_packed_uint64(sample_field::values, values.begin(), values.end());
+        });
     }
 
-    /// Locations are numbered from 1, as they are used.
+    /// Numbers locations from 1, in the order of their first use.
     std::uint64_t location_number(std::uint32_t label) {
-        const auto [place, added] = location_numbers_.try_emplace(label, labels_.size() + 1);
+        const auto [entry, added] = location_numbers_.try_emplace(label, labels_.size() + 1);
         if (added) labels_.push_back(label);
-        return place->second;
+        return entry->second;
     }
 
     void put_location(std::uint32_t label) {
-        protobuf_sink message;
-        message.number(location_message::id, location_numbers_[label]);
-        if (label == label_tree::unknown) {
-            message.message(location_message::line, line(0, {}));
-        } else {
-            put_frame(message, label - 1);
-        }
-        put(profile_message::location, message);
+        const std::vector<profile_line> lines = lines_of(label);
+        put([&](pbf_builder<profile_field>& to) {
+            pbf_builder<location_field> message{to, profile_field::location};
+            add_number(message, location_field::id, location_numbers_[label]);
+            if (label != label_tree::unknown) put_address(message, tables_.frames[label - 1]);
+            for (const profile_line& each : lines) {
+                pbf_builder<line_field> line{message, location_field::line};
+                add_number(line, line_field::function, each.function);
+                add_number(line, line_field::line, each.line);
+            }
+        });
     }
 
-    void put_frame(protobuf_sink& message, std::uint32_t number) {
-        const frame_info& frame = tables_.frames[number];
+    void put_address(pbf_builder<location_field>& to, const frame_info& frame) {
         const bool has_module = frame.module != frame_info::no_module;
         const std::uint64_t bias = has_module ? tables_.modules[frame.module].load_bias : 0;
-        message.number(location_message::mapping, has_module ? mapping_number(frame) : 0);
-        message.number(location_message::address, bias + frame.module_offset);
-        const auto& functions = paths_.functions_at(number);
+        add_number(to, location_field::mapping, has_module ? mapping_number(frame) : 0);
+        add_number(to, location_field::address, bias + frame.module_offset);
+    }
+
+    /// The functions inlined at a frame, innermost first. Writes those that are used for the first time.
+    std::vector<profile_line> lines_of(std::uint32_t label) {
+        if (label == label_tree::unknown) return {{function_number(0, {}), 0}};
+        std::vector<profile_line> lines;
+        const frame_info& frame = tables_.frames[label - 1];
+        const auto& functions = paths_.functions_at(label - 1);
         for (std::size_t i = 0; i < functions.size(); ++i) {
-            const bool known = i < frame.locations.size();
-            message.message(location_message::line, line(functions[i], known ? frame.locations[i] : source_location{}));
+            const source_location location = i < frame.locations.size() ? frame.locations[i] : source_location{};
+            lines.push_back({function_number(functions[i], location.file), location.line});
         }
+        return lines;
     }
 
-    protobuf_sink line(std::uint32_t function, const source_location& location) {
-        protobuf_sink message;
-        message.number(line_message::function, function_number(function, location.file));
-        message.number(line_message::line, location.line);
-        return message;
-    }
-
-    /// A function of this name in this file; it is written when it is first used.
+    /// The number of this function in this file; writes the function at its first use.
     std::uint64_t function_number(std::uint32_t function, const std::string& file) {
         const std::uint64_t file_number = string_number(file);
-        const auto [place, added] =
+        const auto [entry, added] =
             function_numbers_.try_emplace({function, file_number}, function_numbers_.size() + 1);
-        if (added) {
-            const std::uint64_t name = string_number(paths_.functions()[function].name);
-            protobuf_sink message;
-            message.number(function_message::id, place->second);
-            message.number(function_message::name, name);
-            message.number(function_message::system_name, name);
-            message.number(function_message::file, file_number);
-            put(profile_message::function, message);
-        }
-        return place->second;
+        if (!added) return entry->second;
+        const std::uint64_t name = string_number(paths_.functions()[function].name);
+        put([&, id = entry->second](pbf_builder<profile_field>& to) {
+            pbf_builder<function_field> message{to, profile_field::function};
+            add_number(message, function_field::id, id);
+            add_number(message, function_field::name, name);
+            add_number(message, function_field::system_name, name);
+            add_number(message, function_field::file, file_number);
+        });
+        return entry->second;
     }
 
-    /// Mappings are numbered from 1, as they are used.
+    /// Numbers mappings from 1, in the order of their first use.
     std::uint64_t mapping_number(const frame_info& frame) {
-        const auto [place, added] = mappings_.try_emplace(frame.module, used_mapping{mappings_.size() + 1, 0});
-        place->second.last_offset = std::max(place->second.last_offset, frame.module_offset);
-        return place->second.number;
+        const auto [entry, added] = mappings_.try_emplace(frame.module, used_mapping{mappings_.size() + 1, 0});
+        entry->second.last_offset = std::max(entry->second.last_offset, frame.module_offset);
+        return entry->second.number;
     }
 
-    /// The program itself first: readers take the first for it.
+    /// The program comes first: readers take the first mapping for it.
     void put_mappings() {
         const auto program = run_.module ? mappings_.find(*run_.module) : mappings_.end();
         if (program != mappings_.end()) put_mapping(program->first, program->second);
@@ -227,17 +235,18 @@ private:
 
     void put_mapping(std::uint32_t number, const used_mapping& used) {
         const module_info& module = tables_.modules[number];
-        protobuf_sink message;
-        message.number(mapping_message::id, used.number);
-        message.number(mapping_message::begin, module.load_bias);
-        message.number(mapping_message::end, module.load_bias + used.last_offset + 1);
-        message.number(mapping_message::file, string_number(module.path));
-        message.number(mapping_message::build_id, string_number(module.build_id));
-        // Nothing is left for pprof to look up.
-        message.number(mapping_message::has_functions, 1);
-        message.number(mapping_message::has_files, 1);
-        message.number(mapping_message::has_lines, 1);
-        put(profile_message::mapping, message);
+        put([&](pbf_builder<profile_field>& to) {
+            pbf_builder<mapping_field> message{to, profile_field::mapping};
+            add_number(message, mapping_field::id, used.number);
+            add_number(message, mapping_field::begin, module.load_bias);
+            add_number(message, mapping_field::end, module.load_bias + used.last_offset + 1);
+            add_number(message, mapping_field::file, string_number(module.path));
+            add_number(message, mapping_field::build_id, string_number(module.build_id));
+            // All names are in the profile: pprof need not look up any.
+            add_number(message, mapping_field::has_functions, 1);
+            add_number(message, mapping_field::has_files, 1);
+            add_number(message, mapping_field::has_lines, 1);
+        });
     }
 
     const trace_header& header_;
@@ -245,6 +254,7 @@ private:
     const call_paths& paths_;
     const run_identity& run_;
     byte_output& output_;
+    std::string buffer_;  // of one field
     std::unordered_map<std::string, std::uint64_t> string_numbers_;
     std::vector<const std::string*> strings_;
     std::unordered_map<std::uint32_t, std::uint64_t> location_numbers_;  // by label

@@ -14,7 +14,8 @@ namespace acre::tool {
 
 namespace {
 
-/// The file that was started; a name like python3 may be a link to another one.
+/// The module of the executable. The command's name may be a link (python3), so the first module that is no library is
+/// the fallback.
 std::optional<std::uint32_t> program_of(const trace_header& header, const trace_tables& tables) {
     const auto& modules = tables.modules;
     const std::string name = header.command.empty() ? "" : file_name(header.command.front());
@@ -40,7 +41,7 @@ std::optional<std::int64_t> microseconds_of(const std::string& date) {
 run_identity identify(const trace_reader& reader, const std::string& host) {
     const trace_header& header = reader.header();
     run_identity run;
-    // The header has the date, the machine, the command and times to the microsecond.
+    // The header distinguishes runs: it has date, machine, command and times to the microsecond.
     run.id = fmt::format("{:016x}", format::checksum(encode_header(header).bytes()));
     run.host = host;
     run.command = fmt::format("{}", fmt::join(header.command, " "));

@@ -1,4 +1,4 @@
-// Which run a trace is of, so that those of many machines can lie side by side.
+// Identifies the run of a trace, so that exports from many machines can be combined.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace acre::tool {
 
 struct run_identity {
-    std::string id;    // 16 hexadecimal digits: the same for the same trace, another for another
-    std::string host;  // as the user calls it; empty when not known
+    std::string id;    // 16 hexadecimal digits, a checksum of the trace's header
+    std::string host;  // as the user named it; empty when not known
     std::string program;
-    std::string command;                      // with its arguments, separated by spaces
-    std::string build_id;                     // of the program's file; empty when not known
-    std::optional<std::uint32_t> module;      // the program's file
+    std::string command;                      // program and arguments, separated by spaces
+    std::string build_id;                     // of the program's executable; empty when not known
+    std::optional<std::uint32_t> module;      // the program's executable
     std::optional<std::int64_t> recorded_at;  // microseconds since 1970, UTC
 };
 

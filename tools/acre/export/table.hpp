@@ -1,4 +1,4 @@
-// A table on its way into a file: typed columns, and values given row after row.
+// The interface for writing a table: typed columns, and values in row order.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ enum class value_kind : std::uint8_t {
     truth,
     moment,  // microseconds since 1970, UTC
     text,
-    word,  // one of a list of texts that is known beforehand
+    word,  // one of a list of texts known in advance
 };
 
 struct column {
     std::string name;
     value_kind kind = value_kind::number64;
-    bool optional = false;                            // a row may have nothing there
-    bool rises = false;                               // a number that mostly grows, or grows again, from row to row
+    bool optional = false;                            // a row may lack the value
+    bool rises = false;                               // a number that mostly grows from row to row
     const std::vector<std::string>* words = nullptr;  // of kind word
 };
 
-/// What a reader should know of the whole table, by name.
+/// Facts about the whole table, by name.
 using table_notes = std::vector<std::pair<std::string, std::string>>;
 
-/// The values of a row are given in the order of the columns, each by the function of its kind or by nothing(); the row
-/// ends with its last value. Texts need not be valid UTF-8: writers see to it.
+/// A row takes one call a column, in order: the function of the column's kind, or nothing(). It ends with its last
+/// value. Texts need not be valid UTF-8: writers make them valid.
 class table_writer {
 public:
     table_writer() = default;
@@ -47,7 +47,7 @@ public:
     virtual void word(std::uint32_t index) = 0;
     virtual void nothing() = 0;
 
-    /// Writes what is left; the output is the caller's to finish.
+    /// Writes buffered rows; the caller finishes the output.
     virtual void finish() = 0;
 
     // Values of optional columns.

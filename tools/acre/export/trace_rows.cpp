@@ -3,8 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "sampling.hpp"
-
 namespace acre::tool {
 
 namespace {
@@ -44,9 +42,9 @@ trace_rows::trace_rows(const trace_reader& reader, const call_paths& paths, run_
     for (const function_info& each : paths.functions()) functions_.push_back(each.name);
     std::unordered_map<std::string, std::uint32_t> numbers;
     for (const site_info& each : paths.sites()) {
-        const auto [place, added] = numbers.try_emplace(each.file, static_cast<std::uint32_t>(files_.size()));
+        const auto [entry, added] = numbers.try_emplace(each.file, static_cast<std::uint32_t>(files_.size()));
         if (added) files_.push_back(each.file);
-        file_of_site_.push_back(place->second);
+        file_of_site_.push_back(entry->second);
     }
 }
 
@@ -102,10 +100,10 @@ std::vector<column> trace_rows::site_columns() const {
             {"share_of_bytes", real},
             {"smallest", number64},
             {"largest", number64},
-            {"most_bytes", number64},
-            {"most_objects", number64},
             {"peak_bytes", number64},
             {"peak_objects", number64},
+            {"at_peak_bytes", number64},
+            {"at_peak_objects", number64},
             {"freed", number64},
             {"freed_by_other_thread", number64},
             {"mean_lifetime_ns", real, optional},
@@ -144,7 +142,7 @@ table_notes trace_rows::notes(trace_table table) const {
 
 void trace_rows::put_event(table_writer& to, std::uint64_t number, const event& e, std::uint32_t site,
                            std::optional<std::uint64_t> lifetime) const {
-    const site_info& place = paths_.sites()[site];
+    const site_info& where = paths_.sites()[site];
     to.word(0);
     to.number(number);
     to.number(e.time);
@@ -156,9 +154,9 @@ void trace_rows::put_event(table_writer& to, std::uint64_t number, const event& 
     to.number_if(e.alignment_log2 != 0, std::uint64_t{1} << e.alignment_log2);
     to.number_if(e.stack != no_stack, e.stack);
     to.number(site);
-    to.word_if(site != 0, place.function);
-    to.word_if(!place.file.empty(), file_of_site_[site]);
-    to.number_if(place.line != 0, place.line);
+    to.word_if(site != 0, where.function);
+    to.word_if(!where.file.empty(), file_of_site_[site]);
+    to.number_if(where.line != 0, where.line);
     to.number_if(lifetime.has_value(), lifetime.value_or(0));
 }
 
@@ -179,13 +177,13 @@ void trace_rows::put_run(table_writer& to) const {
 void trace_rows::put_sites(table_writer& to, const usage_table& by_site) const {
     for (std::uint32_t site = 0; site < by_site.by_key().size(); ++site) {
         if (by_site.of(site).allocated.count == 0) continue;
-        const site_info& place = paths_.sites()[site];
+        const site_info& where = paths_.sites()[site];
         put_run(to);
         to.number(site);
-        to.text_if_any(site == 0 ? std::string_view{} : functions_[place.function]);
-        to.text_if_any(place.file);
-        to.number_if(place.line != 0, place.line);
-        to.text_if_any(paths_.path_text(place.stack, 8));
+        to.text_if_any(site == 0 ? std::string_view{} : functions_[where.function]);
+        to.text_if_any(where.file);
+        to.number_if(where.line != 0, where.line);
+        to.text_if_any(paths_.path_text(where.stack, 8));
         put_usage(to, by_site.of(site), by_site.all());
     }
 }
@@ -198,8 +196,8 @@ void trace_rows::put_usage(table_writer& to, const usage& used, const tally& all
     to.real(share(used.allocated.bytes, all.bytes));
     to.number(used.smallest);
     to.number(used.largest);
-    to.number(scaled(used.most.bytes));
-    to.number(scaled(used.most.count));
+    to.number(scaled(used.peak.bytes));
+    to.number(scaled(used.peak.count));
     to.number(scaled(used.at_peak.bytes));
     to.number(scaled(used.at_peak.count));
     to.number(scaled(used.freed()));
@@ -217,7 +215,7 @@ void trace_rows::put_stacks(table_writer& to) const {
     }
 }
 
-/// `inlined` counts the functions at a frame from the innermost inlined call outwards.
+/// `inlined`: position among the functions at the frame, 0 is the innermost inlined call.
 void trace_rows::put_frame(table_writer& to, std::uint32_t stack, std::size_t inlined) const {
     static const source_location unknown;
     const trace_tables& tables = reader_.tables();

@@ -1,4 +1,4 @@
-// A trace as tables: its events, its sites, its stacks. docs/export.md has the columns.
+// A trace as tables: events, sites and stacks. docs/export.md lists the columns.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ enum class trace_table : std::uint8_t { events, sites, stacks };
 
 std::string_view name_of(trace_table table);
 
-/// What the rows of all tables take from the trace; its lists of words are those of the columns.
+/// Makes the rows of all tables. The columns point into its lists of words, so it must outlive the writers.
 class trace_rows {
 public:
-    /// Both must live longer.
+    /// Reader and paths must outlive it.
     trace_rows(const trace_reader& reader, const call_paths& paths, run_identity run);
 
     std::vector<column> columns(trace_table table) const;
 
-    /// Of a whole file.
+    /// Facts about the whole table.
     table_notes notes(trace_table table) const;
 
-    /// `site` is that of the object; `lifetime` in nanoseconds is that of an object that is freed.
+    /// `site`: where the object was allocated. `lifetime`: of a freed object, in nanoseconds.
     void put_event(table_writer& to, std::uint64_t number, const event& e, std::uint32_t site,
                    std::optional<std::uint64_t> lifetime) const;
     void put_sites(table_writer& to, const usage_table& by_site) const;
@@ -47,7 +47,7 @@ private:
     const trace_reader& reader_;
     const call_paths& paths_;
     run_identity run_;
-    std::vector<std::string> run_ids_;  // one
+    std::vector<std::string> run_ids_;  // a single one
     std::vector<std::string> operations_;
     std::vector<std::string> functions_;  // by number
     std::vector<std::string> files_;

@@ -26,7 +26,7 @@ void usage_table::allocate(const event& e, std::uint32_t key) {
     used.live.add(e.size);
     used.smallest = std::min(used.smallest, e.size);
     used.largest = std::max(used.largest, e.size);
-    if (used.live.bytes > used.most.bytes || used.most.count == 0) used.most = used.live;
+    if (used.live.bytes > used.peak.bytes || used.peak.count == 0) used.peak = used.live;
     all_.add(e.size);
     live_.add(e.size);
     touch(key);
@@ -59,7 +59,7 @@ void usage_table::touch(std::uint32_t key) {
     touched_.push_back(key);
 }
 
-/// Only what changed since the last peak is copied: no more, over the run, than there are events.
+/// Copies only the keys that changed since the last peak: over the run, at most as many as there are events.
 void usage_table::take_peak(std::uint64_t time) {
     peak_time_ = time;
     peak_bytes_ = live_.bytes;

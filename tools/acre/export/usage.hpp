@@ -1,4 +1,4 @@
-// What each of many keys (sites, stacks) allocated in a run, read event by event.
+// What each key (a site or a stack) allocated in a run; fed event by event.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@ namespace acre::tool {
 
 struct usage {
     tally allocated;
-    tally live;     // at the end: never freed
-    tally most;     // when most bytes of the key were alive
-    tally at_peak;  // when most bytes of the program were alive
+    tally live;     // now; at the end: never freed
+    tally peak;     // live at the key's own peak
+    tally at_peak;  // live at the program's peak
     std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t largest = 0;
-    std::uint64_t freed_elsewhere = 0;  // by another thread than the allocating one
-    std::uint64_t freed_ticks = 0;      // lifetimes of the freed objects together, in ticks of the trace
-    std::uint64_t live_ticks = 0;       // of the others, from their allocation to the end
+    std::uint64_t freed_elsewhere = 0;  // by a thread other than the allocating one
+    std::uint64_t freed_ticks = 0;      // sum of the lifetimes of freed objects, in ticks of the trace
+    std::uint64_t live_ticks = 0;       // sum for the other objects, from their allocation to the end of the run
 
     std::uint64_t freed() const noexcept { return allocated.count - live.count; }
-    std::uint64_t lifetime_microseconds() const noexcept;  // of all objects together
-    double mean_lifetime_nanoseconds() const noexcept;     // of those that were freed
+    std::uint64_t lifetime_microseconds() const noexcept;  // summed over all objects
+    double mean_lifetime_nanoseconds() const noexcept;     // of the freed objects
 };
 
-/// Memory: the live objects and the keys.
+/// Memory: proportional to the live objects and the keys.
 class usage_table {
 public:
-    /// What is known of an object while it lives.
+    /// What the table stores for a live object.
     struct life {
         std::uint64_t size = 0;
         std::uint64_t time = 0;  // of its allocation
@@ -40,18 +40,18 @@ public:
 
     void allocate(const event& e, std::uint32_t key);
 
-    /// What was known of the object.
+    /// Returns what the table stored for the object.
     life release(const event& e);
 
-    /// To be called once, after all events.
+    /// Must be called once, after all events.
     void finish(std::uint64_t duration);
 
-    /// By key, as far as the highest that was used.
+    /// Indexed by key, up to the highest key used.
     const std::vector<usage>& by_key() const noexcept { return by_key_; }
     const usage& of(std::uint32_t key) const noexcept { return by_key_[key]; }
     const tally& all() const noexcept { return all_; }
 
-    std::uint64_t peak_time() const noexcept { return peak_time_; }  // when most bytes were alive
+    std::uint64_t peak_time() const noexcept { return peak_time_; }  // of the program
     std::uint64_t end_time() const noexcept { return end_time_; }
 
 private:
@@ -65,13 +65,28 @@ private:
     std::uint64_t peak_bytes_ = 0;
     std::uint64_t peak_time_ = 0;
     std::uint64_t end_time_ = 0;
-    std::vector<std::uint32_t> touched_;  // keys whose live objects are others than at the peak
+    std::vector<std::uint32_t> touched_;  // keys whose live objects changed since the last peak
     std::vector<bool> is_touched_;        // by key
 };
 
-/// Nanoseconds from the allocation to the free; clocks of several threads may seem to run backwards.
+/// Nanoseconds from allocation to free; 0 where the clocks of two threads disagree on the order.
 inline std::uint64_t lifetime(std::uint64_t born, std::uint64_t died) noexcept {
     return died > born ? died - born : 0;
 }
+
+/// Scales figures of a sampled trace to the whole run: where one allocation in n was recorded, each counts n times.
+class scale {
+public:
+    explicit scale(const trace_header& header) : factor_{header.is_sampled() ? header.sampling_period : 1} {}
+
+    /// Saturates at the largest number.
+    std::uint64_t operator()(std::uint64_t recorded) const noexcept {
+        std::uint64_t all = 0;
+        return __builtin_mul_overflow(recorded, factor_, &all) ? ~std::uint64_t{0} : all;
+    }
+
+private:
+    std::uint64_t factor_;
+};
 
 }  // namespace acre::tool

@@ -94,13 +94,13 @@ public:
     explicit name_table(const call_paths& paths) : paths_{paths} {}
 
     std::size_t place_of(std::uint32_t function) {
-        const auto [place, added] = places_.try_emplace(function, functions_.size());
+        const auto [entry, added] = places_.try_emplace(function, functions_.size());
         if (added) {
             const function_info& info = paths_.functions()[function];
             const std::string full = info.name == info.short_name ? "" : shortened_name(info.name, longest_name);
             functions_.push_back({info.short_name.substr(0, longest_name), full, info.passes_memory_on ? 1 : 0});
         }
-        return place->second;
+        return entry->second;
     }
 
     json functions() && { return std::move(functions_); }

@@ -1,4 +1,4 @@
-#include "label_tree.hpp"
+#include "stack_profile.hpp"
 
 #include "trace/error.hpp"
 
@@ -6,9 +6,8 @@ namespace acre::tool {
 
 namespace {
 
-// Far above what a recording has. Calls beyond the first are taken for their caller; beyond the second a trace is
-// refused.
-constexpr std::uint32_t deepest = 4096;
+// Both are far above what a recording has. A deeper call counts as its caller; a trace with more nodes is refused.
+constexpr std::uint32_t max_depth = 4096;
 constexpr std::size_t max_nodes = std::size_t{1} << 23;
 
 }  // namespace
@@ -37,14 +36,15 @@ std::uint32_t label_tree::node(std::uint32_t stack) {
 
 std::uint32_t label_tree::child(std::uint32_t parent, std::uint32_t label) {
     const std::uint32_t depth = nodes_[parent].depth;
-    if (depth == deepest) return parent;
-    const auto [place, added] =
+    if (depth == max_depth) return parent;
+    const auto [entry, added] =
         children_.try_emplace(std::uint64_t{parent} << 32 | label, static_cast<std::uint32_t>(nodes_.size()));
     if (added) {
-        if (nodes_.size() == max_nodes) throw tool_error{"the stacks of the trace are absurdly large"};
+        if (nodes_.size() == max_nodes)
+            throw tool_error{"the trace has more than 8 million different stacks, which no recording has"};
         nodes_.push_back({parent, label, depth + 1});
     }
-    return place->second;
+    return entry->second;
 }
 
 }  // namespace acre::tool

@@ -1,0 +1,37 @@
+// How the options are shown: `--help`, and the man pages that are made from the same declarations.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace acre::tool {
+
+/// The subcommands for people; the others are for shells.
+std::vector<const CLI::App*> shown_subcommands(const CLI::App& app);
+
+/// The options of `acre` itself, which may also follow a subcommand.
+std::vector<const CLI::Option*> common_options(const CLI::App& app);
+
+/// The arguments without a name, mostly files.
+std::vector<const CLI::Option*> arguments_of(const CLI::App& command);
+
+/// Whether a value follows the option.
+bool takes_value(const CLI::Option& option);
+
+class help_format : public CLI::Formatter {
+public:
+    /// The rules must outlive it.
+    explicit help_format(const option_rules& rules) : rules_{rules} { column_width(32); }
+
+    std::string make_option_opts(const CLI::Option* option) const override;
+    std::string make_option_desc(const CLI::Option* option) const override;
+    std::string make_usage(const CLI::App* command, std::string name) const override;
+
+private:
+    const option_rules& rules_;
+};
+
+}  // namespace acre::tool
