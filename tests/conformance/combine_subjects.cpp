@@ -8,8 +8,8 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/core/locks.hpp>
-#include <acre/memory/heap.hpp>
 #include <acre/memory/buffer.hpp>
+#include <acre/memory/heap.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>

@@ -143,7 +143,8 @@ TEST_F(command, export_writes_to_standard_output) {
 TEST_F(command, export_refuses_what_makes_no_sense) {
     write_trace();
     expect_failure("export a.acre", 2, "--output is required");
-    expect_failure("export a.acre -o x.txt", 2, "the ending of 'x.txt' does not tell the format: name it with --format");
+    expect_failure("export a.acre -o x.txt", 2,
+                   "the ending of 'x.txt' does not tell the format: name it with --format");
     expect_failure("export a.acre -o x.csv --format nonsense", 2, "nonsense");
     expect_failure("export a.acre -o x.csv --table nonsense", 2, "nonsense");
     expect_failure("export a.acre -o x.collapsed --table sites", 2, "--table needs --format parquet or csv");
