@@ -4,13 +4,13 @@
 //
 // Used by acre::typed_arena, as its options say, and by acre::chunk_pool, which has reused_slots for each class; not
 // directly. The initial state is all zero, so a static object lies in .bss. Members of a policy:
-//   take(count, alignment, offset)              sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple
-//   of
-//                                               `alignment`; false, and nothing changed, when there is no such run
-//   give_back(resource_name, p, offset, count)  takes slots back; errors are reported under `resource_name`
-//   undo(resource_name, p, offset, count)       takes the latest take() back; without reuse a no-op if it is not the
-//   last reset(), used(), untouched_from()           untouched_from(): slots from this offset on were never handed out
-//   prefault()                                  touches the pages of the policy's own state
+//   take(count, alignment, offset)     sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of
+//                                      `alignment`; false, and nothing changed, when there is no such run
+//   give_back(name, p, offset, count)  takes slots back; errors are reported under `name`
+//   undo(name, p, offset, count)       takes the latest take() back; without reuse a no-op if it is not the latest
+//   untouched_from()                   slots from this offset on were never handed out
+//   prefault()                         touches the pages of the policy's own state
+//   reset(), used()                    takes all slots back; bytes of the slots handed out
 #pragma once
 
 #include <acre/core/detail/hierarchical_bitset.hpp>
