@@ -1,7 +1,7 @@
-// A string whose characters lie in an arena and which grows where it is while they are the arena's last allocation.
+// A string in an arena, which grows in place while it is the arena's last allocation.
 //
 // Use it to build text in an arena. Use arena::copy and arena::format for text that is known at once, std::string_view
-// to hand it on: its characters live as long as the arena does, if the string was told to leave them there.
+// to pass it on: after detach() the characters stay as long as the arena does.
 //
 // Cost and thread rules are those of acre::arena_vector<char>. The characters are always followed by a zero byte.
 //
@@ -32,7 +32,7 @@ public:
     /// A copy of `text`. Throws what the resource throws.
     basic_arena_string(std::string_view text, R& owner) : characters_(owner) { append(text); }
 
-    /// Adds `text`, which may be part of this string. Throws what the resource throws; then nothing has changed.
+    /// Appends `text`, which may be part of this string. Throws what the resource throws; then nothing has changed.
     basic_arena_string& append(std::string_view text) {
         const std::size_t before = size();
         const bool own = is_own(text);
@@ -68,7 +68,7 @@ public:
         return true;
     }
 
-    /// The same storage is used if it is large enough. The text may be part of this string.
+    /// Uses the same storage if it is large enough. The text may be part of this string.
     basic_arena_string& operator=(std::string_view text) {
         if (is_own(text)) {
             const std::size_t count = text.size();
@@ -80,7 +80,7 @@ public:
         return append(text);
     }
 
-    /// Removes what is behind the first `count` characters.
+    /// Keeps the first `count` characters.
     void truncate(std::size_t count) noexcept {
         if (count < size()) resize_within_capacity(count);
     }
@@ -91,7 +91,7 @@ public:
 
     std::size_t size() const noexcept { return characters_.empty() ? 0 : characters_.size() - 1; }
     bool empty() const noexcept { return size() == 0; }
-    /// Characters that there is storage for, the zero byte not counted.
+    /// Characters that fit in the storage, without the zero byte.
     std::size_t capacity() const noexcept { return characters_.capacity() == 0 ? 0 : characters_.capacity() - 1; }
     const char* data() const noexcept { return c_str(); }
     const char* c_str() const noexcept { return characters_.empty() ? "" : characters_.data(); }
@@ -103,12 +103,12 @@ public:
     std::string_view view() const noexcept { return {data(), size()}; }
     operator std::string_view() const noexcept { return view(); }
 
-    /// The text, whose characters stay in the arena until it takes everything back; this string is empty then.
+    /// The text; its characters stay in the arena until it takes everything back. Leaves the string empty.
     std::string_view detach() noexcept {
         shrink_to_fit();
-        const std::string_view left = view();
+        const std::string_view text = view();
         characters_.detach();
-        return left;
+        return text;
     }
 
     friend bool operator==(const basic_arena_string& a, const basic_arena_string& b) noexcept {
@@ -127,7 +127,7 @@ private:
 
     void make_room(std::size_t more) { characters_.reserve(with_zero(size(), more)); }
 
-    // Characters and a zero byte; more than there can be where the sum would wrap.
+    // Bytes of the characters and a zero byte; SIZE_MAX, which is refused, when that overflows.
     static std::size_t with_zero(std::size_t count, std::size_t more) noexcept {
         return more > max_request - count - 1 ? SIZE_MAX : count + more + 1;
     }
@@ -137,10 +137,10 @@ private:
         characters_.emplace_back('\0');
     }
 
-    arena_vector<char, R> characters_;  // with the zero byte, unless it is empty
+    arena_vector<char, R> characters_;  // with the zero byte, or empty
 };
 
-/// The usual one.
+/// A string in an arena.
 using arena_string = basic_arena_string<arena>;
 
 }  // namespace acre

@@ -1,15 +1,14 @@
-// A vector whose elements lie in an arena and which grows where it is while they are the arena's last allocation:
-// std::vector cannot, and leaves each smaller buffer behind.
+// A vector in an arena, which grows in place while it is the arena's last allocation. std::vector cannot, and leaves
+// each smaller buffer behind.
 //
 // Use it for lists that are built in an arena. Use std::vector over acre::allocator where an interface asks for that,
-// arena::allocate<T>(n) where the number is known, acre::cursor for many objects that need not be neighbours.
+// arena::allocate<T>(n) where the number is known, acre::cursor for many objects that need not be adjacent.
 //
-// Cost: push_back is constant time on average and moves nothing within a block while nobody else allocates from the
-// arena: the room doubles up to 512 elements, grows by a quarter up to 896 and by an eighth from there. At the end of a
-// block the elements move to the next one. When others do allocate, the room doubles and the elements move, as
-// std::vector's do. Elements are destroyed with the vector, and their storage goes back to the arena if it is still the
-// last allocation. Not thread-safe. The arena must live longer; a reset of it makes the vector's elements void: destroy
-// the vector first.
+// Cost: push_back is amortised constant time. While nothing else is allocated from the arena, elements do not move
+// within a block: the capacity doubles up to 512 elements, grows by a quarter up to 896, then by an eighth. At the end
+// of a block the elements move to the next one. If something else was allocated, the capacity doubles and the elements
+// move, as those of std::vector. The destructor destroys the elements and gives the storage back if it is still the
+// last allocation. Not thread-safe. The arena must live longer; destroy the vector before a reset of the arena.
 //
 //     acre::arena_vector<Token> tokens{level};
 //     while (next(token)) tokens.push_back(token);
@@ -66,13 +65,13 @@ public:
         append(std::forward<Range>(values));
     }
 
-    /// In the same resource as `other`.
+    /// Copies the elements, in the resource of `other`.
     arena_vector(const arena_vector& other) : arena_vector(*other.owner_) { append(other); }
 
-    /// Takes over the elements, which stay where they are.
+    /// Takes over the elements, which do not move.
     arena_vector(arena_vector&& other) noexcept : owner_(other.owner_) { swap(other); }
 
-    /// Copies of the other's elements, in the resource that this is in.
+    /// Copies the elements into the resource of this vector.
     arena_vector& operator=(const arena_vector& other) {
         if (this == &other) return *this;
         clear();
@@ -80,7 +79,7 @@ public:
         return *this;
     }
 
-    /// Takes over the elements and with them the resource that they lie in.
+    /// Takes over the elements and the resource that they lie in.
     arena_vector& operator=(arena_vector&& other) noexcept {
         arena_vector taken{std::move(other)};
         swap(taken);
@@ -100,8 +99,8 @@ public:
         std::swap(extended_, other.extended_);
     }
 
-    /// A new last element. Throws what the resource and the constructor throw; then nothing has changed. Constant time
-    /// on average. The arguments may refer to elements of this.
+    /// Appends an element. Throws what the resource and the constructor throw; then nothing has changed. Amortised
+    /// constant time. The arguments may refer to elements of this vector.
     template <class... Arguments>
     [[gnu::always_inline]] T& emplace_back(Arguments&&... arguments) {
         if (end_ == limit_) [[unlikely]]
@@ -135,8 +134,8 @@ public:
         return end_ - 1;
     }
 
-    /// The elements of a range, behind those there are. What of them was appended before one threw stays. The range may
-    /// be a contiguous part of this.
+    /// Appends the elements of a range, which may be a contiguous part of this vector. If one throws, those before it
+    /// stay appended.
     template <std::ranges::input_range Range>
     void append(Range&& values) {
         if constexpr (is_span_of_elements<Range>) {
@@ -148,7 +147,7 @@ public:
         for (auto&& each : values) emplace_back(std::forward<decltype(each)>(each));
     }
 
-    /// The elements of a range, which is no part of this, instead of those there are. Keeps the storage.
+    /// Replaces the elements by those of a range, which is no part of this vector. Keeps the storage.
     template <std::ranges::input_range Range>
         requires std::constructible_from<T, std::ranges::range_reference_t<Range>>
     void assign(Range&& values) {
@@ -159,53 +158,53 @@ public:
         clear();
         append(values);
     }
-    /// As assign of the range from `first` to before `last`.
+    /// As assign of the range [first, last).
     template <std::input_iterator First, std::sentinel_for<First> Last>
     void assign(First first, Last last) {
         assign(std::ranges::subrange(std::move(first), std::move(last)));
     }
-    /// `count` copies of `value`, which may be an element of this, instead of those there are.
+    /// Replaces the elements by `count` copies of `value`, which may be an element of this vector.
     void assign(std::size_t count, const T& value) {
         const T copy = value;
         clear();
         resize(count, copy);
     }
 
-    /// Removes the last element; there must be one.
+    /// Removes the last element. Requires that there is one.
     void pop_back() noexcept {
         assert(!empty());
         std::destroy_at(--end_);
     }
 
-    /// A copy of `value` in front of `place`. Linear in the elements behind it.
-    iterator insert(const_iterator place, T value) {
-        const auto index = place - begin_;
+    /// Inserts `value` before `position`. Linear in the elements behind it.
+    iterator insert(const_iterator position, T value) {
+        const auto index = position - begin_;
         emplace_back(std::move(value));
         std::rotate(begin_ + index, end_ - 1, end_);
         return begin_ + index;
     }
 
-    /// Removes the elements from `first` to before `last`. Linear in the elements behind.
+    /// Removes the elements [first, last). Linear in the elements behind.
     iterator erase(const_iterator first, const_iterator last) {
         iterator erased = begin_ + (first - begin_);
-        // Moving the rest onto itself would empty what it holds.
+        // Self-move would empty elements such as strings.
         if (first == last) return erased;
         destroy_from(std::move(begin_ + (last - begin_), end_, erased));
         return erased;
     }
-    iterator erase(const_iterator place) { return erase(place, place + 1); }
+    iterator erase(const_iterator position) { return erase(position, position + 1); }
 
     /// Destroys all elements; keeps the storage.
     [[gnu::always_inline]] void clear() noexcept { destroy_from(begin_); }
 
-    /// `count` elements: those beyond are destroyed, those missing are value-initialised, or copies of `value`.
+    /// Destroys elements beyond `count`; adds missing ones, value-initialised or copies of `value`.
     void resize(std::size_t count) {
         destroy_from(begin_ + std::min(count, size()));
         reserve(count);
         while (size() < count) construct_last();
     }
     void resize(std::size_t count, const T& value) {
-        const T copy = value;  // an element of this may be meant, and growing moves it
+        const T copy = value;  // `value` may be an element, and growing moves it
         destroy_from(begin_ + std::min(count, size()));
         reserve(count);
         while (size() < count) construct_last(copy);
@@ -221,23 +220,23 @@ public:
         return count <= capacity();
     }
 
-    /// Gives the room behind the last element back, if it is the last allocation of its resource.
+    /// Gives unused capacity back, if this is the last allocation of the resource.
     void shrink_to_fit() noexcept {
         if (empty()) return give_back();
         if (end_ < limit_ && owner_->try_resize(begin_, capacity() * sizeof(T), size() * sizeof(T))) limit_ = end_;
     }
 
-    /// The elements, which stay in the resource until it takes everything back; this vector is empty then. For types
-    /// that nobody needs to destroy.
+    /// The elements, which stay in the resource until it takes everything back. Leaves the vector empty. For trivially
+    /// destructible types.
     std::span<T> detach() noexcept {
         static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these");
-        const std::span<T> left{begin_, end_};
+        const std::span<T> elements{begin_, end_};
         begin_ = end_ = limit_ = nullptr;
-        return left;
+        return elements;
     }
 
     std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - begin_); }
-    /// Elements that there is storage for.
+    /// Elements that fit in the storage.
     std::size_t capacity() const noexcept { return static_cast<std::size_t>(limit_ - begin_); }
     bool empty() const noexcept { return begin_ == end_; }
     T* data() noexcept { return begin_; }
@@ -273,12 +272,12 @@ private:
     static constexpr bool passed_in_registers =
         std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 2 * sizeof(void*);
     static constexpr std::size_t first_capacity = std::max<std::size_t>(1, 64 / sizeof(T));
-    static constexpr std::size_t few_elements = 512;   // up to so many the room doubles where it is, too
-    static constexpr std::size_t some_elements = 896;  // and up to so many it grows by a quarter, later by an eighth
+    static constexpr std::size_t max_doubled = 512;    // in place, a larger capacity does not double
+    static constexpr std::size_t max_quartered = 896;  // and grows by a quarter up to this, then by an eighth
     static constexpr std::size_t max_elements = max_request / 2 / sizeof(T);
 
-    // Where elements are, and how far there is room. What grows a vector takes and returns one by value, in registers,
-    // so that the address of a vector goes nowhere and a loop of push_back keeps its position in a register.
+    // The storage. Growing functions take and return it by value, in registers: the vector's address never escapes, and
+    // a loop of push_back keeps its end pointer in a register.
     struct room {
         T* begin;
         T* limit;
@@ -297,7 +296,7 @@ private:
         for (std::size_t i = 0; i < count; ++i) emplace_back(std::as_const(begin_[first + i]));
     }
 
-    // By value: then neither has the value to lie in memory.
+    // By value, so that the value need not lie in memory either.
     [[gnu::always_inline]] void push_back_copy(const T value) {
         if (end_ == limit_) [[unlikely]]
             adopt(grown<true>(*owner_, {begin_, limit_}, end_, extended_, capacity() + 1));
@@ -316,7 +315,7 @@ private:
         end_ = kept;
     }
 
-    // Inline where exceptions pass, too: a call would want the vector in memory, and so would the loop that may throw.
+    // Inlined on exception paths, too: a call would force the vector into memory, also in the loop that may throw.
     [[gnu::always_inline]] void give_back() noexcept {
         if (begin_ != nullptr) owner_->deallocate(begin_, capacity() * sizeof(T), alignof(T));
         begin_ = end_ = limit_ = nullptr;
@@ -333,8 +332,8 @@ private:
         ++end_;
     }
 
-    // Out of line: growing. The new element is made before the others move, since it may be made of one of them.
-    // Without memory, and where that does not throw, what comes back is what came. `full` has no room left.
+    // Out of line: grows the full storage `full` by one element, which is made before the others move, since it may be
+    // made from one of them. Returns `full` when there is no memory and `Throws` is false.
     template <bool Throws, class... Arguments>
     [[gnu::noinline]] static room emplaced(R& owner, room full, bool extended, Arguments&&... arguments) {
         const room longer = extend(owner, full, full.capacity() + 1);
@@ -353,43 +352,44 @@ private:
     }
 
     template <bool Throws>
-    [[gnu::noinline]] static room grown(R& owner, room from, T* end, bool extended, std::size_t least) {
-        const room longer = extend(owner, from, least);
+    [[gnu::noinline]] static room grown(R& owner, room from, T* end, bool extended, std::size_t min_count) {
+        const room longer = extend(owner, from, min_count);
         if (longer.limit != from.limit) return longer;
-        fresh_storage fresh{owner, allocate<Throws>(owner, from, extended, least)};
+        fresh_storage fresh{owner, allocate<Throws>(owner, from, extended, min_count)};
         if (fresh.at.begin == nullptr) return from;
         move_to(fresh.at.begin, from.begin, end, nullptr);
         give_back_moved(owner, from);
         return fresh.adopted();
     }
 
-    // More room where the elements are: much, or what there is; the same when there is not enough.
-    static room extend(R& owner, room from, std::size_t least) noexcept {
-        if (from.begin == nullptr || least > max_elements) return from;
+    // Grows in place: by the usual share, or less where that does not fit. Returns `from` when `min_count` elements do
+    // not fit.
+    static room extend(R& owner, room from, std::size_t min_count) noexcept {
+        if (from.begin == nullptr || min_count > max_elements) return from;
         const std::size_t capacity = from.capacity();
-        const std::size_t share = capacity < few_elements ? 1 : capacity < some_elements ? 4 : 8;
-        std::size_t more = std::max(least - capacity, capacity / share);
+        const std::size_t share = capacity < max_doubled ? 1 : capacity < max_quartered ? 4 : 8;
+        std::size_t more = std::max(min_count - capacity, capacity / share);
         while (!owner.try_resize(from.begin, from.bytes(), (capacity + more) * sizeof(T))) {
-            if (capacity + more == least) return from;
-            more = std::max(least - capacity, more / 2);
+            if (capacity + more == min_count) return from;
+            more = std::max(min_count - capacity, more / 2);
         }
         return {from.begin, from.limit + more};
     }
 
-    // Who could extend has come to the end of a block and will be able to again; who could not doubles. The vector's
-    // interface leaves no way to fail but an exception where `Throws`.
+    // New storage. A vector that grew in place so far is at the end of a block and will grow in place again, so it
+    // takes an eighth more; any other doubles. If `Throws`, without exceptions, the only way to fail is to abort.
     template <bool Throws>
-    static room allocate(R& owner, room from, bool extended, std::size_t least) {
+    static room allocate(R& owner, room from, bool extended, std::size_t min_count) {
         const std::size_t more = extended ? from.capacity() / 8 : from.capacity();
-        const std::size_t count = std::max({least, std::min(from.capacity() + more, max_elements), first_capacity});
-        const std::size_t bytes = least > max_elements ? SIZE_MAX : count * sizeof(T);
+        const std::size_t count = std::max({min_count, std::min(from.capacity() + more, max_elements), first_capacity});
+        const std::size_t bytes = min_count > max_elements ? SIZE_MAX : count * sizeof(T);
         void* p = Throws ? owner.allocate(bytes, alignof(T)) : owner.try_allocate(bytes, alignof(T));
         if (Throws && !exceptions_enabled && p == nullptr) abort_on_misuse(name, "out of memory without exceptions", p);
         if (p == nullptr) return {nullptr, nullptr};
         return {static_cast<T*>(p), static_cast<T*>(p) + count};
     }
 
-    // Storage that is given back unless it is adopted.
+    // Gives storage back unless it is adopted.
     struct fresh_storage {
         R& owner;
         room at;
@@ -399,7 +399,7 @@ private:
         }
     };
 
-    // Takes an extension back when the construction in it throws: the vector does not know of it.
+    // Undoes an extension when the construction in it throws.
     struct extension_guard {
         R& owner;
         room before;
@@ -410,11 +410,11 @@ private:
         }
     };
 
-    // Moves what is in [begin, end) to `place`; if that throws, `last`, which is there already, is destroyed.
-    static void move_to(T* place, T* begin, T* end, T* last) {
+    // Moves the elements [begin, end) to `target`. If that throws, destroys `last`, which was made there before.
+    static void move_to(T* target, T* begin, T* end, T* last) {
         if constexpr (std::is_trivially_copyable_v<T>) {
             const auto bytes = static_cast<std::size_t>(end - begin) * sizeof(T);
-            if (bytes != 0) std::memcpy(static_cast<void*>(place), begin, bytes);
+            if (bytes != 0) std::memcpy(static_cast<void*>(target), begin, bytes);
         } else {
             struct guard {
                 T* made;
@@ -423,30 +423,30 @@ private:
                 }
             } unless_moved{last};
             if constexpr (std::is_nothrow_move_constructible_v<T> || !std::is_copy_constructible_v<T>) {
-                std::uninitialized_move(begin, end, place);
+                std::uninitialized_move(begin, end, target);
             } else {
-                std::uninitialized_copy(begin, end, place);
+                std::uninitialized_copy(begin, end, target);
             }
             unless_moved.made = nullptr;
             std::destroy(begin, end);
         }
     }
 
-    static void give_back_moved(R& owner, room left) noexcept {
-        if (left.begin == nullptr) return;
-        if constexpr (requires { owner.deallocate_moved(left.begin, left.bytes(), alignof(T)); }) {
-            owner.deallocate_moved(left.begin, left.bytes(), alignof(T));
+    static void give_back_moved(R& owner, room old) noexcept {
+        if (old.begin == nullptr) return;
+        if constexpr (requires { owner.deallocate_moved(old.begin, old.bytes(), alignof(T)); }) {
+            owner.deallocate_moved(old.begin, old.bytes(), alignof(T));
         } else {
-            owner.deallocate(left.begin, left.bytes(), alignof(T));
+            owner.deallocate(old.begin, old.bytes(), alignof(T));
         }
     }
 
     R* owner_;
-    // Pointers, not counts: a compiler must believe that an element may be a count, but not that it is a pointer.
+    // Pointers instead of counts: stores to elements may alias a count, but not these pointers.
     T* begin_ = nullptr;
     T* end_ = nullptr;
     T* limit_ = nullptr;     // end of the storage
-    bool extended_ = false;  // room was added where the elements are, since they came there
+    bool extended_ = false;  // this storage has grown in place
 };
 
 }  // namespace acre

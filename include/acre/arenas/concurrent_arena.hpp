@@ -1,27 +1,26 @@
-// A growing arena for all threads: any thread allocates, at about the cost of an arena of its own, and one reset takes
-// all back.
+// A growing arena for all threads: any thread allocates at about the cost of an arena of its own, and one reset takes
+// everything back.
 //
 // Use it where threads build something together that ends as a whole: a frame, a parse, an index. Use acre::arena where
-// one thread allocates, an acre::thread_scratch where what a thread makes is its own, acre::concurrent_multi_pool where
-// things end one by one.
+// one thread allocates, acre::thread_scratch for what only one thread needs, acre::concurrent_multi_pool where objects
+// end one by one.
 //
-// Each thread bumps a pointer through a window of its own, cut out of the blocks that all share; a new window is taken
-// under a lock. Windows begin at 1 KiB, or what the first request needs, and double to window_bytes (16 KiB), so that a
-// thread which allocates little takes little; no thread has one before its first allocation. What a thread that ends
-// leaves of its window serves the next thread. Requests larger than a quarter of window_bytes go to the blocks
-// directly.
+// Each thread bumps a pointer through a window of its own, cut out of shared blocks under a lock. A thread has no
+// window before its first allocation. Windows begin at 1 KiB, or at the size of the first request, and double to
+// window_bytes (16 KiB). The rest of a finished thread's window serves the next thread. Requests larger than a quarter
+// of window_bytes go to the blocks directly.
 //
 // Cost: allocate about 23 instructions, none of them atomic; one lock a window. Memory: as acre::arena, and the unused
 // rest of each thread's window, which counts as used; 64 bytes a thread.
-// Thread rules: allocate and the questions from any thread at any time; reset() and the end of the arena while no
-// thread allocates, which the caller sees to: builds without NDEBUG abort with a sentence when one does. Objects that
-// need a destructor are refused, since it would have to run in some thread at reset. After a fork the child goes on.
+// Thread rules: allocate and the queries from any thread at any time; reset() and the destructor while no thread
+// allocates (builds without NDEBUG abort with a sentence if one does). Only trivially destructible objects, since reset
+// would run destructors in another thread. After a fork the child goes on.
 //
 //     acre::concurrent_arena frame;
 //     auto* node = frame.create<Node>(key);   // in any thread
 //     frame.reset();                          // when all have finished
 //
-// Ideas: windows as in a generational collector's allocation buffers (TLAB).
+// Idea: the thread-local allocation buffers (TLAB) of generational garbage collectors.
 #pragma once
 
 #include <acre/arenas/arena.hpp>
@@ -51,7 +50,7 @@ namespace acre {
 struct concurrent_arena_options {
     std::size_t first_block_bytes = 0;   // as in arena_options
     std::size_t max_block_bytes = 0;     // as in arena_options
-    std::size_t limit_bytes = SIZE_MAX;  // never holds more than this of blocks from upstream
+    std::size_t limit_bytes = SIZE_MAX;  // never holds more than this in blocks from upstream
     std::size_t window_bytes = 16_KiB;   // windows double up to this; at least 64, a multiple of 8
 };
 
@@ -77,7 +76,7 @@ public:
     concurrent_arena(const concurrent_arena&) = delete;
     concurrent_arena& operator=(const concurrent_arena&) = delete;
 
-    /// Gives everything back to upstream. No thread may use it any more; threads that did may end meanwhile, or go on.
+    /// Gives everything back to upstream. No thread may use it any more; threads that used it may end meanwhile.
     ~concurrent_arena() {
         check_nobody_allocates();
         threads_.end();
@@ -110,7 +109,7 @@ public:
         if (p != nullptr) poison(p, bytes);
     }
 
-    /// A T constructed from `arguments`; T needs no destructor. Throws as allocate, and what the constructor throws.
+    /// A trivially destructible T constructed from `arguments`. Throws as allocate, and what the constructor throws.
     template <class T, class... Arguments>
     T* create(Arguments&&... arguments) {
         static_assert(std::is_trivially_destructible_v<T>,
@@ -120,8 +119,8 @@ public:
         return ::new (storage) T(std::forward<Arguments>(arguments)...);
     }
 
-    /// Takes all storage back, keeping what `policy` says. No thread may allocate meanwhile, and what was allocated
-    /// before is void. Linear in the threads that used it and in the blocks.
+    /// Takes all storage back; `policy` says which blocks stay. No thread may allocate meanwhile. Linear in the threads
+    /// that used it and in the blocks.
     void reset(reset_policy policy = keep_all) noexcept {
         check_nobody_allocates();
         const bool keeps_nothing = policy.what == reset_policy::kind::release;
@@ -137,7 +136,7 @@ public:
         const std::lock_guard lock{lock_};
         return blocks_.capacity() + window_count_ * sizeof(window);
     }
-    /// Bytes of the windows and of larger requests handed out. Linear in the blocks in use.
+    /// Bytes of windows and of larger requests. Linear in the blocks in use.
     std::size_t used() const noexcept {
         const std::lock_guard lock{lock_};
         return blocks_.used();
@@ -159,13 +158,13 @@ private:
     static constexpr bool checked = true;
 #endif
 
-    // What one thread cuts its allocations out of, on a cache line of its own.
+    // The bump pointer of one thread, on a cache line of its own.
     struct alignas(64) window {
         std::uintptr_t position = 0;
         std::uintptr_t end = 0;
-        std::size_t next_bytes = 0;   // of its next window
-        window* next = nullptr;       // all of them
-        window* next_idle = nullptr;  // of those that no thread has
+        std::size_t next_bytes = 0;   // of the thread's next window
+        window* next = nullptr;       // in the list of all
+        window* next_idle = nullptr;  // in the list of those without a thread
         void close() noexcept {
             position = 0;
             end = 0;
@@ -174,8 +173,7 @@ private:
     };
     static_assert(sizeof(window) == 64, "two threads never share a cache line");
 
-    // Counts in checked builds the threads that are inside of allocate: relaxed, since one that is there beside a reset
-    // is a mistake which may or may not be seen.
+    // Counts the threads inside allocate, in checked builds. Relaxed: the check may miss a misuse.
     class allocating {
     public:
         explicit allocating([[maybe_unused]] concurrent_arena& used) noexcept : count_(used.allocating_) {
@@ -206,24 +204,24 @@ private:
         return cut(*mine, bytes, alignment, p);
     }
 
-    // A closed window has neither position nor room. Sizes are compared before they are rounded, so that no sum wraps:
-    // a window ends at a multiple of the granule.
+    // A closed window has no room. Sizes are compared before they are rounded, so no sum wraps; a window ends at a
+    // multiple of the granule.
     [[gnu::always_inline]] static bool cut(window& from, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
-        const std::size_t some = std::max<std::size_t>(bytes, 1);
+        const std::size_t needed = std::max<std::size_t>(bytes, 1);
         const std::uintptr_t start = align_up(from.position, std::max(alignment, arena::granule));
-        if (start > from.end || some > from.end - start) [[unlikely]]
+        if (start > from.end || needed > from.end - start) [[unlikely]]
             return false;
         p = reinterpret_cast<void*>(start);
-        from.position = start + align_up(some, arena::granule);
+        from.position = start + align_up(needed, arena::granule);
         unpoison(p, bytes);
         return true;
     }
 
-    // Out of line: a window is used up, or the request is a large one.
+    // Out of line: the window is used up or the request is large.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate_slow(bytes, alignment)) return p;
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        // The blocks know why.
+        // The arena of blocks raises the error.
         const std::lock_guard lock{lock_};
         return blocks_.allocate(bytes, alignment);
     }
@@ -235,13 +233,13 @@ private:
         const std::lock_guard lock{lock_};
         if (mine == nullptr || is_large(bytes, alignment)) return blocks_.try_allocate(bytes, alignment);
         void* p = nullptr;
-        // One that another thread left may have room.
+        // The window of a finished thread may have room.
         if (cut(*mine, bytes, alignment, p)) return p;
         if (open(*mine, bytes + alignment)) {
             cut(*mine, bytes, alignment, p);
             return p;
         }
-        // Where there is no room for a window there may be some for what was asked for.
+        // There may be room for the request where there is none for a window.
         return blocks_.try_allocate(bytes, alignment);
     }
 
@@ -249,7 +247,7 @@ private:
         return bytes > window_bytes_ / 4 || alignment > window_bytes_ / 4;
     }
 
-    // With the lock held: gives a thread a new window with room for `needed` bytes; the rest of the one before is lost.
+    // With the lock held: a new window with room for `needed` bytes. The rest of the one before is lost.
     bool open(window& opened, std::size_t needed) noexcept {
         const std::size_t wanted = std::clamp(opened.next_bytes, std::min(first_window, window_bytes_), window_bytes_);
         const std::size_t bytes = std::max(wanted, align_up(needed + arena::granule, arena::granule));
@@ -281,7 +279,7 @@ private:
         return made;
     }
 
-    // When no thread finds its window any more.
+    // Requires that no thread finds its window any more.
     void give_windows_back() noexcept {
         idle_ = nullptr;
         window_count_ = 0;
@@ -291,20 +289,20 @@ private:
         }
     }
 
-    // Its window serves another thread.
+    // The window becomes idle.
     static void thread_ended(void* arena, void* left) noexcept {
         auto& self = *static_cast<concurrent_arena*>(arena);
         auto& ended = *static_cast<window*>(left);
         const std::lock_guard lock{self.lock_};
         ended.next_idle = std::exchange(self.idle_, &ended);
     }
-    // In the child after a fork: what the windows of others had left is lost until the reset.
+    // In the child after a fork: the rest of other threads' windows is lost until the reset.
     static void forget_other_threads(void* arena) noexcept {
-        // Relaxed: there is one thread.
+        // Relaxed: the child has one thread.
         static_cast<concurrent_arena*>(arena)->allocating_.store(0, std::memory_order_relaxed);
     }
 
-    // Threads read this on each call, and must not wait for what others write behind it.
+    // Read in each call, so not on a cache line that other threads write.
     detail::per_thread threads_{this, &thread_ended};
     std::size_t window_bytes_;
     std::atomic<int> allocating_{0};

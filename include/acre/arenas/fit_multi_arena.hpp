@@ -1,15 +1,15 @@
-// Which number and size of arenas a workload needs, found by running it: with larger arenas until no request is too
+// Finds the number and size of arenas that a workload needs by running it: with larger arenas until no request is too
 // large, with more until they suffice, and then with fewer until they do not.
 //
-// Use it in a test or a program of its own, with a workload that is the real thing or close to it; `acre fit` does the
-// same to a recorded trace. The answer is not one point but the front: larger arenas are fewer, and which is better
-// depends on what else the memory could be used for.
+// Use it in a test or a program of its own, with a workload close to the real one; `acre fit` does the same with a
+// recorded trace. The answer is a Pareto front: larger arenas are fewer, and the better choice depends on what else the
+// memory could be used for.
 //
-// A request aligned more strictly than an arena (more than the largest power of two that divides its size) may find its
-// place in the search by the luck of an address: leave one arena more where there are such.
+// A request aligned more strictly than an arena (more than the largest power of two that divides the arena's size) may
+// fit in the search only by the luck of an address: add one arena if there are such requests.
 //
-// Cost: about ten runs of the workload for each size of arena that is tried, a doubling apart. The workload must do the
-// same each time, and must not depend on what was refused.
+// Cost: about ten runs of the workload for each arena size tried; sizes double. The workload must do the same each
+// time, whatever was refused.
 //
 //     const auto front = acre::fit_multi_arena([](acre::multi_arena& arenas) { run_camera(arenas, 1000); });
 //     for (const acre::multi_arena_fit& each : front) std::printf("%zu x %zu\n", each.arenas, each.bytes);
@@ -27,17 +27,17 @@ namespace acre {
 
 /// Where the search begins and ends.
 struct fit_options {
-    std::size_t first_bytes = 32;           // of the arenas tried first
-    std::size_t largest_bytes = 64 << 20;   // of the largest arenas tried
+    std::size_t first_bytes = 32;           // size of the smallest arenas tried
+    std::size_t largest_bytes = 64 << 20;   // size of the largest arenas tried
     std::size_t max_total_bytes = 1 << 30;  // of all arenas together
-    std::size_t open = 0;                   // as of multi_arena_options
+    std::size_t open = 0;                   // as in multi_arena_options
 };
 
-/// A number of arenas and a size of each, in bytes, with which nothing fails.
+/// A number and a size in bytes of arenas with which no request fails.
 struct multi_arena_fit {
     std::size_t arenas;
     std::size_t bytes;
-    std::size_t open = 0;  // as the search was told
+    std::size_t open = 0;  // as in fit_options
 
     std::size_t total_bytes() const noexcept { return arenas * bytes; }
     multi_arena_options options() const noexcept { return {.arenas = arenas, .bytes = bytes, .open = open}; }
@@ -56,7 +56,7 @@ public:
         std::vector<multi_arena_fit> found;
         std::size_t arenas = 1;
         for (std::size_t bytes = options_.first_bytes; bytes <= options_.largest_bytes;) {
-            const std::size_t larger = fewest(bytes, arenas);
+            const std::size_t larger = find_min(bytes, arenas);
             if (larger != 0) {
                 bytes = larger;
                 continue;
@@ -76,18 +76,18 @@ public:
 
 private:
     struct outcome {
-        std::size_t too_large;  // bytes that an arena would have needed
+        std::size_t too_large;  // bytes that an arena would have needed, or 0
         bool out_of_arenas;
         bool served() const noexcept { return too_large == 0 && !out_of_arenas; }
     };
 
-    // Sets `arenas` to the fewest of `bytes` bytes that suffice, beginning with that number; 0 when so many are not
-    // allowed. Returns the size of a request that was too large for any number of them, else 0.
-    std::size_t fewest(std::size_t bytes, std::size_t& arenas) {
+    // Sets `arenas` to the smallest sufficient number of arenas of `bytes` bytes, searching from its value; to 0 if
+    // that exceeds max_total_bytes. Returns the size of a request that no such arena can serve, else 0.
+    std::size_t find_min(std::size_t bytes, std::size_t& arenas) {
         std::size_t too_few = 0;
-        const std::size_t most = options_.max_total_bytes / bytes;
-        for (;; arenas = std::min(2 * arenas, most)) {
-            if (arenas > most || too_few == most) return arenas = 0;
+        const std::size_t max_arenas = options_.max_total_bytes / bytes;
+        for (;; arenas = std::min(2 * arenas, max_arenas)) {
+            if (arenas > max_arenas || too_few == max_arenas) return arenas = 0;
             const outcome tried = run(arenas, bytes);
             if (tried.too_large != 0) return tried.too_large;
             if (tried.served()) break;
@@ -107,7 +107,7 @@ private:
         return {refused.largest_bytes, refused.out_of_arenas != 0};
     }
 
-    // A refusal ends the workload early, or it goes on without: what was refused is known in either case.
+    // The workload may end at a refusal or go on; refusals() has it in either case.
     void serve(multi_arena& tried) {
 #if defined(__cpp_exceptions)
         try {
@@ -125,15 +125,15 @@ private:
 };
 }  // namespace detail
 
-/// The pairs of number and size with which `workload`, called with an acre::multi_arena&, is never refused anything, by
-/// size: each is the smallest number for its size, and each size needs fewer than the one before. Empty when the
-/// options allow none. Throws what the workload throws, but for refusals.
+/// The numbers and sizes with which no request of `workload`, called with an acre::multi_arena&, is refused. Sorted by
+/// size; each number is the smallest for its size, and smaller than the one before. Empty when the options allow none.
+/// Throws what the workload throws, except refusals.
 template <class Workload>
 std::vector<multi_arena_fit> fit_multi_arena(Workload&& workload, const fit_options& options = {}) {
     return detail::multi_arena_search<std::remove_reference_t<Workload>>{workload, options}.front();
 }
 
-/// The pair that takes the fewest bytes in all; `front` must not be empty.
+/// The element with the fewest total bytes; `front` must not be empty.
 inline multi_arena_fit smallest_fit(const std::vector<multi_arena_fit>& front) noexcept {
     return *std::ranges::min_element(front, {}, &multi_arena_fit::total_bytes);
 }

@@ -1,19 +1,18 @@
-// Room for N objects of exactly T, inside the object: an arena that is keyed on the type, takes nothing from anywhere,
-// and may be static, in a function or at namespace scope: it is ready before any initialiser runs and stays so after
-// main.
+// Storage for N objects of exactly T inside the object. It has no upstream, and as a static object it is usable before
+// any initialiser runs and after main.
 //
 // Use it for a class whose number is known: entities of a game, nodes of a parser, orders of a day; its class-level
 // operators new and delete become one line each. Use acre::object_pool<T> where the number is not known, acre::arena
 // where sizes vary, acre::inline_arena where the objects die together with a function.
 //
-// Cost: allocate is 7 instructions (8 where the storage is larger than 256 KiB), deallocate none: by default nothing is
-// reused before reset(). With `.reuse` freed single objects and runs of neighbours are: constant time for one object;
-// an array takes a step for each freed run before its own and for each 64 slots of those; the room it needs is
-// array_slots(count) neighbours. With `.synchronized` any thread may allocate and deallocate: one atomic addition, or a
-// std::mutex with `.reuse` as well. reset() and prefault() are for one thread while no other allocates.
-// Memory: N * sizeof(T) bytes and a counter; with `.reuse` a bit an object and 1/63 more. Storage of static duration
-// lies in .bss: pages that were never used cost nothing. Trivially destroyed (but where freed storage is poisoned):
-// objects that still live are not destroyed. Neither copied nor moved.
+// Cost: allocate is 7 instructions (8 where the storage is larger than 256 KiB). Deallocate is none, since nothing is
+// reused before reset() by default. With `.reuse`, freed objects and runs of neighbours are reused: constant time for
+// one object; an array takes a step for each freed run before its own, and for each 64 slots of those. An array needs
+// array_slots(count) neighbouring slots. With `.synchronized`, any thread may allocate and deallocate: one atomic
+// addition, or a std::mutex if `.reuse` is set, too. reset() and prefault() need that no other thread allocates.
+// Memory: N * sizeof(T) bytes and a counter; with `.reuse` a bit per object and 1/63 more. Static storage lies in .bss:
+// unused pages cost nothing. The destructor is trivial unless freed storage is poisoned; it does not destroy live
+// objects. Neither copied nor moved.
 //
 //     constinit acre::typed_arena<Orc, 1'000'000> orcs;
 //
@@ -44,20 +43,20 @@
 
 namespace acre {
 
-/// What a typed_arena does; a template argument.
+/// The behaviour of a typed_arena, as a template argument.
 struct typed_arena_options {
-    std::size_t limit_bytes = max_request;    // N * sizeof(T) may be no more than this: checked by the compiler
-    exhaustion when_full = exhaustion::fail;  // what becomes of a request when there is no room
-    bool reuse = false;                       // freed storage is handed out again
+    std::size_t limit_bytes = max_request;    // the compiler checks that N * sizeof(T) is no more than this
+    exhaustion when_full = exhaustion::fail;  // what happens to a request when there is no room
+    bool reuse = false;                       // freed storage is reused
     bool synchronized = false;                // any thread may allocate and deallocate
 };
 
 namespace detail {
 
-/// Poisons storage before its first use. A constructor that runs at compile time could not.
+/// Poisons storage before its first use, which a constructor that runs at compile time cannot do.
 ///
-/// Whoever finds `done`, by any of the loads or by the refused exchange, acquires what the store of it released: the
-/// poisoning, which must not come after an unpoisoning of its own. Taking the turn hands nothing over.
+/// A thread that reads `done`, in a load or in the failed exchange, acquires the poisoning that the store released: the
+/// thread's own unpoisoning must come after it.
 class poison_at_first_use {
 public:
     void operator()(const void* storage, std::size_t bytes) noexcept {
@@ -81,13 +80,13 @@ private:
     std::atomic<int> state_{untouched};
 };
 
-/// The same where nothing is poisoned.
+/// In its place in builds that do not poison.
 class never_poisoned {
 public:
     void operator()(const void*, std::size_t) const noexcept {}
 };
 
-/// How a typed_arena with these options keeps its slots.
+/// The slot policy of a typed_arena with these options.
 template <std::size_t SlotBytes, std::size_t Count, bool Reuse, bool Synchronized>
 using typed_arena_slots =
     std::conditional_t<Reuse,
@@ -98,8 +97,8 @@ using typed_arena_slots =
 
 }  // namespace detail
 
-/// Room for `N` objects of exactly T. `Fallback` serves what `.when_full` and other sizes of class-level new send
-/// there.
+/// Storage for `N` objects of exactly T. `Fallback` serves requests when full, if `.when_full` says so, and class-level
+/// new of other sizes.
 template <class T, std::size_t N, typed_arena_options Options = typed_arena_options{}, resource Fallback = heap>
 class typed_arena {
     static_assert(std::is_object_v<T> && !std::is_array_v<T> && !std::is_const_v<T>,
@@ -113,14 +112,14 @@ class typed_arena {
     static constexpr bool may_be_null = Options.when_full == exhaustion::null;
     static constexpr bool falls_back = Options.when_full == exhaustion::fall_back;
 
-    // Errors above are enough: without this an array too large would add its own.
+    // When an assertion above fails, an array of 1 avoids a second error.
     static constexpr std::size_t slot_count = fits ? N : 1;
     static constexpr std::size_t storage_bytes = slot_count * sizeof(T);
     static constexpr std::size_t page_bytes = 4096;
     static constexpr std::size_t cache_line_bytes = 64;
 
-    // Slots come out ascending, and processors fetch ahead no further than to the end of a page: told to, allocating in
-    // a million orcs' memory that was touched before takes a fifth less time. What fits into a cache needs no telling.
+    // Addresses ascend, but hardware prefetchers stop at the end of a page. Prefetching makes allocating in touched
+    // storage of a million objects a fifth faster. Storage that fits into a cache does not need it.
     static constexpr std::size_t prefetch_bytes = 1024;
     static constexpr bool fetches_ahead = !Options.reuse && storage_bytes >= 256 * 1024;
 
@@ -129,12 +128,11 @@ public:
     static constexpr typed_arena_options options = Options;
     using value_type = T;
 
-    /// Requests aligned to this many bytes or fewer are served: as every object is, and what T's size gives, up to a
-    /// page.
+    /// Largest alignment served: at least that of T and of any scalar, and what sizeof(T) implies, up to a page.
     static constexpr std::size_t max_alignment =
         std::max({alignof(T), default_alignment, std::min(sizeof(T) & (0 - sizeof(T)), page_bytes)});
 
-    /// Touches nothing: an object of static storage duration needs no initialisation.
+    /// Writes nothing: an object of static storage duration needs no initialisation.
     constexpr typed_arena() noexcept
         requires std::default_initializable<Fallback>
         : nothing_{} {}
@@ -143,7 +141,7 @@ public:
     typed_arena(const typed_arena&) = delete;
     typed_arena& operator=(const typed_arena&) = delete;
 
-    /// Nothing: what is static serves those that end later, too.
+    /// Trivial: a static one serves objects that end after it.
     ~typed_arena() = default;
     ~typed_arena()
         requires poisoning
@@ -151,8 +149,8 @@ public:
         unpoison(storage_, storage_bytes);
     }
 
-    /// Uninitialised storage of one T. When there is no room: throws limit_exceeded, returns null or asks the fallback,
-    /// as `.when_full` says.
+    /// Uninitialised storage of one T. When full it throws limit_exceeded, returns null or asks the fallback, as
+    /// `.when_full` says.
     [[gnu::always_inline]] T* allocate_one() noexcept(may_be_null) {
         return static_cast<T*>(allocate(sizeof(T), alignof(T)));
     }
@@ -161,8 +159,8 @@ public:
         return static_cast<T*>(try_allocate(sizeof(T), alignof(T)));
     }
 
-    /// Uninitialised storage of `count` objects of T, side by side; of none: a pointer like no other. When there is no
-    /// room, as allocate_one; throws request_too_large where there could never be.
+    /// Uninitialised storage of `count` adjacent objects of T; a distinct pointer for 0. When full, as allocate_one;
+    /// request_too_large if there can never be room.
     T* allocate_n(std::size_t count) noexcept(may_be_null) {
         const auto bytes = array_bytes(count, sizeof(T));
         return static_cast<T*>(allocate(bytes ? *bytes : SIZE_MAX, alignof(T)));
@@ -173,13 +171,13 @@ public:
         return bytes ? static_cast<T*>(try_allocate(*bytes, alignof(T))) : nullptr;
     }
 
-    /// Takes back what allocate_one gave; null is a no-op. Without `.reuse` no instruction.
+    /// Takes back storage of allocate_one; null is a no-op. Without `.reuse` no instruction.
     [[gnu::always_inline]] void deallocate_one(T* p) noexcept { deallocate(p, sizeof(T), alignof(T)); }
-    /// Takes back what allocate_n gave for `count`.
+    /// Takes back storage of allocate_n(count).
     void deallocate_n(T* p, std::size_t count) noexcept { deallocate(p, count * sizeof(T), alignof(T)); }
 
     /// A T constructed from `arguments`. Fails as allocate_one, and throws what the constructor throws: then its
-    /// storage is free again, without `.reuse` if nothing was allocated after it.
+    /// storage is free again (without `.reuse`, only if nothing was allocated after it).
     template <class U = T, class... Arguments>
     U* create(Arguments&&... arguments) {
         require_exactly<U>();
@@ -200,7 +198,7 @@ public:
         deallocate_one(object);
     }
 
-    // The bodies of T's class-level operators. Sizes other than T's, of derived classes, go to the fallback both ways.
+    // The bodies of T's class-level operators. Other sizes, those of derived classes, go to the fallback both ways.
 
     /// For `operator new(std::size_t bytes)`. With exhaustion::null that operator must be noexcept.
     [[gnu::always_inline]] void* class_new(std::size_t bytes) noexcept(may_be_null) {
@@ -218,16 +216,16 @@ public:
             return deallocate_one(static_cast<T*>(p));
         fallback_.deallocate(p, bytes, alignment_of_size(bytes));
     }
-    /// For `operator new[](std::size_t bytes)`: `bytes` holds the compiler's cookie, too, and is rounded up to slots.
+    /// For `operator new[](std::size_t bytes)`. `bytes` includes the compiler's cookie and is rounded up to slots.
     void* class_new_array(std::size_t bytes) noexcept(may_be_null) { return allocate(bytes, array_alignment); }
     /// For `operator new[](std::size_t bytes, const std::nothrow_t&) noexcept`.
     void* try_class_new_array(std::size_t bytes) noexcept { return try_allocate(bytes, array_alignment); }
     /// For `operator delete[](void* p, std::size_t bytes) noexcept`; the size is needed.
     void class_delete_array(void* p, std::size_t bytes) noexcept { deallocate(p, bytes, array_alignment); }
 
-    // The face of a resource: as many neighbouring slots as `bytes` need.
+    // The members of a resource: as many neighbouring slots as `bytes` need.
 
-    /// Fails as allocate_one, with request_too_large or bad_alignment where there could never be room.
+    /// Fails as allocate_one; with request_too_large or bad_alignment if there can never be room.
     [[gnu::always_inline]] void* allocate(std::size_t bytes,
                                           std::size_t alignment = default_alignment) noexcept(may_be_null) {
         void* p;
@@ -252,8 +250,8 @@ public:
         slots_.give_back(name, p, offset_of(p), slots_for(bytes));
     }
 
-    /// Takes everything back at once; objects are not destroyed. Constant time; with `.reuse` a step for each 512 slots
-    /// used. An arena that falls back has no reset: what lies elsewhere goes back one by one.
+    /// Takes everything back; objects are not destroyed. Constant time; with `.reuse` a step for each 512 slots used.
+    /// Not with exhaustion::fall_back: storage of the fallback has to go back one by one.
     void reset() noexcept
         requires(!falls_back)
     {
@@ -261,8 +259,7 @@ public:
         slots_.reset();
     }
 
-    /// Touches each page that no object lies in, so that allocating takes no page fault later. Linear in the free
-    /// bytes.
+    /// Touches each unused page, so that allocating takes no page fault later. Linear in the free bytes.
     void prefault() noexcept {
         slots_.prefault();
         if constexpr (poisoning) return;
@@ -270,31 +267,31 @@ public:
         if (slots_.untouched_from() < storage_bytes) touch(storage_bytes - 1);
     }
 
-    /// Number of objects that there is room for.
+    /// Number of objects that fit.
     static constexpr std::size_t slots() noexcept { return N; }
     /// Bytes of the storage.
     static constexpr std::size_t capacity() noexcept { return storage_bytes; }
-    /// Bytes handed out, whole slots; without `.reuse` those freed count, too.
+    /// Bytes handed out in whole slots; without `.reuse` freed ones count, too.
     std::size_t used() const noexcept { return slots_.used(); }
-    /// True when `p` lies in the storage; not for what came from the fallback.
+    /// True when `p` lies in the storage; false for storage of the fallback.
     bool owns(const void* p) const noexcept {
         return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(storage_) < storage_bytes;
     }
 
-    /// Bytes of storage that `count` single objects take. SIZE_MAX when there cannot be so many.
+    /// Bytes of storage that `count` single objects take. SIZE_MAX when that overflows.
     static constexpr std::size_t required_bytes(std::size_t count) noexcept {
         const auto bytes = array_bytes(count, sizeof(T));
         return bytes ? *bytes : SIZE_MAX;
     }
-    /// Neighbouring slots that `new T[count]` takes, the compiler's cookie included; the first of them at a multiple of
-    /// what a std::size_t is aligned to. SIZE_MAX when there cannot be so many.
+    /// Neighbouring slots that `new T[count]` takes, with the compiler's cookie; the first is aligned as a std::size_t.
+    /// SIZE_MAX when that overflows.
     static constexpr std::size_t array_slots(std::size_t count) noexcept {
         const auto bytes = array_bytes(count, sizeof(T));
         return bytes && *bytes <= max_request - cookie_bytes ? slots_for(*bytes + cookie_bytes) : SIZE_MAX;
     }
 
 private:
-    // A class whose operator delete[] takes the size has its arrays' length stored in front of them, aligned as T is.
+    // If operator delete[] takes the size, compilers store the length in front of the array, aligned as T.
     static constexpr std::size_t cookie_bytes = std::max(sizeof(std::size_t), alignof(T));
     static constexpr std::size_t array_alignment = std::max(alignof(std::size_t), alignof(T));
 
@@ -308,7 +305,7 @@ private:
         return bytes / sizeof(T) + (bytes % sizeof(T) != 0) + (bytes == 0);
     }
 
-    // A type of this size is aligned to no more than this: sizes are multiples of alignments.
+    // The largest alignment of a type of this size: sizes are multiples of alignments.
     static constexpr std::size_t alignment_of_size(std::size_t bytes) noexcept {
         return bytes == 0 ? 1 : bytes & (0 - bytes);
     }
@@ -333,7 +330,7 @@ private:
         return static_cast<std::size_t>(static_cast<const std::byte*>(p) - storage_);
     }
 
-    // Where nothing is reused a wrong pointer spoils nothing, so only builds with assertions look.
+    // Without reuse a wrong pointer does no harm, so only builds with assertions check.
     void check_owned([[maybe_unused]] const void* p) const noexcept {
         if constexpr (slots_type::reuses) {
             if (!owns(p)) abort_on_misuse(name, "a pointer was freed that is not of this arena", p);
@@ -382,13 +379,13 @@ private:
 
     using slots_type = detail::typed_arena_slots<sizeof(T), slot_count, Options.reuse, Options.synchronized>;
 
-    // Without an initialiser for the bytes an object of static storage duration would not be constant-initialised; with
-    // one, an object on the stack would be zeroed.
+    // A plain array needs an initialiser to be constant-initialised, and would then be zeroed on the stack. In a union
+    // it stays uninitialised.
     union {
         std::byte nothing_;
         alignas(max_alignment) std::byte storage_[storage_bytes];
     };
-    // What threads share does not lie in a cache line with the first objects or the last.
+    // Shared by threads, so not on a cache line with objects.
     alignas(Options.synchronized ? cache_line_bytes : alignof(slots_type)) slots_type slots_;
     [[no_unique_address]] std::conditional_t<poisoning, detail::poison_at_first_use, detail::never_poisoned>
         poison_first_;

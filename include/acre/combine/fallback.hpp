@@ -1,14 +1,13 @@
-// Asks a first resource, and a second one for what the first cannot serve: a buffer on the stack and the heap behind
-// it, a pool with a limit and a larger one.
+// Two resources in order: the second serves what the first cannot. For example a buffer on the stack and the heap, or a
+// pool with a limit and a larger one.
 //
-// Storage goes back to where it came from, which the first resource's owns() decides. Use acre::segregate where the
-// size decides. An arena and its blocks need no fallback: an arena asks its upstream by itself; so does an
-// inline_arena.
+// The first resource's owns() decides where storage goes back to. Use acre::segregate where the size decides. An arena
+// needs no fallback, since it asks its upstream.
 //
-// Cost: to allocate, that of the first, and of the second when that fails (a first one that fails should fail soon); to
-// deallocate, that of owns() more: constant for a buffer, linear in the blocks of an arena or the slabs of a pool.
-// Thread rules: those of the parts; over two synchronized ones it needs no lock. Not copied; moved if both parts are.
-// The error, when both fail, is the second's.
+// Cost: allocate is that of the first, plus that of the second when the first fails, which should be fast. deallocate
+// has owns() on top: constant time for a buffer, linear in the blocks of an arena or the slabs of a pool. Thread rules:
+// those of the parts; over two synchronized ones it needs no lock. Not copied; moved if both parts are. When both fail,
+// the error is the second's.
 //
 //     acre::fallback<acre::inline_buffer<4096>, acre::heap> request;
 //     acre::fallback shared{level, acre::heap{}};  // refers to level, an arena
@@ -21,7 +20,7 @@
 
 namespace acre {
 
-/// Primary, and Secondary for what Primary cannot serve. A part may be a reference.
+/// Primary, then Secondary. A part may be a reference.
 template <detail::resource_part Primary, detail::resource_part Secondary>
     requires owning_resource<std::remove_reference_t<Primary>>
 class fallback : public detail::two_parts<Primary, Secondary> {
@@ -51,12 +50,11 @@ public:
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
         if (this->first().owns(p)) return this->first().deallocate(p, bytes, alignment);
-        // The compiler may think that storage inside the first one gets here, and warn that it is none of the heap's.
+        // Otherwise compilers may warn that storage inside the first resource is passed to the heap.
         asm("" : "+r"(p));
         this->second().deallocate(p, bytes, alignment);
     }
-    /// Resizes in place where the resource that `p` came from can. False, and nothing changed, where it cannot; also
-    /// when shrinking.
+    /// Resizes in place if the resource of `p` can. False, and nothing changed, when it cannot, even to shrink.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept
         requires resizable_resource<primary_type> || resizable_resource<secondary_type>
     {
@@ -64,10 +62,10 @@ public:
         return base::resized(this->second(), p, old_bytes, new_bytes);
     }
 
-    /// The resource that is asked first.
+    /// The first resource.
     primary_type& primary() noexcept { return this->first(); }
     const primary_type& primary() const noexcept { return this->first(); }
-    /// The resource that is asked for what the first cannot serve.
+    /// The second resource.
     secondary_type& secondary() noexcept { return this->second(); }
     const secondary_type& secondary() const noexcept { return this->second(); }
 };

@@ -1,14 +1,14 @@
-// An R that never has more than so many bytes live: a budget for a part of a program.
+// An R with a limit on its live bytes: a budget for a part of a program.
 //
-// limited<R> is an R: it keeps R's interface and refuses, by limit_exceeded, what would go beyond the limit. It counts
-// the bytes that are asked for; use the options .limit_bytes of arenas and pools to bound what they take from upstream,
-// or put a limited<heap> beneath them. What goes through a reference to the plain R is not seen: an acre::scratch or
-// acre::cursor of the arena inside, and the class-level functions of acre::typed_arena and acre::chunk_pool
-// (allocate_one, class_new, new (chunks) T). Neither is what is freed between a mark and the rewind to it.
+// limited<R> is an R: it keeps R's interface and refuses, by limit_exceeded, requests beyond the limit. It counts the
+// bytes requested; the option .limit_bytes of arenas and pools, or a limited<heap> as upstream, bounds what they take
+// from upstream. It does not see calls through a reference to the plain R, an acre::scratch or acre::cursor of the
+// arena inside, class-level functions of acre::typed_arena and acre::chunk_pool (allocate_one, class_new, new (chunks)
+// T), or frees between a mark and the rewind to it.
 //
-// Cost: about twelve instructions a call, no memory. Thread rules: for one thread at a time, even where R is for
-// several, since it counts without a lock; for several threads write
-// synchronized<limited<R>> (acre/combine/synchronized.hpp). Concurrent pools have a limit of their own (.limit_bytes).
+// Cost: about twelve instructions a call, no memory. Thread rules: for one thread at a time, whatever R is, since its
+// counters are not atomic; for several threads synchronized<limited<R>> (acre/combine/synchronized.hpp). Concurrent
+// pools have a limit of their own (.limit_bytes).
 //
 //     acre::limited<acre::multi_pool> plugin{{.limit_bytes = 64_MiB}};
 //     acre::limited<acre::resource_ref> part{{.limit_bytes = 1_MiB}, level};  // of a resource that others use too
@@ -26,14 +26,14 @@
 
 namespace acre {
 
-/// What a limited resource is told at construction.
+/// The limit.
 struct limited_options {
-    std::size_t limit_bytes = 0;  // live at once at most, as asked for; must be given, at least 1
+    std::size_t limit_bytes = 0;  // most bytes live at once, as requested; required, at least 1
 };
 
 namespace detail {
 
-/// Counts what is live and refuses more than a limit.
+/// Counts live bytes and refuses more than a limit.
 class limit_meter {
 public:
     struct mark_type {
@@ -42,7 +42,7 @@ public:
     };
 
     explicit limit_meter(std::size_t limit) noexcept : limit_(limit) {}
-    // The limit stays with the one moved from, which has nothing live.
+    // The source keeps its limit, with nothing live.
     limit_meter(limit_meter&& other) noexcept
         : limit_(other.limit_),
           live_(std::exchange(other.live_, 0)),
@@ -56,7 +56,7 @@ public:
         return *this;
     }
 
-    // Taken before the request is served: what a constructor allocates in turn finds it gone.
+    // Reserved before the request is served: allocations in a constructor count against what is left.
     bool reserve(std::size_t bytes) noexcept {
         if (bytes > limit_ - live_) [[unlikely]]
             return false;
@@ -125,13 +125,13 @@ public:
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
         : base(meter_of(limits), chosen, upstream) {}
 
-    /// Bytes that can be live at once.
+    /// The limit.
     std::size_t limit_bytes() const noexcept { return this->meter().limit(); }
-    /// Bytes live now, as asked for.
+    /// Live bytes, as requested.
     std::size_t live_bytes() const noexcept { return this->meter().live(); }
-    /// The most bytes that were live at once.
+    /// Peak of live_bytes().
     std::size_t peak_bytes() const noexcept { return this->meter().peak(); }
-    /// Number of allocations live now.
+    /// Number of live allocations.
     std::size_t live_count() const noexcept { return this->meter().count(); }
 
 private:

@@ -1,17 +1,16 @@
-// An R whose freed storage is handed out again, for resources that take everything back at once: an arena for
-// containers that free as they go.
+// An R that reuses freed storage, for resources that take everything back at once: an arena for containers that free as
+// they go.
 //
-// Use it under std::vector, std::unordered_map and the like in an arena: the buffers that growth leaves behind serve
-// the next container, and nodes that were erased serve the next insertion. Use acre::multi_pool where nothing ends
-// together, acre::arena_vector where one vector grows.
+// Use it under std::vector, std::unordered_map and the like in an arena: outgrown buffers serve the next container, and
+// erased nodes serve the next insertion. Use acre::multi_pool where allocations do not end together, acre::arena_vector
+// where one vector grows.
 //
-// Sizes are rounded up to size classes, four a doubling; what is freed goes into a list of its class, unless R can take
-// it back itself as its last allocation. The lists lie in the freed storage.
+// Each size class has a free list, which lies in the freed storage. R takes its last allocation back itself.
 //
-// Cost: allocate and deallocate about 55 instructions each for a size known at run time, both constant time; a
-// request aligned to more than 16 looks at up to 32 of its list. An object of this is 2 KiB larger than an R. Memory:
-// sizes are rounded up to 16, 32, 48, 64 and from there on by at most a quarter. What is freed is not given back to R,
-// and is void after a reset. Not thread-safe; acre::synchronized<acre::recycling<R>> is.
+// Cost: allocate and deallocate about 55 instructions each for a size known at run time, constant time; a request
+// aligned to more than 16 examines up to 32 list entries. The object is 2 KiB larger than an R. Memory: sizes are
+// rounded up to 16, 32, 48, 64 and then to four classes a doubling, by at most a quarter. Freed storage does not go
+// back to R before a reset. Not thread-safe; acre::synchronized<acre::recycling<R>> is.
 //
 //     acre::recycling<acre::arena> level;
 //     std::vector<int, acre::allocator<int, acre::recycling<acre::arena>>> v{level};
@@ -33,7 +32,7 @@
 
 namespace acre {
 
-/// Storage of an R, handed out again once it was freed.
+/// An R with a free list for each size class.
 template <resettable_resource R>
 class recycling : public detail::has_options<R> {
     using options = detail::options_of<R>;
@@ -53,8 +52,8 @@ public:
     recycling(const recycling&) = delete;
     recycling& operator=(const recycling&) = delete;
 
-    /// Storage of `bytes` bytes aligned to `alignment`: what was freed of the size class, or new from R. Throws what R
-    /// throws.
+    /// Storage of `bytes` bytes aligned to `alignment`: freed storage of the size class, or new storage of R. Throws
+    /// what R throws.
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (void* p = take(bytes, alignment)) return p;
         return below_.allocate(class_bytes(bytes), at_least_default(alignment));
@@ -64,8 +63,8 @@ public:
         if (void* p = take(bytes, alignment)) return p;
         return below_.try_allocate(class_bytes(bytes), at_least_default(alignment));
     }
-    /// Keeps the storage for the next request of its size class, or gives it back where R can use it at once; null is a
-    /// no-op.
+    /// Keeps the storage for the next request of its size class, or gives it back if it is R's last allocation; null is
+    /// a no-op.
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
         const std::size_t all = class_bytes(bytes);
@@ -83,7 +82,7 @@ public:
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept
         requires resizable_resource<R>
     {
-        // Storage that shrank would be of a class that does not say how large it is, if it is not R's last.
+        // Storage that shrank into another class could not be given back with its true size, unless it is R's last.
         const std::size_t all = class_bytes(new_bytes);
         if (all == class_bytes(old_bytes)) return true;
         if constexpr (requires { below_.is_last(p, all); }) {
@@ -93,7 +92,7 @@ public:
         }
     }
 
-    /// R takes everything back; what was freed is forgotten.
+    /// R takes everything back; the free lists become empty.
     template <class... Arguments>
         requires requires(R& r, Arguments&&... arguments) { r.reset(std::forward<Arguments>(arguments)...); }
     void reset(Arguments&&... arguments) noexcept {
@@ -106,7 +105,7 @@ public:
     {
         return below_.capacity();
     }
-    /// Bytes that R has handed out: those in use and those that were freed and are kept.
+    /// Bytes that R has handed out: in use, or in the free lists.
     std::size_t used() const noexcept
         requires requires(const R& r) { r.used(); }
     {
@@ -123,22 +122,22 @@ private:
         freed* next;
     };
 
-    static constexpr std::size_t smallest = 16;
-    static constexpr std::size_t steps = 4;  // classes a doubling
+    static constexpr std::size_t min_class = 16;
+    static constexpr std::size_t steps = 4;  // classes per doubling
     static constexpr std::size_t class_count = 64 * steps;
 
     // Classes are 16, 32, 48, 64 and from there on four a doubling.
     static constexpr std::size_t step_of(std::size_t bytes) noexcept {
-        return bytes <= 64 ? smallest : std::bit_floor(bytes - 1) / steps;
+        return bytes <= 64 ? min_class : std::bit_floor(bytes - 1) / steps;
     }
-    // Bytes that R is asked for; so large a request that it would wrap is R's to refuse.
+    // Bytes requested from R. R refuses requests so large that rounding would wrap.
     static constexpr std::size_t class_bytes(std::size_t bytes) noexcept {
         if (bytes > max_request / 4) return bytes;
         const std::size_t step = step_of(bytes);
-        return bytes <= smallest ? smallest : (bytes + step - 1) / step * step;
+        return bytes <= min_class ? min_class : (bytes + step - 1) / step * step;
     }
     static constexpr std::size_t class_of(std::size_t all) noexcept {
-        if (all <= 64) return all / smallest - 1;
+        if (all <= 64) return all / min_class - 1;
         const std::size_t below = std::bit_floor(all - 1);
         const auto doublings = static_cast<std::size_t>(std::countr_zero(below / 64));
         return (doublings + 1) * steps + (all - below) / (below / steps) - 1;
@@ -151,11 +150,11 @@ private:
         const std::size_t all = class_bytes(bytes);
         freed*& list = freed_[class_of(all)];
         if (!is_alignment(alignment)) return nullptr;
-        // All are aligned for ordinary requests; for others some are looked at.
+        // All entries are aligned to 16; for larger alignments some are examined.
         freed** link = &list;
-        for (int looks = 0; *link != nullptr; ++looks) {
+        for (int examined = 0; *link != nullptr; ++examined) {
             if (is_aligned(*link, alignment)) return unlink(link, all);
-            if (looks == max_looks) break;
+            if (examined == max_examined) break;
             link = next_of(*link);
         }
         return nullptr;
@@ -165,7 +164,7 @@ private:
         return is_alignment(alignment) ? std::max(alignment, default_alignment) : alignment;
     }
 
-    // The links lie in storage that is poisoned otherwise; those looked at stay readable.
+    // The links lie in poisoned storage; those examined stay readable.
     static freed** next_of(freed* each) noexcept {
         unpoison_defined(each, sizeof(freed));
         return &each->next;
@@ -178,7 +177,7 @@ private:
         return taken;
     }
 
-    static constexpr int max_looks = 32;
+    static constexpr int max_examined = 32;
 
     R below_;
     std::array<freed*, class_count> freed_{};

@@ -1,8 +1,8 @@
-// Requests of up to so many bytes go to one resource, larger ones to another: small ones to a pool, the rest to the
-// heap.
+// Two resources by size: requests of up to a threshold go to one, larger requests to the other; for example small ones
+// to a pool, the rest to the heap.
 //
-// Storage goes back by the same rule, so nothing has to be looked up. Use acre::multi_pool where sizes are of all
-// kinds: it has classes for them. Nest for more than two: segregate<64, pool<64>, segregate<512, pool<512>, heap>>.
+// Storage goes back by the same rule, so nothing is looked up. Use acre::multi_pool for sizes of all kinds. Nest for
+// more than two: segregate<64, pool<64>, segregate<512, pool<512>, heap>>.
 //
 // Cost: one comparison, none where the size is known at compile time. Thread rules: those of the parts; over two
 // synchronized ones it needs no lock. Not copied; moved if both parts are.
@@ -25,10 +25,10 @@ class segregate : public detail::two_parts<Small, Large> {
     using large_type = typename base::second_type;
 
 public:
-    static_assert(Threshold < max_request, "the threshold of a segregate is a size in bytes that can be asked for");
+    static_assert(Threshold < max_request, "the threshold of a segregate is a possible request in bytes");
 
     static constexpr const char* name = "acre::segregate";
-    /// The largest request in bytes that the resource for small ones gets.
+    /// The largest request in bytes that goes to Small.
     static constexpr std::size_t threshold = Threshold;
 
     using base::base;
@@ -50,8 +50,8 @@ public:
         if (is_small(bytes)) return this->first().deallocate(p, bytes, alignment);
         this->second().deallocate(p, bytes, alignment);
     }
-    /// Resizes in place where both sizes are of one resource and it can. False, and nothing changed, where it cannot;
-    /// also when shrinking.
+    /// Resizes in place if both sizes belong to one resource, which can. False, and nothing changed, when it cannot,
+    /// even to shrink.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept
         requires resizable_resource<small_type> || resizable_resource<large_type>
     {

@@ -1,18 +1,18 @@
-// An R that several threads may use: every member function runs under a lock.
+// An R for several threads: each member function runs under a lock.
 //
-// synchronized<R> keeps R's interface: a synchronized pool has a pool's members, a synchronized arena an arena's. What
-// is not a single call (walking the live objects, two calls that belong together, upstream()) runs under the lock by
-// with([](R& r) { ... }); the resource itself is never handed out. Storage that was handed out is its user's, as ever.
-// Use it where threads share a resource and ask it seldom. Where each thread can have one of its own, that needs no
-// lock and is faster: two threads that allocate at once wait for each other here.
+// synchronized<R> keeps R's interface: a synchronized pool has a pool's members, a synchronized arena an arena's.
+// Anything longer than a call (iterating over the live objects, two calls that belong together, upstream()) runs under
+// the lock by with([](R& r) { ... }); the resource itself is never handed out. Use it where threads share a resource
+// and call it rarely. A resource of each thread's own needs no lock and is faster.
 //
-// Cost: that of R and of locking and unlocking: std::mutex about 65 instructions where no other thread is at it,
-// acre::spin_lock about 8, two of them atomic, acre::no_lock none. No reader-writer lock: the lock is held for one
-// call. Lock is any type with the standard's lock, try_lock and unlock; those of std and acre are constant-initialised.
-// Thread rules: all members may be called from any thread, but for construction, moving to and the end. Constructors
-// and destructors of objects run under the lock: those that use the same resource in turn need std::recursive_mutex as
-// Lock. reset, rewind, clear and release take back what other threads hold, too. Not copied; moved, under the lock, if
-// R is.
+// Cost: that of R and of the lock: std::mutex about 65 instructions without contention, acre::spin_lock about 8, two of
+// them atomic, acre::no_lock none. The lock is held for one call, so there is no reader-writer lock. Lock is any type
+// with the standard's lock, try_lock and unlock. All of std's and acre's but priority_inheritance_mutex are
+// constant-initialised.
+// Thread rules: any thread may call any member; construction, moving into it and destruction need all other threads
+// away. Constructors and destructors of objects run under the lock: if they use the same resource, Lock must be
+// std::recursive_mutex. reset, rewind, clear and release take back what other threads hold, too. Not copied; moved,
+// under the lock, if R is.
 //
 //     acre::synchronized<acre::pool<64>> slots;
 //     acre::synchronized<acre::object_pool<Bullet>, acre::spin_lock> bullets{{.limit_bytes = 1_MiB}};
@@ -74,8 +74,8 @@ public:
     synchronized(const synchronized&) = delete;
     synchronized& operator=(const synchronized&) = delete;
 
-    /// Calls `function(r)` under the lock, r being the R, and returns a copy of what it returns. The function must keep
-    /// neither r nor a pointer or reference into it, and must not use this object.
+    /// Calls `function(r)` on the R under the lock and returns a copy of its result. The function must keep no pointer
+    /// or reference to r, and must not use this object.
     template <class Function>
         requires std::invocable<Function, R&>
     auto with(Function&& function) {
@@ -104,7 +104,7 @@ public:
     }
 
 private:
-    // The guard is a temporary of the caller's, which lives until the other is empty.
+    // The guard is a temporary of the caller, which lives until `other` is empty.
     synchronized(const std::lock_guard<Lock>&, synchronized& other)
         requires std::is_move_constructible_v<R>
         : guarded_(std::move(other.guarded_)) {}

@@ -1,4 +1,4 @@
-// Alignment and size arithmetic that cannot wrap. Everything here is constexpr, constant time and free of state.
+// Alignment and size arithmetic that cannot wrap. Everything is constexpr and constant time.
 //
 //     static_assert(acre::align_up(13, 8) == 16);
 //     acre::array_bytes(SIZE_MAX, 8)  // empty: the product does not fit
@@ -14,23 +14,22 @@ namespace acre {
 /// Alignment in bytes of a request that names none: enough for every scalar type.
 inline constexpr std::size_t default_alignment = alignof(std::max_align_t);
 
-/// The largest request in bytes that any resource accepts: larger objects cannot exist, since pointer differences
-/// could not be expressed.
+/// The largest request in bytes that any resource accepts: pointer differences within a larger object would overflow.
 inline constexpr std::size_t max_request = static_cast<std::size_t>(PTRDIFF_MAX);
 
-/// True when `alignment` is one that C++ knows: a power of two, at least 1.
+/// True for a power of two, at least 1.
 constexpr bool is_alignment(std::size_t alignment) noexcept {
-    // std::has_single_bit is a call of a library function where the processor may lack the instruction.
+    // std::has_single_bit may call a library function on processors without the instruction.
     return (alignment ^ (alignment - 1)) > alignment - 1;
 }
 
-/// Smallest multiple of `alignment` (a power of two) that is not less than `value`. The caller makes sure that
-/// `value + alignment - 1` does not wrap.
+/// Smallest multiple of `alignment` (a power of two) that is at least `value`. Requires that `value + alignment - 1`
+/// does not wrap.
 constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) noexcept {
     return (value + alignment - 1) & ~static_cast<std::uintptr_t>(alignment - 1);
 }
 
-/// Largest multiple of `alignment` (a power of two) that is not greater than `value`.
+/// Largest multiple of `alignment` (a power of two) that is at most `value`.
 constexpr std::uintptr_t align_down(std::uintptr_t value, std::size_t alignment) noexcept {
     return value & ~static_cast<std::uintptr_t>(alignment - 1);
 }
@@ -40,7 +39,7 @@ constexpr std::size_t padding_to(std::uintptr_t address, std::size_t alignment) 
     return (0 - address) & (alignment - 1);
 }
 
-/// Alignment in bytes that an object of `size` bytes can have at most by its size alone, up to default_alignment.
+/// Largest alignment in bytes of an object of `size` bytes, up to default_alignment: sizes are multiples of alignments.
 constexpr std::size_t natural_alignment(std::size_t size) noexcept {
     return std::min(size & (0 - size), default_alignment);
 }

@@ -1,9 +1,8 @@
-// What a resource throws when it cannot serve a request. Every error derives from acre::allocation_error, itself a
-// std::bad_alloc, holds its sentence in itself (throwing it allocates nothing), and says which resource failed, what
-// was asked and what there was.
+// The errors of acre. Each derives from acre::allocation_error, itself a std::bad_alloc. It says which resource failed,
+// what was asked and what was available. The message lies in the object: throwing allocates nothing.
 //
-// Without exceptions (-fno-exceptions) `allocate` returns null where it would have thrown, and an option out of range
-// ends the program with the same sentence on standard error.
+// Without exceptions (-fno-exceptions) `allocate` returns null where it would throw, and an option out of range prints
+// the same message on standard error and aborts.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +33,7 @@ protected:
 
     template <class... Values>
     void describe(const char* format, Values... values) noexcept {
-        // The sentence may be cut, never overrun: its parts are names and numbers.
+        // The message may be cut, but never overruns.
         if (std::snprintf(message_, sizeof message_, format, resource_, values...) < 0) message_[0] = '\0';
     }
 
@@ -67,9 +66,9 @@ public:
         describe("%s: request too large: %zu bytes were asked for, at most %zu can be served", needed, available);
     }
 
-    /// Bytes asked for; SIZE_MAX when a product of count and size did not fit.
+    /// Bytes asked for; SIZE_MAX when count * size overflowed.
     std::size_t bytes_needed() const noexcept { return bytes_needed_; }
-    /// Bytes that this resource can serve at most in one request.
+    /// Largest request in bytes that this resource can serve.
     std::size_t bytes_available() const noexcept { return bytes_available_; }
 
 private:
@@ -86,7 +85,7 @@ public:
                  limit);
     }
 
-    /// Bytes that would have had to be taken from upstream.
+    /// Bytes that were needed from upstream.
     std::size_t bytes_needed() const noexcept { return bytes_needed_; }
     /// Bytes left below the limit.
     std::size_t bytes_available() const noexcept { return bytes_available_; }
@@ -129,7 +128,7 @@ private:
     std::size_t alignment_;
 };
 
-/// An option given at construction is out of its range.
+/// An option at construction is out of range.
 class bad_option : public allocation_error {
 public:
     bad_option(const char* resource, const char* option, std::size_t value, const char* allowed) noexcept
@@ -144,7 +143,7 @@ private:
     const char* option_;
 };
 
-/// Throws `error`; without exceptions returns null, for `allocate` to return. Out of line and cold: failing is rare.
+/// Throws `error`; without exceptions returns null, for `allocate` to return. Out of line and cold.
 template <class Error>
 [[gnu::noinline, gnu::cold]] inline std::nullptr_t raise(const Error& error) {
 #if defined(__cpp_exceptions)
@@ -155,8 +154,8 @@ template <class Error>
 #endif
 }
 
-/// Throws bad_option unless `valid`; without exceptions prints its sentence and aborts, since a constructor has no
-/// other way to refuse. Checked in release builds too.
+/// Throws bad_option unless `valid`; without exceptions prints its message and aborts, since a constructor cannot fail
+/// otherwise. Checked in release builds, too.
 inline void require_option(bool valid, const char* resource, const char* option, std::size_t value,
                            const char* allowed) {
     if (valid) return;
@@ -166,16 +165,16 @@ inline void require_option(bool valid, const char* resource, const char* option,
     std::abort();
 }
 
-/// The same for an option that must be at least `least`.
-inline void require_at_least(std::size_t least, const char* resource, const char* option, std::size_t value) {
-    if (value >= least) return;
+/// The same for an option that must be at least `min`.
+inline void require_at_least(std::size_t min, const char* resource, const char* option, std::size_t value) {
+    if (value >= min) return;
     char allowed[48];
-    std::snprintf(allowed, sizeof allowed, "%zu or more", least);
+    std::snprintf(allowed, sizeof allowed, "%zu or more", min);
     require_option(false, resource, option, value, allowed);
 }
 
-/// Prints one sentence about a misuse that would otherwise corrupt memory (a double free, a pointer of another pool)
-/// and aborts. Called where the check costs nothing; deallocation never throws.
+/// Prints a sentence about a misuse that would corrupt memory (a double free, a pointer of another pool) and aborts,
+/// since deallocation cannot throw.
 [[noreturn, gnu::noinline, gnu::cold]] inline void abort_on_misuse(const char* resource, const char* what,
                                                                    const void* pointer) noexcept {
     std::fprintf(stderr, "%s: %s (pointer %p)\n", resource, what, pointer);

@@ -1,4 +1,20 @@
-// Locks.
+// The locks of acre::synchronized, besides std::mutex:
+//   spin_lock                   4 bytes; tries a bounded number of times, then sleeps in the system
+//   priority_inheritance_mutex  the holder runs at the priority of the most urgent waiting thread (POSIX only)
+//   no_lock                     locks nothing, for programs or builds with one thread
+//
+// Use spin_lock where calls are short and rarely collide; std::mutex where the resource's upstream may take long, as a
+// new slab from the heap; priority_inheritance_mutex where threads of different real-time priorities (SCHED_FIFO,
+// SCHED_RR) share a resource. A resource of each thread's own needs no lock.
+//
+// Cost without contention: spin_lock one atomic exchange each way; priority_inheritance_mutex as std::mutex, and 40
+// bytes; no_lock nothing. None is recursive or fair. spin_lock and no_lock are constant-initialised: static ones are
+// ready before any code runs.
+//
+//     acre::synchronized<acre::pool<64>, acre::spin_lock> slots;
+//
+// Ideas: the three states of Drepper's "Futexes Are Tricky" (2004); Sha, Rajkumar and Lehoczky, "Priority Inheritance
+// Protocols" (1990).
 #pragma once
 
 #include <acre/core/error.hpp>
@@ -10,7 +26,7 @@
 
 namespace acre {
 
-/// Meets the standard's requirements of a lock without locking.
+/// Meets the standard's Lockable requirements without locking. Takes no space and no instruction.
 class no_lock {
 public:
     constexpr no_lock() noexcept = default;
@@ -23,7 +39,7 @@ public:
 };
 
 namespace detail {
-/// Tells the processor that this thread only waits.
+/// Tells the processor that this thread is spinning.
 inline void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -32,12 +48,13 @@ inline void pause() noexcept {
 #endif
 }
 
-/// What spin_lock is. The arguments are for tests that try every order of steps.
-template <template <class> class Atomic = std::atomic, int Looks = 100>
+/// The implementation of spin_lock. The arguments are for tests of all interleavings. A waiting thread runs at most
+/// `spins` pauses (some microseconds), so one of high priority never keeps the holder from running.
+template <template <class> class Atomic = std::atomic, int Spins = 100>
 class sleeping_lock {
 public:
-    /// How often a thread looks before it sleeps.
-    static constexpr int looks = Looks;
+    /// How often a thread tries before it sleeps.
+    static constexpr int spins = Spins;
 
     constexpr sleeping_lock() noexcept = default;
     sleeping_lock(const sleeping_lock&) = delete;
@@ -51,49 +68,51 @@ public:
 
     /// True when the lock was free and is now held.
     bool try_lock() noexcept {
-        // Acquire: what was done under the lock before, which unlock released. A refusal tells nothing.
+        // Acquire: what was done under the lock before, which unlock released. Relaxed on failure: nothing is read.
         int expected = unlocked;
         return state_.compare_exchange_strong(expected, locked, std::memory_order_acquire, std::memory_order_relaxed);
     }
 
-    /// Lets the next one in; only the thread that holds the lock may.
+    /// Requires that this thread holds the lock.
     void unlock() noexcept {
-        // Release: what was done under the lock. Reading the state acquires nothing, as only a wake-up follows.
-        if (state_.exchange(unlocked, std::memory_order_release) == awaited) state_.notify_one();
+        // Release: what was done under the lock. Acquires nothing: only a wake-up follows.
+        if (state_.exchange(unlocked, std::memory_order_release) == contended) state_.notify_one();
     }
 
 private:
     static constexpr int unlocked = 0;
     static constexpr int locked = 1;
-    static constexpr int awaited = 2;  // locked, and a thread may be asleep
+    static constexpr int contended = 2;  // locked, and a thread may be asleep
 
     [[gnu::noinline]] void wait() noexcept {
-        // Relaxed where it is only looked: the exchange or try_lock that takes the lock acquires.
-        for (int look = 0; look < looks; ++look) {
+        // Relaxed loads: the exchange or try_lock that takes the lock acquires.
+        for (int spin = 0; spin < spins; ++spin) {
             pause();
             if (state_.load(std::memory_order_relaxed) == unlocked && try_lock()) return;
         }
-        // Whoever has slept locks as awaited: it cannot know whether others sleep on.
-        while (state_.exchange(awaited, std::memory_order_acquire) != unlocked) {
-            state_.wait(awaited, std::memory_order_relaxed);
+        // A thread that slept locks as contended: it cannot know whether others still sleep.
+        while (state_.exchange(contended, std::memory_order_acquire) != unlocked) {
+            state_.wait(contended, std::memory_order_relaxed);
         }
     }
 
-    // Acquired by whoever locks, released by whoever unlocks. Looking is relaxed: it only says when to try. Storing
-    // `awaited` hands over nothing, and what it replaces is released with it as a part of the release sequence.
+    // Locking acquires, unlocking releases. Spinning loads are relaxed: they only say when to try. Storing `contended`
+    // releases nothing itself; it continues the release sequence of the unlock that it replaces.
     Atomic<int> state_ = unlocked;
 };
 
 }  // namespace detail
 
-/// A lock that is looked at a bounded number of times and slept on then.
+/// A lock that is tried a bounded number of times and then slept on.
 class spin_lock : public detail::sleeping_lock<> {
 public:
     constexpr spin_lock() noexcept = default;
 };
 
 #if __has_include(<pthread.h>)
-/// A POSIX mutex with the protocol PTHREAD_PRIO_INHERIT.
+/// A POSIX mutex with the protocol PTHREAD_PRIO_INHERIT: a thread of middle priority cannot keep an urgent one waiting
+/// by preempting the holder. The constructor throws std::system_error where the system has no such mutexes; without
+/// exceptions it aborts with a sentence.
 class priority_inheritance_mutex {
 public:
     static constexpr const char* name = "acre::priority_inheritance_mutex";
@@ -116,7 +135,7 @@ public:
     void lock() noexcept { pthread_mutex_lock(&mutex_); }
     /// True when the lock was free and is now held.
     bool try_lock() noexcept { return pthread_mutex_trylock(&mutex_) == 0; }
-    /// Lets the most urgent of those who wait in; only the thread that holds the lock may.
+    /// Hands the lock to the most urgent waiting thread. Requires that this thread holds it.
     void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
 
     using native_handle_type = pthread_mutex_t*;

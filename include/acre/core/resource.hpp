@@ -1,7 +1,7 @@
-// The one concept of the library: a resource hands out and takes back storage. Everything that allocates is a resource,
-// and everything that needs memory takes an upstream resource, so parts compose by nesting.
+// The concept of the library: a resource hands out and takes back storage. Everything that allocates is a resource, and
+// everything that needs memory takes an upstream resource, so resources compose by nesting.
 //
-// What a type must promise to be a resource (tests/conformance checks it for every resource of acre):
+// A resource promises (tests/conformance checks it for every resource of acre):
 //   allocate(bytes, alignment)      storage of at least `bytes` bytes, aligned; throws a type derived from
 //                                   acre::allocation_error (a std::bad_alloc) when it cannot; never null
 //   try_allocate(bytes, alignment)  the same, but null when it cannot; noexcept
@@ -23,17 +23,17 @@ concept resource = requires(R& r, void* p, std::size_t bytes, std::size_t alignm
     { r.deallocate(p, bytes, alignment) } noexcept;
 };
 
-/// A resource that can say whether an address lies in storage that it hands out.
+/// A resource that knows whether an address lies in its storage.
 template <class R>
 concept owning_resource = resource<R> && requires(const R& r, const void* p) {
     { r.owns(p) } noexcept -> std::same_as<bool>;
 };
 
-/// A resource that can take back everything at once.
+/// A resource that can take everything back at once.
 template <class R>
 concept resettable_resource = resource<R> && requires(R& r) { r.reset(); };
 
-/// A resource that can grow or shrink some allocations where they are.
+/// A resource that can grow or shrink some allocations in place.
 template <class R>
 concept resizable_resource = resource<R> && requires(R& r, void* p, std::size_t old_bytes, std::size_t new_bytes) {
     { r.try_resize(p, old_bytes, new_bytes) } noexcept -> std::same_as<bool>;

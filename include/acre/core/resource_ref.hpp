@@ -1,11 +1,11 @@
-// A handle to any resource, whatever its type: what arenas and pools keep as their upstream, since they call it rarely.
+// A type-erased handle to any resource: the upstream of arenas and pools, which call it rarely.
 //
-// Use it where a type must not depend on its upstream's type. Where calls are frequent, take the resource's own type:
-// its calls are inline, while those through a resource_ref are calls through a pointer.
+// Use it where a type must not depend on its upstream's type. Where calls are frequent, use the resource's own type:
+// its calls are inline.
 //
-// A stateless resource (acre::heap) is kept by value and costs nothing; any other is referred to and must live longer
-// than the handle; a std::pmr::memory_resource* is taken as it is. Copying copies the handle, never the resource.
-// Thread rules: those of the resource.
+// Cost: an indirect call; two words. A stateless resource (acre::heap) is copied into the handle. Any other resource is
+// referred to and must live longer, also a std::pmr::memory_resource*. Copies refer to the same resource. Thread rules:
+// those of the resource.
 //
 //     acre::arena first;                                            // upstream: acre::heap
 //     acre::multi_pool second{first};                    // a pool whose slabs come out of an arena
@@ -22,13 +22,13 @@
 
 namespace acre {
 
-/// A resource without state: one object of it is as good as another.
+/// A resource without state: all its objects are equivalent.
 template <class R>
 concept stateless_resource = resource<R> && std::is_empty_v<R> && std::default_initializable<R>;
 
 namespace detail {
-/// Bytes to ask of a standard memory resource for `bytes` bytes: pools of libstdc++ align a block of more bytes than
-/// its alignment only as far as its size is a multiple.
+/// Bytes to request from a standard memory resource for `bytes` bytes. libstdc++'s pools align a block larger than its
+/// alignment only if its size is a multiple of the alignment.
 constexpr std::size_t pmr_bytes(std::size_t bytes, std::size_t alignment) noexcept {
     return bytes <= alignment ? bytes + (bytes == 0) : align_up(bytes, alignment);
 }
@@ -37,7 +37,7 @@ constexpr std::size_t pmr_bytes(std::size_t bytes, std::size_t alignment) noexce
 /// Type-erased, non-owning handle to a resource.
 class resource_ref {
 public:
-    /// Any object of a stateless resource; nothing is referred to.
+    /// Any object of a stateless resource, which need not live longer.
     template <stateless_resource R>
     constexpr resource_ref(const R&) noexcept : object_(nullptr), operations_(&stateless_operations<R>) {}
 
@@ -46,7 +46,7 @@ public:
         requires(!stateless_resource<R> && !std::same_as<R, resource_ref>)
     resource_ref(R& referred) noexcept : object_(&referred), operations_(&stateful_operations<R>) {}
 
-    /// A temporary would be gone at the end of the statement.
+    /// A temporary would dangle after the statement.
     template <resource R>
         requires(!stateless_resource<R> && !std::same_as<R, resource_ref>)
     resource_ref(const R&&) = delete;
@@ -94,8 +94,8 @@ private:
             static_cast<R*>(object)->deallocate(p, bytes, alignment);
         }};
 
-    // The standard's interface leaves undefined what acre promises: sizes that wrap when they are rounded up,
-    // alignments that are none, zero bytes, null.
+    // The standard's interface leaves some of acre's promises undefined: sizes that wrap when rounded up, alignments
+    // that are no power of two, zero bytes, null.
     static constexpr const char* pmr_name = "std::pmr::memory_resource";
     static constexpr bool fits_pmr(std::size_t bytes, std::size_t alignment) noexcept {
         return is_alignment(alignment) && bytes <= max_request && alignment <= max_request - bytes;
@@ -111,7 +111,7 @@ private:
         } catch (const allocation_error&) {
             throw;
         } catch (const std::bad_alloc&) {
-            // Whoever catches acre's errors catches this one, too.
+            // So that handlers of acre's errors catch it, too.
             throw out_of_memory{pmr_name, bytes, alignment};
         }
 #else
@@ -122,7 +122,7 @@ private:
     static void* try_allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) noexcept {
         if (!fits_pmr(bytes, alignment)) return nullptr;
 #if defined(__cpp_exceptions)
-        // The standard's interface knows only one way to say no.
+        // The standard's interface can only fail by an exception.
         try {
             return allocate_pmr(object, bytes, alignment);
         } catch (...) {

@@ -1,9 +1,8 @@
-// Tells AddressSanitizer, and Valgrind where ACRE_VALGRIND is defined, which bytes of a resource's storage are in use.
-// A free or unused byte is poisoned: touching it is reported as the use-after-free or overflow that it is. In an
-// ordinary build both functions are empty.
+// Tells AddressSanitizer, and Valgrind if ACRE_VALGRIND is defined, which bytes of a resource's storage are in use.
+// Free and unused bytes are poisoned: touching them is reported as use-after-free or overflow. In an ordinary build the
+// functions are empty.
 //
-// Defining ACRE_VALGRIND (it needs <valgrind/memcheck.h>) keeps the client requests in the program: a few instructions
-// a call, and only then.
+// ACRE_VALGRIND needs <valgrind/memcheck.h> and costs a few instructions a call, also without Valgrind.
 #pragma once
 
 #include <cstddef>
@@ -25,19 +24,19 @@
 
 namespace acre {
 
-/// True when freed storage is poisoned in this build, by either tool.
+/// True when this build poisons freed storage for either tool.
 #if defined(ACRE_HAS_ADDRESS_SANITIZER) || defined(ACRE_VALGRIND)
 inline constexpr bool poisoning = true;
 #else
 inline constexpr bool poisoning = false;
 #endif
 
-/// AddressSanitizer keeps its notes in granules of this many bytes; resources that poison lay out storage in them.
+/// AddressSanitizer's granularity in bytes; resources that poison lay out storage in multiples of it.
 inline constexpr std::size_t poison_granule = 8;
 
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
 namespace detail {
-// Hides from the compiler what is annotated: it would warn that storage is passed on that nobody has written yet.
+// Hides the pointer from the compiler, which would warn that uninitialised storage is passed on.
 inline const void* hidden(const void* start) noexcept {
     asm("" : "+r"(start));
     return start;
@@ -45,7 +44,7 @@ inline const void* hidden(const void* start) noexcept {
 }  // namespace detail
 #endif
 
-/// Marks `bytes` bytes at `start` as not to be touched.
+/// Marks `bytes` bytes at `start` as inaccessible.
 inline void poison([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
     __asan_poison_memory_region(detail::hidden(start), bytes);
@@ -55,7 +54,7 @@ inline void poison([[maybe_unused]] const void* start, [[maybe_unused]] std::siz
 #endif
 }
 
-/// Marks `bytes` bytes at `start` as usable, contents undefined.
+/// Marks `bytes` bytes at `start` as accessible, with undefined contents.
 inline void unpoison([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
     __asan_unpoison_memory_region(detail::hidden(start), bytes);
@@ -65,7 +64,7 @@ inline void unpoison([[maybe_unused]] const void* start, [[maybe_unused]] std::s
 #endif
 }
 
-/// Marks `bytes` bytes at `start` as usable and their contents as defined: before storage goes back upstream.
+/// Marks `bytes` bytes at `start` as accessible, with defined contents: before storage goes back upstream.
 inline void unpoison_defined([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
     __asan_unpoison_memory_region(detail::hidden(start), bytes);
@@ -75,7 +74,7 @@ inline void unpoison_defined([[maybe_unused]] const void* start, [[maybe_unused]
 #endif
 }
 
-/// True when this build knows that the byte at `address` is not to be touched; false in one that does not know.
+/// True when the byte at `address` is poisoned for AddressSanitizer; false in other builds.
 inline bool is_poisoned([[maybe_unused]] const void* address) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
     return __asan_address_is_poisoned(address) != 0;

@@ -1,7 +1,7 @@
-// The program's general heap, operator new and delete, as a resource: the upstream that everything uses by default.
+// The program's general heap, operator new and delete, as a resource: the default upstream of everything.
 //
-// Use it as upstream, or where a resource is wanted and nothing is gained by a better one. It has no state; all objects
-// of it are the same heap. Thread-safe. Cost: that of operator new and delete.
+// Use it as upstream, or where code asks for a resource and no other is better. It has no state: all its objects are
+// the same heap. Cost: that of operator new and delete. Thread-safe.
 //
 //     acre::heap general;
 //     void* p = general.allocate(100, 64);
@@ -16,7 +16,7 @@
 
 namespace acre {
 
-/// operator new and operator delete as a resource. Any power-of-two alignment.
+/// operator new and operator delete as a resource. Honours any power-of-two alignment.
 class heap {
 public:
     static constexpr const char* name = "acre::heap";
@@ -35,7 +35,7 @@ public:
         return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
     }
 
-    /// Gives back what allocate gave; null is a no-op.
+    /// Takes back what allocate gave; null is a no-op.
     void deallocate(void* p, [[maybe_unused]] std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
             ::operator delete(p);

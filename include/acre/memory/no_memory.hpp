@@ -1,7 +1,7 @@
-// An upstream that has nothing: whoever uses it lives on the storage given at construction and fails cleanly beyond it.
+// An upstream that refuses every request: its users have only the storage given at construction.
 //
-// Use it to make sure that an inline_arena (or anything else with storage of its own) never touches the heap. Every
-// request fails in constant time. Stateless, thread-safe.
+// Use it to make sure that an inline_arena, or another resource with storage of its own, never touches the heap. Cost:
+// every request fails in constant time. Stateless, thread-safe.
 //
 //     acre::inline_arena<4096> fixed{acre::no_memory{}};
 #pragma once
@@ -24,10 +24,10 @@ public:
         return raise(request_too_large{name, bytes, 0});
     }
 
-    /// Null.
+    /// Returns null.
     void* try_allocate(std::size_t, std::size_t = default_alignment) noexcept { return nullptr; }
 
-    /// Only null can come back.
+    /// A no-op for null; aborts with a sentence for anything else.
     void deallocate(void* p, std::size_t, std::size_t = default_alignment) noexcept {
         if (p != nullptr) abort_on_misuse(name, "a pointer was given back that was never handed out", p);
     }

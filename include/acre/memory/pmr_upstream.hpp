@@ -1,5 +1,7 @@
-// A std::pmr::memory_resource as a resource of acre, by type. Everything in acre that takes an upstream takes a
-// memory_resource* directly; use this where a resource is a template argument: acre::statistics<acre::pmr_upstream>.
+// A std::pmr::memory_resource as a resource type of acre.
+//
+// Use it where a resource is a template argument: acre::statistics<acre::pmr_upstream>. An upstream argument takes a
+// memory_resource* directly.
 //
 // Cost: one virtual call. Thread rules: those of the memory resource, which must live longer.
 //
@@ -22,7 +24,7 @@ public:
     /// Throws bad_option for null.
     explicit pmr_upstream(std::pmr::memory_resource* referred) : referred_(referred) {}
 
-    /// What the memory resource gives; throws what it throws, request_too_large or bad_alignment.
+    /// Storage of the memory resource. Throws out_of_memory, request_too_large, bad_alignment, or other errors of it.
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         return referred_.allocate(bytes, alignment);
     }
@@ -32,7 +34,7 @@ public:
         return referred_.try_allocate(bytes, alignment);
     }
 
-    /// Gives back what allocate gave; null is a no-op.
+    /// Takes back what allocate gave; null is a no-op.
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         referred_.deallocate(p, bytes, alignment);
     }

@@ -1,17 +1,16 @@
-// The mechanism under acre::multi_arena and acre::inline_multi_arena: equal arenas in one piece of storage, each of
-// which counts its live allocations.
+// The mechanism under acre::multi_arena and acre::inline_multi_arena: equal arenas in one piece of storage, each with a
+// refcount of its live allocations.
 //
-// Use those, not this. A `Storage` says where the bytes lie and how many arenas of how many bytes they are; where it
-// knows them at compile time the compiler does.
+// Use those, not this. A `Storage` says where the bytes lie, and how many arenas of how many bytes there are, possibly
+// as constants.
 //
-// Why it is constant time: allocating moves the position of the arena in use; when that is full, an empty one comes
-// from a list. Freeing finds its arena by dividing, counts down, and puts the arena back in the list when nothing is
-// left. The last allocation of an arena is given back at once, so that pairs of allocate and deallocate use no room up.
-// Which arena stays in use is decided by the room left, so a short-lived large block does not pin an arena of its own
-// for the small long-lived ones that come after it.
+// Why it is constant time: allocating moves the bump pointer of the active arena; when that is full, an empty one comes
+// from a list. Freeing finds its arena by a division, counts down, and lists the arena at zero. The last allocation of
+// an arena is given back at once, so pairs of allocate and deallocate use up no room. The arena with more room left
+// stays active, so a short-lived large block does not pin an arena for the small long-lived ones after it.
 //
-// The idea of arenas that count is that of published multi-arenas; the list of what is empty, the order in which room
-// is used and the numbers of 64 bits are what those lacked.
+// Refcounted arenas are known from published multi-arenas. The list of empty arenas, the choice of the active one and
+// the 64-bit counts are what those lacked.
 #pragma once
 
 #include <acre/arenas/detail/bump_arithmetic.hpp>
@@ -28,15 +27,15 @@
 
 namespace acre::detail {
 
-/// What is known of one arena. All zero where it was never used.
+/// One arena. All zero before its first use.
 struct arena_record {
-    std::uintptr_t position;  // where its next allocation goes
+    std::uintptr_t position;  // the bump pointer
     std::uintptr_t end;
     std::size_t live;     // allocations not yet freed
-    std::uintptr_t link;  // address of the next in the list of empty arenas, 0 at its end; else one of the two below
+    std::uintptr_t link;  // in the list of empty arenas: address of the next, 0 at the end; else one of the two below
 
-    static constexpr std::uintptr_t taken = 1;  // out of the list
-    static constexpr std::uintptr_t kept = 2;   // out of the list as well, for the room that it has left
+    static constexpr std::uintptr_t taken = 1;  // not in the list
+    static constexpr std::uintptr_t kept = 2;   // not in the list, kept open for the room that it has left
 };
 
 /// Equal arenas in the storage of `Storage`.
@@ -45,17 +44,16 @@ class refcounted_arenas : protected Storage {
     using fit = bump_arithmetic<Storage::max_alignment>;
 
 public:
-    /// Every size, an arena's as well, is rounded up to a multiple of this many bytes, so requests aligned to no more
-    /// need no padding.
+    /// Sizes, also of arenas, are rounded up to a multiple of this, so requests aligned to no more need no padding.
     static constexpr std::size_t granule = fit::granule;
-    /// Arenas kept open at most.
+    /// Most arenas that can be kept open.
     static constexpr std::size_t max_open = 8;
 
     refcounted_arenas(const refcounted_arenas&) = delete;
     refcounted_arenas& operator=(const refcounted_arenas&) = delete;
 
     /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment.
-    /// Constant time, but for a request that takes a run of arenas.
+    /// Constant time, except for a request that takes a run of arenas.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (!fit::is_ordinary(alignment)) [[unlikely]]
             return place_aligned<true>(bytes, alignment);
@@ -75,24 +73,24 @@ public:
         return place_in_next<false>(bytes);
     }
 
-    /// Takes storage back; null is a no-op. Constant time. Aborts with a sentence on a pointer that is not of this and
-    /// on one more deallocation than allocations in its arena.
+    /// Takes storage back; null is a no-op. Constant time. Aborts with a sentence on a pointer of another resource, and
+    /// on more deallocations than allocations in an arena.
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
         if (p == nullptr) return;
         arena_record& home = home_of(p);
         if (bytes > this->arena_bytes()) [[unlikely]]
             return deallocate_run(p, bytes);
-        std::size_t left;
-        if (__builtin_sub_overflow(home.live, std::size_t{1}, &left)) [[unlikely]]
+        std::size_t live;
+        if (__builtin_sub_overflow(home.live, std::size_t{1}, &live)) [[unlikely]]
             abort_on_misuse(Storage::name, "double free", p);
         poison(p, bytes);
-        home.live = left;
-        if (left == 0) return emptied(home);
+        home.live = live;
+        if (live == 0) return emptied(home);
         if (is_last(home, p, bytes)) home.position = reinterpret_cast<std::uintptr_t>(p);
     }
 
     /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one of its arena while that has
-    /// room, and for any when it shrinks within an arena. False, and nothing changed, when it cannot.
+    /// room, and for any that shrinks within an arena. False, and nothing changed, when it cannot.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         if (old_bytes > this->arena_bytes()) return resize_run(p, old_bytes, new_bytes);
         arena_record& home = home_of(p);
@@ -105,7 +103,7 @@ public:
         return true;
     }
 
-    /// Takes everything back: all that was handed out is void. Linear in the number of arenas.
+    /// Takes everything back. Linear in the number of arenas.
     void reset() noexcept {
         poison(this->bytes(), begun_ * this->arena_bytes());
         active_ = nullptr;
@@ -124,18 +122,18 @@ public:
     /// Bytes of all arenas.
     std::size_t capacity() const noexcept { return this->arenas() * this->arena_bytes(); }
 
-    /// Bytes handed out, rounding and padding and what was freed in arenas still busy included. Linear in the arenas
-    /// used.
+    /// Bytes handed out, with rounding, padding and storage freed in arenas that are still busy. Linear in the arenas
+    /// ever used.
     std::size_t used() const noexcept {
         return sum([this](const arena_record& each) { return each.position + this->arena_bytes() - each.end; });
     }
 
-    /// Number of allocations not yet taken back. Linear in the arenas used.
+    /// Number of live allocations. Linear in the arenas ever used.
     std::size_t allocations() const noexcept {
         return sum([](const arena_record& each) { return each.live; });
     }
 
-    /// Number of arenas that hold a live allocation, or a part of one. Constant time.
+    /// Number of arenas that hold a live allocation or a piece of one. Constant time.
     std::size_t busy_arenas() const noexcept {
         const auto is_vacant = [](const arena_record* each) { return each->live == 0; };
         const auto kept = kept_.begin();
@@ -146,16 +144,15 @@ public:
     /// True when `p` points into the storage. Constant time.
     bool owns(const void* p) const noexcept { return offset_of(p) < capacity(); }
 
-    /// What was refused so far: the largest request that no arena could have served, in bytes, and the number of those
-    /// that would have needed one arena more.
+    /// Refused requests so far.
     struct refusals_type {
-        std::size_t largest_bytes = 0;
-        std::size_t out_of_arenas = 0;
+        std::size_t largest_bytes = 0;  // of the largest request that no arena could have served
+        std::size_t out_of_arenas = 0;  // requests that one more arena would have served
     };
     const refusals_type& refusals() const noexcept { return refusals_; }
 
-    /// Arenas of `arena_bytes` bytes that hold `count` live allocations of `size` bytes aligned to `alignment`, all of
-    /// them allocated before the first is freed. SIZE_MAX when an arena cannot hold even one.
+    /// Arenas of `arena_bytes` bytes that hold `count` live allocations of `size` bytes aligned to `alignment`, if all
+    /// are allocated before the first is freed. SIZE_MAX when an arena cannot hold even one.
     static constexpr std::size_t required_arenas(std::size_t arena_bytes, std::size_t count, std::size_t size,
                                                  std::size_t alignment = default_alignment) noexcept {
         return fit::required_arenas(arena_bytes, count, size, alignment);
@@ -197,8 +194,8 @@ private:
         return total;
     }
 
-    // The hot path. Positions and ends are multiples of the granule, so `bytes` fitting means that `bytes` rounded up
-    // fits.
+    // The hot path, for ordinary alignments and at least one byte. Positions and ends are multiples of the granule, so
+    // if `bytes` fits, `bytes` rounded up fits, too.
     [[gnu::always_inline]] bool place_in_active(std::size_t bytes, void*& p) noexcept {
         if (active_ == nullptr) [[unlikely]]
             return false;
@@ -214,7 +211,7 @@ private:
         return true;
     }
 
-    // The same for any arena and every alignment, and for no bytes.
+    // The same for any arena, any alignment and any number of bytes.
     [[gnu::always_inline]] static bool place(arena_record& in, std::size_t bytes, std::size_t alignment,
                                              void*& p) noexcept {
         std::uintptr_t start = in.position;
@@ -247,8 +244,7 @@ private:
         return popped;
     }
 
-    // Out of line: runs once an arena. `alignment` is ordinary and the active arena is full, or `alignment` is not
-    // ordinary and the active arena has been tried.
+    // Out of line: runs once an arena. The active arena has no room for the request.
     template <bool Throws>
     [[gnu::noinline]] void* place_in_next(std::size_t bytes) {
         return place_in_next<Throws>(bytes, granule, 0);
@@ -293,7 +289,7 @@ private:
         return p != nullptr || !Throws ? p : fail(bytes, alignment);
     }
 
-    // Null where it cannot.
+    // Null when it cannot.
     void* place_anywhere(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
         if (fit::worst_bytes(bytes, alignment, this->arena_bytes()) > this->arena_bytes())
@@ -322,7 +318,7 @@ private:
         return begin_next();
     }
 
-    // Puts all arenas into the list, so that taking one is the same at the first time as later.
+    // Lists all arenas, so that taking one costs the same the first time as later.
     void list_all() noexcept {
         while (begun_ < this->arenas()) begin_next();
         list_empty_anew();
@@ -338,8 +334,8 @@ private:
 
     static std::size_t room(const arena_record& in) noexcept { return in.end - in.position; }
 
-    // Of the arena in use and `added`, the one with more room left is used next; the other is kept if that has more
-    // room than one of those kept.
+    // Of the active arena and `added`, the one with more room left becomes the active one. The other is kept open if it
+    // has more room than one of those kept.
     void use(arena_record& added) noexcept {
         added.link = arena_record::taken;
         ++taken_;
@@ -370,7 +366,7 @@ private:
         return bytes / this->arena_bytes() + (bytes % this->arena_bytes() != 0);
     }
 
-    // Runs: linear in the number of arenas, so nothing of theirs is kept between calls.
+    // Runs of arenas are linear in the number of arenas, and have no state between calls.
     void* allocate_run(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t count = run_of(bytes);
         if (!this->takes_runs() || count > this->arenas() || count < 2 || alignment > this->base_alignment()) {
@@ -400,11 +396,11 @@ private:
         return this->arenas();
     }
 
-    // The members of a run but the first have no live allocation of their own and yet are no empty arenas.
+    // In a run only the first arena counts an allocation; the others are not empty either.
     bool is_empty(const arena_record& asked) const noexcept {
         return asked.live == 0 && (asked.link != arena_record::taken || &asked == active_);
     }
-    // True while an arena that is not in the list waits for the next request.
+    // True for arenas outside the list that the next request may use.
     bool is_open(const arena_record& asked) const noexcept {
         return asked.link == arena_record::kept || &asked == active_;
     }
@@ -441,7 +437,7 @@ private:
         give_back_run(first, 0, run_of(bytes));
     }
 
-    // A run never takes more arenas, and what remains of one that shrinks may be a single arena.
+    // A run never grows by arenas; shrinking may leave a single arena.
     bool resize_run(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         const std::size_t count = std::max<std::size_t>(run_of(new_bytes), 1);
         if (count > run_of(old_bytes)) return false;
@@ -453,7 +449,7 @@ private:
         return true;
     }
 
-    // The first of the arenas of the run at `p`.
+    // The first arena of the run at `p`.
     arena_record& checked_run(void* p, std::size_t bytes) noexcept {
         arena_record& first = home_of(p);
         if (reinterpret_cast<std::uintptr_t>(p) != first.end - this->arena_bytes() || !is_run(first, run_of(bytes)))
@@ -483,10 +479,10 @@ private:
         return raise(out_of_arenas{Storage::name, bytes, this->arenas()});
     }
 
-    arena_record* active_ = nullptr;  // the arena in use
-    std::size_t taken_ = 0;           // arenas begun that are not in the list
-    std::size_t begun_ = 0;           // arenas ever used: the records beyond mean nothing
-    arena_record* empty_ = nullptr;   // the list of empty ones
+    arena_record* active_ = nullptr;  // where the hot path allocates
+    std::size_t taken_ = 0;           // begun arenas that are not in the list
+    std::size_t begun_ = 0;           // arenas ever used; the records of others are not initialised
+    arena_record* empty_ = nullptr;   // the list of empty arenas
     std::array<arena_record*, max_open> kept_{};
     std::size_t kept_count_ = 0;
     refusals_type refusals_;

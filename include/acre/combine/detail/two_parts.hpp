@@ -1,8 +1,8 @@
-// What resources made of two others have in common: how they are constructed, and what holds of both together. Used by
+// Base of resources that are made of two others: construction, and the members that combine both. Used by
 // acre::fallback and acre::segregate, not directly.
 //
-// A part is held, or referred to where its type is a reference: fallback<arena&, heap>. Each member is there when both
-// parts have it.
+// A part is held, or referred to if its type is a reference: fallback<arena&, heap>. A member exists if both parts have
+// it.
 #pragma once
 
 #include <acre/core/resource.hpp>
@@ -29,7 +29,7 @@ public:
     using second_type = std::remove_reference_t<Second>;
 
     two_parts() = default;
-    /// Each part is constructed from one argument: its options, its upstream, or what it refers to.
+    /// Each part is constructed from one argument: its options, its upstream, or the resource to refer to.
     template <class FirstArgument, class SecondArgument>
         requires std::is_constructible_v<First, FirstArgument> && std::is_constructible_v<Second, SecondArgument>
     two_parts(FirstArgument&& first, SecondArgument&& second)
@@ -78,7 +78,7 @@ public:
     {
         return first_.used() + second_.used();
     }
-    /// Number of allocations not yet taken back by either.
+    /// Number of live allocations of both.
     std::size_t live() const noexcept
         requires requires(const first_type& a, const second_type& b) { a.live() + b.live(); }
     {
@@ -91,7 +91,7 @@ protected:
     second_type& second() noexcept { return second_; }
     const second_type& second() const noexcept { return second_; }
 
-    // A part that cannot resize refuses, even to shrink: the size is what it will be given back with.
+    // A part that cannot resize refuses even to shrink: storage must go back with its original size.
     template <class R>
     static bool resized(R& part, void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         if constexpr (resizable_resource<R>) return part.try_resize(p, old_bytes, new_bytes);

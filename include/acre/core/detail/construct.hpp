@@ -1,7 +1,7 @@
-// An object made in storage that is given back when its constructor throws: what create() of every resource does with
-// the storage it has.
+// How the resources put objects and formatted text into storage: construct_at_or() for create(), format_text() for
+// format().
 //
-// Used by the resources, not directly. Cost: that of the constructor.
+// Used by the resources, not directly. Cost: that of the constructor; text is formatted twice, once for its length.
 #pragma once
 
 #include <acre/core/error.hpp>
@@ -15,13 +15,13 @@
 
 namespace acre::detail {
 
-/// A T constructed from `arguments` at `place`. When the constructor throws, `give_back()` is called and the exception
-/// goes on. Null for null where there are no exceptions: then the storage could not be had.
+/// A T constructed from `arguments` at `storage`. If the constructor throws, calls `give_back()` and rethrows. Null for
+/// null without exceptions, where an allocation has failed.
 template <class T, class GiveBack, class... Arguments>
-T* construct_at_or(void* place, [[maybe_unused]] GiveBack give_back, Arguments&&... arguments) {
-    if (!exceptions_enabled && place == nullptr) return nullptr;
+T* construct_at_or(void* storage, [[maybe_unused]] GiveBack give_back, Arguments&&... arguments) {
+    if (!exceptions_enabled && storage == nullptr) return nullptr;
     if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
-        return ::new (place) T(std::forward<Arguments>(arguments)...);
+        return ::new (storage) T(std::forward<Arguments>(arguments)...);
     } else {
         struct guard {
             GiveBack& give_back;
@@ -30,14 +30,14 @@ T* construct_at_or(void* place, [[maybe_unused]] GiveBack give_back, Arguments&&
                 if (!constructed) give_back();
             }
         } unless_constructed{give_back};
-        T* object = ::new (place) T(std::forward<Arguments>(arguments)...);
+        T* object = ::new (storage) T(std::forward<Arguments>(arguments)...);
         unless_constructed.constructed = true;
         return object;
     }
 }
 
-/// The text that `pattern` and `arguments` make, followed by a zero byte that is not part of the view, in the storage
-/// that `allocate(bytes)` gives. A view whose data() is null when that is null.
+/// Formats as std::vprintf into storage of `allocate(bytes)`. A zero byte follows the view. If there is no storage, the
+/// view's data() is null.
 template <class Allocate>
 [[gnu::format(printf, 2, 0)]] std::string_view format_text(Allocate allocate, const char* pattern,
                                                            std::va_list arguments) {

@@ -1,13 +1,13 @@
-// Locks that are held around a fork, so that the child never finds one locked by a thread that it does not have, nor
-// the data behind it half changed.
+// Holds locks around a fork, so that the child never finds a lock held by a thread that it does not have, nor the data
+// behind it half changed.
 //
-// Used by the concurrent resources, not directly. Their locks are taken in the order in which they themselves take
-// them: the newest object first, since a resource is made after its upstream and holds its own lock while it asks
-// upstream; those of static resources last, since these may be anyone's upstream, from the first use on. So an upstream
-// must not make or end a concurrent resource while it serves a request.
+// Used by the concurrent resources, not directly. A fork takes the locks in the order in which the resources nest them.
+// The newest object comes first: a resource is made after its upstream, and holds its lock during upstream calls.
+// Static resources come last, as any resource may have them as upstream. So an upstream must not make or end a
+// concurrent resource while it serves a request.
 //
-// Cost: adding and removing take a lock of the process; a fork takes all. What a child finds is whole, except when
-// another thread made the first concurrent resource of the program at the very moment of the fork.
+// Cost: registering and unregistering take a lock of the process; a fork takes all locks. The child's data are whole,
+// unless another thread made the program's first concurrent resource at the very moment of the fork.
 #pragma once
 
 #include <acre/core/locks.hpp>
@@ -23,20 +23,20 @@ namespace acre::detail {
 
 class fork_guard;
 
-/// What is known of the whole process. Never destroyed: objects of static storage duration may outlive any that is.
+/// The state of the process. Never destroyed: static objects may outlive any that is.
 struct process_wide {
     spin_lock lock;  // taken before the locks of all resources
     fork_guard* newest = nullptr;
-    spin_lock statics_lock;  // taken after those of objects, before those of statics
+    spin_lock statics_lock;  // taken after the locks of objects, before those of static resources
     fork_guard* statics = nullptr;
-    std::atomic<bool> handles_forks{false};  // acquired and released: the handlers are there before any lock is taken
+    std::atomic<bool> handles_forks{false};  // acquire and release: handlers are installed before any lock is taken
 };
 inline constinit process_wide process;
 
-/// This thread holds everything, for a fork.
+/// This thread holds all locks, for a fork.
 inline thread_local constinit bool forking = false;
 
-/// Before either lock of the process is taken for the first time.
+/// Installs the fork handlers. To be called before either lock of the process is taken.
 inline void handle_forks() noexcept;
 
 /// Holds the lock of the process.
@@ -51,7 +51,7 @@ public:
     ~process_lock() { process.lock.unlock(); }
 };
 
-/// Has a lock held around forks.
+/// Holds a resource's lock around forks.
 class fork_guard {
 public:
     using child_function = void (*)(void* owner) noexcept;
@@ -62,8 +62,8 @@ public:
     fork_guard(const fork_guard&) = delete;
     fork_guard& operator=(const fork_guard&) = delete;
 
-    /// From now on `guarded` is locked around forks, and `in_child` is called with `owner` in the child, with all locks
-    /// held. The calling thread must not hold it.
+    /// From now on holds `guarded` around forks, and calls `in_child(owner)` in the child while all locks are held. The
+    /// calling thread must not hold `guarded`.
     void guard(spin_lock& guarded, void* owner, child_function in_child) noexcept {
         const process_lock lock;
         set(&guarded, &lock_one, &unlock_one);
@@ -77,8 +77,8 @@ public:
         link(process.newest, owner, in_child);
     }
 
-    /// The same for a static resource, for ever and once: more calls change nothing. Locks of other resources may be
-    /// held.
+    /// The same for a static resource, for ever; further calls are no-ops. The calling thread may hold other resources'
+    /// locks.
     void guard_static(spin_lock& guarded, void* owner, child_function in_child) noexcept {
         handle_forks();
         const std::lock_guard lock{process.statics_lock};
@@ -87,7 +87,7 @@ public:
         link(process.statics, owner, in_child);
     }
 
-    /// No longer; not for static ones.
+    /// Ends guard(); not for static resources.
     void unguard() noexcept {
         const process_lock lock;
         fork_guard** link = &process.newest;
@@ -115,7 +115,7 @@ private:
         list = this;
     }
 
-    // Handlers may be there twice, when two threads were the first.
+    // Handlers may be installed twice, when two threads were the first.
     static void before_fork() noexcept {
         if (forking) return;
         forking = true;
@@ -161,8 +161,7 @@ private:
 inline void handle_forks() noexcept {
     if (process.handles_forks.load(std::memory_order_acquire)) return;
 #if defined(ACRE_HAS_PTHREAD)
-    // No lock is held here, which a fork could leave locked. A refusal is of consequence only in a child that goes on
-    // without exec.
+    // No lock is held here that a fork could leave locked. A failure matters only in a child that does not exec.
     (void)pthread_atfork(&fork_guard::before_fork, &fork_guard::after_fork, &fork_guard::after_fork_in_child);
 #endif
     process.handles_forks.store(true, std::memory_order_release);

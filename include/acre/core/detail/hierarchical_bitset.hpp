@@ -1,12 +1,11 @@
-// A set of the numbers from 0 to N - 1: one bit each, and above every 64 words one word that says which of them have
-// members, up to a single word at the top.
+// A bitset of the numbers 0 to N - 1 with summary levels: each bit of a level says whether a 64-bit word of the level
+// below has members, up to a single word at the top.
 //
-// Used by acre::reused_slots to remember freed slots. All zero when empty, so that it may lie in .bss. Memory: N / 8
-// bytes and 1/63 more. Cost: contains is one load; insert, erase and first are at most one step a level, of which there
-// are as many as N has digits of six bits (4 for a million): constant time; runs take a step for each 64 numbers. Not
-// thread-safe.
+// Used by reused_slots for freed slots. All zero when empty, so it may lie in .bss. Memory: N / 8 bytes and 1/63 more.
+// Cost: contains is one load; insert, erase and first take at most one step per level, and there are log64(N) levels (4
+// for a million); runs take a step for each 64 numbers. Not thread-safe.
 //
-// The idea is the tree of bits of van Emde Boas (1975) with words of the machine as its nodes.
+// The idea is the bit tree of van Emde Boas (1975) with machine words as nodes.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +20,7 @@ namespace acre::detail {
 /// Numbers below `N`.
 template <std::size_t N>
 class hierarchical_bitset {
-    static_assert(N > 0, "a set of no numbers is not a set worth having");
+    static_assert(N > 0, "a set needs at least one number");
 
 public:
     bool contains(std::size_t index) const noexcept { return (words_[index / 64] >> (index % 64) & 1) != 0; }
@@ -29,7 +28,7 @@ public:
     void insert(std::size_t index) noexcept { insert_from(0, index); }
     void erase(std::size_t index) noexcept { erase_from(0, index); }
 
-    /// The numbers from `first` on, `count` of them.
+    /// The numbers [first, first + count).
     void insert_run(std::size_t first, std::size_t count) noexcept {
         for_each_word(first, count, [this](std::size_t word, std::uint64_t mask) {
             const bool was_empty = words_[word] == 0;
@@ -51,10 +50,10 @@ public:
         }
     }
 
-    /// The lowest number; there must be one.
+    /// The lowest number. Requires that there is one.
     std::size_t first() const noexcept { return lowest_under(levels - 1, 0); }
 
-    /// The lowest number of the set that is not less than `from`, or N.
+    /// The lowest member that is at least `from`, or N.
     std::size_t next(std::size_t from) const noexcept {
         for (std::size_t level = 0; level < levels && from / 64 < level_words(level); ++level) {
             const std::uint64_t rest = words_[level_start[level] + from / 64] >> (from % 64);
@@ -64,7 +63,7 @@ public:
         return N;
     }
 
-    /// The lowest number not in the set that is not less than `from`, at most `end`.
+    /// The lowest number in [from, end) that is not a member, or `end`.
     std::size_t next_missing(std::size_t from, std::size_t end) const noexcept {
         while (from < end) {
             const std::uint64_t missing = ~words_[from / 64] >> (from % 64);
@@ -74,7 +73,7 @@ public:
         return end;
     }
 
-    /// The lowest number from which on all below `end` are in the set; `end` when the one before it is not.
+    /// The start of the run of members that ends before `end`; `end` when `end` - 1 is not a member.
     std::size_t run_before(std::size_t end) const noexcept {
         while (end > 0) {
             const std::size_t in_word = (end - 1) % 64 + 1;
@@ -86,7 +85,7 @@ public:
         return end;
     }
 
-    /// Writes what is there already to each page of the set.
+    /// Touches each page of the set.
     void prefault() noexcept {
         for (std::size_t word = 0; word < all_words; word += 4096 / sizeof(std::uint64_t)) {
             volatile std::uint64_t& touched = words_[word];
@@ -102,7 +101,7 @@ private:
         for (std::size_t words = words_for(N); words > 1; words = words_for(words)) ++result;
         return result;
     }();
-    // The last one is where another level would begin.
+    // The last element is the total number of words.
     static constexpr std::array<std::size_t, levels + 1> level_start = [] {
         std::array<std::size_t, levels + 1> starts{};
         std::size_t words = words_for(N);
@@ -121,9 +120,9 @@ private:
     void insert_from(std::size_t level, std::size_t index) noexcept {
         for (; level < levels; ++level, index /= 64) {
             std::uint64_t& word = words_[level_start[level] + index / 64];
-            const bool known_above = word != 0;
+            const bool in_summary = word != 0;
             word |= std::uint64_t{1} << (index % 64);
-            if (known_above) return;
+            if (in_summary) return;
         }
     }
 
@@ -135,19 +134,19 @@ private:
         }
     }
 
-    // The lowest number under the bit `index` of a level.
+    // The lowest member under bit `index` of a level.
     std::size_t lowest_of(std::size_t level, std::size_t index) const noexcept {
         return level == 0 ? index : lowest_under(level - 1, index);
     }
 
-    // The lowest number under the word `index` of a level, which has one.
+    // The lowest member under word `index` of a level. Requires that there is one.
     [[gnu::always_inline]] std::size_t lowest_under(std::size_t level, std::size_t index) const noexcept {
-        // Written out where the level is a constant, as in first().
+        // Unrolled where the level is a constant, as in first().
 #pragma GCC unroll 11
-        for (std::size_t left = level + 1; left > 0; --left) {
-            const std::uint64_t word = words_[level_start[left - 1] + index];
+        for (std::size_t above = level + 1; above > 0; --above) {
+            const std::uint64_t word = words_[level_start[above - 1] + index];
             assert(word != 0);
-            // Unlike std::countr_zero it need not count in a word without a bit.
+            // Unlike std::countr_zero, undefined for 0, which saves a check.
             index = index * 64 + static_cast<unsigned>(__builtin_ctzll(word));
         }
         return index;

@@ -1,12 +1,12 @@
-// What an object keeps for each thread that uses it: found without a lock, and given back when the thread ends or the
-// object does, whichever is first.
+// Per-object thread-local storage: a pointer for each thread that uses the object, found without a lock and given up
+// when the thread or the object ends. And run_at_thread_exit(), on which it is built.
 //
-// Used by the concurrent resources, not directly. Where there is one object of a kind, known at compile time, a
-// thread_local variable does the same for less.
+// Used by the concurrent resources, not directly. For a single object known at compile time, a thread_local variable
+// does the same for less.
 //
-// Cost: finding is a thread-local access and two comparisons. A table of all such objects, and one for each thread that
-// keeps something, are taken from the C heap; where that has no memory nothing is kept. Thread-safe. After a fork the
-// child has what the calling thread had; what other threads kept stays taken.
+// Cost: find() is a thread-local access and two comparisons. A table of all such objects, and one for each thread that
+// keeps something, are taken from the C heap; without memory nothing is kept. Thread-safe. After a fork the child has
+// what the calling thread kept; what other threads kept stays taken.
 #pragma once
 
 #include <acre/core/detail/fork_guard.hpp>
@@ -19,13 +19,13 @@
 
 namespace acre::detail {
 
-/// What to run, and the next of this thread.
+/// A registered function, linked in the list of its thread.
 struct thread_exit_node {
     void (*run)(thread_exit_node*) noexcept;
     thread_exit_node* next;
 };
 
-/// What a thread still has to run. It is destroyed with the thread.
+/// The functions that a thread runs when it ends.
 struct thread_exit_list {
     thread_exit_node* first = nullptr;
 
@@ -35,7 +35,7 @@ struct thread_exit_list {
     ~thread_exit_list();
 };
 
-/// Outlives the list, whose destructor sets it.
+/// Set by the list's destructor, which it outlives.
 inline thread_local constinit bool thread_has_exited = false;
 
 inline thread_exit_list::~thread_exit_list() {
@@ -47,7 +47,9 @@ inline thread_exit_list::~thread_exit_list() {
     }
 }
 
-/// Has `node` run when this thread ends; false when it is ending already: then it will not be run.
+/// Runs `node`, which must live until then, when this thread ends. All nodes run when the first registration's turn
+/// among the thread_local destructors comes; after that a registration is refused with false, and the caller must not
+/// keep anything for this thread.
 inline bool run_at_thread_exit(thread_exit_node& node) noexcept {
     if (thread_has_exited) return false;
     thread_local thread_exit_list list;
@@ -56,66 +58,66 @@ inline bool run_at_thread_exit(thread_exit_node& node) noexcept {
     return true;
 }
 
-/// Something of this object's for each thread.
+/// Per-object thread-local storage.
 class per_thread {
 public:
     using ended_function = void (*)(void* owner, void* state) noexcept;
 
-    /// `ended` is called with `owner` and what a thread kept when that thread ends.
+    /// When a thread ends, calls `ended` with `owner` and the state that the thread kept.
     per_thread(void* owner, ended_function ended) noexcept : owner_(owner), ended_(ended) { registry().add(*this); }
     per_thread(const per_thread&) = delete;
     per_thread& operator=(const per_thread&) = delete;
 
     ~per_thread() { end(); }
 
-    /// When this returns, `ended` is not running and is not called any more; nothing is found and nothing can be kept.
-    /// No other thread may look for anything meanwhile.
+    /// Afterwards `ended` is neither running nor called again, nothing is found, and nothing can be kept. No other
+    /// thread may call find() or keep() meanwhile.
     void end() noexcept { registry().remove(*this); }
 
-    /// As end, but from then on things can be kept anew.
+    /// As end(), but states can be kept again afterwards.
     void renew() noexcept { registry().renew(*this); }
 
-    /// What this thread keeps; null when that is nothing.
+    /// The state that this thread keeps, or null.
     [[gnu::always_inline]] void* find() const noexcept {
         const table& kept = this_thread;
-        if (place_ >= kept.bytes) [[unlikely]]
+        if (offset_ >= kept.bytes) [[unlikely]]
             return nullptr;
-        const entry& found = *entry_at(kept, place_);
+        const entry& found = *entry_at(kept, offset_);
         if (found.generation != generation_) [[unlikely]]
             return nullptr;
-        // So that no caller's check of it stays on the hot path.
+        // Removes the caller's null check from the hot path.
         if (found.state == nullptr) __builtin_unreachable();
         return found.state;
     }
 
-    /// True when this thread can keep something: it is not ending, and there is memory for its table.
-    bool can_keep() const noexcept { return place_ != no_place && reach(place_); }
+    /// True when this thread can keep a state: it is not ending, and there is memory for its table.
+    bool can_keep() const noexcept { return offset_ != no_offset && reach(offset_); }
 
-    /// Keeps `state`, which is not null, for this thread, which can keep something.
+    /// Keeps `state`, not null, for this thread. Requires can_keep().
     void keep(void* state) noexcept {
         assert(state != nullptr);
-        *entry_at(this_thread, place_) = {generation_, state};
+        *entry_at(this_thread, offset_) = {generation_, state};
     }
 
 private:
-    static constexpr std::size_t no_place = SIZE_MAX;
+    static constexpr std::size_t no_offset = SIZE_MAX;
 
     struct entry {
-        std::uint64_t generation;  // of the object that keeps `state`: places are used again, generations are not
+        std::uint64_t generation;  // of the object that `state` belongs to: offsets are reused, generations are not
         void* state;
     };
     struct table {
         std::byte* entries;
-        std::size_t bytes;  // of the entries: places are counted in bytes, which saves a shift where one is looked for
+        std::size_t bytes;  // of the entries; offsets are in bytes, which saves a shift in find()
         bool will_end;
         thread_exit_node at_exit;
     };
 
-    static entry* entry_at(const table& of, std::size_t place) noexcept {
-        return reinterpret_cast<entry*>(of.entries + place);
+    static entry* entry_at(const table& of, std::size_t offset) noexcept {
+        return reinterpret_cast<entry*>(of.entries + offset);
     }
 
-    // Every live object, by its place. Behind the lock of the process.
+    // Every live object, by its offset. Guarded by the lock of the process.
     class all_objects {
     public:
         void add(per_thread& added) noexcept {
@@ -124,19 +126,19 @@ private:
             while (number < size_ && objects_[number] != nullptr) ++number;
             if (number == size_ && !grow()) return;
             objects_[number] = &added;
-            added.place_ = number * sizeof(entry);
+            added.offset_ = number * sizeof(entry);
             added.generation_ = ++generations_;
         }
         void remove(per_thread& removed) noexcept {
             const process_lock lock;
-            if (removed.place_ != no_place) objects_[removed.place_ / sizeof(entry)] = nullptr;
-            removed.place_ = no_place;
+            if (removed.offset_ != no_offset) objects_[removed.offset_ / sizeof(entry)] = nullptr;
+            removed.offset_ = no_offset;
         }
         void renew(per_thread& renewed) noexcept {
             const process_lock lock;
             renewed.generation_ = ++generations_;
         }
-        // Tells each object that is still the one that something was kept for. The lock keeps it there meanwhile.
+        // Calls `ended` of each object that is still the one that the thread kept a state for. The lock keeps it alive.
         void ended(const table& kept) noexcept {
             const process_lock lock;
             const std::size_t count = std::min(kept.bytes / sizeof(entry), size_);
@@ -163,26 +165,26 @@ private:
         std::uint64_t generations_ = 0;
     };
 
-    // Never destroyed: objects of static storage duration may outlive any that is.
+    // Never destroyed: static objects may outlive any that is.
     static all_objects& registry() noexcept {
         static constinit all_objects all;
         return all;
     }
 
-    // True when this thread's table reaches over `place` and will be given up at the thread's end.
-    static bool reach(std::size_t place) noexcept {
+    // Grows this thread's table to contain `offset`; the table is given up at the thread's end. False when it cannot.
+    static bool reach(std::size_t offset) noexcept {
         table& kept = this_thread;
         if (!kept.will_end) {
             kept.at_exit.run = &end_of_thread;
             kept.will_end = run_at_thread_exit(kept.at_exit);
         }
         if (!kept.will_end) return false;
-        if (place < kept.bytes) return true;
-        const std::size_t bytes = std::max(16 * sizeof(entry), 2 * place);
+        if (offset < kept.bytes) return true;
+        const std::size_t bytes = std::max(16 * sizeof(entry), 2 * offset);
         void* larger = std::realloc(kept.entries, bytes);
         if (larger == nullptr) return false;
         kept.entries = static_cast<std::byte*>(larger);
-        // No object has the generation zero.
+        // No object has generation zero.
         std::memset(kept.entries + kept.bytes, 0, bytes - kept.bytes);
         kept.bytes = bytes;
         return true;
@@ -201,7 +203,7 @@ private:
 
     void* owner_;
     ended_function ended_;
-    std::size_t place_ = no_place;
+    std::size_t offset_ = no_offset;
     std::uint64_t generation_ = 0;
 };
 

@@ -1,8 +1,16 @@
-// Policies that hand out slots of one size by their offsets: bump_slots (in order, never reused), shared_bump_slots
-// (the same for any number of threads), reused_slots (freed slots and runs of slots are reused), locked_slots (a policy
-// behind a mutex). acre::typed_arena takes its options' policy, acre::chunk_pool has a reused_slots for each class.
+// Policies that hand out slots of one size by their offsets in bytes: bump_slots (ascending, without reuse),
+// shared_bump_slots (the same for all threads), reused_slots (freed slots and runs of slots are reused), locked_slots
+// (a policy behind a mutex).
 //
-// A policy is constant-initialised to zero, so that an object of static storage duration lies in .bss.
+// Used by acre::typed_arena, as its options say, and by acre::chunk_pool, which has reused_slots for each class; not
+// directly. The initial state is all zero, so a static object lies in .bss. Members of a policy:
+//   take(count, alignment, offset)     sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of
+//                                      `alignment`; false, and nothing changed, when there is no such run
+//   give_back(name, p, offset, count)  takes slots back; errors are reported under `name`
+//   undo(name, p, offset, count)       takes the latest take() back; without reuse a no-op if it is not the latest
+//   untouched_from()                   slots from this offset on were never handed out
+//   prefault()                         touches the pages of the policy's own state
+//   reset(), used()                    takes all slots back; bytes of the slots handed out
 #pragma once
 
 #include <acre/core/detail/hierarchical_bitset.hpp>
@@ -15,8 +23,8 @@
 
 namespace acre::detail {
 
-/// The first offset of a slot, from that at `offset` on, which is a multiple of `alignment`, a power of two. A step for
-/// each slot passed over, of which there are fewer than `alignment`; none where all slots are aligned so.
+/// The first slot offset from `offset` on that is a multiple of `alignment`, a power of two. One step for each slot
+/// skipped, fewer than `alignment`; none if all slots are so aligned.
 template <std::size_t SlotBytes>
 [[gnu::always_inline]] constexpr std::size_t aligned_slot(std::size_t offset, std::size_t alignment) noexcept {
     constexpr std::size_t natural = SlotBytes & (0 - SlotBytes);
@@ -26,14 +34,13 @@ template <std::size_t SlotBytes>
     return offset;
 }
 
-/// `Count` slots of `SlotBytes` bytes, named by their offsets in bytes.
+/// `Count` slots of `SlotBytes` bytes in ascending order, without reuse. Cost: take is a comparison, an addition and a
+/// store; give_back is nothing. Not thread-safe.
 template <std::size_t SlotBytes, std::size_t Count>
 class bump_slots {
 public:
     static constexpr bool reuses = false;
 
-    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment` (slots before it are
-    /// passed over); false, and nothing changed, when there are not so many.
     [[gnu::always_inline]] bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
         assert(count > 0 && count <= Count);
         const std::size_t bytes = count * SlotBytes;
@@ -45,21 +52,16 @@ public:
         return true;
     }
 
-    /// Nothing: what was handed out is not handed out again.
     static void give_back(const char*, const void*, std::size_t, std::size_t) noexcept {}
 
-    /// Takes back what was taken last; nothing if it is not the last.
     void undo(const char*, const void*, std::size_t offset, std::size_t count) noexcept {
         if (next_ == offset + count * SlotBytes) next_ = offset;
     }
 
     void reset() noexcept { next_ = 0; }
 
-    /// Bytes handed out.
     std::size_t used() const noexcept { return next_; }
-    /// Everything from this offset on was never handed out.
     std::size_t untouched_from() const noexcept { return next_; }
-    /// Touches the pages of what is kept beside the storage: there is nothing.
     static void prefault() noexcept {}
 
 private:
@@ -68,25 +70,25 @@ private:
     std::size_t next_ = 0;
 };
 
-/// `Count` slots of `SlotBytes` bytes, named by their offsets in bytes, handed out to any thread. `Counter` is for
-/// tests that decide which thread takes the next step.
+/// bump_slots for all threads. `Counter` is std::atomic, or what a test of all interleavings puts there. Cost: one slot
+/// is one atomic addition, wait-free, and a subtraction when it fails; a run is a compare-and-swap, lock-free;
+/// give_back is nothing. The more threads allocate at once, the slower is the shared counter.
+///
+/// The position exceeds the end by at most a slot for each thread that is being refused, and then returns to the end:
+/// it cannot wrap, and used() never exceeds the storage.
 template <std::size_t SlotBytes, std::size_t Count, class Counter = std::atomic<std::size_t>>
 class shared_bump_slots {
 public:
     static constexpr bool reuses = false;
 
-    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment` (slots before it are
-    /// passed over); false when there are not so many.
     [[gnu::always_inline]] bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
         assert(count > 0 && count <= Count);
-        const bool any_slot_will_do = alignment <= (SlotBytes & (0 - SlotBytes));
-        return count == 1 && any_slot_will_do ? take_one(offset) : take_run(count * SlotBytes, alignment, offset);
+        const bool any_slot_fits = alignment <= (SlotBytes & (0 - SlotBytes));
+        return count == 1 && any_slot_fits ? take_one(offset) : take_run(count * SlotBytes, alignment, offset);
     }
 
-    /// Nothing: what was handed out is not handed out again.
     static void give_back(const char*, const void*, std::size_t, std::size_t) noexcept {}
 
-    /// Takes back what was taken last; nothing if it is not the last any more.
     void undo(const char*, const void*, std::size_t offset, std::size_t count) noexcept {
         std::size_t end = offset + count * SlotBytes;
         next_.compare_exchange_strong(end, offset, std::memory_order_release);
@@ -95,18 +97,15 @@ public:
     /// No other thread may allocate meanwhile.
     void reset() noexcept { next_.store(0, std::memory_order_relaxed); }
 
-    /// Bytes handed out.
     std::size_t used() const noexcept { return std::min(next_.load(std::memory_order_relaxed), all_bytes); }
-    /// Everything from this offset on was never handed out.
     std::size_t untouched_from() const noexcept { return used(); }
-    /// Touches the pages of what is kept beside the storage: there is nothing.
     static void prefault() noexcept {}
 
 private:
     static constexpr std::size_t all_bytes = SlotBytes * Count;
 
-    // An addition is undone only where every slot is handed out already. Were it made for runs too, two that are
-    // refused could take the position below what a third got in between, and its slots would be handed out twice.
+    // The addition is undone only when every slot is handed out. With additions for runs, two refused threads could
+    // lower the position below a run that a third took in between, and its slots would be handed out twice.
     [[gnu::always_inline]] bool take_one(std::size_t& offset) noexcept {
         offset = next_.fetch_add(SlotBytes, std::memory_order_acquire);
         if (offset < all_bytes) [[likely]]
@@ -124,13 +123,14 @@ private:
         return true;
     }
 
-    // A thread that undoes may have written its slots (a constructor that threw): it releases them, and whoever takes
-    // acquires. All changes but reset() are read-modify-writes, so that this holds past those in between. The rest is
-    // relaxed: it hands over nothing.
+    // undo() releases: the thread may have written the slots in a constructor that threw. take() acquires. All changes
+    // but reset() are read-modify-writes, so the order holds across changes in between. The rest is relaxed: it passes
+    // nothing on.
     Counter next_{0};
 };
 
-/// `Slots`, one thread at a time.
+/// `Slots` behind a std::mutex, which needs no initialisation and no destruction: it works before and after main. Cost:
+/// that of the policy and of the lock.
 template <class Slots>
 class locked_slots {
 public:
@@ -140,13 +140,13 @@ public:
         const std::lock_guard hold{lock_};
         return slots_.take(count, alignment, offset);
     }
-    void give_back(const char* reported, const void* p, std::size_t offset, std::size_t count) noexcept {
+    void give_back(const char* resource_name, const void* p, std::size_t offset, std::size_t count) noexcept {
         const std::lock_guard hold{lock_};
-        slots_.give_back(reported, p, offset, count);
+        slots_.give_back(resource_name, p, offset, count);
     }
-    void undo(const char* reported, const void* p, std::size_t offset, std::size_t count) noexcept {
+    void undo(const char* resource_name, const void* p, std::size_t offset, std::size_t count) noexcept {
         const std::lock_guard hold{lock_};
-        slots_.undo(reported, p, offset, count);
+        slots_.undo(resource_name, p, offset, count);
     }
     void reset() noexcept {
         const std::lock_guard hold{lock_};
@@ -170,36 +170,39 @@ private:
     Slots slots_;
 };
 
-/// `Count` slots of `SlotBytes` bytes, named by their offsets in bytes.
+/// `Count` slots of `SlotBytes` bytes with reuse of slots and runs. A bitset of the freed slots lies beside the
+/// storage: freed neighbours form one run without merging, and a freed object is neither read nor written.
+///
+/// Cost: one slot, taken or given back, is constant time: it takes the lowest freed slot, in a step per level of the
+/// bitset, else the next one never used. A run takes a step for each freed run before the one that is long enough, and
+/// for each 64 slots of those; giving a run back takes a step for each 64 slots. Memory: a bit a slot and 1/63 more. A
+/// double free, and a pointer to anything but a slot that is handed out, abort with a sentence. Not thread-safe.
 template <std::size_t SlotBytes, std::size_t Count>
 class reused_slots {
 public:
     static constexpr bool reuses = true;
 
-    /// Sets `offset` to `count` neighbouring slots, 1 to Count, at a multiple of `alignment`; false, and nothing
-    /// changed, when no run is so long.
     [[gnu::always_inline]] bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
         assert(count > 0 && count <= Count);
-        const bool any_slot_will_do = alignment <= (SlotBytes & (0 - SlotBytes));
-        return count == 1 && any_slot_will_do ? take_one(offset) : take_run(count, alignment, offset);
+        const bool any_slot_fits = alignment <= (SlotBytes & (0 - SlotBytes));
+        return count == 1 && any_slot_fits ? take_one(offset) : take_run(count, alignment, offset);
     }
 
-    /// Aborts with a sentence in the name of `reported` unless all the slots at `offset` are handed out.
-    [[gnu::always_inline]] void check_live(const char* reported, const void* p, std::size_t offset,
+    /// Aborts with a sentence unless all the slots at `offset` are handed out.
+    [[gnu::always_inline]] void check_live(const char* resource_name, const void* p, std::size_t offset,
                                            std::size_t count) const noexcept {
         const std::size_t index = offset / SlotBytes;
-        if (index * SlotBytes != offset) abort_on_misuse(reported, "a pointer was freed that is no slot's", p);
+        if (index * SlotBytes != offset) abort_on_misuse(resource_name, "a pointer was freed that is no slot's", p);
         if (index >= fresh_ || count > fresh_ - index) {
-            abort_on_misuse(reported, "slots were freed that were never handed out", p);
+            abort_on_misuse(resource_name, "slots were freed that were never handed out", p);
         }
         const bool freed_already = count == 1 ? freed_.contains(index) : freed_.next(index) < index + count;
-        if (freed_already) abort_on_misuse(reported, "double free", p);
+        if (freed_already) abort_on_misuse(resource_name, "double free", p);
     }
 
-    /// Takes back the slots at `offset`, after check_live.
-    [[gnu::always_inline]] void give_back(const char* reported, const void* p, std::size_t offset,
+    [[gnu::always_inline]] void give_back(const char* resource_name, const void* p, std::size_t offset,
                                           std::size_t count) noexcept {
-        check_live(reported, p, offset, count);
+        check_live(resource_name, p, offset, count);
         freed_count_ += count;
         if (count == 1) {
             freed_.insert(offset / SlotBytes);
@@ -208,23 +211,19 @@ public:
         }
     }
 
-    /// The same as give_back.
-    void undo(const char* reported, const void* p, std::size_t offset, std::size_t count) noexcept {
-        give_back(reported, p, offset, count);
+    void undo(const char* resource_name, const void* p, std::size_t offset, std::size_t count) noexcept {
+        give_back(resource_name, p, offset, count);
     }
 
-    /// A step for each 512 slots that were ever handed out.
+    /// A step for each 512 slots ever handed out.
     void reset() noexcept {
         freed_.erase_below(fresh_);
         freed_count_ = 0;
         fresh_ = 0;
     }
 
-    /// Bytes handed out.
     std::size_t used() const noexcept { return (fresh_ - freed_count_) * SlotBytes; }
-    /// Everything from this offset on was never handed out.
     std::size_t untouched_from() const noexcept { return fresh_ * SlotBytes; }
-    /// Touches the pages of the set of freed slots.
     void prefault() noexcept { freed_.prefault(); }
 
 private:
@@ -247,7 +246,7 @@ private:
         const std::size_t index = find_run(count, alignment);
         if (index == Count) return false;
         const std::size_t end = index + count;
-        // What was never used becomes free as if it had been, then the run is taken out of what is free.
+        // Unused slots of the run first join the freed ones; then the whole run leaves the bitset.
         if (end > fresh_) {
             freed_.insert_run(fresh_, end - fresh_);
             freed_count_ += end - fresh_;
@@ -259,8 +258,8 @@ private:
         return true;
     }
 
-    // Where `count` neighbours are free: the first run of freed ones, else at the end of what was ever used, where
-    // freed ones and those never used are neighbours too. Count when there is none.
+    // The first run of `count` freed slots, else one that ends in never-used slots and may begin with freed ones. Count
+    // when there is none.
     std::size_t find_run(std::size_t count, std::size_t alignment) const noexcept {
         const auto aligned = [alignment](std::size_t index) {
             return aligned_slot<SlotBytes>(index * SlotBytes, alignment) / SlotBytes;
@@ -277,8 +276,8 @@ private:
         return last <= Count && Count - last >= count ? last : Count;
     }
 
-    std::size_t fresh_ = 0;        // this slot and all after it were never handed out
-    std::size_t freed_count_ = 0;  // of those before
+    std::size_t fresh_ = 0;        // slots from here on were never handed out
+    std::size_t freed_count_ = 0;  // freed slots before fresh_
     hierarchical_bitset<Count> freed_;
 };
 

@@ -1,15 +1,14 @@
-// A stack of numbers that any thread pushes and pops without a lock: which of some equal things are free.
+// A lock-free stack of indices: the free elements of an array.
 //
-// Used by acre::concurrent_multi_arena, not directly. The things hold the links: `link_of(n)` is an
-// Atomic<std::uint32_t> that lies in thing n and is the stack's while n is in it. At most 2^24 - 1 things.
+// Used by acre::concurrent_multi_arena, not directly. The elements hold the links: `link_of(n)` is an
+// Atomic<std::uint32_t> in element n, which the stack owns while it contains n. At most 2^24 - 1 elements.
 //
-// Cost: push and pop are a load and a compare-and-swap each, tried again only when another thread's was done meanwhile:
-// lock-free. Memory: 8 bytes, and 4 in each thing. Thread-safe.
+// Cost: push and pop are a load and a compare-and-swap each. Lock-free: retries only after another thread progressed.
+// Memory: 8 bytes, and 4 in each element. Thread-safe.
 //
-// The head counts its changes in 40 bits beside the number, so that a pop which was interrupted between reading a link
-// and its compare-and-swap fails when the same number has come back on top meanwhile (the counted pointer of IBM's
-// System/370 manual; Treiber, "Coping with Parallelism", 1986). It would take 2^40 changes within the interruption to
-// deceive it.
+// The head has a 40-bit change count beside the index against the ABA problem: a pop that was interrupted between
+// reading a link and its compare-and-swap fails even if the same index is on top again (the counted pointer of IBM's
+// System/370 manual; Treiber, "Coping with Parallelism", 1986). Only 2^40 changes during the interruption defeat it.
 #pragma once
 
 #include <atomic>
@@ -17,32 +16,31 @@
 
 namespace acre::detail {
 
-/// Numbers below `none`, the last pushed on top. `Atomic` is std::atomic, or what a check of all interleavings puts
-/// there.
+/// Indices below `none`, the last pushed on top. `Atomic` is std::atomic, or that of a test of all interleavings.
 template <template <class> class Atomic = std::atomic>
 class treiber_stack {
 public:
-    /// No number: what an empty stack pops.
+    /// What pop() of an empty stack returns.
     static constexpr std::uint32_t none = (std::uint32_t{1} << 24) - 1;
 
-    /// `index` is not in the stack, and the calling thread's alone.
+    /// Requires that `index` is not in the stack and that the calling thread owns the element.
     template <class Links>
     void push(Links link_of, std::uint32_t index) noexcept {
         std::uint64_t head = head_.load(std::memory_order_relaxed);
         do {
-            // Relaxed: whoever reads it after a pop has read the head that is stored with release below; who reads it
-            // before, in a pop that comes too late, is found out by the count.
+            // Relaxed: a pop that uses the link has read the head that the release below stores. A pop that reads it
+            // too early fails by the count.
             link_of(index).store(top_of(head), std::memory_order_relaxed);
-            // Release: what this thread did with the thing comes before what the one does that pops it.
+            // Release: what this thread did with the element comes before what the popping thread does.
         } while (!head_.compare_exchange_weak(head, next(head, index), std::memory_order_release,
                                               std::memory_order_relaxed));
     }
 
-    /// The number on top, now the calling thread's alone; `none` when there is none.
+    /// The index on top, whose element the calling thread now owns; `none` when the stack is empty.
     template <class Links>
     std::uint32_t pop(Links link_of) noexcept {
-        // Acquire, here and where it fails: the link, and the thing, as the push that is read left them. Pushes and
-        // pops in between are read-modify-writes, which pass that on.
+        // Acquire, here and on failure: the link and the element as the push left them. Pushes and pops in between are
+        // read-modify-writes, which continue the release sequence.
         std::uint64_t head = head_.load(std::memory_order_acquire);
         for (;;) {
             const std::uint32_t top = top_of(head);
@@ -55,7 +53,7 @@ public:
         }
     }
 
-    /// Empties it, for a thread that has it alone.
+    /// Empties the stack. No other thread may use it meanwhile.
     void clear() noexcept { head_.store(none, std::memory_order_relaxed); }
 
 private:
