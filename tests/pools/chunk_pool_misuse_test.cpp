@@ -86,8 +86,10 @@ TEST(chunk_pool_misuse, another_size) {
     chunk_pool<4, 16, 32> chunks;
     void* p = chunks.allocate(16);
     volatile std::size_t other_size = 20;
-    EXPECT_DEATH(chunks.deallocate(p, other_size), "acre::chunk_pool: a slot was freed as something that has no room");
-    EXPECT_DEATH(chunks.deallocate(p, 20), "acre::chunk_pool: a slot was freed as something that has no room");
+    EXPECT_DEATH(chunks.deallocate(p, other_size),
+                 "acre::chunk_pool: a slot was freed with a size or alignment that does not fit");
+    EXPECT_DEATH(chunks.deallocate(p, 20),
+                 "acre::chunk_pool: a slot was freed with a size or alignment that does not fit");
 }
 
 TEST(chunk_pool_misuse, a_pointer_that_was_never_handed_out) {

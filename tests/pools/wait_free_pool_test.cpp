@@ -156,7 +156,7 @@ TEST(wait_free_pool, what_no_slot_can_serve_is_refused) {
     EXPECT_EQ(outcome_of([&] { return tested.allocate(101, 4); }, &sentence), refused_as(outcome::request_too_large));
     if (acre::exceptions_enabled) {
         EXPECT_EQ(sentence,
-                  "acre::concurrent_pool<wait_free>: request too large: 101 bytes were asked for, at most 100 can be "
+                  "acre::wait_free_pool: request too large: 101 bytes were asked for, at most 100 can be "
                   "served");
     }
     EXPECT_EQ(outcome_of([&] { return tested.allocate(8, 64); }), refused_as(outcome::bad_alignment));
@@ -174,7 +174,7 @@ TEST(wait_free_pool, the_error_says_what_is_full) {
     std::string sentence;
     EXPECT_EQ(outcome_of([&] { return tested.create(); }, &sentence), outcome::limit_exceeded);
     EXPECT_EQ(sentence,
-              "acre::concurrent_object_pool<wait_free>: limit exceeded: 64 bytes more were needed, 192 of the limit of "
+              "acre::wait_free_object_pool: limit exceeded: 64 bytes more were needed, 192 of the limit of "
               "192 bytes "
               "are held");
 }
@@ -259,7 +259,7 @@ TEST(wait_free_pool, null_is_a_no_op) {
 // Hazards M8, N3: at once, wherever the slot is by then.
 // Hazards M8, N3, P2.
 TEST(wait_free_pool_misuse, a_double_free_is_reported_at_once) {
-    constexpr const char* sentence = "acre::concurrent_pool<wait_free>: double free";
+    constexpr const char* sentence = "acre::wait_free_pool: double free";
     slots_for<64> tested{{.slots = 200}};
     std::vector<void*> taken;
     for (int i = 0; i < 100; ++i) taken.push_back(tested.allocate());
@@ -283,7 +283,7 @@ TEST(wait_free_pool_misuse, what_is_no_slot_of_the_pool_is_reported) {
     slots_for<64> other{{.slots = 10}};
     void* p = one.allocate();
     int elsewhere = 0;
-    EXPECT_DEATH(other.deallocate(p), "acre::concurrent_pool<wait_free>: a pointer of another resource was freed");
+    EXPECT_DEATH(other.deallocate(p), "acre::wait_free_pool: a pointer of another resource was freed");
     EXPECT_DEATH(other.deallocate(&elsewhere), "a pointer of another resource was freed");
     EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 8), "a pointer was freed that is no slot's");
     EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 640), "a pointer of another resource was freed")
@@ -300,9 +300,8 @@ TEST(wait_free_pool_misuse, no_destructor_runs_before_misuse_is_noticed) {
     std::string* foreign = other.create(long_text);
     std::string* twice = tested.create(long_text);
     tested.destroy(twice);
-    EXPECT_DEATH(tested.destroy(twice), "acre::concurrent_object_pool<wait_free>: double free");
-    EXPECT_DEATH(tested.destroy(foreign),
-                 "acre::concurrent_object_pool<wait_free>: a pointer of another resource was freed");
+    EXPECT_DEATH(tested.destroy(twice), "acre::wait_free_object_pool: double free");
+    EXPECT_DEATH(tested.destroy(foreign), "acre::wait_free_object_pool: a pointer of another resource was freed");
 }
 
 #if defined(__cpp_exceptions)
@@ -388,8 +387,7 @@ TEST(wait_free_pool, report_live_says_how_much) {
         objects_of<std::string> tested{{.slots = 10, .report_live = true}};
         for (int i = 0; i < 3; ++i) tested.create(long_text);
     }
-    EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "acre::concurrent_object_pool<wait_free>: 3 still live when it ended\n");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "acre::wait_free_object_pool: 3 still live when it ended\n");
 }
 
 TEST(wait_free_pool, with_statistics) {
