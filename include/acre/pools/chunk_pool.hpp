@@ -57,43 +57,32 @@ struct chunk_class {
     std::size_t all_bytes;   // of all slots
 };
 
+template <class... Types>
+inline constexpr bool same_integers = true;
+template <class First, class... Others>
+inline constexpr bool same_integers<First, Others...> =
+    std::is_integral_v<First> && !std::is_same_v<First, bool> && (std::is_same_v<First, Others> && ...);
+
 /// The size arguments of a chunk_pool, and which rules they keep.
 template <auto... Sizes>
-class chunk_sizes {
-    template <class First, class... Others>
-    static constexpr bool same_integers() noexcept {
-        return std::is_integral_v<First> && !std::is_same_v<First, bool> && (std::is_same_v<First, Others> && ...);
-    }
-    static constexpr bool find_one_type() noexcept {
-        if constexpr (sizeof...(Sizes) == 0) {
-            return true;
-        } else {
-            return same_integers<decltype(Sizes)...>();
-        }
-    }
-    static constexpr bool can_be(std::size_t size) noexcept { return size > 0 && size <= max_request / 2; }
-    static constexpr bool find_possible() noexcept {
-        if constexpr (find_one_type()) {
-            return (can_be(static_cast<std::size_t>(Sizes)) && ...);
+struct chunk_sizes {
+    static constexpr bool any = sizeof...(Sizes) > 0;
+    static constexpr bool one_type = same_integers<decltype(Sizes)...>;
+    static constexpr bool possible = [] {
+        if constexpr (one_type) {
+            return ((static_cast<std::size_t>(Sizes) - 1 < max_request / 2) && ...);
         } else {
             return true;
         }
-    }
-    static constexpr auto find_values() noexcept {
-        if constexpr (sizeof...(Sizes) > 0 && find_one_type() && find_possible()) {
+    }();
+    /// The sizes; a valid replacement for invalid ones, so that the compiler reports only the broken rule.
+    static constexpr auto values = [] {
+        if constexpr (any && one_type && possible) {
             return std::array{static_cast<std::size_t>(Sizes)...};
         } else {
             return std::array{std::size_t{1}};
         }
-    }
-
-public:
-    static constexpr bool any = sizeof...(Sizes) > 0;
-    static constexpr bool one_type = find_one_type();
-    static constexpr bool possible = find_possible();
-
-    /// The sizes; a valid replacement for invalid ones, so that the compiler reports only the broken rule.
-    static constexpr auto values = find_values();
+    }();
     static constexpr bool ascending =
         std::adjacent_find(values.begin(), values.end(), std::greater_equal<>{}) == values.end();
 };

@@ -53,7 +53,6 @@ public:
 
     bitmap_slabs() noexcept = default;
     bitmap_slabs(const bitmap_slabs&) = delete;
-    bitmap_slabs& operator=(const bitmap_slabs&) = delete;
 
     /// Sets `p` to a free slot; false when no slot is gathered: then call refill. Constant time.
     [[gnu::always_inline]] bool take(const slab_geometry& geometry, void*& p) noexcept {
@@ -188,19 +187,8 @@ public:
     /// Takes over everything that `other` holds and leaves it empty; this must be empty. Linear in the number of slabs.
     void take_over(bitmap_slabs& other) noexcept {
         assert(first_ == nullptr);
-        gathered_ = std::exchange(other.gathered_, 0);
-        group_start_ = std::exchange(other.group_start_, nullptr);
-        group_free_ = std::exchange(other.group_free_, nullptr);
-        slot_bytes_ = other.slot_bytes_;
-        available_ = std::exchange(other.available_, nullptr);
-        available_last_ = std::exchange(other.available_last_, nullptr);
-        first_ = std::exchange(other.first_, nullptr);
-        fresh_after_ = std::exchange(other.fresh_after_, nullptr);
-        fresh_ = std::exchange(other.fresh_, 0);
-        fresh_bytes_ = std::exchange(other.fresh_bytes_, 0);
-        held_bytes_ = std::exchange(other.held_bytes_, 0);
-        slab_count_ = std::exchange(other.slab_count_, 0);
-        next_group_ = std::exchange(other.next_group_, 0);
+        *this = other;
+        other = bitmap_slabs{};
         for (slab* each = first_; each != nullptr; each = each->next) {
             each->owner = each->owner == other.listed() ? listed() : unlisted();
         }
@@ -286,6 +274,8 @@ public:
 
 private:
     static_assert(offsetof(slab, free) == slab_geometry::header_front);
+
+    bitmap_slabs& operator=(const bitmap_slabs&) noexcept = default;
 
     static constexpr const char* double_free = "double free";
     static constexpr const char* foreign_pointer = "a pointer of another pool was given back";
