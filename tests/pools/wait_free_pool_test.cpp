@@ -1,4 +1,4 @@
-// acre::concurrent_object_pool and acre::concurrent_pool with the policy acre::wait_free.
+// acre::wait_free_object_pool and acre::wait_free_pool.
 #include <acre/pools/wait_free_object_pool.hpp>
 
 #include <gtest/gtest.h>
@@ -189,7 +189,7 @@ TEST(wait_free_pool, required_bytes_are_exact) {
         }
         EXPECT_EQ(upstream.live_blocks(), 0u);
     }
-    // Slots, two words and one above, one word of the owner's: each part on cache lines of its own.
+    // The slots, two leaf words and one above, and one kept word: each on cache lines of its own.
     static_assert(slots_for<64>::required_bytes({.slots = 64}) == 64 * 64 + 64 + 8);
     static_assert(slots_for<64>::required_bytes({.slots = 1000}) == 1000 * 64 + 192 + 16 * 8);
     static acre::inline_buffer<tested_type::required_bytes({.slots = 100}), tested_type::required_alignment> storage;
@@ -267,7 +267,7 @@ TEST(wait_free_pool_misuse, a_double_free_is_reported_at_once) {
     EXPECT_DEATH(tested.deallocate(taken[0]), sentence) << "came back";
     EXPECT_DEATH(tested.deallocate(taken[63]), sentence) << "came back";
     EXPECT_DEATH(std::thread([&] { tested.deallocate(taken[0]); }).join(), sentence) << "in another thread";
-    // The rest of what is in hand, and then those that came back.
+    // The rest of the current word, then the freed ones.
     for (int i = 0; i < 28; ++i) (void)tested.allocate();
     ASSERT_EQ(tested.allocate(), taken[0]);
     EXPECT_DEATH(tested.deallocate(taken[1]), sentence) << "the owner's by now";
@@ -292,7 +292,7 @@ TEST(wait_free_pool_misuse, what_is_no_slot_of_the_pool_is_reported) {
     one.deallocate(p);
 }
 
-// The string's storage would be freed again.
+// A destructor that ran would free the string's storage a second time.
 // Hazards M8, C6.
 TEST(wait_free_pool_misuse, no_destructor_runs_before_misuse_is_noticed) {
     objects_of<std::string> tested{{.slots = 10}};
@@ -409,7 +409,7 @@ TEST(wait_free_pool, owner_and_others_share_no_cache_line) {
 class wait_free_pool_threads : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(with, wait_free_pool_threads, testing::Values(1, 3, 15));
 
-// Where the owner puts what others are to free.
+// Where the owner publishes slots for others to free.
 class mailbox {
 public:
     void put(const patterned_block& block) {
@@ -463,7 +463,7 @@ TEST_P(wait_free_pool_threads, one_allocates_others_free) {
             const std::uint64_t known_free = freed.load(std::memory_order_acquire);
             void* p = tested.try_allocate();
             if (p == nullptr) {
-                // More when some came back and went out again that are not counted yet.
+                // More if slots were freed and handed out again that are not counted yet.
                 EXPECT_GE(taken - known_free, slots) << "a slot that was given back is not there";
                 std::this_thread::yield();
                 continue;
@@ -486,7 +486,7 @@ TEST_P(wait_free_pool_threads, one_allocates_others_free) {
     EXPECT_EQ(upstream.requests(), 1u);
 }
 
-// All slots in three levels of words, freed by all threads at once, again and again.
+// All slots, in three levels of words, freed by all threads at once, repeatedly.
 // Hazard M20.
 TEST_P(wait_free_pool_threads, all_slots_come_back) {
     constexpr std::size_t slots = 5000;
@@ -496,7 +496,7 @@ TEST_P(wait_free_pool_threads, all_slots_come_back) {
         ASSERT_EQ(all.size(), slots);
         std::vector<void*> shuffled(all.begin(), all.end());
         std::shuffle(shuffled.begin(), shuffled.end(), std::minstd_rand{static_cast<unsigned>(round) + 1});
-        // The owner takes back what it can meanwhile.
+        // Meanwhile the owner collects what it can.
         std::vector<std::set<void*>> taken(GetParam() + 1);
         in_threads(GetParam() + 1, [&](std::size_t self) {
             if (self == GetParam()) {
@@ -513,7 +513,7 @@ TEST_P(wait_free_pool_threads, all_slots_come_back) {
     EXPECT_EQ(tested.live(), 0u);
 }
 
-// One thread after the other is the owner.
+// The threads are the owner one after the other.
 TEST_P(wait_free_pool_threads, another_thread_may_go_on_allocating) {
     slots_for<64> tested{{.slots = 100}};
     std::vector<void*> taken;
@@ -528,7 +528,6 @@ TEST_P(wait_free_pool_threads, another_thread_may_go_on_allocating) {
 }
 
 // Hazard M21: what is asked while others go on is near the truth, and races with nobody.
-// Hazard M21.
 TEST_P(wait_free_pool_threads, questions_beside_allocations) {
     slots_for<64> tested{{.slots = 300}};
     std::atomic<bool> over{false};
