@@ -98,7 +98,7 @@ private:
         record* previous;
         record* next;
         std::size_t bytes;      // of the storage, at least 1
-        std::size_t alignment;  // asked for
+        std::size_t alignment;  // as requested
     };
 
     bool is_record_of(const record* tested, std::size_t bytes, std::size_t alignment) const noexcept {
