@@ -38,9 +38,9 @@ public:
     explicit pmr(Arguments&&... arguments) : resource_(std::forward<Arguments>(arguments)...) {}
 
     /// Constructs the resource from its options: pmr<R> p{{.name = value}}.
-    explicit pmr(const options& chosen, resource_ref upstream = heap{})
+    explicit pmr(const options& given, resource_ref upstream = heap{})
         requires(std::is_constructible_v<R, const options&, resource_ref>)
-        : resource_(chosen, upstream) {}
+        : resource_(given, upstream) {}
 
     pmr(const pmr&) = delete;
     pmr& operator=(const pmr&) = delete;

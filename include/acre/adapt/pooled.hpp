@@ -73,13 +73,14 @@ public:
 }  // namespace acre
 
 /// The operators new and delete of a class T over `Pool`, a type with static functions `allocate(bytes, alignment)`,
-/// `try_allocate`, `deallocate(p, bytes, alignment)` and `owns(p)`. A macro, because two bases with such operators would
-/// be ambiguous. What follows it is public. Not for classes local to a function, which cannot have member templates:
-/// derive these from acre::pooled.
+/// `try_allocate`, `deallocate(p, bytes, alignment)` and `owns(p)`. A macro, because two bases with such operators
+/// would be ambiguous. What follows it is public. Not for classes local to a function, which cannot have member
+/// templates: derive these from acre::pooled.
 //
 // The two templates serve constructors of over-aligned classes that throw: there the language looks for a deallocation
 // function without a size and accepts a template. A non-template would also be what `delete` uses, which then would not
-// pass the size of a derived class. Always inlined, because g++ warns of a mismatch when it sees a call of the template.
+// pass the size of a derived class. Always inlined, because g++ warns of a mismatch when it sees a call of the
+// template.
 #define ACRE_POOLED_IN(T, ...)                                                                                   \
 public:                                                                                                          \
     static void* operator new(std::size_t bytes) {                                                               \

@@ -304,8 +304,8 @@ public:
     // With the map, exact. Without it, allocations that were live at the mark and freed since count as live again.
     void rewind(const mark_type& where) noexcept {
         if constexpr (Options.live_map) {
-            const live_map::amount gone = live_.remove_from(where.next_number);
-            for_each_count([=](statistics_counts& counts) { counts.note_freed(gone.count, gone.bytes); });
+            const live_map::amount removed = live_.remove_from(where.next_number);
+            for_each_count([=](statistics_counts& counts) { counts.note_freed(removed.count, removed.bytes); });
         } else {
             for_each_count([=](statistics_counts& counts) { counts.lower_to(where.allocations, where.bytes); });
         }
@@ -366,9 +366,9 @@ public:
     explicit statistics(records_in where, Arguments&&... arguments)
         : base(meter_type{where}, std::forward<Arguments>(arguments)...) {}
     /// The same with R's options: statistics<R, ...> s{records_in{own}, {.name = value}}.
-    explicit statistics(records_in where, const detail::options_of<R>& chosen, resource_ref upstream = heap{})
+    explicit statistics(records_in where, const detail::options_of<R>& given, resource_ref upstream = heap{})
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
-        : base(meter_type{where}, chosen, upstream) {}
+        : base(meter_type{where}, given, upstream) {}
 
     /// The counts so far.
     const statistics_counts& counts() const noexcept { return this->meter().counts(); }

@@ -46,13 +46,13 @@ public:
     template <bool Inside>
     class period {
     public:
-        period() noexcept : before_(acre_record_inside_resource(Inside)) {}
+        period() noexcept : previous_(acre_record_inside_resource(Inside)) {}
         period(const period&) = delete;
         period& operator=(const period&) = delete;
-        ~period() { acre_record_inside_resource(before_); }
+        ~period() { acre_record_inside_resource(previous_); }
 
     private:
-        bool before_;
+        bool previous_;
     };
 
     constexpr trace_meter() noexcept = default;
@@ -103,8 +103,8 @@ private:
         std::uint64_t known = number_.load(std::memory_order_relaxed);
         if (known != 0) [[likely]]
             return known;
-        const std::uint64_t fresh = acre_record_new_resource();
-        return number_.compare_exchange_strong(known, fresh, std::memory_order_relaxed) ? fresh : known;
+        const std::uint64_t added = acre_record_new_resource();
+        return number_.compare_exchange_strong(known, added, std::memory_order_relaxed) ? added : known;
     }
 
     std::atomic<std::uint64_t> number_ = 0;

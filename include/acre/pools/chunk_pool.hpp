@@ -180,10 +180,10 @@ class chunk_pool {
 
     static constexpr std::size_t slot_count = N > 0 ? N : 1;
     static constexpr bool fits = [] {
-        std::size_t left = max_request / 2 / slot_count;
+        std::size_t remaining = max_request / 2 / slot_count;
         for (const std::size_t size : named::values) {
-            if (align_up(size, default_alignment) > left) return false;
-            left -= align_up(size, default_alignment);
+            if (align_up(size, default_alignment) > remaining) return false;
+            remaining -= align_up(size, default_alignment);
         }
         return true;
     }();

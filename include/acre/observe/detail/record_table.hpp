@@ -70,12 +70,12 @@ public:
         return true;
     }
 
-    /// Removes all records for which `chosen(value)` is true. Linear.
+    /// Removes all records for which `predicate(value)` is true. Linear.
     template <class Predicate>
-    void erase_if(Predicate chosen) noexcept {
+    void erase_if(Predicate predicate) noexcept {
         for (std::size_t index = 0; index < capacity_; ++index) {
             // Erasing may move another record here.
-            while (buckets_[index].tag != 0 && chosen(std::as_const(buckets_[index].value))) erase_at(index);
+            while (buckets_[index].tag != 0 && predicate(std::as_const(buckets_[index].value))) erase_at(index);
         }
     }
 
@@ -131,13 +131,13 @@ private:
     }
 
     [[gnu::noinline]] bool grow() noexcept {
-        const std::size_t wanted = capacity_ == 0 ? first_capacity : capacity_ * 2;
-        void* storage = upstream_.try_allocate(wanted * sizeof(bucket), alignof(bucket));
+        const std::size_t new_capacity = capacity_ == 0 ? first_capacity : capacity_ * 2;
+        void* storage = upstream_.try_allocate(new_capacity * sizeof(bucket), alignof(bucket));
         if (storage == nullptr) return false;
         auto* larger = static_cast<bucket*>(storage);
-        std::uninitialized_value_construct_n(larger, wanted);
+        std::uninitialized_value_construct_n(larger, new_capacity);
         bucket* const old = std::exchange(buckets_, larger);
-        const std::size_t old_capacity = std::exchange(capacity_, wanted);
+        const std::size_t old_capacity = std::exchange(capacity_, new_capacity);
         for (std::size_t index = 0; index < old_capacity; ++index) {
             if (old[index].tag != 0) buckets_[index_of(old[index].tag)] = old[index];
         }

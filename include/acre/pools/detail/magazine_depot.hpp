@@ -332,14 +332,14 @@ private:
     // Only the first slot may cause an upstream call. Reversed, because a magazine is a stack and slots should go out
     // in ascending order.
     std::size_t fill(const depot_config& config, magazine& filled) noexcept {
-        const std::size_t wanted = config.magazine_slots;
+        const std::size_t capacity = config.magazine_slots;
         void** cells = filled.cells() + 1;
         std::size_t count = 0;
         void* slot = take_from_slabs(config);
         while (slot != nullptr) {
             poison(slot, config.geometry.slot_bytes);
             cells[count++] = slot;
-            slot = count == wanted ? nullptr : take_within(config, 0);
+            slot = count == capacity ? nullptr : take_within(config, 0);
         }
         std::reverse(cells, cells + count);
         return count;

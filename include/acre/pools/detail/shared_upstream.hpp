@@ -54,8 +54,8 @@ public:
 
 private:
     void* take(std::size_t bytes, std::size_t alignment, std::size_t spared) noexcept {
-        const std::size_t left = limit_ - held_;
-        if (spared > left || bytes > left - spared) return nullptr;
+        const std::size_t remaining = limit_ - held_;
+        if (spared > remaining || bytes > remaining - spared) return nullptr;
         void* p = upstream_.try_allocate(bytes, alignment);
         if (p != nullptr) held_ += bytes;
         return p;
