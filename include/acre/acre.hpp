@@ -47,6 +47,8 @@
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
+#include <acre/pools/pool_options.hpp>
+#include <acre/pools/size_classes.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>

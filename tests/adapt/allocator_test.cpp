@@ -1,4 +1,4 @@
-// The allocator: its traits, its equality, and what it asks of the resource.
+// acre::allocator: its traits, its equality, and its requests to the resource.
 #include <acre/adapt/allocator.hpp>
 
 #include <gtest/gtest.h>
@@ -30,7 +30,6 @@ TEST(allocator, example) {
 }
 
 // Hazard A10: what moves with a container is said, and is what keeps move and swap constant time.
-// Hazard A10.
 TEST(allocator, traits) {
     using traits = std::allocator_traits<of_arena<int>>;
     static_assert(!traits::propagate_on_container_copy_assignment::value);

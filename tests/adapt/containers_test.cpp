@@ -1,5 +1,5 @@
-// Every container of the standard over every kind of resource: same contents as with std::allocator, nothing left
-// behind, and copies, moves and swaps across two resources.
+// Every container of the standard over every kind of resource: the same contents as with std::allocator, no leaks, and
+// copies, moves and swaps across two resources.
 #include <gtest/gtest.h>
 
 #include <acre/adapt/allocator.hpp>
@@ -26,7 +26,7 @@ namespace {
 
 using acre_test::checking_upstream;
 
-/// A resource over the checking upstream, made anew for each test.
+/// A resource over the checking upstream, new for each test.
 template <class R>
 struct place {
     checking_upstream below;
@@ -43,7 +43,7 @@ protected:
     place<R> one_;
     place<R> other_;
 
-    // Random insertions and erasures, as many as leave several hundred elements.
+    // Random insertions and erasures that leave several hundred elements.
     template <class Container, class Insert, class Erase>
     void exercise(Container& tested, Insert insert, Erase erase) {
         std::mt19937 random{1};

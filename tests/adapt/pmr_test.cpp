@@ -1,4 +1,4 @@
-// The face of a resource as a std::pmr::memory_resource, and containers of std::pmr over it.
+// A resource as a std::pmr::memory_resource, and std::pmr containers over it.
 #include <acre/adapt/pmr.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// acre's drop-in for std::pmr::unsynchronized_pool_resource: what the standard says of it. `scripts/foreign-tests` runs
-// the tests that libstdc++ and libc++ have of theirs.
+// acre's drop-ins for the standard's pool resources, against the standard's rules. `scripts/foreign-tests` runs the
+// tests that libstdc++ and libc++ have for theirs.
 #include <acre/adapt/pool_resource.hpp>
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 
 using acre::unsynchronized_pool_resource;
 
-/// Counts, remembers the largest request, and throws what it is told to.
+/// Counts requests, remembers the largest one, and throws what it is told to.
 class recording_resource final : public std::pmr::memory_resource {
 public:
     struct refused : std::bad_alloc {};
@@ -160,12 +160,12 @@ TEST(pool_resource, throws_what_upstream_throws) {
     below.refuses = false;
     void* p = tested.allocate(8, 8);
     below.refuses = true;
-    // What was thrown before is not thrown again.
+    // The earlier exception is not thrown again.
     for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(tested.deallocate(tested.allocate(8, 8), 8, 8));
     tested.deallocate(p, 8, 8);
 }
 
-// A region that upstream refuses is made up for by a single slab: what was thrown for it is nobody's business.
+// When upstream refuses a region, a single slab replaces it, and the exception of the refusal must not surface.
 TEST(pool_resource, throws_nothing_that_upstream_threw_before) {
     struct refuses_much : std::pmr::memory_resource {
         struct too_much : std::exception {};
@@ -195,7 +195,7 @@ TEST(pool_resource, an_alignment_that_is_none_is_refused_by_name) {
 }
 #endif
 
-// libstdc++'s pools align a block of more bytes than its alignment only as far as its size is a multiple.
+// libstdc++'s pools align a block larger than its alignment only as far as its size is a multiple.
 TEST(pool_resource, is_aligned_over_a_pool_that_is_not) {
     std::pmr::unsynchronized_pool_resource below;
     unsynchronized_pool_resource tested{{.largest_required_pool_block = 64}, &below};
@@ -283,7 +283,7 @@ TEST(pool_resource, serves_the_containers_of_std_pmr) {
     names.clear();
 }
 
-// Contents and alignment, over many sizes and alignments, against the options that make a difference.
+// Contents and alignment, over many sizes and alignments, with the options that make a difference.
 TEST(pool_resource, blocks_are_apart_aligned_and_keep_what_is_written) {
     struct block {
         unsigned char* p;
@@ -331,7 +331,7 @@ TEST(pool_resource_misuse, a_double_free_and_a_stranger_are_said_in_a_sentence) 
     tested.deallocate(large, 10'000, 8);
 }
 
-// While the memory is still there: upstream keeps what it is given back.
+// Upstream keeps freed memory, so that it is still mapped.
 // Hazard N3.
 TEST(pool_resource_misuse, a_free_after_release_is_said) {
     std::pmr::monotonic_buffer_resource keeps;

@@ -1,5 +1,5 @@
 // acre::pooled and ACRE_POOLED: every form of new and delete, for the class, for derived ones, for arrays. Each test
-// has classes of its own; classes of one size share a pool, so what is live is compared with what was.
+// has classes of its own. Classes of one size share a pool, so tests compare live counts before and after.
 #include <acre/adapt/pooled.hpp>
 
 #include <gtest/gtest.h>
@@ -55,7 +55,6 @@ struct macro_orc {
 };
 
 // Hazard P9.
-// Hazard P9.
 TEST(pooled, the_size_does_not_change) {
     static_assert(sizeof(pooled_orc) == sizeof(plain_orc) && alignof(pooled_orc) == alignof(plain_orc));
     static_assert(sizeof(macro_orc) == sizeof(plain_orc));
@@ -100,7 +99,6 @@ TEST(pooled, classes_of_every_alignment) {
     expect_new_and_delete_from_the_pool<aligned<4096>>();
 }
 
-// Hazard N7.
 // Hazard N7.
 TEST(pooled, placement_and_nothrow_new_compile) {
     alignas(macro_orc) std::array<std::byte, sizeof(macro_orc)> storage;
@@ -175,7 +173,7 @@ TEST(pooled, derived_classes_of_other_sizes) {
     delete new (std::nothrow) captain;
 }
 
-// A class of the same size as its base may need a stricter alignment: it gets it.
+// A derived class of its base's size may be more strictly aligned, and is.
 struct loose : pooled<loose> {
     std::array<char, 48> bytes{};
 };
@@ -194,7 +192,7 @@ TEST(pooled, derived_classes_of_stricter_alignment) {
     }
 }
 
-// Asks for what it is asked for, so that what reaches a pool can be seen.
+// Records the requests that reach a pool.
 struct asked_pool {
     [[gnu::noinline]] static void* allocate(std::size_t bytes, std::size_t alignment) {
         asked_bytes = bytes;
@@ -333,10 +331,10 @@ struct alignas(64) picky_large_and_wide : refuses<unit> {};
 struct picky_by_macro : refuses<macro_orc> {
     ACRE_POOLED(picky_by_macro);
 };
-// A derived class, larger than what its base has a pool for.
+// A derived class, larger than the slots of its base's pool.
 struct picky_and_larger : refuses<unit> {};
 
-// The sanitizers tell of what is lost on the heap.
+// The sanitizers report leaks on the heap.
 template <class T>
 void expect_nothing_kept() {
     const std::size_t before = pool_of<T>::live();
@@ -392,7 +390,6 @@ TEST(pooled, too_much_is_refused) {
 
 #endif
 
-// Hazard M8.
 // Hazard M8.
 TEST(pooled, a_double_delete_is_reported) {
     auto* twice = new macro_orc;

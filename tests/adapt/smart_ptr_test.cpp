@@ -1,5 +1,5 @@
-// Smart pointers: objects and arrays are destroyed once, their storage goes back, and a constructor that throws leaves
-// nothing behind.
+// Smart pointers: objects and arrays are destroyed once, their storage is freed, and a throwing constructor leaks
+// nothing.
 #include <acre/adapt/smart_ptr.hpp>
 
 #include <gtest/gtest.h>
@@ -75,7 +75,6 @@ TEST_F(smart_ptr, is_two_pointers_wide_and_one_without_state) {
 }
 
 // Hazards B2, A13: an array is as long as it was made, destroyed back to front, and its storage goes back whole.
-// Hazard B2.
 TEST_F(smart_ptr, arrays) {
     {
         auto several = acre::make_unique<tracked[]>(below_, 5);

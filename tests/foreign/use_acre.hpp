@@ -1,7 +1,7 @@
-// Put in front of a foreign test of the pool resources of std::pmr (g++ -include): it then tests acre's.
+// Included in front of a foreign test of the pool resources of std::pmr (g++ -include): the test then tests acre's.
 //
-// Such a test names the types in full and derives from them by their own names: only macros reach both, and acre's
-// types must be declared under them.
+// Such a test names the types in full, and also derives from them by their own names. Only macros reach both uses, and
+// acre's types must be declared under these names.
 #pragma once
 
 #include <memory_resource>

@@ -1,4 +1,4 @@
-// What the commands find out about a trace, all of it in one call, for traces that nobody vouches for.
+// All analyses of the commands in one call, for untrusted traces.
 #pragma once
 
 #include <cstdlib>
@@ -20,12 +20,12 @@ inline void check(bool holds) {
     if (!holds) std::abort();
 }
 
-/// What is refused is refused with one sentence.
+/// A refusal must be one sentence.
 inline void check_sentence(const acre::tool::tool_error& error) {
     check(std::strlen(error.what()) >= 10 && std::strchr(error.what(), '\n') == nullptr);
 }
 
-/// Throws tool_error where the trace is refused; aborts where figures contradict each other.
+/// Throws tool_error when the trace is refused; aborts when figures contradict each other.
 inline void analyse(acre::tool::trace_reader& reader) {
     using namespace acre::tool;
     const call_paths paths{reader.tables()};

@@ -1,5 +1,5 @@
-// Traces that a writer writes, of any functions, stacks, sizes, threads and lifetimes: what the commands find out about
-// them does not contradict itself.
+// Valid traces of arbitrary functions, stacks, sizes, threads and lifetimes: the commands' results must not contradict
+// each other.
 #include <filesystem>
 
 #include "fuzz/analyses.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace acre::test;
 
-/// The names of functions, a few of which only pass memory on.
+/// Names of functions, a few of which only pass memory on.
 std::string function_name(std::uint32_t choice) {
     constexpr const char* special[] = {"malloc", "operator new(unsigned long)", "std::vector<int>::push_back(int&&)",
                                        ""};
@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     try {
         acre_test::analyse(reader);
     } catch (const tool_error& error) {
-        // Of sizes that no program can have.
+        // Sizes that no program can have.
         acre_test::check_sentence(error);
     }
     return 0;

@@ -6,7 +6,7 @@
 
 namespace acre_test {
 
-/// Two bytes a number, so that one changed byte changes one choice; zeros when there are no more.
+/// Two bytes per number, so that one changed byte changes one choice; zeros after the end.
 class choices {
 public:
     explicit choices(std::span<const std::uint8_t> bytes) noexcept : bytes_(bytes) {}
@@ -18,7 +18,7 @@ public:
 
     bool empty() const noexcept { return bytes_.empty(); }
 
-    /// Up to `count` bytes as they are.
+    /// Up to `count` raw bytes.
     std::span<const std::uint8_t> take(std::size_t count) noexcept {
         const auto taken = bytes_.first(count < bytes_.size() ? count : bytes_.size());
         bytes_ = bytes_.subspan(taken.size());

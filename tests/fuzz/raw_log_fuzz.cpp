@@ -1,5 +1,5 @@
-// Raw logs with a whole head and chunks that hold any bytes, mostly where and how they belong: either a trace comes of
-// one, or one sentence says what is wrong.
+// Raw logs with a valid head and chunks of any bytes, mostly in valid places: each gives either a trace or one
+// sentence about what is wrong.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -39,7 +39,7 @@ std::string head_of(acre_test::choices& choose) {
     return head;
 }
 
-/// The sequence number to begin with: mostly where the last chunk of its kind ended.
+/// The first sequence number: mostly where the last chunk of its kind ended.
 std::uint64_t first_of(acre_test::choices& choose, std::uint64_t next) {
     const std::uint32_t chosen = choose();
     return chosen % 8 != 0 ? next : chosen % 16 == 0 ? chosen / 16 % 64 : ~std::uint64_t{0} - chosen;
@@ -75,7 +75,7 @@ std::string file_of(acre_test::choices& choose) {
     return bytes;
 }
 
-/// What `acre record` makes of a log, but for names of functions, which other files hold.
+/// What `acre record` makes of a log, except for function names, which come from other files.
 void convert(const std::filesystem::path& log_file, const std::filesystem::path& output) {
     const raw_reader log{log_file};
     trace_tables tables;

@@ -1,4 +1,4 @@
-// The first byte chooses a resource of the conformance suite, the others what is done with it.
+// The first byte chooses a resource of the conformance suite, the other bytes the operations on it.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// What the model finds wrong must end the program, or the fuzzer does not see it.
+// A failed check of the model must end the program, or the fuzzer does not see it.
 const bool failures_end_the_program = [] {
     GTEST_FLAG_SET(break_on_failure, true);
     return true;

@@ -1,5 +1,5 @@
-// Files whose sections are whole (right lengths, right checksums) and hold any bytes: either they are read, or one
-// sentence says what is wrong. Without the checksums put right a fuzzer would never get past them.
+// Files with valid section lengths and checksums and any contents: each is either read or refused with one sentence.
+// Without valid checksums a fuzzer would never get past them.
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -22,7 +22,7 @@ std::string file_of(acre_test::choices& choose) {
     std::memcpy(bytes.data(), format::magic.data(), format::magic.size());
     std::memcpy(bytes.data() + format::magic.size(), &format::version, sizeof format::version);
     for (std::uint32_t expected = 1; !choose.empty(); ++expected) {
-        // Mostly the section that belongs here, as long as the next number says.
+        // Mostly the section that belongs here, for as many as the next number tells.
         const std::uint32_t chosen = choose();
         const std::uint32_t kind = chosen % 8 == 0 ? chosen / 8 % 11 : std::min(expected, 9U);
         const auto raw = choose.take(choose() % 4096);

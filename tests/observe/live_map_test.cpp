@@ -1,4 +1,4 @@
-// The map of what is live, by itself.
+// acre::live_map by itself.
 #include <acre/observe/live_map.hpp>
 
 #include <gtest/gtest.h>

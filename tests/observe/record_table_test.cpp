@@ -1,4 +1,4 @@
-// The hash table of the statistics, against a map of the standard library.
+// The hash table of the statistics against a std::map.
 #include <acre/observe/detail/record_table.hpp>
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(record_table, agrees_with_a_map_over_random_work) {
         std::map<std::size_t, int> reference;
         std::mt19937 random{3};
         for (int i = 0; i < 20'000; ++i) {
-            // Neighbours collide, as addresses and sizes do.
+            // Adjacent keys collide, as addresses and sizes do.
             const std::size_t key = (random() % keys) * 16;
             switch (random() % 4) {
                 case 0:

@@ -22,7 +22,7 @@ class reference {
 public:
     void add(std::size_t bytes) { sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), bytes), bytes); }
 
-    /// The first that at least the part `p` of all do not exceed, found by trying each.
+    /// The smallest size such that at least a fraction `p` of all is not larger, found by trying each.
     std::size_t percentile(double p) const {
         const auto all = static_cast<double>(sorted_.size());
         for (std::size_t rank = 1; rank < sorted_.size(); ++rank) {
@@ -53,7 +53,6 @@ TEST(size_histogram, example) {
 }
 
 // Hazard M12: a small p took what lies before the first.
-// Hazard M12.
 TEST(size_histogram, percentiles_of_every_p_are_those_of_the_sorted_list) {
     std::mt19937 random{12};
     for (const std::size_t count : {1u, 2u, 3u, 7u, 10u, 100u, 101u, 257u}) {
@@ -103,7 +102,6 @@ TEST(size_histogram, the_seventh_of_a_hundred) {
 }
 
 // Hazard M11: sums in integers gave 43.571 for 45.714.
-// Hazard M11.
 TEST(size_histogram, mean_and_deviation_are_those_of_double) {
     size_histogram tested;
     reference sorted;

@@ -1,4 +1,4 @@
-// What the options of statistics record: the live map, sizes, scopes, arenas in use, leaks.
+// The options of statistics: the live map, sizes, scopes, arenas in use, leaks.
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
@@ -31,7 +31,7 @@ constexpr statistics_options with_sizes{.histogram = true};
 constexpr statistics_options with_scopes{.scopes = true};
 constexpr statistics_options everything{.live_map = true, .histogram = true, .scopes = true};
 
-// Nothing is paid for what was not asked for.
+// Options that are not given cost nothing.
 static_assert(sizeof(statistics<acre::heap>) == sizeof(acre::statistics_counts));
 template <class S>
 concept maps = requires(S& s) { s.live_allocations(); };
@@ -53,7 +53,6 @@ TEST(statistics_records, example) {
 }
 
 // Hazard M18, with and without exceptions.
-// Hazard M18.
 TEST(statistics_records, the_map_is_empty_when_all_is_freed) {
     statistics<acre::multi_pool, with_map> tested;
     std::map<void*, std::size_t> reference;
@@ -226,7 +225,7 @@ TEST(statistics_records, scopes_left_open_or_not_begun) {
     EXPECT_DEATH(none.pop_scope(), "a scope was ended that had not begun");
 }
 
-// It never allocates from what it measures.
+// Records never use memory of the measured resource.
 TEST(statistics_records, memory_for_records_is_of_its_own) {
     checking_upstream measured;
     checking_upstream own;
@@ -267,7 +266,7 @@ TEST(statistics_records, options_of_the_resource_beside_the_records) {
     plain.deallocate(plain.allocate());
 }
 
-/// Serves from two arenas, as far as it says.
+/// Claims to serve from two arenas.
 class two_arenas : public acre::heap {
 public:
     std::size_t busy_arenas() const noexcept { return busy; }

@@ -1,4 +1,4 @@
-// What statistics counts, over every kind of resource and by every way of asking it.
+// The counts of statistics over every kind of resource and through every kind of call.
 #include <acre/observe/statistics.hpp>
 
 #include <gtest/gtest.h>
@@ -173,7 +173,6 @@ TEST(statistics, counts_anew_on_demand_from_what_is_live) {
     EXPECT_EQ(tested.counts().bytes.value, 0u);
 }
 
-// Hazard M18.
 // Hazard M18.
 TEST(statistics, all_freed_is_nothing_live) {
     acre::statistics<acre::multi_pool> tested;

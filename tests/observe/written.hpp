@@ -1,4 +1,4 @@
-// What a function writes to a file, as a string.
+// The output of a function that writes to a file, as a string.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Misuse of a chunk_pool is reported in every build; under AddressSanitizer so is the use of what was freed.
+// Every build reports misuse of a chunk_pool; AddressSanitizer also reports use after free.
 #include <gtest/gtest.h>
 
 #include <acre/core/sanitizer.hpp>
@@ -33,7 +33,7 @@ TEST(chunk_pool_misuse, double_free) {
     EXPECT_DEATH(operator delete(object, chunks), "double free");
 }
 
-// The string's storage would be freed again.
+// A destructor that ran would free the string's storage a second time.
 // Hazards M8, C6.
 TEST(chunk_pool_misuse, no_destructor_runs_before_misuse_is_noticed) {
     const char* const text = "a text that is too long to lie in the string itself";
@@ -63,7 +63,7 @@ TEST(chunk_pool_misuse, a_pointer_of_another_pool) {
     EXPECT_DEATH(other.deallocate_unsized(p), "another resource");
     EXPECT_DEATH(other.deallocate(&elsewhere, sizeof elsewhere), "another resource");
     EXPECT_DEATH(open.deallocate(p, 16), "another resource");
-    // Beside a block that upstream served, too; there AddressSanitizer may see it first.
+    // Also beside a block that upstream served; there AddressSanitizer may report first.
     void* block = open.allocate(100);
     EXPECT_DEATH(open.deallocate_unsized(chunks.allocate(16)), "another resource|use-after-poison");
     open.deallocate(block, 100);
@@ -86,8 +86,10 @@ TEST(chunk_pool_misuse, another_size) {
     chunk_pool<4, 16, 32> chunks;
     void* p = chunks.allocate(16);
     volatile std::size_t other_size = 20;
-    EXPECT_DEATH(chunks.deallocate(p, other_size), "acre::chunk_pool: a slot was freed as something that has no room");
-    EXPECT_DEATH(chunks.deallocate(p, 20), "acre::chunk_pool: a slot was freed as something that has no room");
+    EXPECT_DEATH(chunks.deallocate(p, other_size),
+                 "acre::chunk_pool: a slot was freed with a size or alignment that does not fit");
+    EXPECT_DEATH(chunks.deallocate(p, 20),
+                 "acre::chunk_pool: a slot was freed with a size or alignment that does not fit");
 }
 
 TEST(chunk_pool_misuse, a_pointer_that_was_never_handed_out) {

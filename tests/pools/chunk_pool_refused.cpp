@@ -1,5 +1,5 @@
-// What a chunk_pool refuses at compile time: one case each, compiled with ACRE_TEST_CASE set to its number by the tests
-// that CMakeLists.txt lists. Case 0 is what remains, and compiles.
+// The compile-time errors of chunk_pool: one case each, compiled with ACRE_TEST_CASE set to its number by the tests
+// in CMakeLists.txt. Case 0 has no error and must compile.
 #include <acre/pools/chunk_pool.hpp>
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-// acre::chunk_pool: sizes that are known, slots that are used again, full classes that spill.
+// acre::chunk_pool: known sizes, reused slots, full classes that spill.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -40,7 +40,7 @@ struct point {
     int y = 4;
 };
 
-// Counts what lives; the construction that `throw_at` names throws, where exceptions are on.
+// Counts live objects; with exceptions, construction number `throw_at` throws.
 struct counted {
     counted() {
         ++constructed;
@@ -67,7 +67,7 @@ struct larger_counted : counted {
     std::array<long, 7> more{};
 };
 
-// What the compiler knows.
+// Compile-time properties.
 using three = chunk_pool<100, 32, 62, 128>;
 static_assert(three::capacity() == 100 * (32 + 64 + 128));
 static_assert(three::waste_bytes() == 100 * 2);
@@ -80,7 +80,7 @@ static_assert(chunk_pool<1, 3_MiB>::max_alignment == 4096);
 static_assert(chunk_pool<100'000, 32, 62, 128>::required_bytes() <
               100'000 * (32 + 64 + 128) + 3 * (100'000 / 8 * 65 / 64 + 64));
 
-// Nothing lies in the object itself that grows with N.
+// The object's size does not depend on N.
 static_assert(sizeof(chunk_pool<1'000'000, 16, 32>) == sizeof(chunk_pool<1, 16>));
 
 static_assert(!std::is_copy_constructible_v<three> && !std::is_move_constructible_v<three>);
@@ -102,7 +102,6 @@ TEST(chunk_pool, example) {
 }
 
 // Hazard C1.
-// Hazard C1.
 TEST(chunk_pool, a_size_that_is_a_class_comes_from_it) {
     chunk_pool<2, 16, 64, 128, 4096> chunks;
     for (const std::size_t bytes : {16u, 64u, 128u, 4096u}) {
@@ -118,7 +117,6 @@ TEST(chunk_pool, a_size_that_is_a_class_comes_from_it) {
 }
 
 // Hazard C2: N + 1 times in a row, and upstream is asked once in all.
-// Hazard C2.
 TEST(chunk_pool, freed_storage_is_used_again) {
     checking_upstream upstream;
     chunk_pool<2, 16, 32> chunks{falling_back, upstream};
@@ -143,7 +141,6 @@ TEST(chunk_pool, the_lowest_freed_slot_is_used_first) {
 }
 
 // Hazard C3.
-// Hazard C3.
 TEST(chunk_pool, every_class_is_as_aligned_as_its_size) {
     checking_upstream upstream;
     chunk_pool<3, 16, 32, 48, 64, 80, 96, 128, 256, 1000, 1024, 4096, 8192, 12288> chunks{upstream};
@@ -160,7 +157,6 @@ TEST(chunk_pool, every_class_is_as_aligned_as_its_size) {
 }
 
 // Hazard X1: the next class that is aligned so serves, or the request is refused by name.
-// Hazard X1.
 TEST(chunk_pool, every_alignment_is_honoured_or_refused) {
     chunk_pool<2, 32, 48, 64, 96> chunks;
     EXPECT_EQ(chunks.class_of(chunks.allocate(8, 32)), 0u);
@@ -182,7 +178,6 @@ TEST(chunk_pool, every_alignment_is_honoured_or_refused) {
 }
 
 // Hazard C4.
-// Hazard C4.
 TEST(chunk_pool, sizes_10_20_40_work) {
     tens chunks;
     std::set<void*> given;
@@ -199,7 +194,6 @@ TEST(chunk_pool, sizes_10_20_40_work) {
     EXPECT_EQ(chunks.try_allocate(1), nullptr);
 }
 
-// Hazard C7.
 // Hazard C7.
 TEST(chunk_pool, destroy_runs_the_destructor_once) {
     chunk_pool<10, 16, 64, 512> chunks;
@@ -259,7 +253,7 @@ TEST(chunk_pool, arrays_take_one_slot_each) {
     }
 }
 
-// The deletes that match can be called, too: they take back raw storage.
+// The matching operators delete can be called, too: they free raw storage.
 TEST(chunk_pool, the_matching_deletes_take_storage_back) {
     chunk_pool<1, 64> chunks{falling_back};
     for (int i = 0; i < 3; ++i) {
@@ -277,7 +271,6 @@ TEST(chunk_pool, the_matching_deletes_take_storage_back) {
 }
 
 // Hazard C8: sizes that would take for ever to be counted up to.
-// Hazard C8.
 TEST(chunk_pool, a_class_of_a_gibibyte) {
     using huge = chunk_pool<1, 1_GiB, 64_GiB + 1>;
     static_assert(huge::capacity() == 65_GiB + 16 && huge::waste_bytes() == 15);
@@ -310,7 +303,7 @@ TEST(chunk_pool, full_classes_spill_to_the_next_one) {
         EXPECT_EQ(sentence, "acre::chunk_pool: request too large: 257 bytes were asked for, at most 256 can be served");
     }
     EXPECT_EQ(chunks.used(), chunks.capacity());
-    // What spilled goes back to where it came from, and is used by its own class again.
+    // A spilled slot returns to the class it came from, which reuses it.
     chunks.deallocate(all[2], 16);
     EXPECT_EQ(chunks.allocate(50), all[2]);
     chunks.deallocate(all[2], 50);
@@ -319,7 +312,6 @@ TEST(chunk_pool, full_classes_spill_to_the_next_one) {
 }
 
 // Hazard B1: N of each, and not one more.
-// Hazard B1.
 TEST(chunk_pool, as_many_as_were_named) {
     chunk_pool<65, 24, 100> chunks;
     acre_test::live_model model;
@@ -352,7 +344,7 @@ TEST(chunk_pool, falls_back_when_full) {
         chunks.deallocate(large, 10'000);
         EXPECT_EQ(upstream.live_blocks(), 1u);
         EXPECT_EQ(chunks.fallen_back_bytes(), 0u);
-        // With constant sizes too: objects.
+        // Also with constant sizes: objects.
         std::vector<point*> points;
         for (int i = 0; i < 6; ++i) points.push_back(new (chunks) point);
         for (point* each : points) chunks.destroy(each);
@@ -408,7 +400,6 @@ TEST(chunk_pool, exhaustion_null_is_no_way_to_serve_new) {
 }
 
 // Hazard M10, promise 7: whatever form of new, wherever its storage came from.
-// Hazard M10.
 TEST(chunk_pool, a_constructor_that_throws_keeps_nothing) {
     checking_upstream upstream;
     chunk_pool<1, 16, 64, 256> chunks{falling_back, upstream};
@@ -440,7 +431,6 @@ TEST(chunk_pool, a_constructor_that_throws_keeps_nothing) {
 #endif
 
 // Hazard B5.
-// Hazard B5.
 TEST(chunk_pool, zero_bytes_are_nobody_elses) {
     chunk_pool<4, 16, 32> chunks;
     void* first = chunks.allocate(0);
@@ -457,7 +447,6 @@ TEST(chunk_pool, zero_bytes_are_nobody_elses) {
 }
 
 // Hazard B6.
-// Hazard B6.
 TEST(chunk_pool, counts_that_wrap_are_refused) {
     chunk_pool<4, 16, 32> chunks;
     chunk_pool<4, 16, 32> open{falling_back};
@@ -473,7 +462,6 @@ TEST(chunk_pool, counts_that_wrap_are_refused) {
 }
 
 // Hazard P4.
-// Hazard P4.
 TEST(chunk_pool, null_is_a_no_op) {
     chunk_pool<2, 16> chunks;
     chunks.deallocate(nullptr, 16);
@@ -484,7 +472,6 @@ TEST(chunk_pool, null_is_a_no_op) {
     EXPECT_FALSE(chunks.owns(nullptr));
 }
 
-// Hazard P3.
 // Hazard P3.
 TEST(chunk_pool, giving_back_never_asks_upstream) {
     checking_upstream upstream;
@@ -498,7 +485,6 @@ TEST(chunk_pool, giving_back_never_asks_upstream) {
 }
 
 // Hazard X13: what it says that it takes is what it takes, and it lives in a buffer of just that size.
-// Hazard X13.
 TEST(chunk_pool, required_bytes_are_exact) {
     checking_upstream upstream;
     {
@@ -535,7 +521,7 @@ TEST(chunk_pool, reset_takes_everything_back) {
     EXPECT_EQ(chunks.allocate(16), first);
 }
 
-// Pages of fresh memory are in use from the beginning, or only once they are written.
+// With prefault, pages are resident from construction on; without, only once they are written.
 TEST(chunk_pool, prefault_touches_every_page) {
     constexpr std::size_t page = 4096;
     using pool = chunk_pool<1000, 100, 1000>;
@@ -557,7 +543,7 @@ TEST(chunk_pool, prefault_touches_every_page) {
     EXPECT_LE(resident_pages({.prefault = false}), 2u);
 }
 
-// Random work beside a model: what is handed out is whole and apart, and every slot can be had.
+// Random work against a model: live storage is intact and disjoint, and every slot is reachable.
 // Hazard X4.
 TEST(chunk_pool, matches_a_model) {
     std::size_t refused = 0;
@@ -601,7 +587,7 @@ TEST(chunk_pool, matches_a_model) {
     EXPECT_GT(refused, 0u) << "it was never full";
 }
 
-// With what else there is in acre.
+// Together with other parts of acre.
 TEST(chunk_pool, serves_containers_and_pointers) {
     chunk_pool<200, 32, 64, 1024> chunks;
     {

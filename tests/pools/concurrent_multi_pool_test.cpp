@@ -1,4 +1,5 @@
-// acre::concurrent_multi_pool: any size, between threads, at their ends and at its own, at its limit and after a fork.
+// acre::concurrent_multi_pool: any size, across threads, at the end of a thread and of the pool, at the limit, after a
+// fork.
 #include <acre/pools/concurrent_multi_pool.hpp>
 
 #include <gtest/gtest.h>
@@ -83,7 +84,7 @@ TEST(concurrent_multi_pool, a_thread_keeps_no_more_than_it_was_told) {
         }};
         freed.wait();
         tested.release_unused();
-        // What the other thread keeps holds a slab each at worst; the parts and magazines are the rest.
+        // At worst the other thread's cached slots hold one slab each; its caches and magazines are the rest.
         const std::size_t kept_slots = std::max<std::size_t>(16'000 / bytes, 2);
         EXPECT_LE(tested.capacity(), kept_slots * acre::detail::slab_geometry::of(bytes, 8).slab_bytes + 16'000)
             << bytes;
@@ -91,7 +92,7 @@ TEST(concurrent_multi_pool, a_thread_keeps_no_more_than_it_was_told) {
         looked.count_down();
         other.join();
         tested.release_unused();
-        EXPECT_LE(tested.capacity(), 2 * 4200u) << "a part each of the threads that used it";
+        EXPECT_LE(tested.capacity(), 2 * 4200u) << "the caches of both threads";
     }
 }
 
@@ -114,7 +115,7 @@ TEST(concurrent_multi_pool, the_limit_is_kept) {
     EXPECT_EQ(tested.live(), 0u);
 }
 
-// Blocks of any size that other threads free, each with its owner's pattern.
+// Blocks of any size that other threads free, each filled with its owner's pattern.
 class concurrent_multi_pool_threads : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(with, concurrent_multi_pool_threads, testing::Values(4, 16));
 
@@ -149,19 +150,18 @@ TEST_P(concurrent_multi_pool_threads, allocate_here_free_there) {
         EXPECT_EQ(tested.live(), 0u);
         EXPECT_EQ(tested.capacity(), upstream.live_bytes());
         tested.release_unused();
-        EXPECT_LE(tested.capacity(), (threads + 1) * 4200) << "the parts of threads that ended";
+        EXPECT_LE(tested.capacity(), (threads + 1) * 4200) << "the caches of threads that ended";
     }
     EXPECT_EQ(upstream.live_bytes(), 0u);
 }
 
 // Hazard M21: what is asked while others go on is near the truth, and races with nobody.
-// Hazard M21.
 TEST_P(concurrent_multi_pool_threads, questions_beside_allocations) {
     concurrent_multi_pool tested;
     std::atomic<bool> over{false};
     std::thread asks{[&] {
         while (!over) {
-            EXPECT_LE(tested.live(), 200'000u) << "less than nothing";
+            EXPECT_LE(tested.live(), 200'000u) << "the count wrapped";
             EXPECT_LE(tested.used(), std::size_t{1} << 30);
             EXPECT_FALSE(tested.owns(&over));
             tested.release_unused();
@@ -211,7 +211,7 @@ TEST(concurrent_multi_pool_ends, threads_that_come_and_go_leave_nothing_behind) 
     EXPECT_EQ(upstream.requests(), after_the_first) << "a later thread needed more than the first";
 }
 
-// Uses the pool when its thread ends, before or after the thread gives up what it keeps.
+// Uses the pool when its thread ends, before or after the pool detaches the thread's caches.
 struct used_at_the_end {
     ~used_at_the_end() {
         if (pool == nullptr) return;
@@ -297,7 +297,7 @@ TEST(concurrent_multi_pool_misuse, what_is_freed_twice_or_elsewhere_is_said) {
             tested.deallocate(p, 100, 8);
             tested.release_unused();
         },
-        // A header of that size's slabs may lie in poisoned slots, which AddressSanitizer says first.
+        // The slab header for that size may lie in poisoned slots, which AddressSanitizer reports first.
         acre::poisoning ? "another pool|use-after-poison" : "another pool");
     tested.deallocate(p, 24, 8);
     tested.deallocate(q, 24, 8);

@@ -1,4 +1,4 @@
-// acre::concurrent_object_pool and acre::concurrent_pool: what holds in one thread.
+// acre::concurrent_object_pool and acre::concurrent_pool within one thread.
 #include <acre/pools/concurrent_object_pool.hpp>
 
 #include <gtest/gtest.h>
@@ -79,7 +79,6 @@ TEST(concurrent_pool, capacity_is_what_upstream_gave) {
 }
 
 // Also hazard N9.
-// Hazard N9.
 TEST(concurrent_pool, release_unused_gives_everything_back_that_is_free) {
     checking_upstream upstream;
     concurrent_pool<64> tested{upstream};
@@ -154,7 +153,6 @@ TEST(concurrent_pool, errors_say_what_is_wrong) {
 #endif
 
 // Hazard P3: also where there is no memory for a magazine.
-// Hazard P3.
 TEST(concurrent_pool, giving_back_never_fails) {
     checking_upstream upstream;
     concurrent_pool<64> tested{upstream};
@@ -169,7 +167,7 @@ TEST(concurrent_pool, giving_back_never_fails) {
 }
 
 TEST(concurrent_pool, works_where_there_is_no_memory_for_magazines) {
-    // Upstream has one slab and refuses everything else.
+    // Upstream has one slab and refuses all other requests.
     checking_upstream upstream;
     upstream.fail_from(1, 1000);
     concurrent_pool<64> tested{upstream};
@@ -187,7 +185,7 @@ TEST(concurrent_pool, over_an_arena_and_a_buffer) {
     EXPECT_EQ(tested.upstream(), acre::resource_ref{below});
 }
 
-// The numbers by which threads find what they keep are used again, for pools at the same address as well.
+// The keys by which threads find their caches are reused, also by pools at the same address.
 TEST(concurrent_pool, many_pools_come_and_go) {
     std::vector<std::unique_ptr<concurrent_pool<32>>> pools;
     std::vector<std::pair<std::size_t, void*>> taken;
@@ -294,7 +292,7 @@ TEST(concurrent_pool, objects_may_destroy_others_at_the_end) {
     EXPECT_EQ(living, 0);
 }
 
-// An object that makes another one while the pool ends.
+// An object that creates another one while the pool ends.
 struct last_words {
     last_words(concurrent_object_pool<last_words>& pool, bool more, int& count)
         : home(pool), makes_more(more), living(count) {
@@ -329,7 +327,7 @@ TEST(concurrent_pool, a_slot_freed_twice_in_a_row_is_reported_at_once) {
     EXPECT_DEATH(tested.deallocate(p), "acre::concurrent_pool: double free");
 }
 
-// Where the first of the two frees filled its magazine.
+// The first of the two frees has filled its magazine.
 template <std::size_t Slot>
 void free_twice_as_the_last_of(std::size_t count) {
     concurrent_pool<Slot> tested;
@@ -404,7 +402,7 @@ TEST(concurrent_pool_poison, freed_slots_and_slots_not_handed_out) {
     concurrent_pool<64> tested;
     auto* p = static_cast<char*>(tested.allocate());
     touch(p + 63);
-    // What lies beside a slot may be the slab's own; where the next slot is, the pool says.
+    // The address beside a slot may be in the slab header; the pool tells where the next slot is.
     auto* next = static_cast<char*>(tested.allocate());
     tested.deallocate(p);
     EXPECT_DEATH(touch(p), "use-after-poison");

@@ -1,4 +1,4 @@
-// acre::concurrent_object_pool between threads, at their ends and at its own, and in the child after a fork.
+// acre::concurrent_object_pool across threads, at the end of a thread and of the pool, and in the child after a fork.
 #include <gtest/gtest.h>
 
 #include <acre/pools/concurrent_object_pool.hpp>
@@ -31,7 +31,6 @@ class concurrent_pool_threads : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(with, concurrent_pool_threads, testing::Values(4, 16));
 
 // Hazards N11, M20 where the sanitizer watches.
-// Hazard M20.
 TEST_P(concurrent_pool_threads, allocate_here_free_there) {
     checking_upstream upstream;
     concurrent_pool<40> tested{upstream};
@@ -63,7 +62,7 @@ TEST_P(concurrent_pool_threads, at_the_limit) {
     EXPECT_LE(upstream.peak_bytes(), limit);
 }
 
-// An upstream that nobody calls while another thread does.
+// An upstream that fails when two threads call it at once.
 class one_at_a_time {
 public:
     void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -114,13 +113,12 @@ TEST_P(concurrent_pool_threads, upstream_is_called_by_one_thread_at_a_time) {
 }
 
 // Hazard M21: what is asked while others go on is near the truth, and races with nobody.
-// Hazard M21.
 TEST_P(concurrent_pool_threads, questions_beside_allocations) {
     concurrent_pool<64> tested;
     std::atomic<bool> over{false};
     std::thread asks{[&] {
         while (!over) {
-            EXPECT_LE(tested.live(), 200'000u) << "less than nothing";
+            EXPECT_LE(tested.live(), 200'000u) << "the count wrapped";
             EXPECT_EQ(tested.used() % 64, 0u);
             EXPECT_LE(tested.capacity(), 200'000u * 64);
             EXPECT_FALSE(tested.owns(&over));
@@ -155,7 +153,7 @@ TEST(concurrent_pool_ends, live_is_exact_while_other_threads_keep_slots) {
     EXPECT_EQ(tested.live(), 30u);
 }
 
-// A pool may end, or take everything back, just when threads end that used it.
+// A pool ends, or releases everything, at the moment when threads that used it end.
 TEST(concurrent_pool_ends, threads_may_end_while_the_pool_does) {
     for (int round = 0; round < 200; ++round) {
         std::optional<concurrent_object_pool<std::string>> tested{std::in_place};
@@ -185,7 +183,7 @@ TEST(concurrent_pool_ends, the_pool_may_end_before_its_threads) {
         for (int i = 0; i < 300; ++i) (void)tested->allocate();
         used.count_down();
         gone.wait();
-        // Another one, perhaps at the same place and with the same number.
+        // A new pool, perhaps at the same address and with the same key.
         concurrent_pool<64> next;
         EXPECT_EQ(next.live(), 0u);
         EXPECT_TRUE(next.owns(next.allocate()));
@@ -212,8 +210,8 @@ TEST(concurrent_pool_ends, threads_that_come_and_go_leave_nothing_behind) {
     EXPECT_EQ(upstream.requests(), after_the_first) << "a later thread needed more than the first";
 }
 
-// Uses the pool when its thread ends: before the thread gives up what it keeps, or after, as the order of the first
-// uses will have it.
+// Uses the pool when its thread ends, before or after the pool detaches the thread's cache: the order of the first uses
+// decides.
 struct used_at_the_end {
     ~used_at_the_end() {
         if (pool == nullptr) return;
@@ -277,7 +275,7 @@ TEST(concurrent_pool_fork, the_child_goes_on) {
     tested.deallocate(of_the_parent);
 }
 
-// What other threads kept free is not known in the child to be free, so nothing is destroyed there for being live.
+// The child does not know which slots of other threads' caches are free, so it must not destroy them as live.
 // Hazard X6.
 TEST(concurrent_pool_fork, the_child_destroys_nothing_that_may_not_live) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
@@ -301,8 +299,8 @@ TEST(concurrent_pool_fork, the_child_destroys_nothing_that_may_not_live) {
     }
 }
 
-// An upstream that uses a static pool, and just before lets another thread fork: which then has every lock that it can
-// get, and waits for that of the pool above.
+// An upstream that uses a static pool, and first lets another thread fork. That fork takes every lock it can get, and
+// waits for the lock of the pool above.
 template <std::size_t Size>
 class forks_meanwhile {
 public:
@@ -325,7 +323,7 @@ public:
     void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         acre::heap{}.deallocate(p, bytes, alignment);
     }
-    /// Of the child that was forked.
+    /// The forked child's.
     int status() {
         forks_.join();
         return status_;
@@ -344,7 +342,7 @@ int use_above_a_static_pool() {
     return upstream.status();
 }
 
-// A static pool becomes known later than the pool above it, whose lock is held then; and forks take both.
+// A static pool registers its lock while a pool above it holds its own; forks take both.
 TEST(concurrent_pool_fork, above_a_static_pool_that_is_used_for_the_first_time) {
     EXPECT_EQ(in_child(use_above_a_static_pool<1400>), 0);
 }
@@ -356,7 +354,7 @@ TEST(concurrent_pool_fork, above_a_static_pool_that_is_known_already) {
                   return use_above_a_static_pool<1600>();
               }),
               0);
-    // The pool above is the older one here.
+    // Here the pool above registered first.
     EXPECT_EQ(in_child([] {
                   forks_meanwhile<1800> upstream;
                   concurrent_pool<64> tested{upstream};
@@ -400,7 +398,7 @@ TEST(concurrent_pool_fork, a_pool_above_another) {
     }
 }
 
-// Pools come and go, and threads with what they keep, while forks take all locks.
+// Pools and threads with caches come and go while forks take all locks.
 TEST(concurrent_pool_fork, while_pools_and_threads_come_and_go) {
     if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
     const busy_threads others{3, [] {

@@ -1,5 +1,5 @@
-// How slots, headers and size classes lie: every address in its slab, no header past its slab's end, every size in its
-// class.
+// The layout of slots, headers and size classes: addresses stay inside their slabs, headers inside the first slab, and
+// each request gets the right class.
 #include <gtest/gtest.h>
 
 #include <acre/core/alignment.hpp>
@@ -26,7 +26,7 @@ std::vector<acre::detail::slab_geometry> geometries() {
     return all;
 }
 
-// Slabs begin at multiples of their size; headers are spread over the addresses by a colour of that number.
+// Slabs begin at multiples of their size; the slab number decides the header's offset.
 constexpr std::uintptr_t slab_numbers = 256;
 
 TEST(slab_geometry, headers_lie_within_their_slabs_the_first_short_one_too) {
@@ -142,6 +142,7 @@ using all_tables = testing::Types<default_tables, acre::detail::size_class_table
                                   tables_of<2048, 6000, 65536>>;
 TYPED_TEST_SUITE(size_classes, all_tables);
 
+// Hazard C3: the class is a multiple of the alignment.
 TYPED_TEST(size_classes, every_request_gets_the_smallest_class_that_fits) {
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
         for (std::size_t bytes = 1; bytes <= std::min<std::size_t>(TypeParam::largest + 8, 9000); ++bytes) {
@@ -165,7 +166,6 @@ TYPED_TEST(size_classes, a_size_that_is_a_class_falls_into_it) {
     }
 }
 
-// Hazard C3.
 TYPED_TEST(size_classes, nothing_wraps) {
     std::size_t index = 0;
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {

@@ -1,4 +1,4 @@
-// Misuse of pools is reported in every build; under AddressSanitizer so is the use of what was freed.
+// Every build reports misuse of pools; AddressSanitizer also reports use after free.
 #include <gtest/gtest.h>
 
 #include <acre/core/sanitizer.hpp>
@@ -39,7 +39,7 @@ TEST(pool_misuse, double_destroy) {
     EXPECT_DEATH(tested.destroy(p), "double free");
 }
 
-// The destructor must not run before the misuse is noticed: it would free the string's storage again.
+// Misuse must be reported before the destructor runs: it would free the string's storage a second time.
 // Hazard M8.
 TEST(pool_misuse, double_destroy_runs_no_destructor) {
     acre::object_pool<std::string> tested;
@@ -60,7 +60,7 @@ TEST(pool_misuse, of_large_blocks) {
     EXPECT_DEATH(tested.deallocate(large, 90'000), "freed twice, with another size");
     EXPECT_DEATH(other.deallocate(large, 100'000), "to another pool");
     void* small = tested.allocate(100);
-    // What lies in front of a slot may be poisoned, and then the sanitizer is the first to say so.
+    // The bytes in front of a slot may be poisoned; then AddressSanitizer reports first.
     EXPECT_DEATH(tested.deallocate(small, 100'000), "acre::multi_pool: a large block|AddressSanitizer");
     tested.deallocate(large, 100'000);
     tested.deallocate(next, 200'000);

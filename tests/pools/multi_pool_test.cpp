@@ -1,4 +1,4 @@
-// Sizes of every kind in one pool.
+// All sizes in one pool.
 #include <gtest/gtest.h>
 
 #include <acre/adapt/allocator.hpp>
@@ -61,7 +61,6 @@ TEST(multi_pool, every_size_at_every_alignment) {
 }
 
 // Hazard C1: a class's own size comes from it, not from the next and not from upstream.
-// Hazard C1.
 TEST(multi_pool, the_size_of_a_class_comes_from_it) {
     for (const std::size_t bytes : {8u, 64u, 128u, 144u, 256u, 1024u, 8192u}) {
         acre::multi_pool tested;
@@ -71,7 +70,6 @@ TEST(multi_pool, the_size_of_a_class_comes_from_it) {
 }
 
 // Hazard C2: the same work needs upstream once.
-// Hazard C2.
 TEST(multi_pool, freed_storage_is_used_again) {
     checking_upstream upstream;
     acre::multi_pool tested{upstream};
@@ -129,7 +127,7 @@ TEST(multi_pool, the_limit_holds_for_all_together) {
     EXPECT_EQ(outcome_of([&] { return tested.allocate(30'000); }), outcome::limit_exceeded);
     EXPECT_EQ(outcome_of([&] { return tested.allocate(8192); }), outcome::limit_exceeded);
     tested.release();
-    EXPECT_EQ(tested.try_allocate(60'000), nullptr) << "its record comes on top";
+    EXPECT_EQ(tested.try_allocate(60'000), nullptr) << "the block also has a record";
     EXPECT_NE(tested.try_allocate(59'900), nullptr);
 }
 

@@ -1,4 +1,4 @@
-// Objects in a pool: constructed and destroyed once each, walked in address order, and whole while others come and go.
+// Objects in a pool: constructed and destroyed once, walked in address order, intact while others come and go.
 #include <gtest/gtest.h>
 
 #include <acre/pools/concurrent_object_pool.hpp>
@@ -65,7 +65,6 @@ TEST_F(object_pool_of_tracked, its_end_destroys_the_live_exactly_once) {
 }
 
 // Hazard X6: what was never constructed is never destroyed.
-// Hazard X6.
 TEST_F(object_pool_of_tracked, only_what_lives_is_destroyed) {
     acre::object_pool<tracked> tested{upstream_};
     for (int i = 0; i < 600; ++i) tested.create(i);
@@ -81,7 +80,6 @@ TEST_F(object_pool_of_tracked, only_what_lives_is_destroyed) {
 }
 
 // Promise 7, hazard M10.
-// Hazard M10.
 TEST_F(object_pool_of_tracked, a_constructor_that_throws_keeps_nothing) {
     acre::object_pool<tracked> tested{upstream_};
     tracked* before = tested.create(1);
@@ -177,7 +175,7 @@ TEST_F(object_pool_of_tracked, may_lose_objects_during_the_walk) {
     }
     EXPECT_EQ(seen, 3000);
     EXPECT_EQ(tested.live(), 1500u);
-    // Those ahead are passed over when they are gone.
+    // The walk skips objects ahead of it that are destroyed meanwhile.
     std::vector<tracked*> left;
     for (tracked& each : tested) left.push_back(&each);
     std::size_t visited = 0;
@@ -244,7 +242,6 @@ TEST_F(object_pool_of_tracked, of_nothing_has_nothing_to_walk) {
 }
 
 // Hazard P12, B4: what is live is nobody else's, whatever comes and goes.
-// Hazard P12.
 TEST(object_pool, objects_stay_whole_while_others_come_and_go) {
     struct item {
         std::uint64_t first, second, third;

@@ -1,4 +1,4 @@
-// acre::pool_registry: what it says of the static pools, and how it takes back what they do not use.
+// acre::pool_registry: the entries of the static pools, and how it recycles unused memory.
 #include <acre/pools/static_pool.hpp>
 
 #include <gtest/gtest.h>
@@ -23,12 +23,12 @@ struct registered;
 template <class T>
 struct group_of;
 
-// The entry of a pool, if it is there once.
+// The entry of a pool; fails when there are two.
 std::optional<pool_registry::entry> entry_of(std::size_t slot_bytes, std::string_view group) {
     std::optional<pool_registry::entry> found;
     pool_registry::for_each([&](const pool_registry::entry& each) {
         if (each.slot_bytes != slot_bytes || !each.group.ends_with(group)) return;
-        EXPECT_FALSE(found) << "twice in the registry";
+        EXPECT_FALSE(found) << "two entries in the registry";
         found = each;
     });
     return found;
@@ -69,7 +69,7 @@ TEST(pool_registry, names_groups_and_says_what_they_hold) {
     EXPECT_LE(grown->live, pool::live()) << "from when it last grew";
     for (void* each : taken) pool::deallocate(each);
     pool_registry::recycle();
-    EXPECT_GT(pool::capacity(), 0u) << "it is for its thread alone to give back";
+    EXPECT_GT(pool::capacity(), 0u) << "only its own thread may give it back";
     pool::release_unused();
     EXPECT_EQ(entry_of(5120, "registered")->held_bytes, 0u);
     EXPECT_EQ(entry_of(5120, "registered")->live, 0u);
@@ -91,7 +91,6 @@ TEST(pool_registry, pools_may_be_used_for_the_first_time_meanwhile) {
 }
 
 // Hazard N4: while other threads use their pools, and groups of their own.
-// Hazard N4.
 TEST(pool_registry, recycles_while_threads_allocate) {
     std::atomic<bool> over{false};
     std::thread recycles{[&] {
@@ -131,14 +130,13 @@ void recycle_when_out_of_memory() {
 }
 
 // Hazard N4: the pool that asked holds its lock then.
-// Hazard N4.
 TEST(pool_registry, recycles_from_a_new_handler) {
     if (acre_test::sanitized) GTEST_SKIP() << "the sanitizers' operator new calls no handler";
     static_pool<6600>::deallocate(static_pool<6600>::allocate());
     EXPECT_GT(static_pool<6600>::capacity(), 0u);
     const int status = acre_test::in_child([] {
         std::set_new_handler(&recycle_when_out_of_memory);
-        // More than there is.
+        // More than the heap has.
         using impossible = static_pool<acre::max_request / 1024>;
         if (impossible::try_allocate() != nullptr) return 1;
         if (handler_calls == 0) return 2;

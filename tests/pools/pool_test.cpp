@@ -1,4 +1,4 @@
-// Raw slots of one size: growth, limits, giving back, moving, and what they cost.
+// Raw slots of one size: growth, limits, release, moves, and cost.
 #include <gtest/gtest.h>
 
 #include <acre/core/literals.hpp>
@@ -56,7 +56,6 @@ TEST(pool, a_few_slots_cost_a_few_kibibytes) {
 }
 
 // Hazard P5 of the benchmarks: 10,000 slots of 64 bytes cost at most 5 % more.
-// Hazard P5.
 TEST(pool, footprint_of_ten_thousand_slots) {
     checking_upstream upstream;
     acre::pool<64> tested{upstream};
@@ -167,7 +166,7 @@ TEST(pool, release_unused_of_all_leaves_a_pool_like_new) {
     EXPECT_EQ(tested.release_unused(), 0u);
 }
 
-// Slabs come and go in any order of addresses.
+// Slabs come and go in any address order.
 TEST(pool, release_unused_at_random) {
     checking_upstream upstream;
     acre::pool<128> tested{upstream};
@@ -327,7 +326,7 @@ TEST(pool, lives_on_a_buffer_until_it_is_full) {
     EXPECT_EQ(again, served);
 }
 
-// A colour is taken from the slab's address: walk one slab over all of them, right in front of guarded bytes.
+// The slab's address decides the header's offset: moves one slab over all offsets, right in front of guarded bytes.
 TEST(pool, first_slabs_of_every_colour_stay_within_their_bytes) {
     constexpr auto geometry = acre::pool<64>::geometry;
     raw_storage storage{geometry.slab_bytes * 65, geometry.slab_bytes * 64};
@@ -352,7 +351,6 @@ TEST(pool, first_slabs_of_every_colour_stay_within_their_bytes) {
 }
 
 // Hazards B5, A9: zero bytes with a large alignment are an upstream block of their own.
-// Hazard B5.
 TEST(pool, zero_bytes_are_nobody_elses) {
     raw_storage storage{1 << 18};
     acre::buffer below{storage.span()};

@@ -1,4 +1,4 @@
-// acre::detail::remote_free_set: what came back is collected, each number once, whichever thread takes the next step.
+// acre::detail::remote_free_set: each inserted number is collected exactly once, however the threads interleave.
 #include <acre/pools/detail/remote_free_set.hpp>
 
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@
 
 namespace {
 
-// A thread stopped before one of its steps, where others go on: another's actions are run there.
+// Simulates a thread that is stopped before one of its steps while other threads run.
 class stopped {
 public:
-    /// Runs `work`, stopped before its step number `step` for `meanwhile`; false when it has not so many steps.
+    /// Runs `work` and, before its step number `step`, `meanwhile`. False when `work` has fewer steps.
     static bool at(std::size_t step, const std::function<void()>& work, std::function<void()> meanwhile) {
         stopped inner{step, std::move(meanwhile)};
         stopped* outer = std::exchange(current_, &inner);
@@ -28,7 +28,7 @@ public:
         current_ = outer;
         return inner.meanwhile_ == nullptr;
     }
-    /// Steps that `work` takes.
+    /// Number of steps of `work`.
     static std::size_t steps_of(const std::function<void()>& work) {
         stopped counts{SIZE_MAX, [] {}};
         stopped* outer = std::exchange(current_, &counts);
@@ -52,7 +52,7 @@ private:
     std::function<void()> meanwhile_;
 };
 
-// A std::atomic each operation of which is a step.
+// A std::atomic that counts each operation as a step.
 template <class T>
 class stepping {
 public:
@@ -66,7 +66,7 @@ private:
     T value_;
 };
 
-// A set, and the storage of its words.
+// A set with the storage of its words.
 template <template <class> class Atomic>
 class stored {
 public:
@@ -75,7 +75,7 @@ public:
     set& operator*() noexcept { return set_; }
     set* operator->() noexcept { return &set_; }
 
-    /// Adds what one collect finds to `found`; false when it finds nothing. Nothing may be found twice.
+    /// Adds the result of one collect to `found`; false when it found nothing. No number may be found twice.
     bool collect_to(std::set<std::size_t>& found) {
         std::size_t word = 0;
         std::uint64_t bits = 0;
@@ -163,7 +163,7 @@ TEST(remote_free_set, no_operation_takes_more_than_its_steps) {
     EXPECT_LE(longest_collect, 2u + 4 + 1);
 }
 
-// Slots in the same word, in another one beneath the same summary word, and beneath another one.
+// Slots in the same word, in another word below the same summary word, and below another summary word.
 constexpr std::size_t many = 10'000;
 constexpr std::size_t places[] = {5, 7, 70, 5000, 9999};
 
@@ -233,7 +233,7 @@ TEST(remote_free_set, two_stopped_inserts_hide_no_other) {
                                 collect();
                                 EXPECT_TRUE(found.contains(second)) << "hidden";
                             });
-                        // What those did not insert who did not come to it.
+                        // The numbers of the threads that did not get to insert.
                         if (!one_stopped) {
                             EXPECT_TRUE(tested->insert(second) && tested->insert(other));
                         } else if (!two_stopped) {
@@ -248,7 +248,7 @@ TEST(remote_free_set, two_stopped_inserts_hide_no_other) {
     }
 }
 
-// The owner stopped anywhere in a collect, where others insert.
+// The owner is stopped anywhere in a collect while others insert.
 // Hazard M20.
 TEST(remote_free_set, nothing_is_lost_beside_a_collect) {
     for (const std::size_t before : places) {
@@ -271,7 +271,7 @@ TEST(remote_free_set, nothing_is_lost_beside_a_collect) {
                     }
                     EXPECT_EQ(found, (std::set{before, first, other})) << "lost";
                 }
-                // An insert that is stopped anywhere while the owner collects, and is finished after that.
+                // An insert that is stopped anywhere while the owner collects, and finishes afterwards.
                 for (std::size_t step = 0; step < 5; ++step) {
                     stored<stepping> tested{many};
                     std::set<std::size_t> found;
@@ -286,7 +286,7 @@ TEST(remote_free_set, nothing_is_lost_beside_a_collect) {
     }
 }
 
-// Fifteen threads insert numbers of their own, again when they were collected; each must be, and never twice at once.
+// Fifteen threads insert numbers of their own, again after each collect; each must be collected, never twice at once.
 // Hazard M20.
 TEST(remote_free_set, threads_insert_while_one_collects) {
     constexpr std::size_t threads = 15;

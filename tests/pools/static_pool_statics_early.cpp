@@ -1,4 +1,4 @@
-// Linked first, so that its initialisers run first and its ends last.
+// Linked first: its initialisers run first and its destructors last.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,13 +14,13 @@ using acre_test::static_dwarf;
 using acre_test::static_troll;
 using acre_test::troll_pool;
 
-// The first object of all, and so the last to end.
+// The first static object, so the last to be destroyed.
 struct last_of_all {
     ~last_of_all() { acre_test::expect_nobody_left(); }
 };
 [[gnu::init_priority(200)]] last_of_all witness;
 
-// Allocates while it is made and while it ends, when main is over and other statics are gone.
+// Allocates in its constructor, and in its destructor, after main and after other statics.
 struct allocates_at_both_ends {
     allocates_at_both_ends() { allocate(); }
     ~allocates_at_both_ends() { allocate(); }
@@ -28,7 +28,7 @@ struct allocates_at_both_ends {
         delete new static_troll;
         delete new static_dwarf;
         delete[] new static_troll[3];
-        // A thread of its own ends before this does.
+        // A thread that ends before this destructor does.
         std::thread{[] { delete new static_troll; }}.join();
     }
 };
@@ -48,7 +48,7 @@ TEST(static_pool_statics, is_ready_before_any_initialiser) {
     EXPECT_EQ(early_dwarf->age, 150);
 }
 
-// What fails here fails at the end of the program: by the sanitizer's report or by exit status 7.
+// A failure here shows at the end of the program: by the sanitizer's report or by exit status 7.
 // Hazards B7, N5.
 TEST(static_pool_statics, is_there_when_statics_end) {
     later_dwarf = std::make_unique<static_dwarf>();

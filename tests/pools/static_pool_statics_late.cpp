@@ -15,7 +15,7 @@ using acre_test::troll_pool;
 const std::unique_ptr<static_troll> late_troll = std::make_unique<static_troll>();
 const std::unique_ptr<static_dwarf> late_dwarf = std::make_unique<static_dwarf>();
 std::unique_ptr<static_troll> filled_in_main;
-// Ends with the main thread, before any static.
+// Destroyed with the main thread, before any static.
 thread_local std::unique_ptr<static_troll> of_the_main_thread;
 
 // Hazards B7, B8.

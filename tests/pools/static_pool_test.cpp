@@ -39,7 +39,6 @@ TEST(static_pool, example) {
 }
 
 // Hazard N12.
-// Hazard N12.
 TEST(static_pool, sizes_of_a_class_share_a_pool) {
     EXPECT_EQ(static_pool<1033>::slot_bytes(), 1152u);
     void* p = static_pool<1033>::allocate();
@@ -104,7 +103,7 @@ TEST(static_pool, is_a_resource_whatever_object_it_is_called_through) {
     void* p = handle.allocate(200, 8);
     EXPECT_TRUE(static_pool<200>::owns(p));
     handle.deallocate(p, 200, 8);
-    // Others go to the heap, and come back there.
+    // Other requests go to the heap and are freed there.
     for (const auto& [bytes, alignment] : {std::pair{300, 8}, std::pair{100, 4096}, std::pair{200, 64}}) {
         void* q = handle.allocate(static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
         EXPECT_TRUE(acre::is_aligned(q, static_cast<std::size_t>(alignment)));
@@ -198,7 +197,6 @@ TEST_P(static_pool_threads, allocate_here_free_there) {
 }
 
 // Hazard N10: one thread stops in the midst of a miss, with the lock of its pool; others go on in theirs.
-// Hazard N10.
 TEST(static_pool_threads, pools_share_no_lock) {
     if (acre_test::sanitized) GTEST_SKIP() << "the sanitizers' operator new calls no handler";
     const int status = in_child([] {
@@ -207,7 +205,7 @@ TEST(static_pool_threads, pools_share_no_lock) {
             std::thread{[] { allocate_and_free<static_pool<1536>>(2000); }}.join();
             acre::pool_registry::recycle();
         });
-        // More than there is.
+        // More than the heap has.
         using impossible = static_pool<acre::max_request / 2048>;
         return impossible::try_allocate() == nullptr && static_pool<1536>::capacity() == 0 ? 0 : 1;
     });
@@ -217,7 +215,7 @@ TEST(static_pool_threads, pools_share_no_lock) {
 template <std::size_t Number>
 struct group_of_thread;
 
-// Each thread its group; hazard N8: nothing is locked, and nothing is shared.
+// Each thread has its group; hazard N8: no locks, no sharing.
 TEST(static_pool_threads, each_group_in_a_thread_of_its_own) {
     std::thread one{[] { allocate_and_free<static_pool<40, group_of_thread<1>>>(20'000); }};
     std::thread other{[] { allocate_and_free<static_pool<40, group_of_thread<2>>>(20'000); }};
@@ -262,14 +260,14 @@ TEST(static_pool_threads, live_is_exact_while_other_threads_keep_slots) {
     EXPECT_EQ(pool::live(), 0u);
 }
 
-// Uses the pool when its thread ends: before the thread gives up what it keeps, or after, as the order of the first
-// uses will have it.
+// Uses the pool when its thread ends, before or after the pool detaches the thread's cache: the order of the first uses
+// decides.
 struct used_at_the_end {
     ~used_at_the_end() {
         if (kept == nullptr) return;
         static_pool<640>::deallocate(kept);
         allocate_and_free<static_pool<640>>(300);
-        // For the first time in this thread.
+        // The first use in this thread.
         allocate_and_free<static_pool<768>>(10);
     }
     void* kept = nullptr;

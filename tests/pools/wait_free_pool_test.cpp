@@ -1,4 +1,4 @@
-// acre::concurrent_object_pool and acre::concurrent_pool with the policy acre::wait_free.
+// acre::wait_free_object_pool and acre::wait_free_pool.
 #include <acre/pools/wait_free_object_pool.hpp>
 
 #include <gtest/gtest.h>
@@ -156,7 +156,7 @@ TEST(wait_free_pool, what_no_slot_can_serve_is_refused) {
     EXPECT_EQ(outcome_of([&] { return tested.allocate(101, 4); }, &sentence), refused_as(outcome::request_too_large));
     if (acre::exceptions_enabled) {
         EXPECT_EQ(sentence,
-                  "acre::concurrent_pool<wait_free>: request too large: 101 bytes were asked for, at most 100 can be "
+                  "acre::wait_free_pool: request too large: 101 bytes were asked for, at most 100 can be "
                   "served");
     }
     EXPECT_EQ(outcome_of([&] { return tested.allocate(8, 64); }), refused_as(outcome::bad_alignment));
@@ -174,7 +174,7 @@ TEST(wait_free_pool, the_error_says_what_is_full) {
     std::string sentence;
     EXPECT_EQ(outcome_of([&] { return tested.create(); }, &sentence), outcome::limit_exceeded);
     EXPECT_EQ(sentence,
-              "acre::concurrent_object_pool<wait_free>: limit exceeded: 64 bytes more were needed, 192 of the limit of "
+              "acre::wait_free_object_pool: limit exceeded: 64 bytes more were needed, 192 of the limit of "
               "192 bytes "
               "are held");
 }
@@ -189,7 +189,7 @@ TEST(wait_free_pool, required_bytes_are_exact) {
         }
         EXPECT_EQ(upstream.live_blocks(), 0u);
     }
-    // Slots, two words and one above, one word of the owner's: each part on cache lines of its own.
+    // The slots, two leaf words and one above, and one kept word: each on cache lines of its own.
     static_assert(slots_for<64>::required_bytes({.slots = 64}) == 64 * 64 + 64 + 8);
     static_assert(slots_for<64>::required_bytes({.slots = 1000}) == 1000 * 64 + 192 + 16 * 8);
     static acre::inline_buffer<tested_type::required_bytes({.slots = 100}), tested_type::required_alignment> storage;
@@ -259,7 +259,7 @@ TEST(wait_free_pool, null_is_a_no_op) {
 // Hazards M8, N3: at once, wherever the slot is by then.
 // Hazards M8, N3, P2.
 TEST(wait_free_pool_misuse, a_double_free_is_reported_at_once) {
-    constexpr const char* sentence = "acre::concurrent_pool<wait_free>: double free";
+    constexpr const char* sentence = "acre::wait_free_pool: double free";
     slots_for<64> tested{{.slots = 200}};
     std::vector<void*> taken;
     for (int i = 0; i < 100; ++i) taken.push_back(tested.allocate());
@@ -267,7 +267,7 @@ TEST(wait_free_pool_misuse, a_double_free_is_reported_at_once) {
     EXPECT_DEATH(tested.deallocate(taken[0]), sentence) << "came back";
     EXPECT_DEATH(tested.deallocate(taken[63]), sentence) << "came back";
     EXPECT_DEATH(std::thread([&] { tested.deallocate(taken[0]); }).join(), sentence) << "in another thread";
-    // The rest of what is in hand, and then those that came back.
+    // The rest of the current word, then the freed ones.
     for (int i = 0; i < 28; ++i) (void)tested.allocate();
     ASSERT_EQ(tested.allocate(), taken[0]);
     EXPECT_DEATH(tested.deallocate(taken[1]), sentence) << "the owner's by now";
@@ -283,7 +283,7 @@ TEST(wait_free_pool_misuse, what_is_no_slot_of_the_pool_is_reported) {
     slots_for<64> other{{.slots = 10}};
     void* p = one.allocate();
     int elsewhere = 0;
-    EXPECT_DEATH(other.deallocate(p), "acre::concurrent_pool<wait_free>: a pointer of another resource was freed");
+    EXPECT_DEATH(other.deallocate(p), "acre::wait_free_pool: a pointer of another resource was freed");
     EXPECT_DEATH(other.deallocate(&elsewhere), "a pointer of another resource was freed");
     EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 8), "a pointer was freed that is no slot's");
     EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 640), "a pointer of another resource was freed")
@@ -292,7 +292,7 @@ TEST(wait_free_pool_misuse, what_is_no_slot_of_the_pool_is_reported) {
     one.deallocate(p);
 }
 
-// The string's storage would be freed again.
+// A destructor that ran would free the string's storage a second time.
 // Hazards M8, C6.
 TEST(wait_free_pool_misuse, no_destructor_runs_before_misuse_is_noticed) {
     objects_of<std::string> tested{{.slots = 10}};
@@ -300,9 +300,8 @@ TEST(wait_free_pool_misuse, no_destructor_runs_before_misuse_is_noticed) {
     std::string* foreign = other.create(long_text);
     std::string* twice = tested.create(long_text);
     tested.destroy(twice);
-    EXPECT_DEATH(tested.destroy(twice), "acre::concurrent_object_pool<wait_free>: double free");
-    EXPECT_DEATH(tested.destroy(foreign),
-                 "acre::concurrent_object_pool<wait_free>: a pointer of another resource was freed");
+    EXPECT_DEATH(tested.destroy(twice), "acre::wait_free_object_pool: double free");
+    EXPECT_DEATH(tested.destroy(foreign), "acre::wait_free_object_pool: a pointer of another resource was freed");
 }
 
 #if defined(__cpp_exceptions)
@@ -388,8 +387,7 @@ TEST(wait_free_pool, report_live_says_how_much) {
         objects_of<std::string> tested{{.slots = 10, .report_live = true}};
         for (int i = 0; i < 3; ++i) tested.create(long_text);
     }
-    EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "acre::concurrent_object_pool<wait_free>: 3 still live when it ended\n");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "acre::wait_free_object_pool: 3 still live when it ended\n");
 }
 
 TEST(wait_free_pool, with_statistics) {
@@ -411,7 +409,7 @@ TEST(wait_free_pool, owner_and_others_share_no_cache_line) {
 class wait_free_pool_threads : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(with, wait_free_pool_threads, testing::Values(1, 3, 15));
 
-// Where the owner puts what others are to free.
+// Where the owner publishes slots for others to free.
 class mailbox {
 public:
     void put(const patterned_block& block) {
@@ -465,7 +463,7 @@ TEST_P(wait_free_pool_threads, one_allocates_others_free) {
             const std::uint64_t known_free = freed.load(std::memory_order_acquire);
             void* p = tested.try_allocate();
             if (p == nullptr) {
-                // More when some came back and went out again that are not counted yet.
+                // More if slots were freed and handed out again that are not counted yet.
                 EXPECT_GE(taken - known_free, slots) << "a slot that was given back is not there";
                 std::this_thread::yield();
                 continue;
@@ -488,7 +486,7 @@ TEST_P(wait_free_pool_threads, one_allocates_others_free) {
     EXPECT_EQ(upstream.requests(), 1u);
 }
 
-// All slots in three levels of words, freed by all threads at once, again and again.
+// All slots, in three levels of words, freed by all threads at once, repeatedly.
 // Hazard M20.
 TEST_P(wait_free_pool_threads, all_slots_come_back) {
     constexpr std::size_t slots = 5000;
@@ -498,7 +496,7 @@ TEST_P(wait_free_pool_threads, all_slots_come_back) {
         ASSERT_EQ(all.size(), slots);
         std::vector<void*> shuffled(all.begin(), all.end());
         std::shuffle(shuffled.begin(), shuffled.end(), std::minstd_rand{static_cast<unsigned>(round) + 1});
-        // The owner takes back what it can meanwhile.
+        // Meanwhile the owner collects what it can.
         std::vector<std::set<void*>> taken(GetParam() + 1);
         in_threads(GetParam() + 1, [&](std::size_t self) {
             if (self == GetParam()) {
@@ -515,7 +513,7 @@ TEST_P(wait_free_pool_threads, all_slots_come_back) {
     EXPECT_EQ(tested.live(), 0u);
 }
 
-// One thread after the other is the owner.
+// The threads are the owner one after the other.
 TEST_P(wait_free_pool_threads, another_thread_may_go_on_allocating) {
     slots_for<64> tested{{.slots = 100}};
     std::vector<void*> taken;
@@ -530,7 +528,6 @@ TEST_P(wait_free_pool_threads, another_thread_may_go_on_allocating) {
 }
 
 // Hazard M21: what is asked while others go on is near the truth, and races with nobody.
-// Hazard M21.
 TEST_P(wait_free_pool_threads, questions_beside_allocations) {
     slots_for<64> tested{{.slots = 300}};
     std::atomic<bool> over{false};

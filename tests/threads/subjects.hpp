@@ -119,9 +119,9 @@ struct many_arenas : Arenas {
 };
 inline constexpr std::size_t arenas_bytes = 2048 * 4096;
 
-// What a thread leaves for the next one.
+// Bytes that a thread which ended leaves for the next one.
 inline constexpr std::size_t cache_bytes = sizeof(acre::detail::thread_cache);
-inline constexpr std::size_t part_bytes = 4200;
+inline constexpr std::size_t thread_caches_bytes = 4200;
 
 // The subjects, as the tests are to call them. Children are not for those under a lock of the standard's or of POSIX's:
 // it may be another thread's when they begin.
@@ -132,9 +132,11 @@ struct concurrent_object_pool
     : shared_subject<acre::concurrent_object_pool<message>,
                      shared_traits{.largest = sizeof(message), .rest_of_a_thread = cache_bytes}> {};
 struct concurrent_multi_pool
-    : shared_subject<acre::concurrent_multi_pool, shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}> {};
-struct synchronized_pool_resource : shared_subject<acre::synchronized_pool_resource,
-                                                   shared_traits{.largest = 12'000, .rest_of_a_thread = part_bytes}> {};
+    : shared_subject<acre::concurrent_multi_pool,
+                     shared_traits{.largest = 12'000, .rest_of_a_thread = thread_caches_bytes}> {};
+struct synchronized_pool_resource
+    : shared_subject<acre::synchronized_pool_resource,
+                     shared_traits{.largest = 12'000, .rest_of_a_thread = thread_caches_bytes}> {};
 struct static_pool : shared_subject<acre::static_pool<64>, shared_traits{.largest = 200}> {};
 struct synchronized_pool
     : shared_subject<acre::synchronized<acre::pool<64>>, shared_traits{.largest = 200, .survives_forks = false}> {};

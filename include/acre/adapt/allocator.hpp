@@ -1,11 +1,11 @@
 // A standard allocator over any resource, for the standard's containers and everything else that takes one.
 //
-// Calls go straight into the resource's own inline functions: a node of a std::map costs what a slot of the pool costs.
-// Use acre::pmr<R> where a container wants a std::pmr::memory_resource instead.
+// Calls inline the resource's own functions: a node of a std::map costs what a slot of the pool costs. Use acre::pmr<R>
+// where a container wants a std::pmr::memory_resource instead.
 //
-// Holds a pointer to the resource (nothing for a stateless one), which must live longer than the container. Two
-// allocators are equal when their resource is the same. Move assignment and swap of containers carry the allocator
-// along, so both are constant time; copy assignment keeps the target's. Thread rules: those of the resource.
+// Holds a pointer to the resource, or nothing for a stateless one. The resource must live longer than the container.
+// Two allocators are equal when their resource is the same. Move assignment and swap of containers also transfer the
+// allocator, so both are constant time; copy assignment keeps the target's. Thread rules: those of the resource.
 //
 //     acre::arena level;
 //     std::vector<int, acre::allocator<int, acre::arena>> v{level};
@@ -21,7 +21,7 @@
 
 namespace acre {
 
-/// Refers to a resource: by pointer, or by nothing when the resource has no state.
+/// Refers to a resource: holds a pointer, or nothing when the resource has no state.
 template <resource R>
 class resource_pointer {
 public:
@@ -67,21 +67,22 @@ public:
     template <class U>
     allocator(const allocator<U, R>& other) noexcept : resource_(other.pointer()) {}
 
-    /// Storage for `count` objects. Throws what the resource throws; request_too_large when the size would wrap.
+    /// Returns storage for `count` objects. Throws what the resource throws; request_too_large when the size would
+    /// wrap.
     [[nodiscard, gnu::always_inline]] T* allocate(std::size_t count) {
         if (count > max_request / sizeof(T)) [[unlikely]]
             return fail();
         return static_cast<T*>(resource_.get().allocate(count * sizeof(T), alignof(T)));
     }
 
-    /// Takes storage for `count` objects back.
+    /// Frees storage for `count` objects.
     [[gnu::always_inline]] void deallocate(T* p, std::size_t count) noexcept {
-        // Unlike a resource, an allocator is never given null: the compiler need not look.
+        // Unlike a resource, an allocator never gets null: this removes the resource's check.
         if (p == nullptr) __builtin_unreachable();
         resource_.get().deallocate(p, count * sizeof(T), alignof(T));
     }
 
-    /// The resource allocated from.
+    /// The resource.
     decltype(auto) referred() const noexcept { return resource_.get(); }
     /// For allocators of other types over the same resource.
     const resource_pointer<R>& pointer() const noexcept { return resource_; }

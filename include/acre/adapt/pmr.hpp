@@ -1,10 +1,10 @@
 // Any resource as a std::pmr::memory_resource, for code that takes one.
 //
 // pmr<R> holds its resource; pmr<R&> refers to one that lives longer. operator-> reaches the resource's own interface.
-// Use acre::allocator where the container's type may name the resource: its calls are inline and know their size. Here
-// they are virtual and look it up: over a multi_pool a pair costs about twice as much (bench P1), a quarter of what
-// std::pmr's own pool does. Code that is written for that one takes acre::unsynchronized_pool_resource in its place
-// (pool_resource.hpp). Thread rules: those of the resource. Two are equal only when they are the same object.
+// Use acre::allocator where the container's type may name the resource: its calls are inline, with a constant size. The
+// calls here are virtual and look the size up: over a multi_pool a pair costs about twice as much (bench P1), a quarter
+// of std::pmr's own pool. For code written for that one use acre::unsynchronized_pool_resource (pool_resource.hpp).
+// Thread rules: those of the resource. Two are equal only when they are the same object.
 //
 //     acre::pmr<acre::multi_pool> nodes;
 //     std::pmr::list<int> numbers{&nodes};
@@ -32,15 +32,15 @@ class pmr final : public std::pmr::memory_resource {
     using options = detail::options_of<held>;
 
 public:
-    /// The resource is constructed from `arguments`; pmr<R&> takes the resource to refer to.
+    /// Constructs the resource from `arguments`; pmr<R&> takes the resource to refer to.
     template <class... Arguments>
         requires std::is_constructible_v<R, Arguments...>
     explicit pmr(Arguments&&... arguments) : resource_(std::forward<Arguments>(arguments)...) {}
 
-    /// The resource is constructed from its options: pmr<R> p{{.name = value}}.
-    explicit pmr(const options& chosen, resource_ref upstream = heap{})
+    /// Constructs the resource from its options: pmr<R> p{{.name = value}}.
+    explicit pmr(const options& given, resource_ref upstream = heap{})
         requires(std::is_constructible_v<R, const options&, resource_ref>)
-        : resource_(chosen, upstream) {}
+        : resource_(given, upstream) {}
 
     pmr(const pmr&) = delete;
     pmr& operator=(const pmr&) = delete;
@@ -56,7 +56,7 @@ public:
 private:
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
         void* p = resource_.allocate(bytes, alignment);
-        // Callers of the standard's interface may assume that it never returns null.
+        // The standard's interface never returns null.
         if (!exceptions_enabled && p == nullptr) abort_on_misuse("acre::pmr", "out of memory without exceptions", this);
         return p;
     }

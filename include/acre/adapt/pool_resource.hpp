@@ -125,10 +125,10 @@ private:
     static constexpr std::size_t min_blocks = finest.slots(finest.first_slab_bytes);
     static constexpr std::size_t max_blocks = detail::bitmap_slabs::largest_region_bytes(finest) / finest.slot_bytes;
 
-    static std::pmr::pool_options rounded(const std::pmr::pool_options& asked) noexcept {
-        std::pmr::pool_options result = asked;
-        if (asked.max_blocks_per_chunk == 0) result.max_blocks_per_chunk = max_blocks;
-        if (asked.largest_required_pool_block == 0) result.largest_required_pool_block = tables::largest;
+    static std::pmr::pool_options rounded(const std::pmr::pool_options& requested) noexcept {
+        std::pmr::pool_options result = requested;
+        if (requested.max_blocks_per_chunk == 0) result.max_blocks_per_chunk = max_blocks;
+        if (requested.largest_required_pool_block == 0) result.largest_required_pool_block = tables::largest;
         result.max_blocks_per_chunk = std::clamp(result.max_blocks_per_chunk, min_blocks, max_blocks);
         std::size_t index = 0;
         tables::find(std::min(result.largest_required_pool_block, tables::largest), 1, index);
@@ -144,17 +144,17 @@ private:
     // Out of line: a block that is not pooled, one of 0 bytes, or no memory.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        const std::size_t some = std::max<std::size_t>(bytes, 1);
+        const std::size_t at_least_1 = std::max<std::size_t>(bytes, 1);
         upstream_.thrown = nullptr;
-        void* p = is_pooled(some, alignment) ? pool_.try_allocate(some, alignment)
-                                             : pool_.try_allocate_separately(some, alignment);
+        void* p = is_pooled(at_least_1, alignment) ? pool_.try_allocate(at_least_1, alignment)
+                                                   : pool_.try_allocate_separately(at_least_1, alignment);
         return p == nullptr ? fail() : p;
     }
 
     [[gnu::noinline]] void deallocate_slow(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        const std::size_t some = std::max<std::size_t>(bytes, 1);
-        if (is_pooled(some, alignment)) return pool_.deallocate(p, some, alignment);
-        pool_.deallocate_separately(p, some, alignment);
+        const std::size_t at_least_1 = std::max<std::size_t>(bytes, 1);
+        if (is_pooled(at_least_1, alignment)) return pool_.deallocate(p, at_least_1, alignment);
+        pool_.deallocate_separately(p, at_least_1, alignment);
     }
 
     // A pool resource throws what its upstream throws. If upstream was not called because the size is impossible, this

@@ -1,13 +1,13 @@
-// Class-level operators new and delete that take a class's objects from a pool: `new Orc` and `delete orc` stay as they
-// are, and cost what a pool costs.
+// Class-level operators new and delete over a pool: `new Orc` and `delete orc` stay as they are and cost what a pool
+// costs.
 //
-// Use it for classes whose objects are made and deleted one by one all over a program. Derive from acre::pooled<T>, or
-// write ACRE_POOLED(T) into the class: that leaves its bases alone, and is not inherited ambiguously where two bases
-// have pools. By default the pool is acre::static_pool, which all threads share; another one is a type with the same
-// static functions: acre::pooled<Orc, acre::static_pool<64, my_group>>, ACRE_POOLED_IN(Orc, my_pool).
+// Use it for classes whose objects are created and deleted one by one all over a program. Derive from acre::pooled<T>,
+// or write ACRE_POOLED(T) into the class: the macro adds no base, and is not ambiguous where two bases have pools. The
+// default pool is acre::static_pool, which all threads share. Another pool is a type with the same static functions:
+// acre::pooled<Orc, acre::static_pool<64, my_group>>, ACRE_POOLED_IN(Orc, my_pool).
 //
-// Objects of derived classes of another size, arrays and over-aligned ones that do not fit a slot go to the heap, and
-// come back there by their size: so a base that is deleted through needs a virtual destructor, as always. sizeof(T)
+// Objects that do not fit a slot (of larger derived classes, arrays, over-aligned ones) go to the heap. Sized delete
+// tells them apart, so a base class that objects are deleted through needs a virtual destructor, as always. sizeof(T)
 // does not change.
 //
 // Cost: that of the pool. Thread rules: those of the pool.
@@ -27,13 +27,13 @@
 
 namespace acre {
 
-/// Stands for the pool that a class has by default.
+/// Stands for the default pool of a class.
 struct default_pool;
 
-/// The operators new and delete of a class T from `Pool`, by the names of a resource's functions.
+/// The operators new and delete of a class T over `Pool`, as plain functions.
 template <class T, class Pool = default_pool>
 class class_operators {
-    // Only where it is used: T is complete there.
+    // A template, so that it is instantiated where T is complete.
     template <class U>
     struct pool_of {
         using type = std::conditional_t<std::is_same_v<Pool, default_pool>, static_pool<sizeof(U)>, Pool>;
@@ -42,7 +42,7 @@ class class_operators {
 public:
     [[gnu::always_inline]] static void* create(std::size_t bytes, std::size_t alignment) {
         void* p = pool_of<T>::type::allocate(bytes, alignment);
-        // The language has no null from an operator new that is not noexcept.
+        // An operator new that is not noexcept must not return null.
         if (!exceptions_enabled && p == nullptr) abort_on_misuse("acre::pooled", "out of memory without exceptions", p);
         return p;
     }
@@ -52,20 +52,19 @@ public:
     [[gnu::always_inline]] static void destroy(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         pool_of<T>::type::deallocate(p, bytes, alignment);
     }
-    /// After a constructor called by a new that does not throw has thrown: the language does not say how large its
-    /// object would have been. What the pool owns is a slot, whose size it knows. Linear in the slabs held.
+    /// For a constructor that throws in a nothrow new-expression: the language does not pass the size. What the pool
+    /// owns is a slot, of known size. Linear in the slabs held.
     [[gnu::noinline]] static void destroy_unsized(void* p, std::size_t alignment) noexcept {
         using pool = typename pool_of<T>::type;
         if (pool::owns(p)) return pool::deallocate(p, sizeof(T), alignof(T));
-        // No slot has this size, and the heap does not look at it.
+        // A size that no slot has; the heap ignores it.
         pool::deallocate(p, max_request / 2, alignment);
     }
 
-    /// Gives slabs without a live object back.
+    /// Gives slabs without a live object back to the heap.
     static std::size_t release_unused() noexcept { return pool_of<T>::type::release_unused(); }
 
-    /// Alignment in bytes that is asked for where the language names none: the most that an object or an array of so
-    /// many bytes can have without one.
+    /// Alignment of a request without one: the strictest that an ordinary object or array of this size can have.
     static constexpr std::size_t alignment_of(std::size_t bytes) noexcept {
         return bytes == 0 ? 1 : natural_alignment(bytes);
     }
@@ -73,14 +72,14 @@ public:
 
 }  // namespace acre
 
-/// The operators new and delete of a class T, whose objects lie in a pool of the type `Pool`: static functions
-/// `allocate(bytes, alignment)`, `try_allocate`, `deallocate(p, bytes, alignment)` and `owns(p)`. A macro, because a
-/// base class is inherited ambiguously where two bases have one; what follows it is public. Not in a class local to a
-/// function, which may have no templates: derive that from acre::pooled.
+/// The operators new and delete of a class T over `Pool`, a type with static functions `allocate(bytes, alignment)`,
+/// `try_allocate`, `deallocate(p, bytes, alignment)` and `owns(p)`. A macro, because two bases with such operators
+/// would be ambiguous. What follows it is public. Not for classes local to a function, which cannot have member
+/// templates: derive these from acre::pooled.
 //
-// The two templates are for constructors of over-aligned classes that throw: there the language looks for a
-// deallocation function without a size, and takes a template. A plain one would also be what `delete` takes, which then
-// would not know the size of a derived class. Always inlined, as g++ warns of a mismatch where it sees the call of a
+// The two templates serve constructors of over-aligned classes that throw: there the language looks for a deallocation
+// function without a size and accepts a template. A non-template would also be what `delete` uses, which then would not
+// pass the size of a derived class. Always inlined, because g++ warns of a mismatch when it sees a call of the
 // template.
 #define ACRE_POOLED_IN(T, ...)                                                                                   \
 public:                                                                                                          \

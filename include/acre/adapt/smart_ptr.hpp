@@ -1,8 +1,8 @@
-// Smart pointers to objects in a resource: they destroy the object and give its storage back to where it came from.
+// Smart pointers to objects in a resource: they destroy the object and give its storage back to the resource.
 //
 // Use them where an object of a pool or arena has one owner (unique_ptr) or several (make_shared). A unique_ptr is two
 // pointers wide, one for a stateless resource. The resource must live longer. A unique_ptr to a derived class does not
-// become one to its base, since storage goes back by its size: use make_shared there. Cost: that of the resource.
+// convert to one to its base, because storage is freed by its size: use make_shared there. Cost: that of the resource.
 //
 //     auto owned = acre::make_unique<Orc>(pool, "URG");
 //     auto several = acre::make_unique<Orc[]>(pool, 12);
@@ -67,7 +67,7 @@ template <class T, resource R>
 using unique_ptr = std::unique_ptr<T, resource_delete<T, R>>;
 
 namespace detail {
-// Gives storage back when the construction in it throws.
+// Frees storage when the construction in it throws.
 template <class R>
 struct storage_guard {
     R& from;
@@ -81,8 +81,8 @@ struct storage_guard {
 };
 }  // namespace detail
 
-/// A T constructed from `arguments` in storage of `from`. Throws what the resource and the constructor throw; then
-/// nothing is kept. Without exceptions: an empty pointer when there is no memory.
+/// Constructs a T from `arguments` in storage of `from`. Throws what the resource and the constructor throw; then the
+/// storage is free again. Without exceptions: an empty pointer when there is no memory.
 template <class T, class R, class... Arguments>
     requires(!std::is_array_v<T> && resource<R>)
 unique_ptr<T, R> make_unique(R& from, Arguments&&... arguments) {
@@ -92,7 +92,7 @@ unique_ptr<T, R> make_unique(R& from, Arguments&&... arguments) {
     return unique_ptr<T, R>{object, resource_delete<T, R>{from}};
 }
 
-/// `count` value-initialised objects in storage of `from`: make_unique<T[]>(from, count). Throws as above.
+/// Constructs `count` value-initialised objects in storage of `from`: make_unique<T[]>(from, count). Throws as above.
 template <class T, class R>
     requires(std::is_unbounded_array_v<T> && resource<R>)
 unique_ptr<T, R> make_unique(R& from, std::size_t count) {
@@ -108,7 +108,7 @@ unique_ptr<T, R> make_unique(R& from, std::size_t count) {
     return unique_ptr<T, R>{first, resource_delete<T, R>{from, count}};
 }
 
-/// A T with shared owners, object and counts in one allocation from `from`.
+/// Constructs a T with shared owners: object and counts in one allocation from `from`.
 template <class T, class R, class... Arguments>
     requires(resource<R>)
 std::shared_ptr<T> make_shared(R& from, Arguments&&... arguments) {

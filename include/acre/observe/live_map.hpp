@@ -1,8 +1,9 @@
-// Which allocations are live: the address of each, its bytes and its number in the order of allocation.
+// The live allocations: the address, bytes and sequence number of each.
 //
-// Used by acre::statistics, and by itself where something else hands out the storage. Cost: constant time a call but
-// for growing, 32 to 64 bytes of an upstream of its own an allocation; going back to a mark is linear. An allocation
-// for which that upstream has no memory is not kept (see unrecorded()). Not thread-safe. Movable.
+// acre::statistics with .live_map keeps one. Use it directly where something else hands out the storage. Cost: constant
+// time per call except for growing, and 32 to 64 bytes per allocation from an upstream of its own. Rewinding to a mark
+// is linear. An allocation for whose record upstream has no memory is only counted (unrecorded()). Not thread-safe.
+// Movable.
 //
 //     acre::live_map live;
 //     live.add(p, 100);
@@ -24,17 +25,17 @@
 
 namespace acre {
 
-/// An allocation that was not given back yet.
+/// A live allocation.
 struct live_allocation {
     const void* address = nullptr;
-    std::size_t bytes = 0;     // as asked for
-    std::uint64_t number = 0;  // of allocations recorded before it
+    std::size_t bytes = 0;     // as requested
+    std::uint64_t number = 0;  // of allocations added before it
 };
 
 /// The allocations that are live.
 class live_map {
 public:
-    /// How many, and their bytes together.
+    /// A number of allocations and their total bytes.
     struct amount {
         std::uint64_t count = 0;
         std::uint64_t bytes = 0;
@@ -53,7 +54,7 @@ public:
         return *this;
     }
 
-    /// `bytes` bytes at `p` are live from now on.
+    /// Adds the allocation of `bytes` bytes at `p`.
     void add(const void* p, std::size_t bytes) noexcept {
         const std::uint64_t number = next_number_++;
         if (record* added = records_.insert(key_of(p))) {
@@ -62,15 +63,15 @@ public:
             ++unrecorded_;
         }
     }
-    /// What lies at `p` is live no longer.
+    /// Removes the allocation at `p`.
     void remove(const void* p) noexcept {
         if (!records_.erase(key_of(p)) && unrecorded_ != 0) --unrecorded_;
     }
-    /// What lies at `p` has `bytes` bytes now.
+    /// Sets the size of the allocation at `p`.
     void resize(const void* p, std::size_t bytes) noexcept {
         if (record* resized = records_.find(key_of(p))) resized->bytes = bytes;
     }
-    /// Removes what was added since next_number() was `first`, and says how much that was. Linear.
+    /// Removes all that were added since next_number() was `first`, and returns how much that was. Linear.
     amount remove_from(std::uint64_t first) noexcept {
         amount removed;
         records_.erase_if([&](const record& each) {
@@ -81,7 +82,7 @@ public:
         });
         return removed;
     }
-    /// Nothing is live any more.
+    /// Removes all.
     void clear() noexcept {
         records_.clear();
         unrecorded_ = 0;
@@ -92,14 +93,14 @@ public:
         const record* found = records_.find(key_of(p));
         return found == nullptr ? std::nullopt : std::optional{found->bytes};
     }
-    /// How many are live and recorded.
+    /// Number of recorded live allocations.
     std::size_t size() const noexcept { return records_.size(); }
-    /// How many are live and were not recorded, for want of memory.
+    /// Number of live allocations without a record, for lack of memory.
     std::uint64_t unrecorded() const noexcept { return unrecorded_; }
-    /// The number that the next allocation gets.
+    /// The number of the next allocation.
     std::uint64_t next_number() const noexcept { return next_number_; }
 
-    /// All that are live, oldest first. Throws std::bad_alloc: the vector is the general heap's.
+    /// All live allocations, oldest first. Throws std::bad_alloc: the vector uses the general heap.
     std::vector<live_allocation> allocations() const {
         std::vector<live_allocation> result;
         result.reserve(size());
@@ -108,9 +109,9 @@ public:
         return result;
     }
 
-    /// Writes what is live to `to`, a line each, oldest first, under a line that begins with `name`, and returns how
-    /// many those are. Writes nothing when nothing is live. Sorts in memory of the map's upstream; where there is none
-    /// the order is lost, not a line.
+    /// Writes a line for each live allocation to `to`, oldest first, under a heading that begins with `name`, and
+    /// returns their number. Writes nothing when nothing is live. Sorts in memory of the map's upstream; without memory
+    /// the lines are unsorted.
     std::size_t report(std::FILE* to, const char* name) const noexcept {
         if (size() == 0 && unrecorded_ == 0) return 0;
         std::uint64_t bytes = 0;

@@ -1,8 +1,8 @@
-// How often each size was asked for: exact, by size, with the figures that follow from it.
+// An exact histogram of sizes: how often each occurred, with percentiles, mean and standard deviation.
 //
-// Used by acre::statistics, and by itself for sizes of any kind. Cost: adding is constant time; a percentile is linear
-// in the number of different sizes, some 64 times; no memory is taken but for new sizes, from an upstream of its own. A
-// size for which that has no memory is not counted (see unrecorded()). Not thread-safe. Movable.
+// acre::statistics with .histogram keeps one. Use it directly for sizes of any kind. Cost: adding takes constant time.
+// A percentile scans the different sizes about 64 times. Only a new size takes memory, from an upstream of its own;
+// when that has none, the size is only counted in unrecorded(). Not thread-safe. Movable.
 //
 //     acre::size_histogram sizes;
 //     for (std::size_t bytes : {16, 16, 100}) sizes.add(bytes);
@@ -21,7 +21,7 @@
 
 namespace acre {
 
-/// One size and how often it was asked for.
+/// One size and how often it occurred.
 struct size_count {
     std::size_t bytes = 0;
     std::uint64_t count = 0;
@@ -46,7 +46,7 @@ public:
         return *this;
     }
 
-    /// Counts one more of `bytes`.
+    /// Counts one occurrence of `bytes`.
     void add(std::size_t bytes) noexcept {
         std::uint64_t* count = sizes_.insert(bytes);
         if (count == nullptr) [[unlikely]] {
@@ -58,7 +58,7 @@ public:
         largest_ = std::max(largest_, bytes);
     }
 
-    /// Forgets all and keeps the memory.
+    /// Forgets all sizes and keeps the memory.
     void clear() noexcept {
         sizes_.clear();
         count_ = 0;
@@ -66,13 +66,13 @@ public:
         unrecorded_ = 0;
     }
 
-    /// How many were counted.
+    /// Number of sizes counted.
     std::uint64_t count() const noexcept { return count_; }
-    /// How many were not, for want of memory.
+    /// Number of sizes not counted, for lack of memory.
     std::uint64_t unrecorded() const noexcept { return unrecorded_; }
-    /// The smallest size that at least the part `p` of all do not exceed (the nearest rank): percentile(0.5) is the
-    /// median, percentile(1) the largest. For every p in (0, 1]; anything below gives the smallest, above the largest;
-    /// 0 when nothing was counted.
+    /// The nearest-rank percentile: the smallest size such that at least a fraction `p` of all sizes is not larger.
+    /// percentile(0.5) is the median, percentile(1) the largest. A `p` outside (0, 1] gives the smallest or the largest
+    /// size; 0 when nothing was counted.
     std::size_t percentile(double p) const noexcept {
         if (count_ == 0) return 0;
         const std::uint64_t rank = rank_of(p);
@@ -95,7 +95,7 @@ public:
         return sum_of([](double bytes) { return bytes; }) / static_cast<double>(count_);
     }
 
-    /// Standard deviation of the sizes, of all that were counted (not of a sample); 0 when nothing was.
+    /// Standard deviation of the counted sizes as a whole population; 0 when nothing was counted.
     double standard_deviation() const noexcept {
         if (count_ == 0) return 0;
         const double centre = mean();
@@ -103,7 +103,7 @@ public:
         return std::sqrt(squares / static_cast<double>(count_));
     }
 
-    /// Each size and how often it was asked for, ascending. Throws std::bad_alloc: the vector is the general heap's.
+    /// Each size and how often it occurred, ascending. Throws std::bad_alloc: the vector uses the general heap.
     std::vector<size_count> sizes() const {
         std::vector<size_count> result;
         result.reserve(sizes_.size());
@@ -114,8 +114,8 @@ public:
     }
 
 private:
-    // The least rank, counted from 1, whose part of all is not less than p. The product may be rounded either way (0.07
-    // of 100 is a little more than 7), so the quotient decides.
+    // The smallest rank, from 1 on, with rank / count_ >= p. The product p * count_ may be rounded either way (0.07 of
+    // 100 is a little more than 7), so the quotient decides.
     std::uint64_t rank_of(double p) const noexcept {
         if (!(p > 0)) return 1;
         if (p >= 1) return count_;

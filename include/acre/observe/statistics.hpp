@@ -1,21 +1,21 @@
-// Counts what a resource is asked for: allocations, bytes, peaks, failures; and, where its options ask for it, what is
-// live, how often each size is asked for, what happens between two points, and what was never given back.
+// Counts the requests to a resource: allocations, bytes, peaks and failures. Options add live allocations, a histogram
+// of sizes, the counts between two points, and leaks.
 //
-// statistics<R> is an R: it keeps R's interface and counts the calls made through it, whether by size
-// (allocate/deallocate), by object (create/destroy), by text (copy, format) or by all at once (reset, rewind, release).
-// What an acre::scratch of the arena inside allocates, and what is allocated through a reference to the plain R, is not
-// seen: count the upstream as well if that matters.
+// statistics<R> is an R with R's interface. It counts calls by size (allocate/deallocate), by object (create/destroy),
+// by text (copy, format) and for everything at once (reset, rewind, release). It does not see allocations of an
+// acre::scratch of the inner arena, nor those through a reference to the plain R: count the upstream, too, if they
+// matter.
 //
-// Cost: about fourteen instructions a call, no memory. Each option adds its own, and nothing where it is not given:
-//   .live_map          address and bytes of all that is live: a hash table, 32 to 64 bytes an allocation
-//   .leak_report       at its end writes what is still live to standard error; needs .live_map
-//   .histogram         each size's count, percentiles, mean, deviation: a hash table of the sizes that occur
-//   .scopes            push_scope() and pop_scope(): what was allocated between, the peak within
-//   .peak_busy_arenas  the most arenas in use at once, where R has busy_arenas()
-// The memory for these comes from an upstream of their own, acre::heap or what records_in names, never from R. When it
-// has none left, allocating goes on, and what could not be recorded is counted (unrecorded()).
-// Thread rules: those of R; the counters are not atomic. For several threads: synchronized<statistics<R>>
-// (acre/combine/synchronized.hpp), whose getters take the lock too.
+// Cost: about fourteen instructions per call, no memory. An option costs nothing unless it is given:
+//   .live_map          address and bytes of each live allocation: a hash table, 32 to 64 bytes per allocation
+//   .leak_report       the end writes live allocations to standard error; needs .live_map
+//   .histogram         count of each size, percentiles, mean, deviation: a hash table of the sizes that occur
+//   .scopes            push_scope() and pop_scope(): totals and peak between the two
+//   .peak_busy_arenas  peak number of arenas in use, where R has busy_arenas()
+// The memory for these never comes from R but from an upstream of its own, acre::heap or that of records_in. When it is
+// used up, allocating goes on, and unrecorded() counts what has no record.
+// Thread rules: those of R; the counters are not atomic. For several threads use synchronized<statistics<R>>
+// (combine/synchronized.hpp), whose getters take the lock, too.
 //
 //     acre::statistics<acre::object_pool<Bullet>> bullets;
 //     bullets.destroy(bullets.create(position, speed));
@@ -48,11 +48,11 @@
 
 namespace acre {
 
-/// A quantity that goes up and down.
+/// A quantity that goes up and down: {value, peak, total} as in RMM's statistics adaptor.
 struct statistics_counter {
-    std::uint64_t value = 0;  // now
-    std::uint64_t peak = 0;   // the most it ever was
-    std::uint64_t total = 0;  // the sum of all increases
+    std::uint64_t value = 0;  // current
+    std::uint64_t peak = 0;   // greatest value so far
+    std::uint64_t total = 0;  // sum of all increases
 
     void add(std::uint64_t amount) noexcept {
         value += amount;
@@ -60,15 +60,15 @@ struct statistics_counter {
         if (value > peak) peak = value;
     }
     void subtract(std::uint64_t amount) noexcept { value -= amount < value ? amount : value; }
-    /// Down to `most`, if it is more.
-    void lower_to(std::uint64_t most) noexcept { value = most < value ? most : value; }
+    /// Lowers the value to `max` if it is greater.
+    void lower_to(std::uint64_t max) noexcept { value = max < value ? max : value; }
 };
 
-/// What a statistics resource has counted.
+/// The counts of a statistics resource: plain values, to be copied and compared.
 struct statistics_counts {
-    statistics_counter allocations;  // live, most live at once, all
-    statistics_counter bytes;        // as asked for, without rounding
-    std::uint64_t failures = 0;      // requests that could not be served
+    statistics_counter allocations;  // live, peak, total
+    statistics_counter bytes;        // as requested, without rounding
+    std::uint64_t failures = 0;      // refused requests
     std::uint64_t largest = 0;       // bytes of the largest request served
 
     void note_served(std::size_t size) noexcept {
@@ -92,12 +92,12 @@ struct statistics_counts {
         bytes.lower_to(size);
     }
 
-    /// What counting begins with where so much lives: peaks at what lives, totals at nothing.
-    statistics_counts anew() const noexcept {
+    /// The counts to start again from: the same live values, peaks equal to them, totals 0.
+    statistics_counts restarted() const noexcept {
         return {.allocations = {allocations.value, allocations.value, 0}, .bytes = {bytes.value, bytes.value, 0}};
     }
 
-    /// Several lines for people.
+    /// A report of several lines.
     std::string report(const char* name) const {
         char text[512];
         std::snprintf(text, sizeof text,
@@ -114,32 +114,33 @@ private:
     static unsigned long long as_printed(std::uint64_t value) noexcept { return value; }
 };
 
-/// What was counted between a push_scope() and its pop_scope().
+/// The counts between a push_scope() and its pop_scope().
 struct statistics_scope {
-    /// `total`, `failures`, `largest`: of what was asked for within the scope. `value` and `peak`: of all that is live,
-    /// what was live before the scope began included.
+    /// `total`, `failures` and `largest` count requests within the scope. `value` and `peak` include what was live
+    /// before the scope began.
     statistics_counts counts;
     std::uint64_t allocations_before = 0;  // live when the scope began
     std::uint64_t bytes_before = 0;
 };
 
-/// What a statistics resource records beyond counts, bytes and peaks.
+/// What a statistics resource records besides counts, bytes and peaks.
 struct statistics_options {
-    bool live_map = false;          // the address and bytes of each live allocation
-    bool leak_report = false;       // what is live at its end is written to standard error; needs live_map
-    bool histogram = false;         // how often each size was asked for
+    bool live_map = false;          // address and bytes of each live allocation
+    bool leak_report = false;       // write live allocations to standard error at the end; needs live_map
+    bool histogram = false;         // how often each size was requested
     bool scopes = false;            // counts between push_scope() and pop_scope()
-    bool peak_busy_arenas = false;  // the most arenas in use at once
+    bool peak_busy_arenas = false;  // peak number of arenas in use
 };
 
-/// Where a statistics resource takes the memory for its records: the first argument of its constructor.
+/// The upstream for a statistics resource's records: the first argument of its constructor.
 struct records_in {
     resource_ref upstream;
 };
 
 namespace detail {
 
-/// Counts of the innermost scope, and beneath them those of the outer ones.
+/// The counts of all open scopes. Cost: one more set of counts per call, and about 100 bytes of upstream per open
+/// scope.
 class scope_stack {
 public:
     constexpr scope_stack() noexcept = default;
@@ -157,10 +158,10 @@ public:
         while (outer_ != nullptr) drop();
     }
 
-    /// Counts of the scope that was begun last.
+    /// Counts of the innermost scope.
     statistics_counts& innermost() noexcept { return innermost_; }
 
-    /// Begins a scope in which `live` is what is live. Throws out_of_memory; false without exceptions.
+    /// Begins a scope with the live values of `live`. Throws out_of_memory; without exceptions returns false.
     bool push(const statistics_counts& live) {
         void* storage = upstream_.try_allocate(sizeof(saved), alignof(saved));
         if (storage == nullptr) {
@@ -168,11 +169,11 @@ public:
             return false;
         }
         outer_ = ::new (storage) saved{innermost_, outer_, live.allocations.value, live.bytes.value};
-        innermost_ = live.anew();
+        innermost_ = live.restarted();
         return true;
     }
 
-    /// Ends the scope begun last: what it counted is counted in the next outer one too.
+    /// Ends the innermost scope, adds its counts to the next outer one and returns them.
     statistics_scope pop() noexcept {
         if (outer_ == nullptr) abort_on_misuse("acre::statistics", "a scope was ended that had not begun", this);
         const statistics_scope result{innermost_, outer_->allocations_before, outer_->bytes_before};
@@ -185,9 +186,9 @@ public:
         return result;
     }
 
-    /// All scopes count anew, as if they began while `live` is what is live.
+    /// Restarts the counts of all scopes, as if they began now with the live values of `live`.
     void restart(const statistics_counts& live) noexcept {
-        innermost_ = live.anew();
+        innermost_ = live.restarted();
         for (saved* each = outer_; each != nullptr; each = each->outer) {
             each->counts = innermost_;
             each->allocations_before = live.allocations.value;
@@ -197,7 +198,7 @@ public:
 
 private:
     struct saved {
-        statistics_counts counts;  // of the scope around
+        statistics_counts counts;  // of the next outer scope
         saved* outer;
         std::uint64_t allocations_before;
         std::uint64_t bytes_before;
@@ -216,24 +217,24 @@ private:
     resource_ref upstream_ = heap{};
 };
 
-/// In place of a part that was not asked for; of different types for different parts, so that none takes space.
-template <class Part>
+/// Stands for a member whose option is not given. One type per member, so that [[no_unique_address]] saves its space.
+template <class Member>
 struct absent {
     constexpr absent() noexcept = default;
     explicit absent(resource_ref) noexcept {}
 };
 
-template <bool Wanted, class Part>
-using part_if = std::conditional_t<Wanted, Part, absent<Part>>;
+template <bool Wanted, class Member>
+using member_if = std::conditional_t<Wanted, Member, absent<Member>>;
 
-/// The most arenas that were in use at once.
+/// Peak number of arenas in use.
 struct busy_peak {
     constexpr busy_peak() noexcept = default;
     explicit busy_peak(resource_ref) noexcept {}
     std::size_t arenas = 0;
 };
 
-/// Records what R serves.
+/// Counts R's events.
 template <class R, statistics_options Options>
 class statistics_meter {
     static_assert(Options.live_map || !Options.leak_report, "statistics_options: .leak_report needs .live_map");
@@ -300,18 +301,18 @@ public:
         if constexpr (Options.live_map) here.next_number = live_.next_number();
         return here;
     }
-    // With the map it is known what goes. Without, what was live at the mark and freed since is counted as live again.
+    // With the map, exact. Without it, allocations that were live at the mark and freed since count as live again.
     void rewind(const mark_type& where) noexcept {
         if constexpr (Options.live_map) {
-            const live_map::amount gone = live_.remove_from(where.next_number);
-            for_each_count([=](statistics_counts& counts) { counts.note_freed(gone.count, gone.bytes); });
+            const live_map::amount removed = live_.remove_from(where.next_number);
+            for_each_count([=](statistics_counts& counts) { counts.note_freed(removed.count, removed.bytes); });
         } else {
             for_each_count([=](statistics_counts& counts) { counts.lower_to(where.allocations, where.bytes); });
         }
     }
 
     void restart([[maybe_unused]] const R& of) noexcept {
-        counts_ = counts_.anew();
+        counts_ = counts_.restarted();
         if constexpr (Options.peak_busy_arenas) busy_.arenas = of.busy_arenas();
         if constexpr (Options.histogram) sizes_.clear();
         if constexpr (Options.scopes) scopes_.restart(counts_);
@@ -342,15 +343,15 @@ private:
     }
 
     statistics_counts counts_;
-    [[no_unique_address]] part_if<Options.live_map, live_map> live_;
-    [[no_unique_address]] part_if<Options.histogram, size_histogram> sizes_;
-    [[no_unique_address]] part_if<Options.scopes, scope_stack> scopes_;
-    [[no_unique_address]] part_if<Options.peak_busy_arenas, busy_peak> busy_;
+    [[no_unique_address]] member_if<Options.live_map, live_map> live_;
+    [[no_unique_address]] member_if<Options.histogram, size_histogram> sizes_;
+    [[no_unique_address]] member_if<Options.scopes, scope_stack> scopes_;
+    [[no_unique_address]] member_if<Options.peak_busy_arenas, busy_peak> busy_;
 };
 
 }  // namespace detail
 
-/// An R that counts what is asked of it.
+/// An R that counts its requests.
 template <resource R, statistics_options Options = statistics_options{}>
 class statistics : public detail::instrumented<R, detail::statistics_meter<R, Options>> {
     using meter_type = detail::statistics_meter<R, Options>;
@@ -359,19 +360,19 @@ class statistics : public detail::instrumented<R, detail::statistics_meter<R, Op
 public:
     using base::base;
     statistics() = default;
-    /// The memory for what is recorded comes from `where`; R is constructed from `arguments`.
+    /// Records use the upstream `where`; R is constructed from `arguments`.
     template <class... Arguments>
         requires std::is_constructible_v<R, Arguments...>
     explicit statistics(records_in where, Arguments&&... arguments)
         : base(meter_type{where}, std::forward<Arguments>(arguments)...) {}
     /// The same with R's options: statistics<R, ...> s{records_in{own}, {.name = value}}.
-    explicit statistics(records_in where, const detail::options_of<R>& chosen, resource_ref upstream = heap{})
+    explicit statistics(records_in where, const detail::options_of<R>& given, resource_ref upstream = heap{})
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
-        : base(meter_type{where}, chosen, upstream) {}
+        : base(meter_type{where}, given, upstream) {}
 
-    /// What was counted so far.
+    /// The counts so far.
     const statistics_counts& counts() const noexcept { return this->meter().counts(); }
-    /// The same for people, some lines, with what the options add. Throws std::bad_alloc.
+    /// A report of several lines, with those of the options. Throws std::bad_alloc.
     std::string report() const {
         std::string text = counts().report(meter_type::resource_name());
         if constexpr (Options.histogram) append_sizes(text);
@@ -380,38 +381,38 @@ public:
         }
         return text;
     }
-    /// Starts counting anew, in all scopes, from what is live now: peaks begin there, totals, failures and sizes at
-    /// nothing.
+    /// Restarts all counts, in all scopes too, from the current live values: peaks equal these, totals, failures and
+    /// the histogram are empty.
     void reset_counts() noexcept { this->meter().restart(*this); }
 
-    /// All that is live, oldest first. Throws std::bad_alloc: the vector is the general heap's.
+    /// All live allocations, oldest first. Throws std::bad_alloc: the vector uses the general heap.
     std::vector<live_allocation> live_allocations() const
         requires(Options.live_map)
     {
         return this->meter().live().allocations();
     }
-    /// Bytes of the live allocation at `p`, as asked for; empty when none begins there. Constant time.
+    /// Requested bytes of the live allocation at `p`; empty when none begins there. Constant time.
     std::optional<std::size_t> live_bytes_at(const void* p) const noexcept
         requires(Options.live_map)
     {
         return this->meter().live().bytes_at(p);
     }
-    /// Writes a line for each live allocation, with its address and bytes, oldest first, and returns how many those
-    /// are. Writes nothing when there are none.
+    /// Writes a line with address and bytes for each live allocation, oldest first, and returns their number. Writes
+    /// nothing when there are none.
     std::size_t report_leaks(std::FILE* to) const noexcept
         requires(Options.live_map)
     {
         return this->meter().live().report(to, meter_type::resource_name());
     }
 
-    /// How often each size was asked for, ascending by size. Throws std::bad_alloc: the vector is the general heap's.
+    /// How often each size was requested, ascending by size. Throws std::bad_alloc: the vector uses the general heap.
     std::vector<size_count> histogram() const
         requires(Options.histogram)
     {
         return this->meter().sizes().sizes();
     }
-    /// The size that at least the part `p` of all requests do not exceed (the nearest rank), for p in (0, 1]:
-    /// percentile(0.5) is the median, percentile(1) the largest. 0 when nothing was asked for.
+    /// The nearest-rank percentile of all requested sizes, for `p` in (0, 1]: percentile(0.5) is the median,
+    /// percentile(1) the largest. 0 without requests.
     std::size_t percentile(double p) const noexcept
         requires(Options.histogram)
     {
@@ -429,7 +430,7 @@ public:
     {
         return this->meter().sizes().standard_deviation();
     }
-    /// How many records there was no memory for: live allocations, sizes.
+    /// Number of live allocations and sizes without a record, for lack of memory.
     std::uint64_t unrecorded() const noexcept
         requires(Options.live_map || Options.histogram)
     {
@@ -439,21 +440,21 @@ public:
         return count;
     }
 
-    /// Begins a scope, within others that are open. Throws out_of_memory when there is no memory to record it; without
-    /// exceptions it is not begun and the result is false.
+    /// Begins a scope inside the open ones. Throws out_of_memory when there is no memory for its record; without
+    /// exceptions returns false instead, and no scope begins.
     bool push_scope()
         requires(Options.scopes)
     {
         return this->meter().scopes().push(counts());
     }
-    /// Ends the scope begun last and says what it counted. Aborts when none is open.
+    /// Ends the innermost scope and returns its counts. Aborts when no scope is open.
     statistics_scope pop_scope() noexcept
         requires(Options.scopes)
     {
         return this->meter().scopes().pop();
     }
 
-    /// The most arenas that were in use at once.
+    /// Peak number of arenas in use.
     std::size_t peak_busy_arenas() const noexcept
         requires(Options.peak_busy_arenas)
     {

@@ -1,16 +1,15 @@
-// An R whose allocations `acre record` sees, as it sees those of malloc: with size, thread, time and the stack at
-// either end.
+// An R whose allocations `acre record` sees as it sees those of malloc: with size, thread, time, and the call stacks of
+// allocation and free.
 //
-// Without it a recording shows the blocks that an arena or a pool takes, not what is in them. traced<R> is an R: it
-// keeps R's interface and tells the recorder of what is allocated and given back through it, whether by size
-// (allocate/deallocate), by object (create/destroy), by text (copy, format) or all at once (reset, rewind, release, its
-// end), where everything that still lives counts as freed. The blocks that R takes meanwhile to serve a request are not
-// events; what the program's constructors allocate in create() is (in create_array() it is not). What is allocated
-// through a reference to the plain R, by an acre::scratch say, is not seen.
+// Without it a recording shows only the blocks that an arena or a pool takes from upstream. traced<R> is an R with R's
+// interface. It reports calls by size (allocate/deallocate), by object (create/destroy), by text (copy, format) and for
+// everything at once (reset, rewind, release, its end), which frees all live allocations. Upstream calls of R while it
+// serves a request are not recorded. Allocations of the program's own constructors in create() are, those in
+// create_array() are not. Allocations through a reference to the plain R, for example by an acre::scratch, are not
+// seen.
 //
-// Cost: one word; where nothing records, four to six instructions for a pair of calls by size; recorded, that of a
-// recorded malloc. Thread rules: those of R; with a lock: synchronized<traced<R>>
-// (acre/combine/synchronized.hpp).
+// Cost: one word. Without a recorder, four to six instructions for a pair of calls by size; recorded, that of a
+// recorded malloc. Thread rules: those of R; with a lock: synchronized<traced<R>>.
 //
 //     acre::traced<acre::arena> level;
 //     Orc* orc = level.create<Orc>("URG");
@@ -36,28 +35,28 @@ namespace acre {
 
 namespace detail {
 
-/// Tells the recorder what R serves.
+/// Reports R's events to the recorder.
 class trace_meter {
 public:
     struct mark_type {
         std::uint64_t moment;
     };
 
-    /// While it lives, what this thread allocates is, or is not, the resource's own affair.
+    /// Guard: while it lives, this thread's allocations are internal to the resource, or are not.
     template <bool Inside>
     class period {
     public:
-        period() noexcept : before_(acre_record_inside_resource(Inside)) {}
+        period() noexcept : previous_(acre_record_inside_resource(Inside)) {}
         period(const period&) = delete;
         period& operator=(const period&) = delete;
-        ~period() { acre_record_inside_resource(before_); }
+        ~period() { acre_record_inside_resource(previous_); }
 
     private:
-        bool before_;
+        bool previous_;
     };
 
     constexpr trace_meter() noexcept = default;
-    // What lives goes on living under the number that it has.
+    // Live allocations keep their resource number.
     trace_meter(trace_meter&& other) noexcept : number_(other.take_number()) {}
     trace_meter& operator=(trace_meter&& other) noexcept {
         all_freed();
@@ -99,13 +98,13 @@ private:
     bool has_number() const noexcept { return number_.load(std::memory_order_relaxed) != 0; }
     std::uint64_t take_number() noexcept { return number_.exchange(0, std::memory_order_relaxed); }
 
-    // Given with the first use, which may be in several threads at once.
+    // Assigned at the first use, which may happen in several threads at once.
     std::uint64_t number() noexcept {
         std::uint64_t known = number_.load(std::memory_order_relaxed);
         if (known != 0) [[likely]]
             return known;
-        const std::uint64_t fresh = acre_record_new_resource();
-        return number_.compare_exchange_strong(known, fresh, std::memory_order_relaxed) ? fresh : known;
+        const std::uint64_t added = acre_record_new_resource();
+        return number_.compare_exchange_strong(known, added, std::memory_order_relaxed) ? added : known;
     }
 
     std::atomic<std::uint64_t> number_ = 0;
@@ -113,7 +112,7 @@ private:
 
 }  // namespace detail
 
-/// An R that tells the recorder what is asked of it.
+/// An R that reports its allocations to the recorder.
 template <resource R>
 class traced : public detail::instrumented<R, detail::trace_meter> {
     using base = detail::instrumented<R, detail::trace_meter>;

@@ -1,21 +1,21 @@
-// N slots of each of a few sizes, taken from upstream once, freed one by one in any order: every byte and all waste is
-// known to the compiler.
+// N slots of each of a few sizes, taken from upstream once, freed one by one in any order. The compiler knows every
+// byte and all waste.
 //
-// Use it where a few sizes and the most of each are known: packets, messages, nodes of an index. Use acre::pool or
-// acre::object_pool for one size, acre::multi_pool where sizes or numbers are not known, acre::typed_arena for one
-// class.
+// Use it where a few sizes and the greatest number of each are known: packets, messages, nodes of an index. Use
+// acre::pool or acre::object_pool for one size, acre::multi_pool where sizes or numbers are not known,
+// acre::typed_arena for one class.
 //
-// A request is served by the first class whose slots have room for it and are aligned as it asks (a size equal to that
-// of a class fits it). A full class spills to the next one with room; when there is none, `.when_full` decides: an
-// error, or upstream. Freed slots are used again, the lowest first. Sizes are rounded up to multiples of 16, so each
-// class serves every ordinary type of its size; slots of 64 bytes lie at multiples of 64, and so on up to a page.
+// The first class whose slots are large enough and aligned strictly enough serves a request. A full class spills to the
+// next one that fits; when none has room, `.when_full` decides: an error, or upstream. Freed slots are reused, the
+// lowest first. Sizes are rounded up to multiples of 16, so each class serves every ordinary type of its size. Slots
+// are aligned to every power of two that divides their size, up to a page.
 //
-// Cost: for a constant size 12 instructions to allocate what was never used, 33 to allocate what was freed, 35 to
-// deallocate (100,000 slots); about 15 more each for a size known at run time, with three classes; constant time
-// always, but for what upstream serves. Memory: required_bytes(): N slots of each class, a bit a slot and 1/63 more.
-// Construction takes all of it, and touches each page unless told `.prefault = false`. Not thread-safe. Neither copied
-// nor moved. A double free and a pointer of another resource abort with a sentence, in every build. Objects still live
-// at the end of the pool are not destroyed; their storage goes back to upstream.
+// Cost: for a constant size 12 instructions to allocate a never used slot, 33 to allocate a freed one, 35 to deallocate
+// (100,000 slots). A size known at run time adds about 15, with three classes. Constant time always, except for
+// requests that upstream serves. Memory: required_bytes(): N slots of each class, and 1 1/63 bits for each.
+// Construction takes all of it, and touches each page unless `.prefault = false`. Not thread-safe. Neither copied nor
+// moved. A double free and a pointer of another resource abort with a message, in every build. The pool's end does not
+// destroy objects; it gives their storage back to upstream.
 //
 //     acre::chunk_pool<100'000, 32, 62, 128> chunks;
 //     auto* packet = new (chunks) Packet{};   // its slot is free again if the constructor throws
@@ -50,56 +50,45 @@ namespace detail {
 
 /// One class of a chunk_pool, in bytes.
 struct chunk_class {
-    std::size_t size;        // as it was named
+    std::size_t size;        // the template argument
     std::size_t slot_bytes;  // of each slot: the size rounded up to a multiple of default_alignment
     std::size_t alignment;   // of each slot: the largest power of two that divides slot_bytes, up to a page
     std::size_t offset;      // where the slots begin in the storage
     std::size_t all_bytes;   // of all slots
 };
 
-/// What was named as the sizes of a chunk_pool, and whether they may be.
+template <class... Types>
+inline constexpr bool same_integers = true;
+template <class First, class... Others>
+inline constexpr bool same_integers<First, Others...> =
+    std::is_integral_v<First> && !std::is_same_v<First, bool> && (std::is_same_v<First, Others> && ...);
+
+/// The size arguments of a chunk_pool, and which rules they keep.
 template <auto... Sizes>
-class chunk_sizes {
-    template <class First, class... Others>
-    static constexpr bool same_integers() noexcept {
-        return std::is_integral_v<First> && !std::is_same_v<First, bool> && (std::is_same_v<First, Others> && ...);
-    }
-    static constexpr bool find_one_type() noexcept {
-        if constexpr (sizeof...(Sizes) == 0) {
-            return true;
-        } else {
-            return same_integers<decltype(Sizes)...>();
-        }
-    }
-    static constexpr bool can_be(std::size_t size) noexcept { return size > 0 && size <= max_request / 2; }
-    static constexpr bool find_possible() noexcept {
-        if constexpr (find_one_type()) {
-            return (can_be(static_cast<std::size_t>(Sizes)) && ...);
+struct chunk_sizes {
+    static constexpr bool any = sizeof...(Sizes) > 0;
+    static constexpr bool one_type = same_integers<decltype(Sizes)...>;
+    static constexpr bool possible = [] {
+        if constexpr (one_type) {
+            return ((static_cast<std::size_t>(Sizes) - 1 < max_request / 2) && ...);
         } else {
             return true;
         }
-    }
-    static constexpr auto find_values() noexcept {
-        if constexpr (sizeof...(Sizes) > 0 && find_one_type() && find_possible()) {
+    }();
+    /// The sizes; a valid replacement for invalid ones, so that the compiler reports only the broken rule.
+    static constexpr auto values = [] {
+        if constexpr (any && one_type && possible) {
             return std::array{static_cast<std::size_t>(Sizes)...};
         } else {
             return std::array{std::size_t{1}};
         }
-    }
-
-public:
-    static constexpr bool any = sizeof...(Sizes) > 0;
-    static constexpr bool one_type = find_one_type();
-    static constexpr bool possible = find_possible();
-
-    /// The sizes as they were named; where they cannot be, one that can, so that what is wrong is said only once.
-    static constexpr auto values = find_values();
+    }();
     static constexpr bool ascending =
         std::adjacent_find(values.begin(), values.end(), std::greater_equal<>{}) == values.end();
 };
 
-/// The classes of a chunk_pool of `count` slots each. Those of the strictest alignment come first in the storage, so
-/// that there is no gap between any two.
+/// The classes of a chunk_pool of `count` slots each. Stricter alignments come first in the storage, so that there are
+/// no gaps between classes.
 template <std::size_t Classes>
 constexpr std::array<chunk_class, Classes> lay_out_chunks(std::size_t count,
                                                           const std::array<std::size_t, Classes>& sizes) noexcept {
@@ -122,10 +111,10 @@ constexpr std::array<chunk_class, Classes> lay_out_chunks(std::size_t count,
 
 }  // namespace detail
 
-/// What a chunk_pool does.
+/// Options of acre::chunk_pool.
 struct chunk_pool_options {
-    exhaustion when_full = exhaustion::fail;  // or fall_back: upstream serves what no class has room for
-    bool prefault = true;                     // touch every page at construction: no allocation waits for one later
+    exhaustion when_full = exhaustion::fail;  // or fall_back: upstream serves requests that no class has room for
+    bool prefault = true;  // touch every page at construction, so that no allocation waits for a page fault
 };
 
 template <std::size_t N, auto... Sizes>
@@ -133,33 +122,52 @@ class chunk_pool;
 
 }  // namespace acre
 
-/// `new (chunks) T` and `new (chunks) T[n]`. Without exceptions the result is null where there is no room.
+/// `new (chunks) T` and `new (chunks) T[n]`. Without exceptions the result is null when there is no room. Always
+/// inline: g++ 12 does not see that the operators delete[] below, templates too, match.
 template <std::size_t N, auto... Sizes>
-[[nodiscard]] void* operator new(std::size_t bytes,
-                                 acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled);
+[[nodiscard, gnu::always_inline]] inline void* operator new(
+    std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
+    return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
 template <std::size_t N, auto... Sizes>
-[[nodiscard]] void* operator new(std::size_t bytes, std::align_val_t alignment,
-                                 acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled);
+[[nodiscard, gnu::always_inline]] inline void* operator new(
+    std::size_t bytes, std::align_val_t alignment,
+    acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
+    return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
+}
 template <std::size_t N, auto... Sizes>
-[[nodiscard]] void* operator new[](std::size_t bytes,
-                                   acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled);
+[[nodiscard, gnu::always_inline]] inline void* operator new[](
+    std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
+    return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
 template <std::size_t N, auto... Sizes>
-[[nodiscard]] void* operator new[](std::size_t bytes, std::align_val_t alignment,
-                                   acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled);
+[[nodiscard, gnu::always_inline]] inline void* operator new[](
+    std::size_t bytes, std::align_val_t alignment,
+    acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
+    return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
+}
 
-/// What C++ calls when a constructor throws in such an expression. They take back storage, and destroy nothing.
+/// C++ calls these when a constructor throws in such an expression. They free storage and destroy nothing.
 template <std::size_t N, auto... Sizes>
-void operator delete(void* p, acre::chunk_pool<N, Sizes...>& chunks) noexcept;
+void operator delete(void* p, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
+    chunks.deallocate_unsized(p);
+}
 template <std::size_t N, auto... Sizes>
-void operator delete(void* p, std::align_val_t alignment, acre::chunk_pool<N, Sizes...>& chunks) noexcept;
+void operator delete(void* p, std::align_val_t, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
+    chunks.deallocate_unsized(p);
+}
 template <std::size_t N, auto... Sizes>
-void operator delete[](void* p, acre::chunk_pool<N, Sizes...>& chunks) noexcept;
+void operator delete[](void* p, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
+    chunks.deallocate_unsized(p);
+}
 template <std::size_t N, auto... Sizes>
-void operator delete[](void* p, std::align_val_t alignment, acre::chunk_pool<N, Sizes...>& chunks) noexcept;
+void operator delete[](void* p, std::align_val_t, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
+    chunks.deallocate_unsized(p);
+}
 
 namespace acre {
 
-/// `N` slots of each of `Sizes` bytes, which ascend.
+/// `N` slots of each of `Sizes` bytes, in ascending order.
 template <std::size_t N, auto... Sizes>
 class chunk_pool {
     using named = detail::chunk_sizes<Sizes...>;
@@ -172,10 +180,10 @@ class chunk_pool {
 
     static constexpr std::size_t slot_count = N > 0 ? N : 1;
     static constexpr bool fits = [] {
-        std::size_t left = max_request / 2 / slot_count;
+        std::size_t remaining = max_request / 2 / slot_count;
         for (const std::size_t size : named::values) {
-            if (align_up(size, default_alignment) > left) return false;
-            left -= align_up(size, default_alignment);
+            if (align_up(size, default_alignment) > remaining) return false;
+            remaining -= align_up(size, default_alignment);
         }
         return true;
     }();
@@ -184,7 +192,7 @@ class chunk_pool {
     static constexpr std::size_t class_count = named::values.size();
     static constexpr std::size_t page_bytes = 4096;
 
-    // Their slots are counted, not measured: all classes have sets of one type.
+    // The sets of slot numbers know no bytes, so all classes share one type.
     using slots_type = detail::reused_slots<1, slot_count>;
     using all_slots = std::array<slots_type, class_count>;
 
@@ -196,7 +204,7 @@ public:
     static constexpr std::array<detail::chunk_class, class_count> classes =
         detail::lay_out_chunks(slot_count, named::values);
 
-    /// Requests aligned to this many bytes or fewer are served by slots.
+    /// Strictest alignment of any class, in bytes.
     static constexpr std::size_t max_alignment =
         std::max_element(classes.begin(), classes.end(),
                          [](const detail::chunk_class& one, const detail::chunk_class& other) {
@@ -204,8 +212,8 @@ public:
                          })
             ->alignment;
 
-    /// Takes required_bytes() bytes from upstream, all at once. Throws what upstream throws; without exceptions it is
-    /// left without a slot and refuses every request.
+    /// Takes required_bytes() bytes from upstream, all at once. Throws what upstream throws; without exceptions, when
+    /// upstream has no memory, the pool has no slots and refuses every request.
     chunk_pool() : chunk_pool(resource_ref{heap{}}) {}
     explicit chunk_pool(resource_ref upstream) : chunk_pool(chunk_pool_options{}, upstream) {}
     /// The same; throws bad_option for another `.when_full` than fail or fall_back.
@@ -221,7 +229,7 @@ public:
     chunk_pool(const chunk_pool&) = delete;
     chunk_pool& operator=(const chunk_pool&) = delete;
 
-    /// Gives everything back to upstream, what was not freed included.
+    /// Gives everything back to upstream, live allocations included.
     ~chunk_pool() {
         large_.release(upstream_);
         if (!has_storage()) return;
@@ -229,9 +237,9 @@ public:
         upstream_.deallocate(base_, required_bytes(), max_alignment);
     }
 
-    /// Storage of `bytes` bytes aligned to `alignment`: a slot of the first class that has one. When none has, throws
-    /// limit_exceeded, or with exhaustion::fall_back asks upstream. What no class could ever serve is request_too_large
-    /// or bad_alignment, or comes from upstream as well. Constant time.
+    /// Returns a slot of the first class that fits and has room. When all that fit are full, throws limit_exceeded;
+    /// when no class fits, request_too_large or bad_alignment. With exhaustion::fall_back upstream serves both.
+    /// Constant time.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
@@ -239,7 +247,7 @@ public:
         return allocate_slow(bytes, alignment);
     }
 
-    /// As allocate, but null when it cannot.
+    /// As allocate, but null where that would throw.
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
@@ -247,33 +255,33 @@ public:
         return try_allocate_slow(bytes, alignment);
     }
 
-    /// Takes back what allocate gave with the same size and alignment; null is a no-op. Constant time.
+    /// Frees what allocate returned for the same size and alignment; null is a no-op. Constant time.
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
                                            std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
-        // Where the compiler knows the class that serves the size, `p` most often lies in it.
+        // For a constant size the first class that fits is a constant, and `p` usually lies in it.
         if (__builtin_constant_p(bytes) && give_back_to(first_class(bytes, alignment), p)) [[likely]]
             return;
         deallocate_anywhere(p, bytes, alignment);
     }
 
-    /// Takes back what allocate gave; its size is found by its address. Null is a no-op. Constant time.
+    /// Frees what allocate returned; the address tells the size. Null is a no-op. Constant time.
     void deallocate_unsized(void* p) noexcept {
-        // Asked of each class in turn, so that each divides by a constant.
+        // Tries each class in turn, so that each divides by a constant.
         const auto gave_back = [&](auto index) { return give_back_to(index, p); };
         if (p == nullptr || first_index(gave_back) < class_count) return;
         large_.deallocate_unsized(upstream_, name, p);
     }
 
-    /// A T constructed from `arguments`, as `new (chunks) T(arguments...)`. Throws as allocate, and what the
-    /// constructor throws: then its slot is free again.
+    /// Constructs a T, as `new (chunks) T(arguments...)`. Throws as allocate, and what the constructor throws: then the
+    /// slot is free again.
     template <class T, class... Arguments>
     T* create(Arguments&&... arguments) {
         return ::new (*this) T(std::forward<Arguments>(arguments)...);
     }
 
-    /// Destroys an object of `new (chunks) T` or create and takes its storage back; null is a no-op. A base class with
-    /// a virtual destructor will do, if it lies at the object's beginning.
+    /// Destroys an object of `new (chunks) T` or create and frees its storage; null is a no-op. T may be a base class
+    /// with a virtual destructor that lies at the object's beginning.
     template <class T>
     void destroy(T* object) noexcept {
         if (object == nullptr) return;
@@ -287,8 +295,8 @@ public:
         deallocate_unsized(p);
     }
 
-    /// Destroys the objects of `new (chunks) T[n]`, last one first, and takes their storage back; null is a no-op. Only
-    /// for T itself, not for a base class.
+    /// Destroys the objects of `new (chunks) T[n]`, last one first, and frees their storage; null is a no-op. T must
+    /// not be a base class.
     template <class T>
     void destroy_array(T* first) noexcept {
         static_assert(!std::is_array_v<T>,
@@ -296,7 +304,7 @@ public:
         if (first == nullptr) return;
         auto* p = reinterpret_cast<std::byte*>(const_cast<std::remove_cv_t<T>*>(first));
         if constexpr (!std::is_trivially_destructible_v<T>) {
-            // Where destructors have to run, the compiler stores their number in front of the first object.
+            // For a T with a destructor the compiler stores the number of objects in front of the first one.
             p -= std::max(sizeof(std::size_t), alignof(T));
             check_live(p);
             std::size_t count;
@@ -306,8 +314,8 @@ public:
         deallocate_unsized(p);
     }
 
-    /// Takes everything back at once, what upstream served included; objects are not destroyed. A step for each 512
-    /// slots used, and one for each block of upstream's.
+    /// Frees everything at once, upstream's blocks included; destroys no objects. One step per 512 slots used, and one
+    /// per block of upstream.
     void reset() noexcept {
         large_.release(upstream_);
         if (!has_storage()) return;
@@ -321,30 +329,30 @@ public:
         for (const detail::chunk_class& each : classes) bytes += each.all_bytes;
         return bytes;
     }
-    /// Of these, bytes by which slots are longer than the sizes that were named.
+    /// Bytes of capacity() that rounding the sizes up costs.
     static constexpr std::size_t waste_bytes() noexcept {
         std::size_t bytes = 0;
         for (const detail::chunk_class& each : classes) bytes += slot_count * (each.slot_bytes - each.size);
         return bytes;
     }
-    /// Bytes that construction takes from upstream, aligned to max_alignment: the slots, and what is known of them.
+    /// Bytes that construction takes from upstream, aligned to max_alignment: the slots and their bookkeeping.
     static constexpr std::size_t required_bytes() noexcept { return capacity() + sizeof(all_slots); }
 
-    /// Bytes of the slots handed out. Constant time.
+    /// Bytes of the live slots. Constant time.
     std::size_t used() const noexcept {
         std::size_t bytes = 0;
         for (std::size_t index = 0; index < class_count; ++index) bytes += live_of(index) * classes[index].slot_bytes;
         return bytes;
     }
-    /// Number of allocations not yet taken back, those that upstream serves included. Constant time.
+    /// Number of live allocations, upstream's blocks included. Constant time.
     std::size_t live() const noexcept {
         std::size_t count = large_.count();
         for (std::size_t index = 0; index < class_count; ++index) count += live_of(index);
         return count;
     }
-    /// Number of slots handed out of the class with this index. Constant time.
+    /// Number of live slots of the class with this index. Constant time.
     std::size_t live_of(std::size_t index) const noexcept { return has_storage() ? (*slots())[index].used() : 0; }
-    /// Bytes held from upstream for what the slots did not serve. Constant time.
+    /// Bytes held from upstream for requests that no slot served. Constant time.
     std::size_t fallen_back_bytes() const noexcept { return large_.held_bytes(); }
 
     /// Index of the class whose slots `p` points into; classes.size() when it points into none. Constant time.
@@ -353,7 +361,7 @@ public:
         const auto lies_in = [=](auto index) { return offset - classes[index].offset < classes[index].all_bytes; };
         return has_storage() ? first_index(lies_in) : class_count;
     }
-    /// True when `p` points into a slot, or into a block that upstream served. Linear in the number of those blocks.
+    /// True when `p` points into a slot or a block of upstream. Linear in the number of those blocks.
     bool owns(const void* p) const noexcept { return class_of(p) < class_count || large_.owns(p); }
 
     /// The resource that storage comes from.
@@ -366,8 +374,8 @@ private:
         return options;
     }
 
-    // Written out for each class, so that what is constant is the compiler's work. `holds` takes an index as a
-    // constant.
+    // The index of the first class that `holds`; class_count when there is none. Unrolled, and `holds` gets the index
+    // as a constant, so that the compiler can fold what is constant.
     template <class Predicate>
     [[gnu::always_inline]] static constexpr std::size_t first_index(Predicate holds) noexcept {
         std::size_t found = class_count;
@@ -377,7 +385,7 @@ private:
         return found;
     }
 
-    // The class that serves a request when it is not full; class_count when no class does.
+    // The first class that fits a request, full or not; class_count when none does.
     [[gnu::always_inline]] static constexpr std::size_t first_class(std::size_t bytes, std::size_t alignment) noexcept {
         return first_index([=](auto index) { return serves(classes[index], bytes, alignment); });
     }
@@ -386,7 +394,7 @@ private:
         return bytes <= tried.slot_bytes && alignment <= tried.alignment;
     }
 
-    // Without exceptions an upstream that had nothing leaves the pool without storage.
+    // Without exceptions the pool has no storage when upstream had no memory.
     bool has_storage() const noexcept { return exceptions_enabled || base_ != nullptr; }
 
     all_slots* slots() const noexcept { return reinterpret_cast<all_slots*>(base_ + capacity()); }
@@ -411,7 +419,7 @@ private:
         return true;
     }
 
-    // Takes `p` back if it lies in this class. There may be no such class.
+    // Frees `p` and returns true if it lies in this class; `index` may be class_count.
     [[gnu::always_inline]] bool give_back_to(std::size_t index, void* p) noexcept {
         if (index >= class_count) return false;
         const detail::chunk_class& home = classes[index];
@@ -423,7 +431,7 @@ private:
         return true;
     }
 
-    // Number of the slot that `p` is, at `offset` in its class. Divisions are by constants.
+    // Index of the slot `p`, at `offset` in its class. Divides by constants only.
     [[gnu::always_inline]] static std::size_t slot_at(std::size_t index, std::size_t offset, const void* p) noexcept {
         std::size_t slot = 0;
         std::size_t rest = 0;
@@ -444,7 +452,7 @@ private:
         (*slots())[index].check_live(name, p, slot_at(index, offset_of(p) - classes[index].offset, p), 1);
     }
 
-    // Out of line: the class is full, or the size is known at run time only.
+    // Out of line: the slot lies in another class than its size's, or the size is known at run time only.
     [[gnu::noinline]] void deallocate_anywhere(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         const auto gave_back = [&](auto index) {
             if (offset_of(p) - classes[index].offset >= classes[index].all_bytes) return false;
@@ -457,7 +465,7 @@ private:
         large_.deallocate(upstream_, name, p, bytes, alignment);
     }
 
-    // Out of line: the class is full, or there is none.
+    // Out of line: the class is full, or no class fits.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate_slow(bytes, alignment)) return p;
         return refuse(bytes, alignment);
@@ -481,7 +489,7 @@ private:
         if (alignment > max_alignment) return raise(bad_alignment{name, alignment});
         const std::size_t first = first_class(bytes, alignment);
         if (first == class_count) return raise(request_too_large{name, bytes, largest(alignment)});
-        // All that could have served it.
+        // The sum over all classes that fit.
         std::size_t held = 0;
         std::size_t limit = 0;
         for (std::size_t index = first; index < class_count; ++index) {
@@ -500,7 +508,7 @@ private:
         return bytes;
     }
 
-    // The slots' pages; those of the sets behind them were written already.
+    // Writes to each page of the slots; the pages of the sets behind them are written already.
     void touch_pages() noexcept {
         for (std::size_t at = 0; at < capacity(); at += page_bytes) {
             static_cast<volatile std::byte&>(base_[at]) = std::byte{0};
@@ -516,44 +524,3 @@ private:
 static_assert(owning_resource<chunk_pool<1, 16>> && resettable_resource<chunk_pool<1, 16>>);
 
 }  // namespace acre
-
-template <std::size_t N, auto... Sizes>
-[[gnu::always_inline]] inline void* operator new(std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept(
-    !acre::exceptions_enabled) {
-    return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-}
-template <std::size_t N, auto... Sizes>
-[[gnu::always_inline]] inline void* operator new(
-    std::size_t bytes, std::align_val_t alignment,
-    acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
-    return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
-}
-// Inlined wherever they are called: g++ 12 does not see that the matching operator delete[], a template too, matches.
-template <std::size_t N, auto... Sizes>
-[[gnu::always_inline]] inline void* operator new[](std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept(
-    !acre::exceptions_enabled) {
-    return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-}
-template <std::size_t N, auto... Sizes>
-[[gnu::always_inline]] inline void* operator new[](
-    std::size_t bytes, std::align_val_t alignment,
-    acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
-    return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
-}
-
-template <std::size_t N, auto... Sizes>
-void operator delete(void* p, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
-    chunks.deallocate_unsized(p);
-}
-template <std::size_t N, auto... Sizes>
-void operator delete(void* p, std::align_val_t, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
-    chunks.deallocate_unsized(p);
-}
-template <std::size_t N, auto... Sizes>
-void operator delete[](void* p, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
-    chunks.deallocate_unsized(p);
-}
-template <std::size_t N, auto... Sizes>
-void operator delete[](void* p, std::align_val_t, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
-    chunks.deallocate_unsized(p);
-}

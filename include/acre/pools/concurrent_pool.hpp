@@ -43,14 +43,11 @@ namespace acre {
 
 /// Slots of `Slot` bytes aligned to `Align`, for all threads.
 template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
-class concurrent_pool : public detail::slot_face<concurrent_pool<Slot, Align>, Slot> {
-    using face = detail::slot_face<concurrent_pool, Slot>;
+class concurrent_pool : public detail::slot_face<concurrent_pool<Slot, Align>, Slot, Align> {
+    using face = detail::slot_face<concurrent_pool, Slot, Align>;
     friend face;
 
 public:
-    static_assert(Slot > 0 && Slot <= max_request / 1024, "the slots of a pool have at least one byte");
-    static_assert(is_alignment(Align), "the alignment of a pool is a power of two");
-
     static constexpr const char* name = "acre::concurrent_pool";
     using options_type = concurrent_pool_options;
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, Align);

@@ -6,8 +6,9 @@
 // block of their own from upstream.
 //
 // Use acre::multi_pool with the default classes unless a histogram of the workload (acre::statistics with .histogram)
-// shows sizes that they round up badly. acre::size_class_list names sizes one by one. Larger classes are limited to
-// 1 MiB and their number to 256, because the lookup table has one byte for each possible size.
+// shows sizes that they round up badly. acre::size_class_list names sizes one by one. A policy has at most 256 classes
+// of at most 1 MiB: the lookup table holds class numbers of one byte, one for each multiple of the granularity (the
+// largest power of two that divides all sizes) up to the largest class.
 //
 //     acre::basic_multi_pool<acre::size_class_list<24, 40, 136>> nodes;
 //

@@ -50,8 +50,8 @@ namespace acre {
 
 /// Slots of `Slot` bytes aligned to `Align`: one thread allocates, any thread frees, none waits.
 template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
-class wait_free_pool : public detail::slot_face<wait_free_pool<Slot, Align>, Slot> {
-    using face = detail::slot_face<wait_free_pool, Slot>;
+class wait_free_pool : public detail::slot_face<wait_free_pool<Slot, Align>, Slot, Align> {
+    using face = detail::slot_face<wait_free_pool, Slot, Align>;
     friend face;
     using word_type = std::atomic<std::uint64_t>;
     static_assert(word_type::is_always_lock_free, "a pool that never waits needs atomic words of 64 bits");
@@ -64,9 +64,6 @@ class wait_free_pool : public detail::slot_face<wait_free_pool<Slot, Align>, Slo
     };
 
 public:
-    static_assert(Slot > 0 && Slot <= max_request / 1024, "the slots of a pool have at least one byte");
-    static_assert(is_alignment(Align), "the alignment of a pool is a power of two");
-
     static constexpr const char* name = "acre::wait_free_pool";
     using options_type = wait_free_pool_options;
 

@@ -1,22 +1,18 @@
-// The mechanism under every pool of acre: slots of one size in slabs, with a map of the free ones in each slab's
-// header.
+// The mechanism under the growing pools: slots of one size in slabs, with a map of the free ones in each slab's header.
+// The geometry is an argument of each call, so that a pool of a compile-time size works with constants.
 //
-// Use a pool, not this: acre::pool, acre::object_pool and acre::multi_pool are made of it. It is told the geometry on
-// each call, so that a pool of a compile-time size pays for constants only.
+// Why it is fast: it never writes or reads a free slot, so a free touches no cache line of the slot. Addresses come out
+// ascending, so the cache can prefetch. The map has one byte per slot, so that a free is one independent store. (With
+// one bit per slot, frees of neighbours wait for each other's word: 5.4 cycles instead of 3.6, and freeing newest first
+// was slower than boost::pool.) The bytes of 64 slots are gathered into one word; allocating takes its lowest bit.
+// A map byte that is set already is a double free; a header that names another owner is a pointer of another pool.
+// Every build detects both.
 //
-// Why it is fast: a free slot is never written or read, so freeing drags nothing through the cache, and addresses come
-// out ascending, so the cache can fetch ahead. The map has one byte a slot, so that a free is one store that waits for
-// no other (with one bit a slot, frees of neighbours wait for each other's word: 5.4 cycles instead of 3.6, and freeing
-// newest first was slower than boost::pool). The bytes of 64 slots are gathered into a word of bits at once, and
-// allocating takes the lowest bit of that word.
-// A byte that is set already is a double free, a header that names another owner is a pointer of another pool: both are
-// detected in every build.
+// Cost: allocate about 12 instructions, deallocate about 20, constant time except for a new slab. used() and the walk
+// over live slots are linear in the slabs held. Not thread-safe.
 //
-// Cost: allocate about 12 instructions, deallocate about 20, both constant time but for a new slab; used() and the walk
-// over the live are linear in the slabs held. Not thread-safe.
-//
-// The idea of a map in each slab is Bonwick's slab allocator (1994) with its free list replaced, as snmalloc and Mesh
-// also do; the headers at different offsets are his slab colouring applied to the header instead of the objects.
+// The map in each slab replaces the free list of Bonwick's slab allocator (1994), as in snmalloc and Mesh; the headers
+// at different offsets are his slab colouring, applied to headers instead of objects.
 #pragma once
 
 #include <acre/core/error.hpp>
@@ -34,45 +30,44 @@
 
 namespace acre::detail {
 
-/// How far the slabs of one pool may grow.
+/// Upper limits for the slabs of one pool.
 struct slab_limits {
-    std::size_t bytes = SIZE_MAX;         // held from upstream, in all
-    std::size_t region_slots = SIZE_MAX;  // asked for at once; the smallest slab may be asked for all the same
+    std::size_t bytes = SIZE_MAX;         // held from upstream
+    std::size_t region_slots = SIZE_MAX;  // in one upstream call; does not apply to the smallest slab
 };
 
-/// Slabs of slots of one size, with their free bits. Its first words are those that allocating reads: they never lie on
-/// two cache lines.
+/// Slabs of slots of one size. The alignment keeps the members that allocating reads on one cache line.
 class alignas(32) bitmap_slabs {
 public:
     /// Header of a slab.
     struct slab {
-        std::uintptr_t owner;      // the bitmap_slabs that hands out its slots; + 1 while it is not in the list
-        slab* next_available;      // the next slab in the list of those with free slots; meaningful while in it
+        std::uintptr_t owner;      // address of the bitmap_slabs; + 1 while the slab is not in the available list
+        slab* next_available;      // in the list of slabs with free slots; meaningful while in it
         slab* next;                // the slab at the next higher address
         std::size_t bytes;         // of this slab
-        std::uint32_t groups;      // of slots in it
-        std::uint32_t reciprocal;  // the geometry's
-        std::size_t region_bytes;  // of the upstream block that begins with this slab; 0: it does not begin one
-        std::uint8_t free[slab_geometry::group_slots];  // in truth so many groups: 1 = slot free
+        std::uint32_t groups;      // number of groups of slots
+        std::uint32_t reciprocal;  // copy of the geometry's
+        std::size_t region_bytes;  // of the upstream block that begins with this slab; 0 when none does
+        std::uint8_t free[slab_geometry::group_slots];  // really `groups` times as many: 1 = slot free
     };
 
     bitmap_slabs() noexcept = default;
     bitmap_slabs(const bitmap_slabs&) = delete;
-    bitmap_slabs& operator=(const bitmap_slabs&) = delete;
 
-    /// Sets `p` to a free slot; false when none is gathered: then call refill. Constant time.
+    /// Sets `p` to a free slot; false when no slot is gathered: then call refill. Constant time.
     [[gnu::always_inline]] bool take(const slab_geometry& geometry, void*& p) noexcept {
         return take_slot(geometry.slot_bytes, geometry.prefetch_bytes, p);
     }
 
-    /// The same where the geometry is not known when compiling: it is not looked up.
+    /// The same for a geometry known at run time only: uses the slot size cached here, not the geometry.
     [[gnu::always_inline]] bool take(void*& p) noexcept { return take_slot(slot_bytes_, 2 * slot_bytes_, p); }
 
-    /// A free slot from another group or slab, or null when upstream has none. Out of line: once in 64 allocations.
+    /// Returns a free slot from another group or slab, or null when upstream has no memory. Out of line: once in 64
+    /// allocations.
     [[gnu::noinline]] void* refill(const slab_geometry& geometry, resource_ref upstream,
                                    const slab_limits& limits) noexcept {
-        // A slab is used up before the next one is begun, and they take turns in the order in which they got free
-        // slots: where frees mirror allocations, that is the order in which the cache forgets them, last one first.
+        // Uses up one slab before the next, in the order in which slabs got free slots. Where frees mirror allocations,
+        // the slabs that the cache would evict last come first.
         while (!gather(geometry)) {
             if (available_ == nullptr && !add_slab(geometry, upstream, limits)) return nullptr;
         }
@@ -81,7 +76,7 @@ public:
         return p;
     }
 
-    /// Takes back a slot. Aborts with a sentence naming `name` on a double free or a pointer of another pool.
+    /// Frees a slot. Aborts with a message naming `name` on a double free or a pointer of another pool.
     [[gnu::always_inline]] void give_back(const slab_geometry& geometry, const char* name, void* p) noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);
         slab* home = slab_of(geometry, address);
@@ -90,8 +85,7 @@ public:
         mark_free(geometry, name, home, geometry.slot_index(address), p);
     }
 
-    /// The same where no more of the geometry is known when compiling than the size of the slabs: the rest is in the
-    /// slab's header.
+    /// The same where only the slab size is a compile-time constant: the reciprocal comes from the slab's header.
     template <std::size_t SlabBytes>
     [[gnu::always_inline]] void give_back_in(const slab_geometry& geometry, const char* name, void* p) noexcept {
         assert(geometry.slab_bytes == SlabBytes);
@@ -102,13 +96,13 @@ public:
         mark_free(geometry, name, home, slab_geometry::slot_index(address, SlabBytes, home->reciprocal), p);
     }
 
-    /// Aborts with a sentence, as give_back would, unless `p` is a slot of this that is handed out. Constant time.
+    /// Aborts with a message, as give_back would, unless `p` is a live slot of this. Constant time.
     void check_live(const slab_geometry& geometry, const char* name, void* p) const noexcept {
         if (!owns_slot(geometry, p)) abort_on_misuse(name, foreign_pointer, p);
         if (is_free(geometry, p)) abort_on_misuse(name, double_free, p);
     }
 
-    /// True when the slab that `p` lies in, if it is one of a pool of this geometry, is one of this.
+    /// True when the slab that `p` lies in is one of this. `p` must lie in a slab of some pool of this geometry.
     bool owns_slot(const slab_geometry& geometry, const void* p) const noexcept {
         const std::uintptr_t owner = slab_of(geometry, reinterpret_cast<std::uintptr_t>(p))->owner;
         return owner == listed() || owner == unlisted();
@@ -130,7 +124,7 @@ public:
         return false;
     }
 
-    /// Slots handed out. Linear in the number of slabs.
+    /// Number of live slots. Linear in the number of slabs.
     std::size_t used(const slab_geometry& geometry) const noexcept {
         std::size_t count = 0;
         for (const slab* each = first_; each != nullptr; each = each->next) count += live(geometry, each);
@@ -140,7 +134,7 @@ public:
     /// Bytes held from upstream.
     std::size_t held_bytes() const noexcept { return held_bytes_; }
 
-    /// Slots that can be handed out without asking upstream, those handed out included.
+    /// Number of slots that can be live without an upstream call.
     std::size_t slots(const slab_geometry& geometry) const noexcept {
         std::size_t count = geometry.usable(geometry.slab_bytes) * (fresh_bytes_ / geometry.slab_bytes);
         for (const slab* each = first_; each != nullptr; each = each->next) {
@@ -149,7 +143,7 @@ public:
         return count;
     }
 
-    /// Gives regions without a live slot back to upstream. Linear in the number of slabs; returns the bytes given back.
+    /// Gives regions without a live slot back to upstream and returns their bytes. Linear in the number of slabs.
     std::size_t release_unused(const slab_geometry& geometry, resource_ref upstream) noexcept {
         const std::size_t before = held_bytes_;
         gathered_ = 0;
@@ -167,7 +161,7 @@ public:
         return before - held_bytes_;
     }
 
-    /// Gives everything back to upstream, live slots included; growth starts anew.
+    /// Gives everything back to upstream, live slots included; growth starts again at the first slab.
     void release(const slab_geometry& geometry, resource_ref upstream) noexcept {
         gathered_ = 0;
         while (first_ != nullptr) {
@@ -190,33 +184,22 @@ public:
         relist();
     }
 
-    /// Takes over everything of `other`, which is left empty; this must hold nothing. Linear in the number of slabs.
+    /// Takes over everything that `other` holds and leaves it empty; this must be empty. Linear in the number of slabs.
     void take_over(bitmap_slabs& other) noexcept {
         assert(first_ == nullptr);
-        gathered_ = std::exchange(other.gathered_, 0);
-        group_start_ = std::exchange(other.group_start_, nullptr);
-        group_free_ = std::exchange(other.group_free_, nullptr);
-        slot_bytes_ = other.slot_bytes_;
-        available_ = std::exchange(other.available_, nullptr);
-        available_last_ = std::exchange(other.available_last_, nullptr);
-        first_ = std::exchange(other.first_, nullptr);
-        fresh_after_ = std::exchange(other.fresh_after_, nullptr);
-        fresh_ = std::exchange(other.fresh_, 0);
-        fresh_bytes_ = std::exchange(other.fresh_bytes_, 0);
-        held_bytes_ = std::exchange(other.held_bytes_, 0);
-        slab_count_ = std::exchange(other.slab_count_, 0);
-        next_group_ = std::exchange(other.next_group_, 0);
+        *this = other;
+        other = bitmap_slabs{};
         for (slab* each = first_; each != nullptr; each = each->next) {
             each->owner = each->owner == other.listed() ? listed() : unlisted();
         }
     }
 
-    /// A place in the walk over the live slots, in address order.
+    /// A position in the walk over the live slots, in address order.
     struct position {
         slab* home = nullptr;
         std::size_t group = 0;
-        std::uint64_t ahead = 0;  // bits of this group not yet visited
-        void* slot = nullptr;     // null at the end
+        std::uint64_t unvisited = 0;  // slots of this group still to visit
+        void* slot = nullptr;         // null at the end
     };
 
     /// The first live slot.
@@ -226,17 +209,17 @@ public:
         return result;
     }
 
-    /// The next live slot. Slots freed meanwhile are passed over, and slots allocated meanwhile may be visited.
+    /// The next live slot. Skips slots freed meanwhile; may visit slots allocated meanwhile.
     void advance(const slab_geometry& geometry, position& at) const noexcept {
         at.slot = nullptr;
         for (; at.home != nullptr; at.home = at.home->next, at.group = 0) {
             const std::uintptr_t start = start_of(geometry, at.home);
-            for (; at.group < at.home->groups; ++at.group, at.ahead = ~std::uint64_t{0}) {
-                const std::uint64_t live = live_bits(geometry, at.home, at.group) & at.ahead;
+            for (; at.group < at.home->groups; ++at.group, at.unvisited = ~std::uint64_t{0}) {
+                const std::uint64_t live = live_bits(geometry, at.home, at.group) & at.unvisited;
                 if (live == 0) continue;
                 const auto index = static_cast<std::size_t>(std::countr_zero(live));
-                // All bits above this one: shifting twice keeps bit 63 defined.
-                at.ahead = ~std::uint64_t{0} << index << 1;
+                // All bits above this one; two shifts, because a shift by 64 would be undefined.
+                at.unvisited = ~std::uint64_t{0} << index << 1;
                 at.slot = reinterpret_cast<void*>(start + (at.group * slab_geometry::group_slots + index) *
                                                               geometry.slot_bytes);
                 return;
@@ -244,19 +227,18 @@ public:
         }
     }
 
-    /// The least that upstream is asked for when the slots held are used up, in bytes.
+    /// Bytes of the next slab.
     std::size_t next_slab_bytes(const slab_geometry& geometry) const noexcept {
         return slab_bytes(geometry, slab_count_);
     }
 
-    /// The most that upstream is asked for at once, in bytes.
+    /// Upper limit of the bytes in one upstream call.
     static constexpr std::size_t largest_region_bytes(const slab_geometry& geometry) noexcept {
         return max_slabs_a_region * geometry.slab_bytes;
     }
 
-    /// Bytes of a buffer aligned to a slab that has room for `count` slots, the gaps behind the short first slabs
-    /// included: where several slabs at once do not fit, they are asked for one by one. SIZE_MAX when there cannot be
-    /// so many.
+    /// Bytes of a buffer, aligned to a slab, with room for `count` slots, including the gaps behind the short first
+    /// slabs. (Where several slabs do not fit, the pool asks for one at a time.) SIZE_MAX when that is impossible.
     static constexpr std::size_t required_buffer_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
         if (count == 0) return 0;
         if (count > max_request / 2 / geometry.slot_bytes) return SIZE_MAX;
@@ -272,8 +254,8 @@ public:
         }
     }
 
-    /// Bytes asked of upstream, in all, by the time `count` slots have been handed out for the first time. SIZE_MAX
-    /// when there cannot be so many.
+    /// Total bytes asked of upstream by the time `count` slots are live for the first time. SIZE_MAX when that is
+    /// impossible.
     static constexpr std::size_t required_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
         if (count > max_request / 2 / geometry.slot_bytes) return SIZE_MAX;
         std::size_t bytes = 0;
@@ -293,6 +275,8 @@ public:
 private:
     static_assert(offsetof(slab, free) == slab_geometry::header_front);
 
+    bitmap_slabs& operator=(const bitmap_slabs&) noexcept = default;
+
     static constexpr const char* double_free = "double free";
     static constexpr const char* foreign_pointer = "a pointer of another pool was given back";
 
@@ -302,14 +286,14 @@ private:
     static std::uintptr_t start_of(const slab_geometry& geometry, const slab* of) noexcept {
         return geometry.slab_start(reinterpret_cast<std::uintptr_t>(of));
     }
-    // The bytes of a group as bits: bit i set = slot i free.
+    // The map bytes of a group as bits: bit i set = slot i free.
     static std::uint64_t free_bits(const slab* of, std::size_t group) noexcept {
         std::uint64_t bits = 0;
         for (std::size_t i = 0; i < slab_geometry::group_slots; i += 8) {
             std::uint64_t eight;
             std::memcpy(&eight, of->free + group * slab_geometry::group_slots + i, sizeof eight);
             if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
-            // Each byte is 0 or 1: the product brings byte k's bit to bit 56 + k.
+            // Each byte is 0 or 1: the product moves the bit of byte k to bit 56 + k.
             bits |= (eight * 0x0102'0408'1020'4080) >> 56 << i;
         }
         return bits;
@@ -342,7 +326,7 @@ private:
         const std::size_t index = static_cast<unsigned>(std::countr_zero(free));
         group_free_[index] = 0;
         p = group_start_ + index * slot_bytes;
-        // Slots come out ascending, so the cache can be told what will be written next.
+        // Slots come out ascending, so the next ones to be written are known.
         __builtin_prefetch(static_cast<std::byte*>(p) + prefetch_bytes, 1);
         unpoison(p, slot_bytes);
         return true;
@@ -362,7 +346,7 @@ private:
         poison(p, geometry.slot_bytes);
     }
 
-    // Out of line: a slab that was used up gets a free slot again, or the pointer is not of this pool.
+    // Out of line: the first free slot of a used-up slab, or a pointer of another pool.
     [[gnu::noinline]] void give_back_to_unlisted(const slab_geometry& geometry, const char* name, void* p) noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);
         slab* home = slab_of(geometry, address);
@@ -381,7 +365,7 @@ private:
         return any != 0;
     }
 
-    // The first group of `of` from `group` on that has free slots; of->groups when there is none.
+    // The first group from `group` on that has free slots; of->groups when there is none.
     static std::size_t next_free_group(const slab* of, std::size_t group) noexcept {
         while (group < of->groups && !has_free(of, group)) ++group;
         return group;
@@ -394,14 +378,14 @@ private:
         return bits & ~rest;
     }
 
-    // Makes the free slots of the next group of the first slab in the list, or the lowest of them, those that are
-    // handed out next. False when there is none: then the slab has left its place at the head.
+    // Gathers the free slots, or the lowest of them, of the next group of the first available slab. False when that
+    // slab has no more: then it is no longer the first.
     bool gather(const slab_geometry& geometry) noexcept {
         if (available_ == nullptr) return false;
         std::size_t group = next_group_;
         std::uint64_t free = 0;
         while (group < available_->groups && (free = free_bits(available_, group)) == 0) ++group;
-        if (free == 0) return leave_head(), false;
+        if (free == 0) return retire_head(), false;
         gathered_ = lowest(free, geometry.gathered_slots);
         next_group_ = gathered_ == free ? group + 1 : group;
         group_free_ = available_->free + group * slab_geometry::group_slots;
@@ -411,8 +395,8 @@ private:
         return true;
     }
 
-    // The first slab of the list goes to its end if slots were freed behind the groups handed out, and else leaves it.
-    void leave_head() noexcept {
+    // Moves the first slab to the end of the list if slots were freed in groups already gathered; else removes it.
+    void retire_head() noexcept {
         slab* head = available_;
         available_ = head == available_last_ ? nullptr : head->next_available;
         next_group_ = 0;
@@ -429,7 +413,7 @@ private:
         available_last_ = added;
     }
 
-    // Makes the list of slabs with free slots anew; nothing is gathered.
+    // Rebuilds the list of slabs with free slots. No slot may be gathered.
     void relist() noexcept {
         assert(gathered_ == 0);
         available_ = nullptr;
@@ -443,26 +427,25 @@ private:
     static constexpr std::size_t max_slabs_a_region = 16;
     static constexpr std::size_t slabs_until_steady = 32 * max_slabs_a_region;
 
-    // Bytes of the next slab when `slabs` slabs exist. They double up to the full size, so that a pool of a few
-    // objects, or a size class that is hardly used, holds little more than it needs.
+    // Bytes of the next slab when `slabs` slabs exist. Sizes double up to the full one, so that a small pool, or a
+    // rarely used size class, holds little more than it needs.
     static constexpr std::size_t slab_bytes(const slab_geometry& geometry, std::size_t slabs) noexcept {
         std::size_t bytes = geometry.first_slab_bytes;
         for (; slabs >= 1 && bytes < geometry.slab_bytes; --slabs) bytes *= 2;
         return bytes;
     }
 
-    // Bytes to ask of upstream then: single slabs, and a pool that is large already grows by about 3 % at a time, up to
-    // 16 slabs.
+    // Bytes of the next upstream call: a single slab; a large pool grows by about 3 %, up to 16 slabs.
     static constexpr std::size_t region_bytes(const slab_geometry& geometry, std::size_t slabs) noexcept {
         return slab_bytes(geometry, slabs) * std::clamp<std::size_t>(slabs / 32, 1, max_slabs_a_region);
     }
 
-    // The most of `bytes` that has no more than `most` slots: whole slabs, or a smaller one down to the first one's
-    // size.
-    static std::size_t region_within(const slab_geometry& geometry, std::size_t bytes, std::size_t most) noexcept {
-        const std::size_t full_slabs = most / geometry.slots(geometry.slab_bytes);
+    // Lowers `bytes` until it has at most `max_slots` slots: to whole slabs, or to a smaller one of at least
+    // first_slab_bytes.
+    static std::size_t region_within(const slab_geometry& geometry, std::size_t bytes, std::size_t max_slots) noexcept {
+        const std::size_t full_slabs = max_slots / geometry.slots(geometry.slab_bytes);
         bytes = std::min(bytes, std::max<std::size_t>(full_slabs, 1) * geometry.slab_bytes);
-        while (bytes > geometry.first_slab_bytes && geometry.slots(bytes) > most) bytes /= 2;
+        while (bytes > geometry.first_slab_bytes && geometry.slots(bytes) > max_slots) bytes /= 2;
         return bytes;
     }
 
@@ -480,7 +463,7 @@ private:
         return true;
     }
 
-    // Takes a region from upstream; its slabs are made one by one, so that untouched memory stays untouched.
+    // Takes a region from upstream. Its slabs are made one by one, so that unused memory stays untouched.
     bool add_region(const slab_geometry& geometry, resource_ref upstream, const slab_limits& limits) noexcept {
         std::size_t bytes = region_within(geometry, region_bytes(geometry, slab_count_), limits.region_slots);
         void* region = ask(geometry, upstream, limits.bytes, bytes);
@@ -504,8 +487,8 @@ private:
         return upstream.try_allocate(bytes, geometry.slab_bytes);
     }
 
-    // The slab with the highest address below `start`; null when there is none. Regions mostly come ascending, and the
-    // slab made last is then the answer.
+    // The slab with the highest address below `start`; null when there is none. Regions mostly come in ascending order:
+    // then it is the slab made last.
     slab* predecessor(std::uintptr_t start) const noexcept {
         slab* before = nullptr;
         slab* each = first_;
@@ -520,16 +503,16 @@ private:
     }
 
     slab* make_slab(const slab_geometry& geometry, std::uintptr_t start, std::size_t bytes) noexcept {
-        slab* made = slab_of(geometry, start);
-        made->owner = unlisted();
-        made->next = nullptr;
-        made->bytes = bytes;
-        made->groups = static_cast<std::uint32_t>(geometry.groups(bytes));
-        made->reciprocal = static_cast<std::uint32_t>(geometry.reciprocal);
-        made->region_bytes = std::exchange(fresh_region_bytes_, 0);
-        fill_map(geometry, made);
-        poison_slots(geometry, made);
-        return made;
+        slab* added = slab_of(geometry, start);
+        added->owner = unlisted();
+        added->next = nullptr;
+        added->bytes = bytes;
+        added->groups = static_cast<std::uint32_t>(geometry.groups(bytes));
+        added->reciprocal = static_cast<std::uint32_t>(geometry.reciprocal);
+        added->region_bytes = std::exchange(fresh_region_bytes_, 0);
+        fill_map(geometry, added);
+        poison_slots(geometry, added);
+        return added;
     }
 
     void fill_map(const slab_geometry& geometry, slab* filled) noexcept {
@@ -549,7 +532,7 @@ private:
         }
     }
 
-    // The slab after the last one of the region that begins with `region`.
+    // The first slab behind the region that begins with `region`.
     static slab* end_of_region(const slab_geometry& geometry, slab* region) noexcept {
         const std::uintptr_t end = start_of(geometry, region) + region->region_bytes;
         slab* each = region;
@@ -562,12 +545,12 @@ private:
         const std::size_t bytes = region->region_bytes;
         const slab* after = end_of_region(geometry, region);
         for (slab* each = region; each != after; each = each->next) {
-            // Whoever frees a slot of it later, while the memory is still there, finds no owner.
+            // A later free of one of its slots, while the memory is still mapped, finds no owner and aborts.
             each->owner = 0;
             --slab_count_;
         }
         if (fresh_after_ != nullptr && reinterpret_cast<std::uintptr_t>(fresh_after_) - start < bytes) {
-            // Its unmade slabs, if any, go with it.
+            // The region's slabs that were not made yet go with it.
             fresh_after_ = nullptr;
             fresh_bytes_ = 0;
         }
@@ -576,19 +559,19 @@ private:
         upstream.deallocate(reinterpret_cast<void*>(start), bytes, geometry.slab_bytes);
     }
 
-    // Allocating reads these and nothing else of the pool.
-    std::uint64_t gathered_ = 0;          // slots of one group, all free, that are handed out next
-    std::byte* group_start_ = nullptr;    // its slot 0
-    std::uint8_t* group_free_ = nullptr;  // its part of the map
-    std::size_t slot_bytes_ = 0;          // the geometry's
-    std::size_t next_group_ = 0;          // of the first slab in the list: where to gather next
-    slab* available_ = nullptr;       // the list: every slab with free slots besides those gathered, and perhaps the
-    slab* available_last_ = nullptr;  // one gathered from; meaningful while there is a first
-    slab* first_ = nullptr;           // all slabs, in address order
-    slab* fresh_after_ = nullptr;     // the made slab before the fresh ones, in address order
-    std::uintptr_t fresh_ = 0;        // the part of the newest region of which no slabs were made yet
+    // Allocating reads only these four.
+    std::uint64_t gathered_ = 0;          // free slots of one group, handed out next
+    std::byte* group_start_ = nullptr;    // slot 0 of that group
+    std::uint8_t* group_free_ = nullptr;  // the map bytes of that group
+    std::size_t slot_bytes_ = 0;          // copy of the geometry's
+    std::size_t next_group_ = 0;          // of the first available slab: where to gather next
+    slab* available_ = nullptr;           // list of slabs with free slots; perhaps also the slab gathered from
+    slab* available_last_ = nullptr;      // its last slab; meaningful while the list is not empty
+    slab* first_ = nullptr;               // all slabs, in address order
+    slab* fresh_after_ = nullptr;         // the slab before fresh_ in address order
+    std::uintptr_t fresh_ = 0;            // the part of the newest region where no slab was made yet
     std::size_t fresh_bytes_ = 0;
-    std::size_t fresh_region_bytes_ = 0;  // set until the newest region's first slab is made
+    std::size_t fresh_region_bytes_ = 0;  // bytes of the newest region until its first slab is made
     std::size_t held_bytes_ = 0;
     std::size_t slab_count_ = 0;
 };

@@ -1,8 +1,7 @@
-// Requests that a pool has no slots for: each a block of its own from upstream, remembered, so that release() and the
-// pool's end give back what was not freed.
+// Requests that no slot of a pool fits: each gets a block of its own from upstream. A record in front of the storage
+// lets release() and the pool's end give blocks back that were not freed.
 //
-// Used by the pools, not directly. Cost: one upstream call and a record of 48 bytes each; moving is
-// linear in the number of blocks. Not thread-safe.
+// Cost: one upstream call and 48 bytes per block; moving is linear in the number of blocks. Not thread-safe.
 #pragma once
 
 #include <acre/core/alignment.hpp>
@@ -28,7 +27,7 @@ public:
     }
     large_blocks& operator=(large_blocks&&) = delete;
 
-    /// A block of `bytes` bytes aligned to `alignment`, a power of two; null when upstream has none.
+    /// Returns a block of `bytes` bytes aligned to `alignment`, a power of two; null when upstream has no memory.
     void* try_allocate(resource_ref upstream, std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t all = upstream_bytes(bytes, alignment);
         if (all > max_request) return nullptr;
@@ -44,8 +43,8 @@ public:
         return start + offset;
     }
 
-    /// Gives a block back to upstream. Aborts with a sentence naming `name` when its record is not that of a block of
-    /// this with this size and alignment: a wrong size, a pointer of another pool, and mostly a double free.
+    /// Gives a block back to upstream. Aborts with a message naming `name` when the record in front of `p` does not
+    /// name this list, size and alignment: on a wrong size, a pointer of another pool, and in most cases a double free.
     void deallocate(resource_ref upstream, const char* name, void* p, std::size_t bytes,
                     std::size_t alignment) noexcept {
         record* removed = static_cast<record*>(p) - 1;
@@ -54,13 +53,13 @@ public:
         give_back(upstream, removed);
     }
 
-    /// The same where the size is not known.
+    /// The same without a known size.
     void deallocate_unsized(resource_ref upstream, const char* name, void* p) noexcept {
         check_live(name, p);
         give_back(upstream, static_cast<record*>(p) - 1);
     }
 
-    /// Aborts with a sentence, as deallocate_unsized would, unless `p` is a block of this.
+    /// Aborts with a message, as deallocate_unsized would, unless `p` is a block of this list.
     void check_live(const char* name, const void* p) const noexcept {
         const bool lives = count_ != 0 && (static_cast<const record*>(p) - 1)->owner == this;
         if (!lives) abort_on_misuse(name, "a block was freed twice, or is of another resource", p);
@@ -71,12 +70,12 @@ public:
         while (first_ != nullptr) give_back(upstream, first_);
     }
 
-    /// Bytes of upstream for a block of `bytes` bytes aligned to `alignment`, its record included; SIZE_MAX when there
-    /// cannot be such a block.
+    /// Bytes asked of upstream for a block of `bytes` bytes aligned to `alignment`, with its record. SIZE_MAX when such
+    /// a block is impossible.
     static constexpr std::size_t upstream_bytes(std::size_t bytes, std::size_t alignment) noexcept {
         if (bytes > max_request / 2 || alignment > max_request / 2) return SIZE_MAX;
-        // Not even an empty block ends where the next one may begin: its address is nobody else's.
-        // And whole multiples of the alignment: standard resources are asked for them in any case.
+        // At least 1 byte, so that an empty block has an address of its own. A multiple of the alignment, because some
+        // standard resources require it.
         return align_up(offset_for(alignment) + std::max<std::size_t>(bytes, 1), std::max(alignment, alignof(record)));
     }
 
@@ -99,7 +98,7 @@ private:
         record* previous;
         record* next;
         std::size_t bytes;      // of the storage, at least 1
-        std::size_t alignment;  // asked for
+        std::size_t alignment;  // as requested
     };
 
     bool is_record_of(const record* tested, std::size_t bytes, std::size_t alignment) const noexcept {
@@ -113,14 +112,14 @@ private:
         const std::size_t bytes = upstream_bytes(removed->bytes, removed->alignment);
         const std::size_t alignment = std::max(removed->alignment, alignof(record));
         auto* start = reinterpret_cast<std::byte*>(removed + 1) - offset;
-        // Whoever frees it again finds no record.
+        // A second free finds no owner and aborts.
         removed->owner = nullptr;
         bytes_ -= bytes;
         --count_;
         upstream.deallocate(start, bytes, alignment);
     }
 
-    // The record lies right in front of the block's storage.
+    // Offset of the storage in the block; the record lies right in front of it.
     static constexpr std::size_t offset_for(std::size_t alignment) noexcept {
         return align_up(sizeof(record), std::max(alignment, alignof(record)));
     }

@@ -1,4 +1,4 @@
-// What the threads of a concurrent pool share: the bitmap slabs, the blocks of larger requests, and full and empty
+// The shared state of a concurrent pool: the bitmap slabs, the blocks of larger requests, and full and empty
 // magazines on their way from one thread to another.
 //
 // What happens to a slot that another thread frees:
@@ -8,8 +8,8 @@
 //  3. When B's loaded and spare magazines are full, B takes the lock and hands a full one to the depot for an empty one
 //     (put). When A has used up both of its own, it takes the lock and swaps an empty one for a full one (take). So the
 //     slot reaches A again inside a whole magazine: two array accesses per slot, one lock per magazine.
-//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs: their bits in
-//     the slab headers are set, which also finds double frees and pointers of other pools.
+//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs: each gets
+//     its map byte in the slab's header set, which also finds double frees and pointers of other pools.
 //  5. When the depot has no full magazine, A's is filled from the slabs, which call upstream when they are used up.
 //
 // Cost: an exchange is a lock and a few stores; filling a magazine from the slabs, or emptying it, is a dozen
@@ -332,14 +332,14 @@ private:
     // Only the first slot may cause an upstream call. Reversed, because a magazine is a stack and slots should go out
     // in ascending order.
     std::size_t fill(const depot_config& config, magazine& filled) noexcept {
-        const std::size_t wanted = config.magazine_slots;
+        const std::size_t capacity = config.magazine_slots;
         void** cells = filled.cells() + 1;
         std::size_t count = 0;
         void* slot = take_from_slabs(config);
         while (slot != nullptr) {
             poison(slot, config.geometry.slot_bytes);
             cells[count++] = slot;
-            slot = count == wanted ? nullptr : take_within(config, 0);
+            slot = count == capacity ? nullptr : take_within(config, 0);
         }
         std::reverse(cells, cells + count);
         return count;

@@ -1,6 +1,5 @@
-// The upstream of several depots: one thread at a time calls it, and one limit holds for all.
-//
-// Used by acre::concurrent_multi_pool, not directly. Cost: a lock. Thread-safe.
+// The upstream that the depots of a concurrent multi-pool share: serialises their calls and enforces one limit for all.
+// Cost: a lock. Thread-safe.
 #pragma once
 
 #include <acre/core/locks.hpp>
@@ -21,12 +20,12 @@ public:
     shared_upstream(const shared_upstream&) = delete;
     shared_upstream& operator=(const shared_upstream&) = delete;
 
-    /// Null beyond the limit, and when upstream gives null.
+    /// Null beyond the limit, and when upstream has no memory.
     void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
         const std::lock_guard lock{lock_};
         return take(bytes, alignment, 0);
     }
-    /// The same: those who ask this one know what to throw.
+    /// Also null instead of an exception: the callers raise their own errors.
     void* allocate(std::size_t bytes, std::size_t alignment) noexcept { return try_allocate(bytes, alignment); }
 
     void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
@@ -35,7 +34,7 @@ public:
         upstream_.deallocate(p, bytes, alignment);
     }
 
-    /// As try_allocate, but leaves `spared` bytes of the limit to others.
+    /// As try_allocate, but null when fewer than `spared` bytes of the limit would remain.
     void* try_allocate_sparing(std::size_t spared, std::size_t bytes, std::size_t alignment) noexcept {
         const std::lock_guard lock{lock_};
         return take(bytes, alignment, spared);
@@ -46,17 +45,17 @@ public:
         const std::lock_guard lock{lock_};
         return held_;
     }
-    /// Bytes that may be handed out in all.
+    /// Upper limit of held().
     std::size_t limit() const noexcept { return limit_; }
-    /// What it forwards to.
+    /// The resource that it forwards to.
     resource_ref upstream() const noexcept { return upstream_; }
-    /// The lock, for what must not happen meanwhile: a fork.
+    /// The lock, for fork guards to hold.
     spin_lock& lock() noexcept { return lock_; }
 
 private:
     void* take(std::size_t bytes, std::size_t alignment, std::size_t spared) noexcept {
-        const std::size_t left = limit_ - held_;
-        if (spared > left || bytes > left - spared) return nullptr;
+        const std::size_t remaining = limit_ - held_;
+        if (spared > remaining || bytes > remaining - spared) return nullptr;
         void* p = upstream_.try_allocate(bytes, alignment);
         if (p != nullptr) held_ += bytes;
         return p;
@@ -70,8 +69,7 @@ private:
 
 static_assert(resource<shared_upstream>);
 
-/// A shared upstream as those see it whose requests only make things faster: they get nothing of the last `Spared`
-/// bytes.
+/// View of a shared upstream for requests that only make things faster: it never hands out the last `Spared` bytes.
 template <std::size_t Spared>
 class sparing_upstream {
 public:

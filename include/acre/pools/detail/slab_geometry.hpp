@@ -1,10 +1,10 @@
-// How slots lie in the slabs of a pool: the arithmetic of acre::bitmap_slabs, constexpr and without state, so that a
-// pool of a compile-time size keeps none of it in memory.
+// How slots lie in slabs: the arithmetic of bitmap_slabs, constexpr and without state, so that a pool of a compile-time
+// size keeps none of it in memory.
 //
-// A slab is a power of two in bytes, aligned to its size: clearing the low bits of a pointer gives the slab. Slots tile
-// it from its first byte. Its header, with one byte a slot, lies over some of the slots, within the first 4 KiB, at an
-// offset taken from the slab's own address: headers of slabs aligned alike would otherwise compete for the same few
-// cache sets.
+// A slab has a power of two in bytes and is aligned to its size: clearing the low bits of a pointer gives the slab.
+// Slots tile it from its first byte. Its header, with one byte per slot, covers some of the slots within the first
+// 4 KiB. The header's offset depends on the slab's address; at equal offsets the headers of all slabs would compete for
+// the same few cache sets.
 #pragma once
 
 #include <acre/core/alignment.hpp>
@@ -25,24 +25,23 @@ struct slab_geometry {
     int slab_shift = 0;                // log2 of slab_bytes
     std::size_t first_slab_bytes = 0;  // of the first, shorter, slab: a pool of three objects holds a few KiB
     std::uint64_t reciprocal = 0;    // 2^32 / slot_bytes rounded up: exact for offsets that are multiples of slot_bytes
-    std::size_t prefetch_bytes = 0;  // how far ahead of a slot handed out the cache is told to fetch
-    int gathered_slots = 0;          // how many free slots are at most taken in hand at once
-    std::size_t covered = 0;         // slots set aside for the header: the most that it covers at any of its positions
+    std::size_t prefetch_bytes = 0;  // distance from a slot handed out to the prefetched address
+    int gathered_slots = 0;          // upper limit of free slots gathered at once
+    std::size_t covered = 0;         // slots reserved for the header: what it covers at its worst offset
 
-    /// No slot is smaller: objects of less share the cost of the byte in the header with the rounding.
     static constexpr std::size_t smallest_slot = 8;
-    /// Slots are found free in groups of so many.
+    /// Number of slots whose map bytes are read at once.
     static constexpr std::size_t group_slots = 64;
-    /// Free slots of so many bytes are taken in hand before the lowest are looked for again: what is allocated and
-    /// freed in turns should be the same few slots, which are in the cache, and not walk through a slab of large ones.
+    /// Upper limit of the bytes of free slots gathered at once. A program that allocates and frees in turns then reuses
+    /// a few slots that are in the cache instead of walking through a slab of large ones.
     static constexpr std::size_t gathered_bytes = 8_KiB;
-    /// Header bytes in front of the one byte a slot (see bitmap_slabs::slab).
+    /// Header bytes in front of the map (see bitmap_slabs::slab).
     static constexpr std::size_t header_front = 48;
-    /// Headers lie at multiples of a cache line, at so many different offsets.
+    /// Headers lie at `colours` different multiples of a cache line.
     static constexpr std::size_t header_line = 64;
     static constexpr std::size_t colours = 32;
 
-    /// The layout for slots of at least `size` bytes (at least 1) aligned to `alignment`, a power of two.
+    /// The layout for slots of at least `size` bytes, 1 or more, aligned to `alignment`, a power of two.
     static constexpr slab_geometry of(std::size_t size, std::size_t alignment) noexcept {
         const std::size_t step = poisoning ? std::max(alignment, poison_granule) : alignment;
         const std::size_t slot = align_up(std::max(size, smallest_slot), step);
@@ -87,7 +86,7 @@ struct slab_geometry {
         return static_cast<std::size_t>(((address & (slab_bytes - 1)) * reciprocal) >> 32);
     }
 
-    /// Slots that tile a slab of `bytes` bytes, the header's included.
+    /// Slots in a slab of `bytes` bytes, including those under the header.
     constexpr std::size_t slots(std::size_t bytes) const noexcept { return bytes / slot_bytes; }
 
     /// Groups of slots in a slab of `bytes` bytes.
@@ -95,10 +94,10 @@ struct slab_geometry {
         return (slots(bytes) + group_slots - 1) / group_slots;
     }
 
-    /// Bytes of a slab's header, the byte a slot included; the same for every slab of a pool.
+    /// Bytes of a slab's header with its map; the same for every slab of a pool.
     constexpr std::size_t header_bytes() const noexcept { return header_front + groups(slab_bytes) * group_slots; }
 
-    /// First slot that the header of the slab at `start` covers.
+    /// Index of the first slot under the header of the slab at `start`.
     constexpr std::size_t first_covered(std::uintptr_t start) const noexcept {
         return colour(start, slab_shift) * header_line / slot_bytes;
     }
@@ -115,8 +114,8 @@ struct slab_geometry {
 private:
     static constexpr std::size_t slab_bytes_for(std::size_t slot) noexcept {
         if (slot <= 256) return 16_KiB;
-        // Large slots: enough of them that the one under the header is one of many, and few enough that the alignment,
-        // which is the slab's size, does not cost an upstream that cannot fill the gap more than the pool itself.
+        // Large slots: enough of them that losing one to the header is cheap; few enough that the slab's alignment,
+        // which is its size, does not cost an upstream more in gaps than the pool takes itself.
         return std::bit_ceil(slot * (slot <= 16_KiB ? 32 : 16));
     }
 
@@ -125,11 +124,11 @@ private:
     }
 
     constexpr std::size_t max_covered() const noexcept {
-        std::size_t most = 0;
+        std::size_t slots = 0;
         for (std::size_t offset = 0; offset < colours * header_line; offset += header_line) {
-            most = std::max(most, (offset + header_bytes() - 1) / slot_bytes - offset / slot_bytes + 1);
+            slots = std::max(slots, (offset + header_bytes() - 1) / slot_bytes - offset / slot_bytes + 1);
         }
-        return most;
+        return slots;
     }
 
     // Bits of group `group` whose slots lie in [first, last).

@@ -13,11 +13,14 @@
 
 namespace acre::detail {
 
-/// Allocation by size and alignment for a pool of slots of `Slot` bytes (CRTP). `Pool` declares max_alignment, and
-/// allocate(), try_allocate() and deallocate(p) for one slot; its allocate_large, try_allocate_large and
-/// deallocate_large handle requests that no slot fits. Cost over a slot: two comparisons, none for a constant size.
-template <class Pool, std::size_t Slot>
+/// Allocation by size and alignment for a pool of slots of `Slot` bytes aligned to `Align` (CRTP). `Pool` declares
+/// max_alignment, and allocate(), try_allocate() and deallocate(p) for one slot; its allocate_large, try_allocate_large
+/// and deallocate_large handle requests that no slot fits. Cost over a slot: two comparisons, none for a constant size.
+template <class Pool, std::size_t Slot, std::size_t Align>
 class slot_face {
+    static_assert(Slot > 0 && Slot <= max_request / 1024, "the slots of a pool have at least one byte");
+    static_assert(is_alignment(Align), "the alignment of a pool is a power of two");
+
 public:
     /// True when a slot serves a request of this size and alignment.
     static constexpr bool serves(std::size_t bytes, std::size_t alignment) noexcept {
