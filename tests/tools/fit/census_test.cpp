@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "fit/heap_bound.hpp"
 #include "made_workload.hpp"
 #include "tools/support/random_trace.hpp"
 #include "trace/error.hpp"

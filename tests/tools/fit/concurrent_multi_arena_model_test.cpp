@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fit/threads_in_turn.hpp"
+#include "fit/deterministic_threads.hpp"
 #include "random_requests.hpp"
 
 namespace {
@@ -28,7 +28,7 @@ std::uint64_t modelled_arenas(const std::vector<request>& requests, std::size_t 
 }
 
 bool serves(const std::vector<request>& requests, std::size_t arenas, std::size_t bytes) {
-    threads_in_turn tried{{.arenas = arenas, .bytes = bytes}};
+    deterministic_threads tried{{.arenas = arenas, .bytes = bytes}};
     std::vector<void*> places(requests.size());
     for (const request& each : requests) {
         if (each.allocates) {

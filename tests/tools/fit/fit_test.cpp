@@ -7,8 +7,8 @@
 #include <map>
 #include <random>
 
+#include "fit/event_source.hpp"
 #include "fit/fit_check.hpp"
-#include "fit/kept_events.hpp"
 #include "fit/multi_arena_model.hpp"
 #include "made_workload.hpp"
 #include "trace/error.hpp"

@@ -9,7 +9,7 @@
 #include "fit/fit_check.hpp"
 #include "fit/fit_report.hpp"
 #include "fit/front_plot.hpp"
-#include "fit/kept_events.hpp"
+#include "fit/event_source.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
 #include "trace/replacing_file.hpp"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -63,6 +64,17 @@ census take_census(const event_source& source);
 /// What a trace says of an event's alignment, in bytes.
 constexpr std::uint64_t alignment_of(const event& e) noexcept {
     return e.alignment_log2 == 0 ? 16 : std::uint64_t{1} << e.alignment_log2;
+}
+
+/// Memory that half-fit, a constant-time heap, needs in the worst case, in whatever order allocations and frees come:
+/// 2 M (1 + ceil(log2 n)) for M live bytes at the peak and a largest allocation n times the smallest. Half-fit rounds
+/// free fragments to powers of two; its bookkeeping comes on top. (J. Herter, "Timing-predictable memory allocation in
+/// hard real-time systems", 2014; J. M. Robson, "Worst case fragmentation of first fit and best fit storage allocation
+/// strategies", 1977; o1heap's documentation has both.)
+/// Arguments and result are multiples of the smallest allocation.
+constexpr std::uint64_t half_fit_bound(std::uint64_t peak_granules, std::uint64_t largest_granules) noexcept {
+    const auto doublings = static_cast<std::uint64_t>(largest_granules <= 1 ? 0 : std::bit_width(largest_granules - 1));
+    return 2 * peak_granules * (1 + doublings);
 }
 
 }  // namespace acre::tool

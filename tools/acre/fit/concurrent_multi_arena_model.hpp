@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "multi_arena_model.hpp"
-#include "quick_divisor.hpp"
 
 namespace acre::tool {
 

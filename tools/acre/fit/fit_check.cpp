@@ -6,8 +6,8 @@
 #include <new>
 
 #include "arena_model.hpp"
-#include "fit_code.hpp"
-#include "threads_in_turn.hpp"
+#include "deterministic_threads.hpp"
+#include "fit_wording.hpp"
 #include "trace/live_table.hpp"
 
 namespace acre::tool {
@@ -104,7 +104,7 @@ size_check check_multi_arena(const event_source& source, const acre::multi_arena
 
 size_check check_concurrent(const event_source& source, const acre::multi_arena_fit& pair) {
     return check_size(pair.arenas, one_less(pair), [&](std::uint64_t arenas) {
-        return serves(source, threads_in_turn{{.arenas = static_cast<std::size_t>(arenas), .bytes = pair.bytes}});
+        return serves(source, deterministic_threads{{.arenas = static_cast<std::size_t>(arenas), .bytes = pair.bytes}});
     });
 }
 

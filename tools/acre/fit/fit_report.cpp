@@ -9,10 +9,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "fit_code.hpp"
+#include "census.hpp"
 #include "fit_wording.hpp"
 #include "front_plot.hpp"
-#include "heap_bound.hpp"
 #include "multi_arena_model.hpp"
 #include "text/terminal.hpp"
 #include "text/text.hpp"

@@ -1,16 +1,122 @@
-// What is in a trace, in figures.
+// The figures of a trace: totals, sizes, lifetimes, sites, and the scopes that the program marks.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
-#include "scope_summary.hpp"
 #include "trace/call_paths.hpp"
+#include "trace/live_table.hpp"
+#include "trace/model.hpp"
 #include "trace/reader.hpp"
 #include "trace/tally.hpp"
 
 namespace acre::tool {
+
+/// Counts in classes, 32 to each power of two: a percentile is at most 1/32 too large, exact below 64.
+class run_sizes {
+public:
+    void add(std::uint64_t bytes) {
+        ++counts_[class_of(bytes)];
+        ++count_;
+        largest_ = std::max(largest_, bytes);
+    }
+
+    /// The size that at least the part `share` of all runs do not exceed; 0 without runs.
+    std::uint64_t percentile(double share) const {
+        const double wanted = share * static_cast<double>(count_);
+        std::uint64_t passed = 0;
+        for (const auto& [number, count] : counts_) {
+            passed += count;
+            if (static_cast<double>(passed) >= wanted) return std::min(largest_in(number), largest_);
+        }
+        return largest_;
+    }
+
+    std::uint64_t largest() const noexcept { return largest_; }
+
+private:
+    static constexpr unsigned precision = 5;  // 2^5 classes to each power of two
+
+    static unsigned shift_of(std::uint64_t bytes) {
+        const auto width = static_cast<unsigned>(std::bit_width(bytes));
+        return width > precision + 1 ? width - precision - 1 : 0;
+    }
+    static std::uint32_t class_of(std::uint64_t bytes) {
+        const unsigned shift = shift_of(bytes);
+        return (shift << precision) + static_cast<std::uint32_t>(bytes >> shift);
+    }
+    static std::uint64_t largest_in(std::uint32_t number) {
+        if (number < 2u << precision) return number;
+        const unsigned shift = (number >> precision) - 1;
+        const std::uint64_t first = number - (shift << precision);
+        return (first << shift) + ((std::uint64_t{1} << shift) - 1);
+    }
+
+    std::map<std::uint32_t, std::uint64_t> counts_;
+    std::uint64_t count_ = 0;
+    std::uint64_t largest_ = 0;
+};
+
+/// The figures of the scopes of one name. What a run allocates is what its thread does, in scopes within it too. Where
+/// a scope is within another of the same name, that counts as a run of its own but what it allocates counts once.
+struct scope_summary {
+    std::string name;
+    std::uint32_t number = 0;  // in trace_tables::scope_names
+    std::uint64_t runs = 0;
+    std::uint64_t threads = 0;
+    tally allocated;
+    tally left;                      // what was live at the end of the run that allocated it
+    std::uint64_t runs_leaving = 0;  // how many of the runs left something
+    run_sizes bytes;                 // allocated by each run
+};
+
+/// To be told of events and marks in their order. Memory in proportion to the names, to the scopes that threads are in
+/// and to the live objects of such scopes.
+class scope_summariser {
+public:
+    explicit scope_summariser(const trace_tables& tables);
+
+    void add(const event& e);
+    void add(const mark& m);
+
+    /// Scopes that are open end here. Those that ran, most bytes first.
+    std::vector<scope_summary> finish();
+
+private:
+    /// What a scope that has not ended did so far, without the scopes that are open within it.
+    struct run {
+        run(std::uint32_t of_name, std::uint64_t object, bool outermost)
+            : name{of_name}, first_object{object}, is_outermost{outermost} {}
+
+        std::uint32_t name;
+        std::uint64_t first_object;
+        bool is_outermost;  // of its name
+        tally allocated;
+        tally live;
+    };
+    struct live_object {
+        std::uint64_t size = 0;
+        std::uint32_t thread = 0;
+    };
+
+    void begin(const mark& m);
+    void end(std::uint32_t thread);
+    static run* run_of(std::vector<run>& open, std::uint64_t object);
+
+    std::vector<scope_summary> scopes_;
+    std::unordered_map<std::uint32_t, std::vector<run>> open_;     // by thread, innermost last
+    std::unordered_map<std::uint64_t, std::uint64_t> open_names_;  // how often a thread is in a name
+    std::unordered_set<std::uint64_t> threads_;                    // with a name that they have been in
+    live_table<live_object> live_;
+    std::uint64_t objects_ = 0;
+};
 
 /// The figures of one site.
 struct site_summary {

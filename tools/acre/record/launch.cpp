@@ -1,6 +1,7 @@
 #include "launch.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,14 +16,51 @@
 #include <sstream>
 #include <string>
 
+#include "child_process.hpp"
 #include "convert.hpp"
-#include "orphans.hpp"
-#include "signal_relay.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
 
 namespace {
+
+std::string name_of(const std::string& process) {
+    std::string name;
+    std::getline(std::ifstream{"/proc/" + process + "/comm"}, name);
+    return name;
+}
+
+/// Makes this process the parent of every process below it whose own parent ends, so that it can list those that the
+/// program leaves running.
+class orphan_watch {
+public:
+    orphan_watch() {
+        ::prctl(PR_GET_CHILD_SUBREAPER, &before_);
+        ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
+    }
+    ~orphan_watch() { ::prctl(PR_SET_CHILD_SUBREAPER, static_cast<unsigned long>(before_)); }
+    orphan_watch(const orphan_watch&) = delete;
+    orphan_watch& operator=(const orphan_watch&) = delete;
+
+    /// The processes still running, each as "1234 (name)", without a number if the system does not list them. Reaps
+    /// those that have ended.
+    static std::vector<std::string> still_running() {
+        pid_t ended = 0;
+        do {
+            ended = ::waitpid(-1, nullptr, WNOHANG);
+        } while (ended > 0);
+        if (ended < 0) return {};
+        const std::string own = std::to_string(::getpid());
+        std::ifstream children{"/proc/" + own + "/task/" + own + "/children"};
+        std::vector<std::string> running;
+        for (std::string process; children >> process;) running.push_back(process + " (" + name_of(process) + ")");
+        if (running.empty()) running.emplace_back("not known which");
+        return running;
+    }
+
+private:
+    int before_ = 0;
+};
 
 /// While the program runs, what the terminal sends to interrupt is left to it, and what asks this process to end is
 /// passed on.

@@ -22,6 +22,12 @@ constexpr std::uint64_t moment_of(const raw::row& row) {
     return row.ticks - ((row.ticks - pointer_of(row)) & (wrap - 1));
 }
 
+std::vector<live_object> in_order(std::vector<live_object> objects) {
+    std::sort(objects.begin(), objects.end(),
+              [](const live_object& a, const live_object& b) { return a.number < b.number; });
+    return objects;
+}
+
 }  // namespace
 
 /// The next whole row; a row without a time was never written to its end.
@@ -277,6 +283,36 @@ std::optional<raw_events::item> raw_events::end_scope(std::uint32_t thread) {
     const auto name = threads_[thread].scopes.end(scope_limit_);
     if (!name) return std::nullopt;
     return make_mark(thread, *name, mark_kind::scope_end);
+}
+
+bool traced_objects::take(std::uint64_t resource, std::uint64_t address, live_object& taken) {
+    const auto of = resources_.find(resource);
+    if (of == resources_.end()) return false;
+    const auto found = of->second.find(address);
+    if (found == of->second.end()) return false;
+    taken = found->second.object;
+    of->second.erase(found);
+    return true;
+}
+
+std::vector<live_object> traced_objects::take_since(std::uint64_t resource, std::uint64_t ticks) {
+    std::vector<live_object> taken;
+    const auto of = resources_.find(resource);
+    if (of == resources_.end()) return taken;
+    std::erase_if(of->second, [&](const auto& each) {
+        if (each.second.ticks <= ticks) return false;
+        taken.push_back(each.second.object);
+        return true;
+    });
+    return in_order(std::move(taken));
+}
+
+std::vector<live_object> traced_objects::take_all(std::uint64_t resource) {
+    std::vector<live_object> taken;
+    const auto of = resources_.extract(resource);
+    if (of.empty()) return taken;
+    for (const auto& each : of.mapped()) taken.push_back(each.second.object);
+    return in_order(std::move(taken));
 }
 
 }  // namespace acre::tool

@@ -5,16 +5,94 @@
 #include <cstdint>
 #include <optional>
 #include <queue>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "raw_reader.hpp"
-#include "scope_nesting.hpp"
+#include "trace/format.hpp"
 #include "trace/live_table.hpp"
 #include "trace/model.hpp"
-#include "traced_objects.hpp"
 
 namespace acre::tool {
+
+/// How many scopes all threads are in together.
+class scope_limit {
+public:
+    bool take() { return open_ < format::max_open_scopes && ++open_ != 0; }
+    void give_back() { --open_; }
+
+private:
+    std::uint64_t open_ = 0;
+};
+
+/// The scopes of one thread.
+class scope_nesting {
+public:
+    /// Whether the trace has room for it.
+    bool begin(std::uint32_t name, scope_limit& limit) {
+        if (too_deep_ == 0 && limit.take()) {
+            open_.push_back(name);
+            return true;
+        }
+        ++too_deep_;
+        return false;
+    }
+
+    /// The name of the scope that ends, if one does.
+    std::optional<std::uint32_t> end(scope_limit& limit) {
+        if (too_deep_ != 0) {
+            --too_deep_;
+            return std::nullopt;
+        }
+        if (open_.empty()) return std::nullopt;
+        const std::uint32_t name = open_.back();
+        open_.pop_back();
+        limit.give_back();
+        return name;
+    }
+
+    /// No more rows come: what was dropped needs no end.
+    void forget_dropped() { too_deep_ = 0; }
+
+private:
+    std::vector<std::uint32_t> open_;  // innermost last
+    std::uint64_t too_deep_ = 0;       // begun within, and dropped
+};
+
+/// An object as the trace knows it.
+struct live_object {
+    /// Number of what a resource allocated for itself, which is not in the trace.
+    static constexpr std::uint64_t unseen = ~std::uint64_t{0};
+
+    std::uint64_t number = 0;
+    std::uint64_t size = 0;
+};
+
+class traced_objects {
+public:
+    /// The resource must have no object there.
+    void insert(std::uint64_t resource, std::uint64_t address, live_object object, std::uint64_t ticks) {
+        resources_[resource].try_emplace(address, entry{object, ticks});
+    }
+
+    /// False when the resource has no object there; else it is moved to `taken` and gone from here.
+    bool take(std::uint64_t resource, std::uint64_t address, live_object& taken);
+
+    /// Takes those of a resource that were allocated after a moment, in the order of their numbers.
+    std::vector<live_object> take_since(std::uint64_t resource, std::uint64_t ticks);
+
+    /// Takes all of a resource, in the order of their numbers.
+    std::vector<live_object> take_all(std::uint64_t resource);
+
+private:
+    struct entry {
+        live_object object;
+        std::uint64_t ticks = 0;  // of its allocation
+    };
+
+    std::unordered_map<std::uint64_t, std::unordered_map<std::uint64_t, entry>> resources_;  // by number, by address
+};
 
 /// Turns time stamp counts into nanoseconds since the start.
 class tick_clock {

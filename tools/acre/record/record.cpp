@@ -13,10 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "child_process.hpp"
 #include "convert.hpp"
 #include "launch.hpp"
 #include "program.hpp"
-#include "separate_process.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
 #include "trace/replacing_file.hpp"

@@ -10,10 +10,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
+#include "error.hpp"
 #include "format.hpp"
-#include "live_objects.hpp"
+#include "live_table.hpp"
 #include "model.hpp"
 
 namespace acre::tool {
@@ -109,6 +111,30 @@ private:
     std::vector<stack_memory> of_stack_;
     std::vector<thread_memory> of_thread_ = std::vector<thread_memory>(format::thread_places);
     live_objects live_;
+};
+
+class open_scopes {
+public:
+    /// Throws tool_error when the mark ends another scope than the innermost of its thread.
+    void pass(const mark& m) {
+        if (m.kind == mark_kind::scope_begin) {
+            if (count_ == format::max_open_scopes) throw tool_error{"absurdly many scopes are open"};
+            of_thread_[m.thread].push_back(m.name);
+            ++count_;
+        } else if (m.kind == mark_kind::scope_end) {
+            const auto found = of_thread_.find(m.thread);
+            if (found == of_thread_.end() || found->second.back() != m.name) {
+                throw tool_error{"a scope ends that is not the innermost of its thread"};
+            }
+            found->second.pop_back();
+            if (found->second.empty()) of_thread_.erase(found);
+            --count_;
+        }
+    }
+
+private:
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> of_thread_;  // names, innermost last
+    std::size_t count_ = 0;
 };
 
 }  // namespace acre::tool

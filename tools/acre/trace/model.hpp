@@ -8,9 +8,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "text/text.hpp"
 
 namespace acre::tool {
 
@@ -34,7 +38,12 @@ constexpr bool is_new(operation op) noexcept {
 }
 
 /// As a program writes it: "malloc", "new[]", "deallocate".
-const char* name_of(operation op);
+inline const char* name_of(operation op) {
+    constexpr std::array names{"malloc", "calloc", "realloc",  "aligned_alloc", "new",       "new[]",
+                               "free",   "delete", "delete[]", "allocate",      "deallocate"};
+    static_assert(names.size() == static_cast<std::size_t>(operation::deallocate) + 1);
+    return names[static_cast<std::size_t>(op)];
+}
 
 /// Number of a node of the call tree that stands for "no stack known".
 inline constexpr std::uint32_t no_stack = 0;
@@ -151,6 +160,10 @@ struct trace_header {
 };
 
 /// The program and its arguments as one printable line.
-std::string command_text(const trace_header& header);
+inline std::string command_text(const trace_header& header) {
+    std::string line;
+    for (const std::string& word : header.command) line += (line.empty() ? "" : " ") + word;
+    return printable(line);
+}
 
 }  // namespace acre::tool

@@ -16,7 +16,6 @@
 #include "event_context.hpp"
 #include "format.hpp"
 #include "model.hpp"
-#include "open_scopes.hpp"
 
 namespace acre::tool {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,9 +10,18 @@
 #include <vector>
 
 #include "unnamed_file.hpp"
-#include "visiting.hpp"
 
 namespace acre::tool {
+
+template <typename Visit, typename Element>
+bool visit_goes_on(Visit& visit, const Element& element) {
+    if constexpr (std::same_as<std::invoke_result_t<Visit&, const Element&>, bool>) {
+        return visit(element);
+    } else {
+        visit(element);
+        return true;
+    }
+}
 
 template <typename T>
 class spooled_list {

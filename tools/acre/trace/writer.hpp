@@ -11,7 +11,6 @@
 #include "event_context.hpp"
 #include "format.hpp"
 #include "model.hpp"
-#include "open_scopes.hpp"
 #include "replacing_file.hpp"
 
 namespace acre::tool {

@@ -9,7 +9,6 @@
 
 #include <cstdarg>
 
-#include "next_definition.hpp"
 #include "recorder.hpp"
 
 namespace acre::recorder {

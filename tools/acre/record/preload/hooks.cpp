@@ -5,8 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "event_rows.hpp"
-#include "next_definition.hpp"
+#include "recorder.hpp"
 
 extern "C" {
 // Of glibc's own malloc, which has these names besides those that are hooked.

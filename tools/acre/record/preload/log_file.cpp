@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "thread_words.hpp"
+#include "recorder.hpp"
 
 namespace acre::recorder {
 namespace {

@@ -1,6 +1,6 @@
 // What programs call that use the headers of acre/observe; declared in
 // include/acre/observe/detail/recorder_interface.hpp.
-#include "event_rows.hpp"
+#include "recorder.hpp"
 
 namespace acre::recorder {
 namespace {

@@ -1,13 +1,32 @@
 // The recorder's state in this process and in each of its threads, and what the hooks call.
 #pragma once
 
+#include <dlfcn.h>
+
 #include "event_filter.hpp"
 #include "given_environment.hpp"
 #include "scope_names.hpp"
 #include "stack_walker.hpp"
-#include "thread_words.hpp"
+#include "system.hpp"
 
 namespace acre::recorder {
+
+/// What the linker gives each thread at a fixed distance from its thread pointer: nothing has to be set up to reach it.
+struct thread_words {
+    struct thread_state* state;
+    std::uint64_t rows;           // in chunks that are done with
+    std::uint64_t random;         // decides what is sampled; 0 before the first event
+    std::uint64_t resource;       // that the resource rows are of; 0: none yet
+    std::uint64_t timed_since;    // when the event that is timed began; 0: it is not timed
+    std::int32_t events_untimed;  // so many more until one is timed
+    std::uint32_t events_timed;   // counted as long as each is
+    std::uint32_t number_plus_one;
+    bool busy;  // inside a hook: what the recorder itself causes is not recorded
+    bool ended;
+    bool inside_resource;  // what is allocated is a resource's own affair
+    std::uint8_t endings;  // rounds of thread-specific data being destroyed
+};
+extern constinit thread_local thread_words this_thread [[gnu::visibility("hidden")]];
 
 /// The states of the process and of its threads lie in memory that a forked child finds zeroed, and zeroed means not
 /// begun.
@@ -94,5 +113,59 @@ void note_unrecorded(std::uint32_t process);
 
 /// To be called when libraries may have been unloaded.
 void libraries_unloaded();
+
+/// Where a hook was called from: its frame begins with the caller's rbp and the return address.
+using hook_frame = const std::uintptr_t*;
+
+[[gnu::always_inline]] inline hook_frame this_frame() {
+    return static_cast<hook_frame>(__builtin_frame_address(0));
+}
+
+[[gnu::always_inline]] inline std::uint32_t walk_from(thread_state* state, hook_frame frame) {
+    process_state& process = *state->process;
+    if (process.stacks == raw::stack_method::caller) {
+        const tagged_address address = process.rules.find(frame[1], process.log).address;
+        return process.tree.child(0, address, process.log);
+    }
+    return state->walker.walk({process.rules, process.tree, process.log}, reinterpret_cast<std::uintptr_t>(frame + 1),
+                              *frame);
+}
+
+/// 0 stands for what every allocation has.
+inline unsigned alignment_log2(std::size_t alignment) {
+    return alignment <= 16 ? 0 : 64 - static_cast<unsigned>(__builtin_clzl(alignment - 1));
+}
+
+inline void add_acquired(thread_state* state, hook_frame frame, const void* p, std::size_t size, raw::row_kind kind,
+                         unsigned alignment) {
+    const std::uint32_t node = walk_from(state, frame);
+    const bool fits = size < raw::size_follows;
+    const std::uint64_t inside = this_thread.inside_resource ? raw::inside_resource_bit : 0;
+    add_row(state, raw::pack(reinterpret_cast<std::uintptr_t>(p), kind, alignment) | inside, node,
+            fits ? static_cast<std::uint32_t>(size) : raw::size_follows);
+    if (!fits) [[unlikely]]
+        add_row(state, raw::pack(size, raw::row_kind::size_before, 0), 0, 0);
+}
+
+/// `what`: an address, or another number of 48 bits.
+inline void add_released(thread_state* state, hook_frame frame, std::uint64_t what, raw::row_kind kind) {
+    const std::uint32_t node = state->process->stacks_at_free ? walk_from(state, frame) : 0;
+    add_row(state, raw::pack(what, kind, 0), node, 0);
+}
+
+inline void add_released(thread_state* state, hook_frame frame, const void* p, raw::row_kind kind) {
+    add_released(state, frame, reinterpret_cast<std::uintptr_t>(p), kind);
+}
+
+/// Null when there is none, as in a static program.
+template <typename Function>
+Function* next_definition(const char* name) {
+    thread_words& thread = this_thread;
+    const bool was_busy = thread.busy;
+    thread.busy = true;
+    void* found = dlsym(RTLD_NEXT, name);
+    thread.busy = was_busy;
+    return reinterpret_cast<Function*>(found);
+}
 
 }  // namespace acre::recorder

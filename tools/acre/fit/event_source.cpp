@@ -1,4 +1,4 @@
-#include "kept_events.hpp"
+#include "event_source.hpp"
 
 #include <utility>
 #include <vector>

@@ -1,7 +1,8 @@
-// Work in a process of its own: what comes back, and what is told of how it ended.
-#include "record/separate_process.hpp"
+// Signals reach a child process whenever they come, and work in a child process reports how that process ended.
+#include "record/child_process.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -10,8 +11,45 @@
 
 #include "trace/error.hpp"
 
-namespace acre::tool {
 namespace {
+
+using namespace acre::tool;
+
+/// The signal that ended a child which waits for one.
+int signal_that_ends_a_child(const signal_relay& signals, bool before_it_is_known) {
+    if (before_it_is_known) ::raise(SIGUSR1);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        signals.restore();
+        ::alarm(10);  // ends a test that would wait for ever
+        for (;;) ::pause();
+    }
+    signal_relay::send_to(child);
+    if (!before_it_is_known) ::raise(SIGUSR1);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    signal_relay::send_to(0);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST(signal_relay, sends_what_was_wanted_to_the_child) {
+    const signal_relay signals{{{SIGUSR1, SIGTERM}}};
+    EXPECT_EQ(signal_that_ends_a_child(signals, false), SIGTERM);
+}
+
+TEST(signal_relay, does_not_lose_what_comes_before_the_child_is_known) {
+    const signal_relay signals{{{SIGUSR1, SIGTERM}}};
+    EXPECT_EQ(signal_that_ends_a_child(signals, true), SIGTERM);
+}
+
+TEST(signal_relay, forgets_what_came_for_another) {
+    {
+        const signal_relay before{{{SIGUSR2, SIGKILL}}};
+        ::raise(SIGUSR2);
+    }
+    const signal_relay signals{{{SIGUSR1, SIGTERM}}};
+    EXPECT_EQ(signal_that_ends_a_child(signals, false), SIGTERM);
+}
 
 std::string error_of(const std::function<std::string(const progress_function&)>& work) {
     try {
@@ -67,4 +105,3 @@ TEST(run_apart, ignores_what_this_process_ignores) {
 }
 
 }  // namespace
-}  // namespace acre::tool

@@ -1,9 +1,11 @@
-// What this process does with signals while a child works for it.
+// Child processes: what this process does with signals while one runs, and work in a child that may die of it.
 #pragma once
 
 #include <sys/types.h>
 
 #include <csignal>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace acre::tool {
@@ -36,5 +38,15 @@ private:
 
     std::vector<replaced> replaced_;
 };
+
+using progress_function = std::function<void(double)>;
+
+/// Does the work in a fork of this process; what it returns comes back, and what it says of its progress. Throws
+/// tool_error with the sentence of what it throws, or about how the process ended.
+std::string run_apart(const std::function<std::string(const progress_function&)>& work,
+                      const progress_function& progress);
+
+/// Whether this process may have only so much memory, as after 'ulimit -v'.
+bool memory_is_limited();
 
 }  // namespace acre::tool

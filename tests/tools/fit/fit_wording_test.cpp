@@ -1,5 +1,5 @@
 // The code that is printed compiles, with the options that the types have.
-#include "fit/fit_code.hpp"
+#include "fit/fit_wording.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,11 +11,11 @@
 
 namespace acre::tool {
 
-class threads_in_turn : public acre::detail::lock_free_arenas<acre::detail::concurrent_multi_arena_storage> {
+class deterministic_threads : public acre::detail::lock_free_arenas<acre::detail::concurrent_multi_arena_storage> {
     using base = acre::detail::lock_free_arenas<acre::detail::concurrent_multi_arena_storage>;
 
 public:
-    explicit threads_in_turn(const acre::concurrent_multi_arena_options& options)
+    explicit deterministic_threads(const acre::concurrent_multi_arena_options& options)
         : base{acre::concurrent_multi_arena_options{options.arenas, align_up(options.bytes, granule)},
                acre::resource_ref{acre::heap{}}} {}
 
