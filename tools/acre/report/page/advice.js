@@ -15,8 +15,8 @@ function saving_text(saving) {
 // What else was measured of it.
 function more_savings(saving) {
   const facts = [];
-  if (saving.littered_nanoseconds) facts.push(['on a fragmented heap', time_text(saving.littered_nanoseconds.median)]);
-  if (saving.frees_left_out_nanoseconds) facts.push(['where nothing is freed singly', time_text(saving.frees_left_out_nanoseconds.median)]);
+  if (saving.fragmented_nanoseconds) facts.push(['on a fragmented heap', time_text(saving.fragmented_nanoseconds.median)]);
+  if (saving.without_frees_nanoseconds) facts.push(['where nothing is freed singly', time_text(saving.without_frees_nanoseconds.median)]);
   if (saving.preload) facts.push([`${saving.preload.name} in malloc's place instead`, time_text(saving.preload.nanoseconds.median)]);
   return facts;
 }
@@ -83,8 +83,8 @@ function evidence_rows(evidence) {
 
 function reason_text(each) {
   if (each.verdict !== 'leave') return '';
-  if (each.suits === 'leave') return `Leave it: ${each.reason}.`;
-  return `Leave it: ${verdict_text(each.suits)} would suit, but ${each.reason}${each.saving ? ` (${saving_text(each.saving)})` : ''}.`;
+  if (each.candidate === 'leave') return `Leave it: ${each.reason}.`;
+  return `Leave it: ${verdict_text(each.candidate)} would suit, but ${each.reason}${each.saving ? ` (${saving_text(each.saving)})` : ''}.`;
 }
 
 function blockers_list(blockers) {

@@ -43,7 +43,7 @@ class flame_graph {
       element('button', { type: 'button', id: 'flame-whole', onclick: () => this.zoom(0) }, 'Whole program'));
     by_id('flame-graph').append(this.found, this.room, this.readout, element('p', { class: 'explanation' },
       'Grey boxes are functions of the C and C++ libraries and wrappers of malloc. Recursion is folded into one box. Paths that ' +
-      `hold less than ${short_number(this.flames.least_share * 100)} % of everything are not drawn. A lifetime counts to the free, or to the end of the recording; ` +
+      `hold less than ${short_number(this.flames.min_share * 100)} % of everything are not drawn. A lifetime counts to the free, or to the end of the recording; ` +
       'the lifetimes of all objects are added up.'));
     this.draw = add_plot(this.room, (width) => this.drawing(width));
     this.fill_table();

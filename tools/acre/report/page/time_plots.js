@@ -10,21 +10,21 @@ const moment = {
   },
   text(bucket) {
     if (bucket === null) return 'No moment is chosen.';
-    const { most_bytes, allocations, bytes, frees } = data.timeline;
+    const { peak_bytes, allocations, bytes, frees } = data.timeline;
     return `${time_text(bucket * time.bucket)} to ${time_text((bucket + 1) * time.bucket)}: at most ` +
-      `${bytes_text(most_bytes[bucket])} alive; ${plural(allocations[bucket], 'allocation', 'allocations')} of ` +
+      `${bytes_text(peak_bytes[bucket])} alive; ${plural(allocations[bucket], 'allocation', 'allocations')} of ` +
       `${bytes_text(bytes[bucket])} in all, ${plural(frees[bucket], 'free', 'frees')}.`;
   },
 };
 
 const time = {
   get bucket() { return data.timeline.bucket_ns; },
-  get buckets() { return data.timeline.most_bytes.length; },
+  get buckets() { return data.timeline.peak_bytes.length; },
   get end() { return Math.max(this.buckets, 1) * this.bucket; },
   scale(width) {
     return (nanoseconds) => margin.left + (nanoseconds / this.end) * (width - margin.left - margin.right);
   },
-  steps: { count: () => data.timeline.most_bytes.length, show: (bucket) => moment.choose(bucket) },
+  steps: { count: () => data.timeline.peak_bytes.length, show: (bucket) => moment.choose(bucket) },
 };
 
 function draw_time_axis(svg, width, height) {
@@ -106,13 +106,13 @@ function add_time_plot(into, title, explanation, height, curve) {
 
 // At most 40 rows of the time line, so that the table can be read.
 function time_rows() {
-  const { most_bytes, last_bytes, allocations, bytes, frees } = data.timeline;
+  const { peak_bytes, last_bytes, allocations, bytes, frees } = data.timeline;
   const together = Math.ceil(time.buckets / 40);
   const sum = (values, from) => values.slice(from, from + together).reduce((a, b) => a + b, 0);
   const rows = [];
   for (let from = 0; from < time.buckets; from += together) {
     const until = Math.min(from + together, time.buckets);
-    rows.push([time_text(from * time.bucket), bytes_text(Math.max(...most_bytes.slice(from, until))),
+    rows.push([time_text(from * time.bucket), bytes_text(Math.max(...peak_bytes.slice(from, until))),
       bytes_text(last_bytes[until - 1]), count_text(sum(allocations, from)), bytes_text(sum(bytes, from)),
       count_text(sum(frees, from))]);
   }
@@ -120,10 +120,10 @@ function time_rows() {
 }
 
 function show_live_bytes() {
-  const { most_bytes } = data.timeline;
+  const { peak_bytes } = data.timeline;
   const { figure } = add_time_plot(by_id('live'), 'Live bytes', 'What was allocated and not yet freed.', 220, {
     kind: 'first',
-    values: () => most_bytes,
+    values: () => peak_bytes,
     binary: () => true,
     text: bytes_text,
     label: (most) => `Live bytes over ${time_text(time.end)}: at most ${bytes_text(most)}.`,
