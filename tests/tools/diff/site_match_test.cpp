@@ -13,7 +13,7 @@ using namespace acre::tool;
 /// Where each place of `before` is in `after`, as "function:where" -> the same or "gone"; what is new is behind "new".
 std::multimap<std::string, std::string> matched(const std::vector<site_position>& before,
                                                 const std::vector<site_position>& after) {
-    const auto text = [](const site_position& place) { return place.function + ":" + std::to_string(place.where); };
+    const auto text = [](const site_position& each) { return each.function + ":" + std::to_string(each.position); };
     std::multimap<std::string, std::string> found;
     for (const site_pair& each : match_sites(before, after)) {
         found.emplace(each.before == no_site ? "new" : text(before[each.before]),

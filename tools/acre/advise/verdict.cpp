@@ -41,12 +41,12 @@ constexpr const char* scratch_code = R"(#include <acre/acre.hpp>
 using namespace acre::literals;
 thread_local acre::arena scratch_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
 acre::scratch temp{{scratch_memory}};      // in {function}, before the first allocation; inside the loop, if any
-std::span<T> part = temp.allocate<T>(n);  // for malloc or new T[n]; no free
+std::span<T> array = temp.allocate<T>(n);  // for malloc or new T[n]; no free
 )";
 
 constexpr const char* stack_buffer_code = R"(#include <acre/acre.hpp>
 acre::inline_arena<{buffer}> buffer;             // in {function}, on the stack; inside the loop, if any
-std::span<T> part = buffer.allocate<T>(n);  // for malloc or new T[n]; no free
+std::span<T> array = buffer.allocate<T>(n);  // for malloc or new T[n]; no free
 )";
 
 constexpr const char* object_pool_code = R"(#include <acre/acre.hpp>
