@@ -29,7 +29,7 @@ protected:
         const nlohmann::json advice = advice_for(trace, "--no-measure --top 50");
         EXPECT_FALSE(advice.is_discarded());
         for (const auto& each : advice["advices"]) {
-            if (each["share"] > 0.012) found.emplace(each["subject"], each["suits"]);
+            if (each["share"] > 0.012) found.emplace(each["subject"], each["candidate"]);
         }
         return found;
     }

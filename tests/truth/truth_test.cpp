@@ -36,7 +36,7 @@ answers known_answers(bool survivors) {
 
 answers answers_in(const nlohmann::json& advice) {
     answers found;
-    for (const auto& each : advice["advices"]) found.emplace(each["subject"], each["suits"]);
+    for (const auto& each : advice["advices"]) found.emplace(each["subject"], each["candidate"]);
     return found;
 }
 
@@ -107,7 +107,7 @@ TEST_F(measured_truth, what_gains_much_is_advised) {
 
 TEST_F(measured_truth, what_does_not_matter_is_left) {
     const nlohmann::json slow = advice_for_site("object_pool slow");
-    EXPECT_EQ(slow["suits"], "object_pool");
+    EXPECT_EQ(slow["candidate"], "object_pool");
     EXPECT_EQ(slow["verdict"], "leave");
     EXPECT_NE(slow["reason"].dump().find("less than 2 %"), std::string::npos) << slow["reason"];
 }
@@ -115,7 +115,7 @@ TEST_F(measured_truth, what_does_not_matter_is_left) {
 TEST_F(measured_truth, large_arrays_taken_at_entry_and_freed_at_exit_are_left) {
     const nlohmann::json large = advice_for_site("large");
     EXPECT_EQ(large["verdict"], "leave");
-    EXPECT_EQ(large["suits"], "leave");
+    EXPECT_EQ(large["candidate"], "leave");
     EXPECT_EQ(large["code"], "");
 }
 

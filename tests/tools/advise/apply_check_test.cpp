@@ -1,4 +1,4 @@
-// A program before and after: which advices were followed, and whether what was predicted came.
+// A program before and after: which advices were followed, and whether the prediction held.
 #include "advise/apply_check.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "advise/apply_report.hpp"
 #include "advise/plan.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
@@ -16,7 +15,7 @@ namespace {
 
 using namespace acre::test;
 
-/// Texts of requests, and orcs that come and go; so many of each. Lines move, and parameters change.
+/// A number of requests with texts, and of orcs that are made and removed. Lines and parameters may differ.
 made_trace program(int requests, int orcs, const char* line) {
     made_trace made;
     const auto text = made.stack({"main()", "request():5", std::string("copy_text(int):") + line});
@@ -50,7 +49,7 @@ protected:
 
     double expected_of_one() const { return list_.advices[0].saving.expected().median; }
 
-    /// What a saving of 10 ms for each advice, on a clean heap, would have come to.
+    /// Checks with a saving of 10 ms on a clean heap for each advice.
     const apply_check& check(const made_trace& before, const made_trace& after, std::optional<cpu_times> cpu) {
         before_.emplace(before.write(directory_ / "before.acre"));
         after_.emplace(after.write(directory_ / "after.acre"));
@@ -58,7 +57,7 @@ protected:
         for (advice& each : list_.advices) {
             each.saving.done = true;
             each.saving.nanoseconds = {9e6, 10e6, 11e6};
-            each.saving.littered_nanoseconds = each.saving.nanoseconds;
+            each.saving.fragmented_nanoseconds = each.saving.nanoseconds;
         }
         check_ = check_application(list_, before_->run, before_->paths, after_->run, after_->paths, cpu);
         return check_;
@@ -118,7 +117,7 @@ TEST_F(apply, what_is_half_gone_was_followed_in_part_and_promised_half) {
 TEST_F(apply, several_advices_are_predicted_together) {
     const apply_check& found = check(program(300, 3000, "3"), program(0, 30, "3"), cpu_times{1e9, 0.98e9, false});
     EXPECT_EQ(found.followed(), 2U);
-    // Of the one a few objects are left.
+    // A few objects of one advice are still allocated.
     EXPECT_NEAR(found.predicted.median, 1.99 * expected_of_one(), 1e3);
     EXPECT_EQ(found.outcome, prediction_outcome::inside);
 }
@@ -132,7 +131,7 @@ TEST_F(apply, nothing_followed_is_no_success) {
 }
 
 TEST_F(apply, nothing_changed_is_nothing_followed) {
-    // Texts that die with their request, and some from the same place that live on: two advices about one place.
+    // Texts that die with their request, and others from the same site that live on: two advices about one site.
     made_trace made;
     const auto text = made.stack({"main()", "request():5", "copy_text(int):7"});
     const auto end = made.stack({"main()", "request():8"});

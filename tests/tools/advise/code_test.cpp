@@ -1,6 +1,4 @@
-// Every piece of code that an advice can print compiles against the real headers.
-#include "advise/code.hpp"
-
+// The texts of every verdict, and that its code compiles against the real headers.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,23 +6,13 @@
 #include <sstream>
 #include <string>
 
+#include "advise/wording.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
 
 namespace {
 
 using namespace acre::test;
-
-constexpr verdict with_code[] = {verdict::arena,
-                                 verdict::scratch,
-                                 verdict::stack_buffer,
-                                 verdict::object_pool,
-                                 verdict::multi_pool,
-                                 verdict::multi_arena,
-                                 verdict::monotonic_arena,
-                                 verdict::phase_arena,
-                                 verdict::concurrent_object_pool,
-                                 verdict::concurrent_multi_pool};
 
 class code : public testing::Test {
 protected:
@@ -34,9 +22,9 @@ protected:
           odd_{made_.stack({"main", "odd\nname"})},
           paths_{made_.tables} {}
 
-    advice advice_of(verdict suits, std::uint64_t threads, std::uint32_t stack) const {
+    advice advice_of(verdict which, std::uint64_t threads, std::uint32_t stack) const {
         advice each;
-        each.suits = each.says = suits;
+        each.candidate = each.decision = which;
         each.function = paths_.sites()[paths_.site(stack)].function;
         each.figures.threads = threads;
         each.block_bytes = 10'240;
@@ -47,14 +35,14 @@ protected:
         return each;
     }
 
-    std::string code_for(verdict suits, std::uint64_t threads) const {
-        return code_of(advice_of(suits, threads, stack_), paths_);
+    std::string code_for(verdict which, std::uint64_t threads) const {
+        return code_of(advice_of(which, threads, stack_), paths_);
     }
-    std::string code_in(std::uint32_t stack, verdict suits) const {
-        return code_of(advice_of(suits, 1, stack), paths_);
+    std::string code_in(std::uint32_t stack, verdict which) const {
+        return code_of(advice_of(which, 1, stack), paths_);
     }
 
-    /// As if pasted into a function that has what the code speaks of.
+    /// A function that declares the names of the code, with the code pasted into it.
     static std::string function_around(const std::string& code, int number) {
         std::istringstream lines{code};
         std::string body;
@@ -81,10 +69,11 @@ TEST_F(code, all_of_it_compiles) {
     source << "#include <acre/acre.hpp>\n#include <memory>\n#include <span>\n#include <vector>\nstruct thing { long "
               "value[6]; };\n";
     int number = 0;
-    for (const verdict suits : with_code) {
+    for (const verdict which : all_verdicts) {
+        if (which == verdict::leave) continue;
         for (const std::uint64_t threads : {1U, 4U}) {
-            const std::string pasted = code_for(suits, threads);
-            EXPECT_TRUE(pasted.starts_with("#include <acre/acre.hpp>\n")) << name_of(suits);
+            const std::string pasted = code_for(which, threads);
+            EXPECT_TRUE(pasted.starts_with("#include <acre/acre.hpp>\n")) << name_of(which);
             source << function_around(pasted, ++number);
         }
     }
@@ -93,26 +82,37 @@ TEST_F(code, all_of_it_compiles) {
     EXPECT_EQ(std::system(compile.c_str()), 0);
 }
 
-TEST_F(code, what_is_left_needs_none) {
+TEST_F(code, every_text_of_every_verdict_can_be_filled) {
+    for (const verdict which : all_verdicts) {
+        for (const std::uint64_t threads : {1U, 4U}) {
+            const advice each = advice_of(which, threads, stack_);
+            EXPECT_NE(title_of(each, paths_).find("handle_request"), std::string::npos) << name_of(which);
+            EXPECT_EQ((evidence_of(each, paths_) + title_of(each, paths_)).find_first_of("{}"), std::string::npos);
+            EXPECT_EQ(cautions_of(each, paths_).empty(), which == verdict::leave) << name_of(which);
+        }
+    }
+}
+
+TEST_F(code, leave_has_none) {
     EXPECT_EQ(code_for(verdict::leave, 1), "");
 }
 
-TEST_F(code, names_the_place_also_where_it_can_name_no_variable) {
-    for (const verdict suits : {verdict::arena, verdict::scratch, verdict::stack_buffer}) {
-        EXPECT_NE(code_in(lambda_, suits).find(" work::{lambda}::operator()"), std::string::npos) << name_of(suits);
-        EXPECT_NE(code_in(odd_, suits).find(" odd?name"), std::string::npos) << name_of(suits);
+TEST_F(code, names_the_function_even_if_that_gives_no_variable_name) {
+    for (const verdict which : {verdict::arena, verdict::scratch, verdict::stack_buffer}) {
+        EXPECT_NE(code_in(lambda_, which).find(" work::{lambda}::operator()"), std::string::npos) << name_of(which);
+        EXPECT_NE(code_in(odd_, which).find(" odd?name"), std::string::npos) << name_of(which);
     }
 }
 
-TEST_F(code, an_arena_that_threads_share_is_one_for_threads) {
-    for (const verdict suits : {verdict::monotonic_arena, verdict::phase_arena}) {
-        EXPECT_NE(code_for(suits, 1).find("static acre::arena "), std::string::npos) << name_of(suits);
-        EXPECT_NE(code_for(suits, 2).find("static acre::concurrent_arena "), std::string::npos) << name_of(suits);
-        EXPECT_NE(code_for(suits, 2).find("acre::allocator<T, acre::concurrent_arena>"), std::string::npos);
+TEST_F(code, an_arena_shared_by_threads_is_concurrent) {
+    for (const verdict which : {verdict::monotonic_arena, verdict::phase_arena}) {
+        EXPECT_NE(code_for(which, 1).find("static acre::arena "), std::string::npos) << name_of(which);
+        EXPECT_NE(code_for(which, 2).find("static acre::concurrent_arena "), std::string::npos) << name_of(which);
+        EXPECT_NE(code_for(which, 2).find("acre::allocator<T, acre::concurrent_arena>"), std::string::npos);
     }
 }
 
-TEST_F(code, what_each_thread_does_alone_is_thread_local) {
+TEST_F(code, a_pool_of_each_thread_is_thread_local) {
     EXPECT_NE(code_for(verdict::object_pool, 2).find("thread_local acre::object_pool<T>"), std::string::npos);
     EXPECT_EQ(code_for(verdict::concurrent_object_pool, 2).find("thread_local"), std::string::npos);
 }

@@ -1,11 +1,11 @@
-// Percentiles of lives are a little too large at most, never too small.
-#include "advise/lifetimes.hpp"
-
+// Percentiles of lifetimes are at most a little too large, never too small.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 #include <vector>
+
+#include "advise/group.hpp"
 
 namespace {
 

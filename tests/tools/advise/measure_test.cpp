@@ -1,4 +1,4 @@
-// What is replayed for an advice is its allocations and nothing else.
+// Measuring an advice replays its allocations and nothing else.
 #include "advise/measure.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "advise/advice_report.hpp"
-#include "advise/advised_sequence.hpp"
+#include "advise/advised_events.hpp"
 #include "advise/plan.hpp"
 #include "replay/contender_list.hpp"
 #include "tools/support/made_trace.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace acre::test;
 
-/// Requests in two threads, and a little else.
+/// Requests in two threads, and a few other allocations.
 made_trace two_threads_of_requests() {
     made_trace made;
     const auto text = made.stack({"thread", "request:5", "copy_text:7"});
@@ -52,7 +52,7 @@ protected:
 
 TEST_F(measure, an_arenas_sequence_resets_at_the_end_of_each_generation) {
     const advice_list list = plan_advices(run_, paths_);
-    ASSERT_EQ(list.advices.at(0).suits, verdict::arena);
+    ASSERT_EQ(list.advices.at(0).candidate, verdict::arena);
     const sequence steps = advised_sequence(run_, list.advices[0]);
     std::size_t live = 0;
     std::size_t resets = 0;
@@ -66,20 +66,20 @@ TEST_F(measure, an_arenas_sequence_resets_at_the_end_of_each_generation) {
     }
     EXPECT_EQ(resets, 120U);
     EXPECT_EQ(allocations, 2400U);
-    // One thread's after the other's: never more than one request's objects at a time.
+    // The threads are replayed one after the other, so at most one request's objects are live.
     EXPECT_EQ(steps.slots, 20U);
 }
 
-TEST_F(measure, what_operator_new_made_is_replayed_so) {
+TEST_F(measure, operator_new_is_replayed_as_such) {
     const auto by_new = [](const shape& each) { return each.by_new; };
     const advice_list list = plan_advices(run_, paths_);
     EXPECT_TRUE(std::ranges::all_of(advised_sequence(run_, list.advices.at(0)).shapes, by_new));
-    // What is logged comes from malloc.
-    const sequence all = beginning_of(run_, longest_replay);
+    // `log` allocates with malloc.
+    const sequence all = beginning_of(run_, max_replayed_events);
     EXPECT_EQ(std::ranges::count_if(all.shapes, by_new), std::ssize(all.shapes) - 1);
 }
 
-TEST_F(measure, every_advice_is_measured_and_judged) {
+TEST_F(measure, every_advice_is_measured_and_decided) {
     replay_host host;
     advice_list list = plan_advices(run_, paths_);
     list.cpu_nanoseconds = 1;
@@ -89,14 +89,14 @@ TEST_F(measure, every_advice_is_measured_and_judged) {
     for (const advice& each : list.advices) {
         EXPECT_TRUE(each.saving.done);
         EXPECT_GT(each.saving.candidate_peak_bytes, 0U);
-        EXPECT_EQ(each.says == verdict::leave, each.saving.nanoseconds.low <= 0 || each.saving.share_of_cpu < 0.02);
-        EXPECT_EQ(each.says == verdict::leave, !each.reason.empty());
-        const bool as_a_whole = each.suits == verdict::arena || each.suits == verdict::monotonic_arena;
-        EXPECT_EQ(each.saving.frees_left_out.has_value(), as_a_whole);
-        // What is left is not measured further.
-        const bool goes_on = each.says != verdict::leave;
-        EXPECT_EQ(each.saving.littered_frees_left_out.has_value(), as_a_whole && goes_on);
-        EXPECT_EQ(each.saving.littered_nanoseconds.has_value(), goes_on);
+        EXPECT_EQ(each.decision == verdict::leave, each.saving.nanoseconds.low <= 0 || each.saving.share_of_cpu < 0.02);
+        EXPECT_EQ(each.decision == verdict::leave, !each.reason.empty());
+        const bool resettable = each.candidate == verdict::arena || each.candidate == verdict::monotonic_arena;
+        EXPECT_EQ(each.saving.without_frees.has_value(), resettable);
+        // After a decision to leave, nothing else is measured.
+        const bool measured_further = each.decision != verdict::leave;
+        EXPECT_EQ(each.saving.fragmented_without_frees.has_value(), resettable && measured_further);
+        EXPECT_EQ(each.saving.fragmented_nanoseconds.has_value(), measured_further);
     }
 }
 
@@ -116,23 +116,23 @@ TEST_F(measure, the_installed_mallocs_are_measured_too) {
     EXPECT_EQ(advice_json(list, paths_, reader_.header())["of_resource"], false);
 }
 
-TEST(expected_saving, goes_from_a_little_less_than_a_clean_heap_gives_to_the_most_measured) {
+TEST(expected_saving, ranges_from_a_share_of_the_clean_heap_to_the_largest_measured) {
     measured_saving saving;
     saving.nanoseconds = {10, 12, 14};
     EXPECT_EQ(saving.expected().low, 6);
     EXPECT_EQ(saving.expected().high, 2 * 14);
-    saving.littered_nanoseconds = interval{11, 13, 15};
+    saving.fragmented_nanoseconds = interval{11, 13, 15};
     EXPECT_EQ(saving.expected().high, 2 * 14);
-    saving.frees_left_out = interval{15, 17, 40};
+    saving.without_frees = interval{15, 17, 40};
     EXPECT_EQ(saving.expected().high, 40);
-    saving.littered_nanoseconds = interval{20, 60, 90};
+    saving.fragmented_nanoseconds = interval{20, 60, 90};
     EXPECT_EQ(saving.expected().high, 90);
     EXPECT_EQ(saving.expected().median, 48);
-    saving.littered_frees_left_out = interval{90, 95, 100};
+    saving.fragmented_without_frees = interval{90, 95, 100};
     EXPECT_EQ(saving.expected().high, 100);
 }
 
-TEST(expected_saving, is_no_more_than_the_run_took) {
+TEST(expected_saving, is_at_most_the_time_of_the_run) {
     measured_saving saving;
     saving.nanoseconds = {10, 12, 14};
     saving.cpu_nanoseconds = 20;
@@ -142,26 +142,26 @@ TEST(expected_saving, is_no_more_than_the_run_took) {
     EXPECT_EQ(saving.expected().high, 6);
 }
 
-TEST(expected_saving, of_what_costs_is_what_was_measured) {
+TEST(expected_saving, of_a_loss_is_the_measured_one) {
     measured_saving saving;
     saving.nanoseconds = {-10, -8, -6};
     EXPECT_EQ(saving.expected().low, -10);
     EXPECT_EQ(saving.expected().high, -6);
 }
 
-TEST_F(measure, what_is_worth_too_little_is_left) {
+TEST_F(measure, what_saves_too_little_is_left) {
     replay_host host;
     advice_list list = plan_advices(run_, paths_);
     list.cpu_nanoseconds = std::uint64_t{1} << 60;
     measure_advices(host, run_, list, [](double) {});
     for (const advice& each : list.advices) {
-        EXPECT_EQ(each.says, verdict::leave);
+        EXPECT_EQ(each.decision, verdict::leave);
         EXPECT_NE(each.reason, "");
     }
     const nlohmann::json json = advice_json(list, paths_, reader_.header());
     EXPECT_EQ(json["advices"].size(), list.advices.size());
     EXPECT_EQ(json["advices"][0]["verdict"], "leave");
-    EXPECT_EQ(json["advices"][0]["suits"], "arena");
+    EXPECT_EQ(json["advices"][0]["candidate"], "arena");
     EXPECT_EQ(json["advices"][0]["code"], "");
 }
 

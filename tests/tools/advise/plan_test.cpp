@@ -1,4 +1,4 @@
-// Programs with known answers: each rule, and what comes close to it.
+// Programs with known answers, for each rule and its limits.
 #include "advise/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <deque>
 #include <random>
 
-#include "advise/code.hpp"
 #include "advise/wording.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
@@ -19,7 +18,7 @@ using namespace acre::test;
 
 class plan : public testing::Test {
 protected:
-    /// The advices for what was made so far.
+    /// The advices for the trace as made so far.
     const advice_list& planned(std::uint64_t sampling_period = 1) {
         reader_.emplace(made.write(directory_ / "a.acre"));
         paths_.emplace(reader_->tables());
@@ -32,7 +31,7 @@ protected:
     std::string site_of(const advice& each) const { return paths_->site_text(each.site); }
     const call_paths& paths() const { return *paths_; }
 
-    /// The advice whose busiest site is in that function.
+    /// The advice whose busiest site is in this function.
     const advice* about(const std::string& function) const {
         const auto found = std::find_if(list_.advices.begin(), list_.advices.end(), [&](const advice& each) {
             return paths_->functions()[paths_->sites()[each.site].function].name == function;
@@ -40,7 +39,7 @@ protected:
         return found == list_.advices.end() ? nullptr : &*found;
     }
 
-    /// So many objects of one size that come and go in any order.
+    /// Allocates `count` objects of one size (0: of any size) and frees them in any order.
     void churn(const char* site, std::uint64_t size, int count, std::size_t max_live, std::uint32_t thread = 0) {
         const auto makes = made.stack({"main", "loop:1", site, "operator new(unsigned long)"});
         const auto frees = made.stack({"main", "loop:2", "remove"});
@@ -56,7 +55,7 @@ protected:
         for (const std::uint64_t object : live) made.release(object, frees, thread);
     }
 
-    /// Requests that allocate a few objects of several sizes and free them in order at their end.
+    /// Requests that allocate a few objects of several sizes, and free them in order at their end.
     void requests(int count, std::uint32_t thread = 0) {
         const auto text = made.stack({"main", "request:5", "copy_text:7", "malloc"});
         const auto node = made.stack({"main", "request:6", "insert:9", "operator new(unsigned long)"});
@@ -86,7 +85,7 @@ TEST_F(plan, one_size_in_any_order_is_an_object_pool) {
     churn("spawn:3", 48, 5000, 100);
     ASSERT_EQ(planned().advices.size(), 1U);
     const advice& only = planned().advices[0];
-    EXPECT_EQ(only.suits, verdict::object_pool);
+    EXPECT_EQ(only.candidate, verdict::object_pool);
     EXPECT_EQ(only.slot_bytes, 48U);
     EXPECT_EQ(site_of(only), "spawn (made.cpp:3)");
     EXPECT_EQ(only.figures.objects, 5000U);
@@ -95,7 +94,7 @@ TEST_F(plan, one_size_in_any_order_is_an_object_pool) {
               std::string::npos);
 }
 
-TEST_F(plan, nodes_of_containers_come_from_a_pool_that_containers_take) {
+TEST_F(plan, nodes_of_containers_come_from_a_multi_pool) {
     const auto makes = made.stack({"main", "loop:1", "insert:7", "std::list<int>::_M_get_node()",
                                    "std::__new_allocator<int>::allocate(unsigned long, void const*)"});
     const auto frees = made.stack({"main", "loop:2", "remove"});
@@ -108,13 +107,13 @@ TEST_F(plan, nodes_of_containers_come_from_a_pool_that_containers_take) {
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
     }
     const advice& only = planned().advices.at(0);
-    EXPECT_EQ(only.suits, verdict::multi_pool);
+    EXPECT_EQ(only.candidate, verdict::multi_pool);
     EXPECT_NE(code_of(only, paths()).find("acre::allocator<T, acre::multi_pool>"), std::string::npos);
 }
 
-TEST_F(plan, what_make_unique_makes_are_objects) {
+TEST_F(plan, make_unique_makes_objects) {
     churn("std::make_unique<orc>(int)", 48, 4000, 100);
-    EXPECT_EQ(planned().advices.at(0).suits, verdict::object_pool);
+    EXPECT_EQ(planned().advices.at(0).candidate, verdict::object_pool);
 }
 
 TEST_F(plan, a_little_noise_in_the_size_is_still_an_object_pool) {
@@ -123,23 +122,23 @@ TEST_F(plan, a_little_noise_in_the_size_is_still_an_object_pool) {
         if (made.events[i].allocates) made.events[i].size = 56;
     }
     planned();
-    EXPECT_EQ(planned().advices.at(0).suits, verdict::object_pool);
+    EXPECT_EQ(planned().advices.at(0).candidate, verdict::object_pool);
     EXPECT_EQ(planned().advices.at(0).slot_bytes, 48U);
 }
 
 TEST_F(plan, many_sizes_in_any_order_are_a_multi_pool) {
     churn("load", 0, 5000, 100);
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::multi_pool);
+    EXPECT_EQ(planned().advices[0].candidate, verdict::multi_pool);
 }
 
 TEST_F(plan, what_dies_together_is_an_arena_in_the_function_that_owns_it) {
     requests(200);
     ASSERT_EQ(planned().advices.size(), 1U);
     const advice& only = planned().advices[0];
-    EXPECT_EQ(only.suits, verdict::arena);
+    EXPECT_EQ(only.candidate, verdict::arena);
     EXPECT_EQ(function_of(only), "request");
-    EXPECT_EQ(only.parts.size(), 2U);
+    EXPECT_EQ(only.sites.size(), 2U);
     EXPECT_EQ(only.share, 1.0);
     EXPECT_EQ(only.generations.count, 200U);
     EXPECT_EQ(only.generations.objects, 2400U);
@@ -151,11 +150,11 @@ TEST_F(plan, what_dies_together_is_an_arena_in_the_function_that_owns_it) {
     const std::string code = code_of(only, paths());
     EXPECT_NE(code.find("acre::arena request_memory{{.first_block_bytes = 1_KiB"), std::string::npos) << code;
     EXPECT_NE(code.find("request_memory.reset();"), std::string::npos) << code;
-    EXPECT_NE(place_of(only, paths()).find("made.cpp:8"), std::string::npos) << place_of(only, paths());
+    EXPECT_NE(location_of(only, paths()).find("made.cpp:8"), std::string::npos) << location_of(only, paths());
 }
 
 TEST_F(plan, each_thread_has_generations_of_its_own) {
-    // Interleaved, so that there is always something alive in one of the threads.
+    // Interleaved, so that objects are always live in one of the threads.
     made_trace one;
     const auto text = made.stack({"thread", "request:5", "copy_text:7"});
     const auto end = made.stack({"thread", "request:8"});
@@ -171,14 +170,13 @@ TEST_F(plan, each_thread_has_generations_of_its_own) {
     }
     for (const std::uint64_t object : objects[1]) made.release(object, end, 1);
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::arena);
+    EXPECT_EQ(planned().advices[0].candidate, verdict::arena);
     EXPECT_EQ(planned().advices[0].generations.count, 200U);
     EXPECT_NE(code_of(planned().advices[0], paths()).find("thread_local acre::arena"), std::string::npos);
 }
 
-TEST_F(plan, a_function_that_calls_itself_is_no_scope) {
-    // A walk allocates, calls itself, and frees what it allocated: a reset in the inner call would take the outer
-    // one's.
+TEST_F(plan, a_recursive_function_is_no_scope) {
+    // `walk` allocates, calls itself, and frees: a reset in the inner call would free the outer call's objects.
     const auto outer = made.stack({"main", "request:1", "walk:2", "malloc"});
     const auto inner = made.stack({"main", "request:1", "walk:3", "walk:2", "malloc"});
     const auto outer_end = made.stack({"main", "request:1", "walk:4"});
@@ -193,12 +191,12 @@ TEST_F(plan, a_function_that_calls_itself_is_no_scope) {
     }
     ASSERT_FALSE(planned().advices.empty());
     for (const advice& each : planned().advices) {
-        EXPECT_NE(each.suits, verdict::arena) << code_of(each, paths());
+        EXPECT_NE(each.candidate, verdict::arena) << code_of(each, paths());
         EXPECT_FALSE(each.of_scope);
     }
 }
 
-TEST_F(plan, without_stacks_at_frees_nobody_owns_a_scratch) {
+TEST_F(plan, without_stacks_at_frees_no_scratch_is_advised) {
     const auto parses = made.stack({"main", "parse:2"});
     for (int i = 0; i < 500; ++i) {
         const auto a = made.allocate(parses, 100);
@@ -207,10 +205,11 @@ TEST_F(plan, without_stacks_at_frees_nobody_owns_a_scratch) {
         made.release(a, no_stack);
     }
     ASSERT_FALSE(planned().advices.empty());
-    for (const advice& each : planned().advices) EXPECT_FALSE(lies_in_owner(each.suits)) << code_of(each, paths());
+    for (const advice& each : planned().advices)
+        EXPECT_FALSE(traits_of(each.candidate).in_owner) << code_of(each, paths());
 }
 
-TEST_F(plan, a_few_that_live_on_are_evicted_and_named) {
+TEST_F(plan, a_few_that_live_on_are_left_out_and_named) {
     const auto keeps = made.stack({"main", "request:6", "remember:4"});
     std::vector<std::uint64_t> kept;
     for (int i = 0; i < 40; ++i) {
@@ -224,7 +223,7 @@ TEST_F(plan, a_few_that_live_on_are_evicted_and_named) {
     const advice* arena = about("copy_text");
     if (arena == nullptr) arena = about("insert");
     ASSERT_NE(arena, nullptr);
-    EXPECT_EQ(arena->suits, verdict::arena);
+    EXPECT_EQ(arena->candidate, verdict::arena);
     EXPECT_EQ(function_of(*arena), "request");
     EXPECT_EQ(arena->generations.count, 400U);
     ASSERT_EQ(arena->blockers.size(), 1U);
@@ -234,7 +233,7 @@ TEST_F(plan, a_few_that_live_on_are_evicted_and_named) {
     EXPECT_NE(cautions[0].find("remember (made.cpp:4)"), std::string::npos) << cautions[0];
 }
 
-TEST_F(plan, what_is_written_in_c_is_said_to_need_a_file_of_cpp) {
+TEST_F(plan, advice_about_c_asks_for_a_cpp_file) {
     for (int i = 0; i < 40; ++i) requests(5);
     planned();
     const advice* found = about("copy_text");
@@ -246,8 +245,8 @@ TEST_F(plan, what_is_written_in_c_is_said_to_need_a_file_of_cpp) {
     EXPECT_TRUE(std::ranges::any_of(cautions_of(*found, call_paths{made.tables}), is_about_c));
 }
 
-TEST_F(plan, objects_that_come_and_go_across_requests_do_not_spoil_their_arena) {
-    // Both die in the same function; the one is an arena, the other a pool.
+TEST_F(plan, objects_that_outlive_requests_do_not_spoil_their_arena) {
+    // Both die in the same function; one should be an arena, the other a pool.
     const auto spawns = made.stack({"main", "frame:1", "spawn:3"});
     const auto draws = made.stack({"main", "frame:2", "draw:4"});
     const auto ends = made.stack({"main", "frame:3"});
@@ -265,15 +264,15 @@ TEST_F(plan, objects_that_come_and_go_across_requests_do_not_spoil_their_arena) 
     }
     planned();
     ASSERT_NE(about("draw"), nullptr);
-    EXPECT_EQ(about("draw")->suits, verdict::arena);
+    EXPECT_EQ(about("draw")->candidate, verdict::arena);
     EXPECT_EQ(function_of(*about("draw")), "frame");
     EXPECT_EQ(about("draw")->generations.count, 300U);
     ASSERT_NE(about("spawn"), nullptr);
-    EXPECT_EQ(about("spawn")->suits, verdict::object_pool);
+    EXPECT_EQ(about("spawn")->candidate, verdict::object_pool);
 }
 
 TEST_F(plan, what_dies_in_a_callee_does_not_end_a_generation) {
-    // Nothing lives when `scan` has freed its buffer, but the request has only begun.
+    // Nothing is live after `scan` has freed its buffer, but the request has only begun.
     const auto scans = made.stack({"main", "request:1", "scan:2"});
     const auto scanned = made.stack({"main", "request:1", "scan:3"});
     const auto keeps = made.stack({"main", "request:4", "keep:5"});
@@ -310,16 +309,16 @@ TEST_F(plan, youngest_first_in_a_function_is_a_scratch) {
     }
     ASSERT_EQ(planned().advices.size(), 1U);
     const advice& only = planned().advices[0];
-    EXPECT_EQ(only.suits, verdict::scratch);
+    EXPECT_EQ(only.candidate, verdict::scratch);
     EXPECT_EQ(function_of(only), "step");
     EXPECT_NE(code_of(only, paths()).find("acre::scratch temp{scratch_memory};"), std::string::npos);
 }
 
-TEST_F(plan, what_is_never_freed_is_an_arena_that_is_never_reset) {
+TEST_F(plan, what_is_never_freed_is_a_monotonic_arena) {
     const auto interns = made.stack({"main", "intern:5"});
     for (std::uint64_t i = 0; i < 1000; ++i) made.allocate(interns, 10 + i % 70);
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::monotonic_arena);
+    EXPECT_EQ(planned().advices[0].candidate, verdict::monotonic_arena);
     EXPECT_EQ(planned().advices[0].figures.never_freed, 1000U);
 }
 
@@ -334,13 +333,13 @@ TEST_F(plan, one_size_freed_by_another_thread_is_a_concurrent_type) {
         queue.pop_front();
     }
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::concurrent_object_pool);
+    EXPECT_EQ(planned().advices[0].candidate, verdict::concurrent_object_pool);
     EXPECT_NE(code_of(planned().advices[0], paths()).find("acre::concurrent_object_pool<T> produce_pool"),
               std::string::npos);
     EXPECT_NE(title_of(planned().advices[0], paths()).find("concurrent"), std::string::npos);
 }
 
-TEST_F(plan, what_another_thread_frees_once_fits_no_pool_of_one_thread) {
+TEST_F(plan, a_single_free_by_another_thread_rules_out_a_pool_of_one_thread) {
     churn("spawn:3", 48, 5000, 100);
     churn("load:4", 0, 5000, 100);
     for (const char* site : {"spawn:3", "load:4"}) {
@@ -351,7 +350,7 @@ TEST_F(plan, what_another_thread_frees_once_fits_no_pool_of_one_thread) {
     for (const advice& each : planned().advices) {
         EXPECT_GT(each.figures.freed_elsewhere, 0U);
         const bool concurrent =
-            each.suits == verdict::concurrent_object_pool || each.suits == verdict::concurrent_multi_pool;
+            each.candidate == verdict::concurrent_object_pool || each.candidate == verdict::concurrent_multi_pool;
         EXPECT_TRUE(concurrent) << code_of(each, paths());
     }
 }
@@ -361,20 +360,20 @@ TEST_F(plan, many_sizes_freed_by_another_thread_are_a_concurrent_multi_pool) {
     const auto consumes = made.stack({"consume:4"});
     for (std::uint64_t i = 0; i < 1000; ++i) made.release(made.allocate(produces, 10 + i % 40, 0), consumes, 1);
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::concurrent_multi_pool);
+    EXPECT_EQ(planned().advices[0].candidate, verdict::concurrent_multi_pool);
 }
 
-TEST_F(plan, what_lives_through_a_phase_and_is_freed_at_its_end_is_a_phase_arena) {
+TEST_F(plan, objects_freed_at_the_end_of_a_phase_are_a_phase_arena) {
     const auto loads = made.stack({"main", "load:5"});
     const auto end = made.stack({"main", "unload:4"});
     std::vector<std::uint64_t> objects;
     for (std::uint64_t i = 0; i < 1000; ++i) objects.push_back(made.allocate(loads, 10 + i % 300));
     for (const std::uint64_t object : objects) made.release(object, end);
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::phase_arena);
+    EXPECT_EQ(planned().advices[0].candidate, verdict::phase_arena);
 }
 
-TEST_F(plan, too_little_coming_and_going_is_left) {
+TEST_F(plan, too_little_reuse_is_left) {
     const auto loads = made.stack({"main", "load:5"});
     const auto end = made.stack({"main", "other:4"});
     for (int phase = 0; phase < 4; ++phase) {
@@ -383,12 +382,12 @@ TEST_F(plan, too_little_coming_and_going_is_left) {
         for (const std::uint64_t object : objects) made.release(object, end);
     }
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::leave);
+    EXPECT_EQ(planned().advices[0].candidate, verdict::leave);
     EXPECT_NE(planned().advices[0].reason, "");
 }
 
-TEST_F(plan, a_site_of_many_sizes_is_told_apart_by_its_callers) {
-    // An unnamed wrapper of malloc: what is beneath it differs by caller.
+TEST_F(plan, uses_of_a_site_are_distinguished_by_callers) {
+    // A wrapper of malloc with another name, whose uses differ by caller.
     const auto orcs = made.stack({"main", "loop:1", "spawn:2", "get_memory:9"});
     const auto text = made.stack({"main", "loop:2", "say:2", "get_memory:9"});
     const auto frees = made.stack({"main", "loop:3", "put_memory:3"});
@@ -404,7 +403,7 @@ TEST_F(plan, a_site_of_many_sizes_is_told_apart_by_its_callers) {
         }
     }
     std::map<std::string, verdict> found;
-    for (const advice& each : planned().advices) found[function_of(each)] = each.suits;
+    for (const advice& each : planned().advices) found[function_of(each)] = each.candidate;
     EXPECT_EQ(found.at("spawn"), verdict::object_pool);
     EXPECT_EQ(found.at("say"), verdict::multi_pool);
 }
@@ -423,9 +422,11 @@ TEST_F(plan, the_most_allocations_come_first_and_the_same_each_time) {
     churn("many", 48, 4000, 50);
     requests(50);
     std::vector<std::string> first;
-    for (const advice& each : planned().advices) first.push_back(evidence_of(each, paths()) + place_of(each, paths()));
+    for (const advice& each : planned().advices)
+        first.push_back(evidence_of(each, paths()) + location_of(each, paths()));
     std::vector<std::string> second;
-    for (const advice& each : planned().advices) second.push_back(evidence_of(each, paths()) + place_of(each, paths()));
+    for (const advice& each : planned().advices)
+        second.push_back(evidence_of(each, paths()) + location_of(each, paths()));
     EXPECT_EQ(first, second);
     ASSERT_EQ(first.size(), 3U);
     EXPECT_NE(first[0].find("many"), std::string::npos);
@@ -441,19 +442,19 @@ TEST_F(plan, many_sizes_that_live_about_equally_long_are_a_multi_arena) {
     for (int i = 0; i < 3000; ++i) {
         packets.push_back(made.allocate(captures, 100 + random() % 1300));
         if (packets.size() < 50) continue;
-        const auto place = packets.begin() + static_cast<std::ptrdiff_t>(random() % 4);
-        made.release(*place, forgets);
-        packets.erase(place);
+        const auto oldest = packets.begin() + static_cast<std::ptrdiff_t>(random() % 4);
+        made.release(*oldest, forgets);
+        packets.erase(oldest);
     }
     for (const std::uint64_t object : packets) made.release(object, forgets);
     ASSERT_EQ(planned().advices.size(), 1U);
     const advice& only = planned().advices[0];
-    EXPECT_EQ(only.suits, verdict::multi_arena);
+    EXPECT_EQ(only.candidate, verdict::multi_arena);
     EXPECT_GE(only.arenas * only.arena_bytes, only.figures.peak_bytes);
     EXPECT_GE(only.arena_bytes, only.figures.largest);
 }
 
-TEST_F(plan, arenas_of_each_thread_are_as_many_as_the_neediest_needs) {
+TEST_F(plan, arenas_of_each_thread_fit_the_neediest_thread) {
     const auto stream = [&](std::uint32_t threads) {
         made = made_trace{};
         const auto captures = made.stack({"main", "stream:1", "capture:3"});
@@ -476,26 +477,26 @@ TEST_F(plan, arenas_of_each_thread_are_as_many_as_the_neediest_needs) {
     };
     const advice one = stream(1);
     const advice four = stream(4);
-    EXPECT_EQ(one.suits, verdict::multi_arena);
-    EXPECT_EQ(four.suits, verdict::multi_arena);
+    EXPECT_EQ(one.candidate, verdict::multi_arena);
+    EXPECT_EQ(four.candidate, verdict::multi_arena);
     EXPECT_EQ(four.figures.threads, 4U);
     EXPECT_EQ(four.arenas, one.arenas);
     EXPECT_EQ(four.arena_bytes, one.arena_bytes);
 }
 
-TEST_F(plan, small_and_gone_before_its_function_returns_is_a_buffer_on_the_stack) {
+TEST_F(plan, small_and_dead_before_its_function_returns_is_a_stack_buffer) {
     const auto takes = made.stack({"main", "format:3", "malloc"});
     const auto gives = made.stack({"main", "format:9"});
     for (std::uint64_t i = 0; i < 500; ++i) made.release(made.allocate(takes, 20 + i % 180), gives);
     ASSERT_EQ(planned().advices.size(), 1U);
     const advice& only = planned().advices[0];
-    EXPECT_EQ(only.suits, verdict::stack_buffer);
+    EXPECT_EQ(only.candidate, verdict::stack_buffer);
     EXPECT_EQ(function_of(only), "format");
     EXPECT_EQ(only.escape_depth, 0U);
     EXPECT_GE(only.buffer_bytes, 199U);
 }
 
-TEST_F(plan, large_arrays_taken_at_entry_and_given_back_at_exit_are_left) {
+TEST_F(plan, large_arrays_allocated_at_entry_and_freed_at_exit_are_left) {
     const auto takes = made.stack({"main", "transform:3"});
     const auto gives = made.stack({"main", "transform:9"});
     for (std::uint64_t i = 0; i < 500; ++i) {
@@ -505,12 +506,12 @@ TEST_F(plan, large_arrays_taken_at_entry_and_given_back_at_exit_are_left) {
         made.release(from, gives);
     }
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::leave);
+    EXPECT_EQ(planned().advices[0].candidate, verdict::leave);
     EXPECT_NE(planned().advices[0].reason.find("on average"), std::string::npos);
 }
 
 TEST_F(plan, a_function_that_jumps_to_free_keeps_what_it_owns) {
-    // Its own frame is gone when free is called; the call that is left is one of `work`.
+    // The frame of `work` is gone when free is called; the call that remains in the stack is one of `work`.
     const auto takes = made.stack({"main", "loop:5", "work:3", "malloc"});
     const auto jumps = made.stack({"main", "loop:5"});
     for (int i = 0; i < 300; ++i) {
@@ -520,21 +521,21 @@ TEST_F(plan, a_function_that_jumps_to_free_keeps_what_it_owns) {
         made.release(a, jumps);
     }
     ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].suits, verdict::scratch);
+    EXPECT_EQ(planned().advices[0].candidate, verdict::scratch);
     EXPECT_EQ(function_of(planned().advices[0]), "work");
 }
 
-TEST_F(plan, a_sample_is_not_advised_what_needs_every_allocation) {
+TEST_F(plan, a_sample_gets_no_advice_that_needs_all_allocations) {
     requests(200);
     churn("spawn", 48, 5000, 100);
     for (const advice& each : planned(100).advices) {
-        const bool pool = each.suits == verdict::object_pool;
-        EXPECT_TRUE(pool || each.suits == verdict::leave) << name_of(each.suits);
+        const bool pool = each.candidate == verdict::object_pool;
+        EXPECT_TRUE(pool || each.candidate == verdict::leave) << name_of(each.candidate);
         if (!pool) {
             EXPECT_NE(each.reason.find("sample"), std::string::npos) << each.reason;
         }
     }
-    EXPECT_EQ(about("spawn")->suits, verdict::object_pool);
+    EXPECT_EQ(about("spawn")->candidate, verdict::object_pool);
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
-// Long runs: the events go into a file, sizes become coarse, replays are cut; the advice stays what it is.
+// Long runs: events go to a file, sizes become coarse, replays are cut; the advice stays the same.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <deque>
 
-#include "advise/advised_sequence.hpp"
-#include "advise/event_store.hpp"
+#include "advise/advised_events.hpp"
+#include "advise/history.hpp"
 #include "advise/plan.hpp"
-#include "advise/shape_table.hpp"
 #include "advise/wording.hpp"
 #include "tools/support/large_trace.hpp"
 #include "tools/support/made_trace.hpp"
@@ -27,7 +26,7 @@ stored_event numbered(std::uint32_t number) {
     return event;
 }
 
-TEST(event_store, gives_back_what_it_was_given_from_memory_and_from_a_file) {
+TEST(event_store, returns_its_events_from_memory_and_from_a_file) {
     constexpr std::uint32_t block = 65'536;
     for (const std::uint32_t blocks : {1U, 2U, 100U}) {
         for (const std::uint32_t count : {0U, 1U, block, block + 1, 300'000U}) {
@@ -49,7 +48,7 @@ TEST(event_store, gives_back_what_it_was_given_from_memory_and_from_a_file) {
     }
 }
 
-TEST(event_store, says_where_it_could_not_write) {
+TEST(event_store, names_the_directory_it_cannot_write_to) {
     ::setenv("TMPDIR", "/nowhere/at/all", 1);
     event_store store{0};
     try {
@@ -90,16 +89,16 @@ TEST(value_counts, keeps_few_values_exactly_and_many_coarsely) {
 
 TEST(shape_table, has_a_bound) {
     shape_table shapes;
-    std::uint32_t most = 0;
-    for (std::uint64_t i = 0; i < 3 * shape_table::max_exact; ++i) most = std::max(most, shapes.number_of({i, 0}));
-    EXPECT_LT(most, shape_table::max_exact + 10'000);
+    std::uint32_t max = 0;
+    for (std::uint64_t i = 0; i < 3 * shape_table::max_exact; ++i) max = std::max(max, shapes.number_of({i, 0}));
+    EXPECT_LT(max, shape_table::max_exact + 10'000);
     EXPECT_EQ(shapes[shapes.number_of({1000, 5})], (requested_shape{1000, 5}));
     const std::uint64_t beyond = 2 * shape_table::max_exact + 12'345;
     EXPECT_GE(shapes[shapes.number_of({beyond, 0})].size, beyond);
 }
 
-TEST(absurd_sizes, give_advice_that_can_be_said) {
-    // As only a file made to do harm has them.
+TEST(absurd_sizes, give_advice_with_bounded_figures) {
+    // Only a hostile file has such sizes.
     const temporary_directory directory;
     made_trace made;
     const auto makes = made.stack({"main", "make:1"});
@@ -155,13 +154,13 @@ TEST_F(long_run, is_replayed_in_part_when_it_is_too_long) {
     const advice_list list = plan_advices(whole, *paths_);
     const advice& first = list.advices.at(0);
     const sequence all = advised_sequence(whole, first);
-    const sequence part = advised_sequence(whole, first, 1000);
+    const sequence cut_short = advised_sequence(whole, first, 1000);
     const auto events_in = [](const sequence& steps) {
         return std::count_if(steps.steps.begin(), steps.steps.end(),
                              [](const step& each) { return each.kind() != step_kind::reset; });
     };
     EXPECT_EQ(events_in(all), static_cast<std::ptrdiff_t>(first.figures.events()));
-    EXPECT_EQ(events_in(part), 1000);
+    EXPECT_EQ(events_in(cut_short), 1000);
     advice cut = first;
     cut.saving.done = true;
     cut.saving.replayed_share = 0.25;

@@ -477,9 +477,9 @@ TEST_F(command, advise_prints_an_object) {
     EXPECT_EQ(result.status, 0) << result.errors;
     const auto json = nlohmann::json::parse(result.output);
     ASSERT_EQ(json["advices"].size(), 2U);
-    EXPECT_EQ(json["advices"][0]["suits"], "arena");
+    EXPECT_EQ(json["advices"][0]["candidate"], "arena");
     EXPECT_EQ(json["advices"][0]["scope"], "request");
-    EXPECT_EQ(json["advices"][1]["suits"], "object_pool");
+    EXPECT_EQ(json["advices"][1]["candidate"], "object_pool");
     EXPECT_EQ(json["advices"][1]["function"], "spawn");
     EXPECT_EQ(json["advices"][1]["line"], 3);
     EXPECT_EQ(json["advices"][1]["options"]["slot_bytes"], 64);
@@ -542,7 +542,7 @@ TEST_F(command, a_report_never_replaces_its_trace_or_half_a_page) {
     expect_failure("report a.acre --no-measure -o - > /dev/full", 1, "cannot write to standard output: No space left");
     expect_failure("report a.acre --no-measure -o no/such/folder.html", 1, "cannot write 'no/such/folder.html'");
     expect_failure("report a.acre --no-measure -o b.html --fit missing.json", 1, "cannot read 'missing.json'");
-    expect_failure("report a.acre --no-measure -o c.html --fit b.html", 1, "not what 'acre fit --json' prints");
+    expect_failure("report a.acre --no-measure -o c.html --fit b.html", 1, "not an output of 'acre fit --json'");
     expect_failure("report a.acre --no-measure -o b.html --fit ./b.html", 1, "is the input");
     EXPECT_EQ(content_of("b.html"), "an older page");
 }

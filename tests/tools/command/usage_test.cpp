@@ -253,7 +253,7 @@ TEST_F(advise_usage, without_measuring_says_what_suits) {
     EXPECT_EQ(result.status, 0) << result.errors;
     const auto json = nlohmann::json::parse(result.output);
     ASSERT_EQ(json["advices"].size(), 2U);
-    EXPECT_EQ(json["advices"][0]["suits"], "arena");
+    EXPECT_EQ(json["advices"][0]["candidate"], "arena");
     EXPECT_TRUE(json["advices"][0]["saving"].is_null());
     EXPECT_EQ(json["malloc_ns"], 0);
     EXPECT_EQ(acre("advise --no-measure a.acre --json").output, result.output) << "the same each time";

@@ -97,7 +97,7 @@ TEST_F(run_difference_of_two, a_site_that_is_new_or_gone_is_called_that) {
     EXPECT_EQ(json()["grew"][0]["in"], "after");
     EXPECT_TRUE(json()["grew"][0]["bytes"]["growth"].is_null());
     EXPECT_EQ(json()["shrank"][0]["in"], "before");
-    EXPECT_NE(text().find("1 new site, 1 gone, 0 otherwise changed, 1 as before."), std::string::npos) << text();
+    EXPECT_NE(text().find("1 new site, 1 gone, 0 otherwise changed, 1 unchanged."), std::string::npos) << text();
     EXPECT_NE(text().find("log (made.cpp:4)"), std::string::npos);
 }
 

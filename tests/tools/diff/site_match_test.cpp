@@ -11,9 +11,9 @@ namespace {
 using namespace acre::tool;
 
 /// Where each place of `before` is in `after`, as "function:where" -> the same or "gone"; what is new is behind "new".
-std::multimap<std::string, std::string> matched(const std::vector<site_place>& before,
-                                                const std::vector<site_place>& after) {
-    const auto text = [](const site_place& place) { return place.function + ":" + std::to_string(place.where); };
+std::multimap<std::string, std::string> matched(const std::vector<site_position>& before,
+                                                const std::vector<site_position>& after) {
+    const auto text = [](const site_position& each) { return each.function + ":" + std::to_string(each.position); };
     std::multimap<std::string, std::string> found;
     for (const site_pair& each : match_sites(before, after)) {
         found.emplace(each.before == no_site ? "new" : text(before[each.before]),
@@ -24,7 +24,7 @@ std::multimap<std::string, std::string> matched(const std::vector<site_place>& b
 
 using pairs = std::multimap<std::string, std::string>;
 
-TEST(site_match, the_same_places_in_any_order_are_the_same_sites) {
+TEST(site_match, the_same_positions_in_any_order_are_the_same_sites) {
     EXPECT_EQ(matched({{"f", "a.c", 1}, {"f", "a.c", 2}, {"g", "a.c", 1}},
                       {{"g", "a.c", 1}, {"f", "a.c", 2}, {"f", "a.c", 1}}),
               (pairs{{"f:1", "f:1"}, {"f:2", "f:2"}, {"g:1", "g:1"}}));
@@ -59,8 +59,8 @@ TEST(site_match, what_moved_together_beats_what_lies_at_the_same_line_by_chance)
 
 TEST(site_match, what_was_allocated_decides_between_shifts_of_equally_many) {
     // A line that allocates, inserted above; and the same one taken out again.
-    const std::vector<site_place> few{{"f", "a.c", 5, 9, 90}, {"f", "a.c", 6, 9, 1800}, {"f", "a.c", 7, 9, 270}};
-    const std::vector<site_place> more{
+    const std::vector<site_position> few{{"f", "a.c", 5, 9, 90}, {"f", "a.c", 6, 9, 1800}, {"f", "a.c", 7, 9, 270}};
+    const std::vector<site_position> more{
         {"f", "a.c", 5, 9, 63}, {"f", "a.c", 6, 9, 90}, {"f", "a.c", 7, 9, 1800}, {"f", "a.c", 8, 9, 270}};
     EXPECT_EQ(matched(few, more), (pairs{{"f:5", "f:6"}, {"f:6", "f:7"}, {"f:7", "f:8"}, {"new", "f:5"}}));
     EXPECT_EQ(matched(more, few), (pairs{{"f:6", "f:5"}, {"f:7", "f:6"}, {"f:8", "f:7"}, {"f:5", "gone"}}));
@@ -69,7 +69,7 @@ TEST(site_match, what_was_allocated_decides_between_shifts_of_equally_many) {
               (pairs{{"f:5", "f:6"}, {"new", "f:5"}}));
 }
 
-TEST(site_match, sites_that_allocate_otherwise_at_their_places_are_the_same_ones) {
+TEST(site_match, sites_that_allocate_otherwise_at_their_positions_are_the_same_ones) {
     // Each twice as much, and so as much as the next one before.
     EXPECT_EQ(matched({{"f", "a.c", 5, 9, 90}, {"f", "a.c", 6, 9, 180}, {"f", "a.c", 7, 9, 360}},
                       {{"f", "a.c", 5, 9, 180}, {"f", "a.c", 6, 9, 360}, {"f", "a.c", 7, 9, 720}}),
@@ -81,7 +81,7 @@ TEST(site_match, sites_that_allocate_otherwise_at_their_places_are_the_same_ones
 }
 
 TEST(site_match, several_sites_of_one_place_are_paired_each_once) {
-    const std::vector<site_place> three{{"f", "a.c", 5}, {"f", "a.c", 5}, {"f", "a.c", 9}};
+    const std::vector<site_position> three{{"f", "a.c", 5}, {"f", "a.c", 5}, {"f", "a.c", 9}};
     EXPECT_EQ(matched(three, three), (pairs{{"f:5", "f:5"}, {"f:5", "f:5"}, {"f:9", "f:9"}}));
     EXPECT_EQ(matched(three, {{"f", "a.c", 6}, {"f", "a.c", 6}, {"f", "a.c", 10}}),
               (pairs{{"f:5", "f:6"}, {"f:5", "f:6"}, {"f:9", "f:10"}}));
@@ -98,8 +98,8 @@ TEST(site_match, other_functions_and_files_are_other_sites) {
 }
 
 TEST(site_match, a_function_of_very_many_sites_takes_no_quadratic_time) {
-    std::vector<site_place> before;
-    std::vector<site_place> after;
+    std::vector<site_position> before;
+    std::vector<site_position> after;
     for (std::uint64_t i = 0; i < 200'000; ++i) {
         before.push_back({"f", "a.c", 2 * i});
         after.push_back({"f", "a.c", 2 * i + 1});

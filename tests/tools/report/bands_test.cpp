@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "report/scope_bands.hpp"
-
 namespace {
 
 using namespace acre::tool;
@@ -12,7 +10,7 @@ mark at(std::uint64_t time, mark_kind kind, std::uint32_t name = 0, std::uint32_
     return {.time = time, .event = 0, .thread = thread, .name = name, .kind = kind};
 }
 
-TEST(bands, keep_what_fits) {
+TEST(bands, are_kept_while_they_are_few) {
     band_lane lane;
     lane.add(0, 100, 5);
     lane.add(200, 400, 7);
@@ -24,14 +22,14 @@ TEST(bands, keep_what_fits) {
     EXPECT_EQ(lane.longest(), 200U);
 }
 
-TEST(bands, of_many_stretches_are_few_and_lose_none) {
+TEST(bands, of_many_intervals_are_merged_without_loss) {
     band_lane lane;
-    constexpr std::uint64_t stretches = 100'000;
-    for (std::uint64_t i = 0; i < stretches; ++i) lane.add(i * 1000, i * 1000 + 900, i);
+    constexpr std::uint64_t intervals = 100'000;
+    for (std::uint64_t i = 0; i < intervals; ++i) lane.add(i * 1000, i * 1000 + 900, i);
     EXPECT_LE(lane.bands().size(), band_lane::max_bands);
     EXPECT_GE(lane.bands().size(), band_lane::max_bands / 3);
-    EXPECT_EQ(lane.count(), stretches);
-    EXPECT_EQ(lane.total_time(), stretches * 900);
+    EXPECT_EQ(lane.count(), intervals);
+    EXPECT_EQ(lane.total_time(), intervals * 900);
     EXPECT_EQ(lane.longest(), 900U);
     std::uint64_t count = 0;
     std::uint64_t before = 0;
@@ -41,11 +39,11 @@ TEST(bands, of_many_stretches_are_few_and_lose_none) {
         before = each.end;
         count += each.count;
     }
-    EXPECT_EQ(count, stretches);
-    EXPECT_EQ(lane.bands().back().bytes, stretches - 1);
+    EXPECT_EQ(count, intervals);
+    EXPECT_EQ(lane.bands().back().bytes, intervals - 1);
 }
 
-TEST(bands, of_a_clock_that_goes_back_do_not_overlap) {
+TEST(bands, do_not_overlap_when_a_clock_goes_back) {
     band_lane lane;
     lane.add(100, 300, 1);
     lane.add(200, 250, 1);
@@ -53,7 +51,7 @@ TEST(bands, of_a_clock_that_goes_back_do_not_overlap) {
     EXPECT_GE(lane.bands()[1].end, lane.bands()[1].begin);
 }
 
-TEST(bands, of_most_time_are_kept_in_their_order) {
+TEST(bands, with_the_most_time_are_kept_in_their_order) {
     lane_list list;
     for (const std::uint64_t length : {5U, 100U, 1U, 50U}) {
         band_lane lane;
@@ -67,7 +65,7 @@ TEST(bands, of_most_time_are_kept_in_their_order) {
     EXPECT_EQ(list.omitted, 2U);
 }
 
-TEST(bands, of_scopes_are_those_of_each_thread) {
+TEST(bands, of_scopes_are_separate_for_each_thread) {
     trace_tables tables;
     tables.scope_names = {"request", "parse"};
     scope_bands scopes;
@@ -87,7 +85,7 @@ TEST(bands, of_scopes_are_those_of_each_thread) {
     EXPECT_EQ(list.lanes[2].lane.total_time(), 100U);
 }
 
-TEST(bands, of_a_scope_within_itself_are_one_and_an_open_one_ends_with_the_trace) {
+TEST(bands, of_a_scope_within_itself_are_one_and_open_ones_end_with_the_trace) {
     trace_tables tables;
     tables.scope_names = {"walk"};
     scope_bands scopes;
@@ -102,7 +100,7 @@ TEST(bands, of_a_scope_within_itself_are_one_and_an_open_one_ends_with_the_trace
     EXPECT_EQ(list.lanes[0].lane.total_time(), 90U);
 }
 
-TEST(bands, of_pauses_are_there_even_without_a_resumption) {
+TEST(bands, of_pauses_need_no_resumption) {
     scope_bands scopes;
     scopes.add(at(10, mark_kind::recording_paused));
     scopes.add(at(20, mark_kind::recording_paused));

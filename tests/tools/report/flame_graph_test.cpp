@@ -16,7 +16,7 @@ class flames : public testing::Test {
 protected:
     std::uint32_t node(std::initializer_list<std::string> functions) { return paths().node(made.stack(functions)); }
 
-    /// To be asked for when all stacks are made.
+    /// Must be called after all stacks are made.
     const call_paths& paths() {
         if (!paths_) paths_.emplace(made.tables);
         return *paths_;
@@ -35,7 +35,7 @@ private:
     std::optional<call_paths> paths_;
 };
 
-TEST_F(flames, callers_hold_what_their_calls_hold) {
+TEST_F(flames, callers_include_their_callees) {
     const auto first = made.stack({"main", "load", "copy"});
     const auto second = made.stack({"main", "load"});
     flame_graph graph{paths()};
@@ -71,7 +71,7 @@ TEST_F(flames, parents_come_first_and_small_ones_are_left_out) {
     EXPECT_EQ(named(nodes, "g8"), nullptr);
 }
 
-TEST_F(flames, something_small_in_bytes_may_be_much_of_what_is_never_freed) {
+TEST_F(flames, a_small_share_of_bytes_may_be_a_large_share_of_what_is_never_freed) {
     const auto large = made.stack({"main", "large"});
     const auto small = made.stack({"main", "small"});
     flame_graph graph{paths()};
@@ -82,7 +82,7 @@ TEST_F(flames, something_small_in_bytes_may_be_much_of_what_is_never_freed) {
     EXPECT_NE(named(graph.finish(0.01, 100), "small"), nullptr);
 }
 
-TEST_F(flames, of_nothing_are_the_root) {
+TEST_F(flames, of_no_events_are_the_root) {
     EXPECT_EQ(flame_graph{paths()}.finish(0.01, 10).size(), 1U);
 }
 

@@ -36,12 +36,12 @@ TEST(page, data_cannot_leave_its_element) {
     EXPECT_EQ(times(page, "</script>"), 2U);
 }
 
-TEST(page, bytes_that_are_no_text_are_replaced) {
+TEST(page, invalid_utf8_is_replaced) {
     const std::string page = page_of({{"name", "\xff\xfe orc"}});
     EXPECT_EQ(nlohmann::json::parse(data_in(page))["name"], "\ufffd\ufffd orc");
 }
 
-TEST(page, asks_for_nothing) {
+TEST(page, loads_nothing) {
     const std::string page = page_of(nlohmann::json::object());
     EXPECT_NE(page.find("default-src 'none'; style-src 'sha256-"), std::string::npos);
     EXPECT_EQ(page.find("unsafe-inline"), std::string::npos);

@@ -6,7 +6,7 @@
 
 #include "advise/plan.hpp"
 #include "info/trace_summary.hpp"
-#include "report/report_json.hpp"
+#include "report/page.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/random_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
@@ -17,7 +17,7 @@ using namespace acre::test;
 
 class picture : public testing::Test {
 protected:
-    /// Of the trace as it is now.
+    /// The picture of the trace as made so far.
     const run_picture& drawn(const made_trace& made, const picture_limits& limits = {}) {
         reader_.emplace(made.write(directory_ / "a.acre"));
         paths_.emplace(reader_->tables());
@@ -53,20 +53,20 @@ TEST_F(picture, agrees_with_the_summary_of_the_same_trace) {
     EXPECT_EQ(objects_in(all.life_bytes), summary().frees);
     EXPECT_EQ(all.never_freed.count, summary().never_freed.count);
     std::uint64_t allocations = 0;
-    std::uint64_t most = 0;
+    std::uint64_t peak = 0;
     for (const time_bucket& each : all.buckets) {
         allocations += each.allocated.count;
-        most = std::max(most, each.max_bytes);
+        peak = std::max(peak, each.max_bytes);
     }
     EXPECT_EQ(allocations, summary().allocated.count);
-    EXPECT_EQ(most, summary().peak_bytes);
+    EXPECT_EQ(peak, summary().peak_bytes);
     EXPECT_EQ(all.threads.size(), summary().threads);
     std::uint64_t elsewhere = 0;
     for (const thread_figures& each : all.threads) elsewhere += each.frees_of_others;
     EXPECT_EQ(elsewhere, summary().freed_by_other_thread);
 }
 
-TEST_F(picture, knows_what_was_alive_at_the_peak) {
+TEST_F(picture, knows_what_was_live_at_the_peak) {
     made_trace made;
     const auto early = made.stack({"main", "early"});
     const auto late = made.stack({"main", "late"});
@@ -83,7 +83,7 @@ TEST_F(picture, knows_what_was_alive_at_the_peak) {
     EXPECT_EQ(largest, 1000);
 }
 
-TEST_F(picture, tells_lifetimes_by_three_clocks) {
+TEST_F(picture, measures_lifetimes_by_three_clocks) {
     made_trace made;
     const auto site = made.stack({"main:1"});
     made.release(made.allocate(site, 10), site);  // 1 us later, nothing between
@@ -120,7 +120,7 @@ TEST_F(picture, shows_the_generations_of_an_advised_scope) {
     }
 }
 
-TEST_F(picture, is_small_whatever_the_trace) {
+TEST_F(picture, is_bounded_for_any_trace) {
     made_trace made;
     for (int i = 0; i < 5000; ++i) {
         made.allocate(made.stack({"main", "f" + std::to_string(i)}), 8, static_cast<std::uint32_t>(i));
@@ -134,17 +134,17 @@ TEST_F(picture, is_small_whatever_the_trace) {
     EXPECT_EQ(all.threads.back().allocated.count, 5000U - 10U);
 }
 
-TEST_F(picture, of_one_event_or_none_is_one) {
+TEST_F(picture, exists_for_one_event_and_for_none) {
     made_trace made;
     EXPECT_TRUE(drawn(made).buckets.empty());
-    EXPECT_EQ(json()["timeline"]["most_bytes"].size(), 0U);
+    EXPECT_EQ(json()["timeline"]["peak_bytes"].size(), 0U);
     EXPECT_EQ(json()["sizes"].size(), 0U);
     made.allocate(made.stack({"main:1"}), 8);
     EXPECT_EQ(drawn(made).never_freed.count, 1U);
     EXPECT_EQ(json()["sizes"], nlohmann::json::parse("[[8, 16, 1, 8]]"));
 }
 
-TEST_F(picture, of_a_sample_is_told_as_an_estimate_of_the_whole) {
+TEST_F(picture, of_a_sample_is_scaled_to_the_whole_run) {
     made_trace made;
     made.header.sampling_period = 10;
     const auto site = made.stack({"main:1"});

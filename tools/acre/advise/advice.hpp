@@ -1,4 +1,4 @@
-// An advice: which allocations, what suits them, with which options, and what it is worth.
+// An advice: its allocations, the allocator for them with its options, and what it saves.
 #pragma once
 
 #include <algorithm>
@@ -9,98 +9,75 @@
 
 #include "group.hpp"
 #include "replay/interval.hpp"
+#include "verdict.hpp"
 
 namespace acre::tool {
 
-enum class verdict : std::uint8_t {
-    arena,                   // with a reset in the function that owns the lifetimes
-    scratch,                 // last in, first out, within a function
-    stack_buffer,            // small, and gone before its function returns
-    object_pool,             // one size, much coming and going
-    multi_pool,              // several sizes, much coming and going
-    multi_arena,             // several sizes that live about equally long
-    monotonic_arena,         // never freed
-    phase_arena,             // freed, but at the end of a phase in which little else happens
-    concurrent_object_pool,  // one size, freed by other threads than allocated them
-    concurrent_multi_pool,   // several sizes, freed by other threads than allocated them
-    leave,                   // as it is
-};
-
-const char* name_of(verdict v);
-
-/// True for what stands in the function that owns the lifetimes.
-bool lies_in_owner(verdict v);
-
-/// Where several threads do what is advised each has an arena or a pool of its own.
-bool is_of_each_thread(verdict v);
-
-/// A site, and how many objects of it an advice is about.
-struct site_part {
+/// A site with the number of its objects that an advice is about.
+struct site_objects {
     std::uint32_t site = 0;
     std::uint64_t objects = 0;
 };
 
-/// Another malloc, put in the place of the system's, and what that alone saves.
+/// Another malloc in place of the system's, and what that alone saves.
 struct preload_saving {
     std::string name;
     interval nanoseconds;
 };
 
-/// What the replay of just these allocations gave.
+/// The result of replaying only the allocations of an advice.
 struct measured_saving {
     bool done = false;
-    interval nanoseconds;  // saved in the whole run, on a clean heap; less than 0: it costs
-    std::optional<interval>
-        littered_nanoseconds;  // the same on a heap that is fragmented; where it is worth the change
-    std::optional<interval>
-        frees_left_out;  // the same as the first, where what is freed as a whole is not freed singly
-    std::optional<interval> littered_frees_left_out;  // that on a heap that is fragmented
-    std::optional<preload_saving> preload;            // what the best malloc to preload saves of these allocations
-    std::optional<double> share_of_cpu;               // of the run's CPU time where that is known, at the median
-    interval ratio;                                   // candidate's time to the system's
+    interval nanoseconds;                            // saved in the whole run, on a clean heap; negative: a loss
+    std::optional<interval> fragmented_nanoseconds;  // on a fragmented heap; only where the decision is not `leave`
+    std::optional<interval> without_frees;           // on a clean heap, without the single frees that a reset replaces
+    std::optional<interval> fragmented_without_frees;  // the same on a fragmented heap
+    std::optional<preload_saving> preload;             // of the best malloc to preload, for these allocations
+    std::optional<double> share_of_cpu;                // median, of the run's CPU time where that is known
+    interval ratio;                                    // the candidate's time to malloc's
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
     std::uint32_t rounds = 0;
-    double replayed_share = 1;  // of the events, the first ones; the time is scaled to all of them
+    double replayed_share = 1;  // the first events; the time is scaled to all of them
     std::string failure;        // why the candidate could not be replayed
 
     double cpu_nanoseconds = 0;  // of the recorded run; 0: not known
 
-    /// How the gains of programs that followed an advice compare with the replay on a clean heap, as docs/advise.md
-    /// says: less, where a program did other work while malloc waited for memory; more, where destructors need not run
-    /// and data lies closer together, which is not in the replay.
+    /// Bounds for what programs gain that follow an advice, relative to the replay on a clean heap (docs/advise.md).
+    /// They gain less where malloc's cache misses overlap with other work, and more where destructors need not run and
+    /// data lies closer together, which a replay does not show.
     static constexpr double min_of_replay = 0.6;
     static constexpr double max_of_replay = 2;
 
-    /// What the program may expect: no more than there is.
+    /// The saving to expect in the program; at most the CPU time of the run.
     interval expected() const noexcept {
-        const double least = nanoseconds.low * (nanoseconds.low > 0 ? min_of_replay : 1);
-        double most = nanoseconds.high * (nanoseconds.high > 0 ? max_of_replay : 1);
-        for (const auto* each : {&littered_nanoseconds, &frees_left_out, &littered_frees_left_out}) {
-            if (*each) most = std::max(most, (*each)->high);
+        const double low = nanoseconds.low * (nanoseconds.low > 0 ? min_of_replay : 1);
+        double high = nanoseconds.high * (nanoseconds.high > 0 ? max_of_replay : 1);
+        for (const auto* each : {&fragmented_nanoseconds, &without_frees, &fragmented_without_frees}) {
+            if (*each) high = std::max(high, (*each)->high);
         }
-        if (cpu_nanoseconds > 0) most = std::max(std::min(most, cpu_nanoseconds), least);
-        return {least, (least + most) / 2, most};
+        if (cpu_nanoseconds > 0) high = std::max(std::min(high, cpu_nanoseconds), low);
+        return {low, (low + high) / 2, high};
     }
 };
 
 struct advice {
-    verdict suits = verdict::leave;  // what the lives of the objects suit
-    verdict says = verdict::leave;   // after measuring: `suits`, or leave
-    std::string reason;              // of `leave`
+    verdict candidate = verdict::leave;  // by the lives of the objects
+    verdict decision = verdict::leave;   // after measuring: the candidate, or leave
+    std::string reason;                  // of `leave`
 
-    bool of_scope = false;
-    std::size_t callers = 0;       // of a site, by which it is told apart from its other calls
-    std::uint32_t function = 0;    // the scope, or that of the site; 0: unknown
-    std::uint32_t site = 0;        // of the most allocations
-    std::uint32_t stack = 0;       // of the most allocations, for a path to show
-    std::vector<site_part> parts;  // all of them, most allocations first
+    bool of_scope = false;            // about a scope; else about a site
+    std::size_t callers = 0;          // of a site: number of callers that distinguish it from its other uses
+    std::uint32_t function = 0;       // the scope, or that of the site; 0: unknown
+    std::uint32_t site = 0;           // the one with the most allocations
+    std::uint32_t stack = 0;          // the one with the most allocations, for a path to show
+    std::vector<site_objects> sites;  // all of them, most objects first
     context_set contexts;
     group_figures figures;
     generation_figures generations;
-    std::vector<site_part> blockers;  // their objects outlive the scope that an arena would serve
-    double share = 0;                 // of all allocations
-    std::uint32_t escape_depth = 0;   // functions that the objects leave before they die, at most
+    std::vector<site_objects> blockers;  // their objects outlive the scope of the arena
+    double share = 0;                    // of all allocations
+    std::uint32_t escape_depth = 0;      // largest number of functions that an object leaves before it dies
 
     std::uint64_t block_bytes = 0;   // of an arena's first block
     std::uint64_t slot_bytes = 0;    // of a pool
@@ -110,20 +87,20 @@ struct advice {
     measured_saving saving;
 };
 
-/// What was found about a run.
+/// The advices for a run.
 struct advice_list {
-    std::vector<advice> advices;        // most allocations first
-    std::uint64_t small_sites = 0;      // each under 1 % of the allocations
-    std::uint64_t small_objects = 0;    // theirs
-    std::uint64_t objects = 0;          // of the run
-    std::uint64_t omitted = 0;          // advices beyond the wanted number
-    std::uint64_t cpu_nanoseconds = 0;  // of the run without its recording; 0: not known
-    double malloc_nanoseconds = 0;      // of replaying all of its events with malloc; 0: not measured
-    double malloc_share = 1;            // of the events that were replayed for it, the first ones; it is scaled to all
-    std::vector<preload_saving> preloads;  // of the installed mallocs, in the whole run, most first
-    std::uint64_t sampling_period = 1;     // one allocation in so many was recorded
+    std::vector<advice> advices;           // most allocations first
+    std::uint64_t small_sites = 0;         // each below 1 % of the allocations
+    std::uint64_t small_objects = 0;       // of the small sites
+    std::uint64_t objects = 0;             // of the run
+    std::uint64_t omitted = 0;             // number of advices beyond the requested ones
+    std::uint64_t cpu_nanoseconds = 0;     // of the run without its recording; 0: not known
+    double malloc_nanoseconds = 0;         // for all events of the run with malloc; 0: not measured
+    double malloc_share = 1;               // of the events, the first ones, that were replayed for it
+    std::vector<preload_saving> preloads;  // of the installed mallocs, in the whole run; largest saving first
+    std::uint64_t sampling_period = 1;     // one allocation in this many was recorded
 
-    bool of_resource = false;  // traced by the program, in place of malloc
+    bool of_resource = false;  // the allocations are of a resource that the program traced, not of malloc
 
     bool is_sample() const noexcept { return sampling_period > 1; }
 };

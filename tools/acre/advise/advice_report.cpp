@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "code.hpp"
-#include "lifetimes.hpp"
 #include "rules.hpp"
 #include "text/terminal.hpp"
 #include "text/text.hpp"
@@ -20,7 +18,7 @@ namespace {
 
 constexpr std::size_t label_width = 11;
 
-/// A label, and beside it the text in as many lines as it takes.
+/// A label, and the text in lines beside it.
 std::string labelled(std::string_view label, const std::string& text) {
     std::string lines = wrapped(text, 3 + label_width, 110);
     lines.replace(3, label.size(), label);
@@ -35,28 +33,26 @@ std::string indented(const std::string& code) {
 }
 
 std::string entry_text(std::size_t number, const advice& each, const call_paths& paths) {
-    const bool leave = each.says == verdict::leave;
+    const bool leave = each.decision == verdict::leave;
     std::string text = fmt::format("{}. {}\n", number, styled(title_of(each, paths), leave ? style::dim : style::bold));
-    text += labelled("where", place_of(each, paths));
+    text += labelled("where", location_of(each, paths));
     if (!leave && each.saving.done) text += labelled("saves", saving_of(each));
     text += labelled("evidence", evidence_of(each, paths));
     if (leave) {
         std::string why = each.reason;
-        if (each.suits != verdict::leave) {
-            advice suited = each;
-            suited.says = each.suits;
-            why = title_of(suited, paths) + " would suit, but " + why;
+        if (each.candidate != verdict::leave) {
+            why = title_of(each.candidate, each, paths) + " would fit, but " + why;
             if (each.saving.done) why += " (" + saving_of(each) + ")";
         }
         return text + labelled("because", why);
     }
-    for (const std::string& caution : cautions_of(each, paths)) text += labelled("beware", caution);
+    for (const std::string& caution : cautions_of(each, paths)) text += labelled("caution", caution);
     const std::string code = code_of(each, paths);
     if (!code.empty()) text += labelled("write", "") + indented(code);
     return text;
 }
 
-/// The change that takes no code, for comparison.
+/// The saving without any change to the program, for comparison.
 std::string what_preloading_saves(const advice_list& list) {
     if (list.preloads.empty()) return {};
     std::string text = "Without any change to the program, LD_PRELOAD of ";
@@ -69,10 +65,10 @@ std::string what_preloading_saves(const advice_list& list) {
 }
 
 std::string what_there_is_to_save(const advice_list& list) {
-    std::string text =
-        fmt::format("Replayed, all of its allocations and frees take malloc {}", time_text(list.malloc_nanoseconds));
+    std::string text = fmt::format("In a replay, all its allocations and frees take {} with malloc",
+                                   time_text(list.malloc_nanoseconds));
     if (list.cpu_nanoseconds != 0) {
-        text += fmt::format(", {} of that: this is what there is to save",
+        text += fmt::format(", {} of that CPU time: this is what there is to save",
                             percent_text(list.malloc_nanoseconds / static_cast<double>(list.cpu_nanoseconds)));
     }
     if (list.malloc_share < 1) {
@@ -94,9 +90,9 @@ nlohmann::json saving_json(const measured_saving& saving) {
     const nlohmann::json share = saving.share_of_cpu ? nlohmann::json(*saving.share_of_cpu) : nullptr;
     const auto or_null = [](const std::optional<interval>& each) { return each ? interval_json(*each) : nullptr; };
     return {{"expected_nanoseconds", interval_json(saving.expected())},
-            {"littered_nanoseconds", or_null(saving.littered_nanoseconds)},
-            {"frees_left_out_nanoseconds", or_null(saving.frees_left_out)},
-            {"littered_frees_left_out_nanoseconds", or_null(saving.littered_frees_left_out)},
+            {"fragmented_nanoseconds", or_null(saving.fragmented_nanoseconds)},
+            {"without_frees_nanoseconds", or_null(saving.without_frees)},
+            {"fragmented_without_frees_nanoseconds", or_null(saving.fragmented_without_frees)},
             {"preload", saving.preload ? preload_json(*saving.preload) : nullptr},
             {"nanoseconds", interval_json(saving.nanoseconds)},
             {"share_of_cpu", share},
@@ -107,7 +103,7 @@ nlohmann::json saving_json(const measured_saving& saving) {
             {"replayed_share", saving.replayed_share}};
 }
 
-/// Null when it does not end.
+/// Null for an endless life.
 nlohmann::json life_json(std::uint64_t life) {
     return life == life_histogram::endless ? nlohmann::json() : nlohmann::json(life);
 }
@@ -126,7 +122,7 @@ nlohmann::json evidence_json(const advice& each) {
         {"lifo_share", figures.lifo_share()},
         {"fifo_share", figures.fifo_share()},
         {"solo_share", figures.solo_share()},
-        {"escape_depth", each.escape_depth == escapes ? nlohmann::json() : nlohmann::json(each.escape_depth)},
+        {"escape_depth", each.escape_depth == no_owner ? nlohmann::json() : nlohmann::json(each.escape_depth)},
         {"life_in_thread_bytes", life_json(figures.thread_life)},
         {"life_in_group_bytes", life_json(figures.group_life)},
         {"immortal_share", figures.immortal_share()},
@@ -143,57 +139,51 @@ nlohmann::json evidence_json(const advice& each) {
 }
 
 nlohmann::json options_json(const advice& each) {
-    switch (each.suits) {
-        case verdict::arena:
-        case verdict::scratch:
-        case verdict::monotonic_arena:
-        case verdict::phase_arena:
+    switch (traits_of(each.candidate).size) {
+        case sized_by::first_block:
             return {{"first_block_bytes", each.block_bytes}};
-        case verdict::object_pool:
-        case verdict::concurrent_object_pool:
+        case sized_by::slot:
             return {{"slot_bytes", each.slot_bytes}};
-        case verdict::stack_buffer:
+        case sized_by::buffer:
             return {{"buffer_bytes", each.buffer_bytes}};
-        case verdict::multi_arena:
+        case sized_by::arenas:
             return {{"arenas", each.arenas}, {"arena_bytes", each.arena_bytes}};
-        case verdict::multi_pool:
-        case verdict::concurrent_multi_pool:
-        case verdict::leave:
+        case sized_by::nothing:
             break;
     }
     return nlohmann::json::object();
 }
 
-nlohmann::json parts_json(const std::vector<site_part>& parts, const call_paths& paths) {
-    nlohmann::json places = nlohmann::json::array();
-    for (const site_part& each : parts) {
+nlohmann::json sites_json(const std::vector<site_objects>& sites, const call_paths& paths) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const site_objects& each : sites) {
         const site_info& site = paths.sites()[each.site];
-        places.push_back({{"function", paths.functions()[site.function].name},
-                          {"file", site.file},
-                          {"line", site.line},
-                          {"objects", each.objects}});
+        list.push_back({{"function", paths.functions()[site.function].name},
+                        {"file", site.file},
+                        {"line", site.line},
+                        {"objects", each.objects}});
     }
-    return places;
+    return list;
 }
 
 nlohmann::json entry_json(const advice& each, const call_paths& paths) {
     const site_info& site = paths.sites()[each.site];
-    return {{"verdict", name_of(each.says)},
-            {"suits", name_of(each.suits)},
+    return {{"verdict", name_of(each.decision)},
+            {"candidate", name_of(each.candidate)},
             {"subject", paths.functions()[each.function].short_name},
             {"title", title_of(each, paths)},
-            {"scope", each.of_scope || lies_in_owner(each.suits) ? paths.functions()[each.function].name : ""},
+            {"scope", each.of_scope || traits_of(each.candidate).in_owner ? paths.functions()[each.function].name : ""},
             {"function", paths.functions()[site.function].name},
             {"file", site.file},
             {"line", site.line},
             {"path", paths.path_text(each.stack, 8)},
             {"share", each.share},
             {"options", options_json(each)},
-            {"code", each.says == verdict::leave ? "" : code_of(each, paths)},
+            {"code", each.decision == verdict::leave ? "" : code_of(each, paths)},
             {"saving", saving_json(each.saving)},
             {"evidence", evidence_json(each)},
-            {"sites", parts_json(each.parts, paths)},
-            {"blockers", parts_json(each.blockers, paths)},
+            {"sites", sites_json(each.sites, paths)},
+            {"blockers", sites_json(each.blockers, paths)},
             {"cautions", cautions_of(each, paths)},
             {"reason", each.reason}};
 }
@@ -211,16 +201,17 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
     if (list.malloc_nanoseconds > 0) text += what_there_is_to_save(list);
     if (list.of_resource) {
         text += wrapped(
-            "These are the allocations of a resource that the program had traced. What is saved is against malloc in "
-            "that "
-            "resource's place, not against the resource.",
+            "These are the allocations of a resource that the program traced. Savings are relative to malloc in its "
+            "place, "
+            "not to the resource.",
             0, 110);
     }
     if (list.is_sample()) {
         text += wrapped(
-            fmt::format("One allocation in {} was recorded: what needs all of them is not advised, and nothing is "
-                        "measured. Counts and bytes are those of the sample.",
-                        count_text(list.sampling_period)),
+            fmt::format(
+                "One allocation in {} was recorded: nothing is measured, and nothing that needs all allocations is "
+                "advised. Counts and bytes are those of the sample.",
+                count_text(list.sampling_period)),
             0, 110);
     }
     std::size_t number = 0;
@@ -231,15 +222,17 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
         const double share = static_cast<double>(list.small_objects) / static_cast<double>(list.objects);
         text +=
             list.small_sites == 1
-                ? fmt::format("Leave one other place as it is: it makes {} of the allocations.\n", percent_text(share))
+                ? fmt::format("Leave one other site as it is: it makes {} of the allocations.\n", percent_text(share))
                 : fmt::format(
-                      "Leave {} other places as they are: each makes less than 1 % of the allocations, all "
-                      "together {}.\n",
+                      "Leave {} other sites as they are: each makes less than 1 % of the allocations, together {}.\n",
                       count_text(list.small_sites), percent_text(share));
     }
-    text +=
-        "Savings are measured now, by replaying just those allocations; they do not count what better locality and "
-        "skipped\ndestructors gain.\n";
+    if (list.malloc_nanoseconds > 0) {
+        text +=
+            "Savings were measured just now, by replaying only those allocations; a program may also gain from better "
+            "locality\n"
+            "and skipped destructors.\n";
+    }
     return text;
 }
 

@@ -1,4 +1,4 @@
-// Tells advices to a person or to a machine.
+// Advices as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

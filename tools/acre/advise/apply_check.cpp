@@ -1,21 +1,26 @@
 #include "apply_check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
-#include "thresholds.hpp"
+#include "rules.hpp"
+#include "text/text.hpp"
+#include "wording.hpp"
 
 namespace acre::tool {
 
 namespace {
 
-/// The function that allocates and the one that calls it, by the names that a change of their parameters leaves alone.
-using place_name = std::pair<std::string, std::string>;
+/// The allocating function and its caller, by names without parameters, which a change may alter.
+using site_name = std::pair<std::string, std::string>;
 
-place_name name_of_place(const allocation_context& context, const call_paths& paths) {
+site_name name_of_site(const allocation_context& context, const call_paths& paths) {
     const std::uint32_t node = paths.own_code(context.node);
     const std::uint32_t caller = paths.own_code(paths.nodes()[node].parent);
     const auto name = [&](std::uint32_t number) {
@@ -24,11 +29,11 @@ place_name name_of_place(const allocation_context& context, const call_paths& pa
     return {name(node), name(caller)};
 }
 
-using place_counts = std::map<place_name, std::uint64_t>;
+using site_counts = std::map<site_name, std::uint64_t>;
 
-place_counts count_places(const history& run, const call_paths& paths) {
-    place_counts counts;
-    for (const allocation_context& context : run.contexts()) counts[name_of_place(context, paths)] += context.objects;
+site_counts count_sites(const history& run, const call_paths& paths) {
+    site_counts counts;
+    for (const allocation_context& context : run.contexts()) counts[name_of_site(context, paths)] += context.objects;
     return counts;
 }
 
@@ -50,51 +55,117 @@ prediction_outcome compare(double obtained, const interval& predicted) {
     return obtained > predicted.high ? prediction_outcome::above : prediction_outcome::inside;
 }
 
-/// The objects of an advice by place.
-place_counts places_of(const advice& each, const history& run, const call_paths& paths) {
-    place_counts counts;
+/// The objects of an advice by site.
+site_counts sites_of(const advice& each, const history& run, const call_paths& paths) {
+    site_counts counts;
     for (const std::uint32_t number : each.contexts) {
         const allocation_context& context = run.contexts()[number];
-        counts[name_of_place(context, paths)] += context.objects;
+        counts[name_of_site(context, paths)] += context.objects;
     }
     return counts;
 }
 
-/// What of a place was in no advice is taken to be there still; what else is left belongs to the advices of the place
-/// in the proportion in which they had it.
-class places_left {
+/// How many objects of an advice are still allocated. Objects of a site that were in no advice are assumed to remain;
+/// the rest is divided among the site's advices in proportion.
+class remaining_objects {
 public:
-    places_left(const advice_list& list, const history& before, const call_paths& paths_before, const history& after,
-                const call_paths& paths_after)
-        : before_{count_places(before, paths_before)}, after_{count_places(after, paths_after)} {
+    remaining_objects(const advice_list& list, const history& before, const call_paths& paths_before,
+                      const history& after, const call_paths& paths_after)
+        : before_{count_sites(before, paths_before)}, after_{count_sites(after, paths_after)} {
         for (const advice& each : list.advices) {
-            for (const auto& [place, objects] : places_of(each, before, paths_before)) advised_[place] += objects;
+            for (const auto& [site, objects] : sites_of(each, before, paths_before)) advised_[site] += objects;
         }
     }
 
-    double of(const place_name& place, std::uint64_t objects) const {
-        const auto found = after_.find(place);
+    double of(const site_name& site, std::uint64_t objects) const {
+        const auto found = after_.find(site);
         if (found == after_.end()) return 0;
-        const std::uint64_t advised = advised_.at(place);
-        const std::uint64_t others = before_.at(place) - advised;
-        const auto left = static_cast<double>(found->second - std::min(found->second, others));
-        return left * static_cast<double>(objects) / static_cast<double>(advised);
+        const std::uint64_t advised = advised_.at(site);
+        const std::uint64_t others = before_.at(site) - advised;
+        const auto remaining = static_cast<double>(found->second - std::min(found->second, others));
+        return remaining * static_cast<double>(objects) / static_cast<double>(advised);
     }
 
 private:
-    place_counts before_;
-    place_counts after_;
-    place_counts advised_;
+    site_counts before_;
+    site_counts after_;
+    site_counts advised_;
 };
 
-checked_advice check_one(const advice& each, const history& before, const call_paths& paths, const places_left& left) {
+checked_advice check_one(const advice& each, const history& before, const call_paths& paths,
+                         const remaining_objects& remaining) {
     checked_advice result;
     result.objects_before = each.figures.objects;
     double after = 0;
-    for (const auto& [place, objects] : places_of(each, before, paths)) after += left.of(place, objects);
+    for (const auto& [site, objects] : sites_of(each, before, paths)) after += remaining.of(site, objects);
     result.objects_after = static_cast<std::uint64_t>(std::llround(after));
     result.state = state_of(result.gone_share());
     return result;
+}
+
+const char* words_of(follow_up state) {
+    switch (state) {
+        case follow_up::applied:
+            return "followed";
+        case follow_up::in_part:
+            return "followed in part";
+        case follow_up::not_applied:
+            return "not followed";
+    }
+    return "";
+}
+
+std::string range_text(const interval& of) {
+    return fmt::format("{} to {}", time_text(of.low), time_text(of.high));
+}
+
+std::string entry_text(const checked_advice& each, const advice& of, const call_paths& paths) {
+    std::string text =
+        fmt::format("{}. {}: {}\n", each.number + 1, title_of(of.candidate, of, paths), words_of(each.state));
+    text += fmt::format("   allocations  {} before, {} after ({} gone)\n", count_text(each.objects_before),
+                        count_text(each.objects_after), percent_text(each.gone_share()));
+    if (each.state != follow_up::not_applied && of.saving.done) {
+        text += fmt::format("   predicted    {} less CPU time for the allocations that are gone\n",
+                            range_text(each.predicted));
+    }
+    return text;
+}
+
+std::string outcome_text(const apply_check& check) {
+    if (check.followed() == 0) return "No advice was followed, so nothing was predicted for this change.\n";
+    if (!check.cpu) {
+        return "The CPU times are not known: give them with --cpu-before and --cpu-after, in seconds.\n";
+    }
+    std::string text = fmt::format("CPU time: {} before, {} after, {} saved", time_text(check.cpu->before),
+                                   time_text(check.cpu->after), time_text(check.cpu->saved()));
+    switch (check.outcome) {
+        case prediction_outcome::below:
+            text += fmt::format("; predicted were {}: the prediction did not hold.", range_text(check.predicted));
+            break;
+        case prediction_outcome::inside:
+            text += fmt::format("; predicted were {}: the prediction held.", range_text(check.predicted));
+            break;
+        case prediction_outcome::above:
+            text += fmt::format(
+                "; predicted were {}: more was saved, as a replay does not show skipped destructors and better "
+                "locality.",
+                range_text(check.predicted));
+            break;
+        case prediction_outcome::unknown:
+            text += "; the followed advices could not be measured, so nothing was predicted.";
+            break;
+    }
+    if (check.cpu->recorded) {
+        text +=
+            " These are the times of recorded runs minus an estimate for the recording. For exact times run both "
+            "without "
+            "recording, and give their times with --cpu-before and --cpu-after.";
+    }
+    return wrapped(text, 0, 110);
+}
+
+nlohmann::json interval_json(const interval& of) {
+    return {{"low", of.low}, {"median", of.median}, {"high", of.high}};
 }
 
 }  // namespace
@@ -137,12 +208,12 @@ apply_check check_application(const advice_list& list, const history& before, co
     result.objects_before = before.object_count();
     result.objects_after = after.object_count();
     result.cpu = cpu;
-    const places_left left{list, before, paths_before, after, paths_after};
+    const remaining_objects remaining{list, before, paths_before, after, paths_after};
     bool all_measured = true;
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
-        if (each.suits == verdict::leave) continue;
-        checked_advice checked = check_one(each, before, paths_before, left);
+        if (each.candidate == verdict::leave) continue;
+        checked_advice checked = check_one(each, before, paths_before, remaining);
         checked.number = i;
         if (checked.state != follow_up::not_applied) {
             all_measured = all_measured && each.saving.done;
@@ -153,6 +224,44 @@ apply_check check_application(const advice_list& list, const history& before, co
     }
     if (cpu && result.followed() != 0 && all_measured) result.outcome = compare(cpu->saved(), result.predicted);
     return result;
+}
+
+std::string apply_text(const apply_check& check, const advice_list& list, const call_paths& paths) {
+    std::string text = fmt::format("{} before, {} after\n\n", plural(check.objects_before, "allocation", "allocations"),
+                                   count_text(check.objects_after));
+    for (const checked_advice& each : check.advices) text += entry_text(each, list.advices[each.number], paths) + "\n";
+    return text + outcome_text(check);
+}
+
+nlohmann::json apply_json(const apply_check& check, const advice_list& list, const call_paths& paths) {
+    nlohmann::json advices = nlohmann::json::array();
+    for (const checked_advice& each : check.advices) {
+        const advice& of = list.advices[each.number];
+        const bool predicted = each.state != follow_up::not_applied && of.saving.done;
+        advices.push_back({{"title", title_of(of.candidate, of, paths)},
+                           {"subject", paths.functions()[of.function].short_name},
+                           {"candidate", name_of(of.candidate)},
+                           {"verdict", name_of(of.decision)},
+                           {"state", name_of(each.state)},
+                           {"allocations_before", each.objects_before},
+                           {"allocations_after", each.objects_after},
+                           {"predicted_ns", predicted ? interval_json(each.predicted) : nlohmann::json()}});
+    }
+    nlohmann::json cpu;
+    if (check.cpu) {
+        cpu = {{"before_ns", check.cpu->before},
+               {"after_ns", check.cpu->after},
+               {"saved_ns", check.cpu->saved()},
+               {"of_recorded_runs", check.cpu->recorded}};
+    }
+    return {{"allocations_before", check.objects_before},
+            {"allocations_after", check.objects_after},
+            {"advices", advices},
+            {"followed", check.followed()},
+            {"predicted_ns", interval_json(check.predicted)},
+            {"cpu", cpu},
+            {"outcome", name_of(check.outcome)},
+            {"held", check.held()}};
 }
 
 }  // namespace acre::tool

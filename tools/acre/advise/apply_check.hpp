@@ -1,8 +1,10 @@
-// Whether advices were followed, and whether what they promised came: a run before against a run after.
+// Whether advices were followed and saved what was predicted: compares a run before with a run after.
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "advice.hpp"
@@ -12,7 +14,7 @@
 
 namespace acre::tool {
 
-/// How far an advice was followed, by how many of its allocations are gone.
+/// How far an advice was followed, by the share of its allocations that are gone.
 enum class follow_up : std::uint8_t { applied, in_part, not_applied };
 
 const char* name_of(follow_up state);
@@ -22,7 +24,7 @@ struct checked_advice {
     std::uint64_t objects_before = 0;
     std::uint64_t objects_after = 0;
     follow_up state = follow_up::not_applied;
-    interval predicted;  // nanoseconds, for what is gone; 0 where nothing was measured
+    interval predicted;  // nanoseconds, for the allocations that are gone; 0 where nothing was measured
 
     double gone_share() const noexcept {
         if (objects_after >= objects_before) return 0;
@@ -34,12 +36,12 @@ struct checked_advice {
 struct cpu_times {
     double before = 0;
     double after = 0;
-    bool recorded = false;  // of the recorded runs, less what their recording took, which is an estimate
+    bool recorded = false;  // of recorded runs, minus an estimate for the recording
 
     double saved() const noexcept { return before - after; }
 };
 
-/// How what was obtained lies to what was predicted.
+/// The saving relative to the predicted interval.
 enum class prediction_outcome : std::uint8_t { below, inside, above, unknown };
 
 const char* name_of(prediction_outcome outcome);
@@ -48,19 +50,23 @@ struct apply_check {
     std::uint64_t objects_before = 0;
     std::uint64_t objects_after = 0;
     std::vector<checked_advice> advices;
-    interval predicted;  // of all that was followed
+    interval predicted;  // of all followed advices
     std::optional<cpu_times> cpu;
     prediction_outcome outcome = prediction_outcome::unknown;
 
     std::size_t followed() const;
 
-    /// Something was followed, and it did not save less than predicted.
+    /// At least one advice was followed, and no less was saved than predicted.
     bool held() const { return followed() != 0 && outcome != prediction_outcome::below; }
 };
 
-/// `list` are the advices for the run before. Sites are found again by their functions' names and those of their
-/// callers, since lines move.
+/// `list` has the advices for the run before. Sites are matched by the names of their functions and callers, since
+/// lines move.
 apply_check check_application(const advice_list& list, const history& before, const call_paths& paths_before,
                               const history& after, const call_paths& paths_after, std::optional<cpu_times> cpu);
+
+/// `paths` are those of the run before.
+std::string apply_text(const apply_check& check, const advice_list& list, const call_paths& paths);
+nlohmann::json apply_json(const apply_check& check, const advice_list& list, const call_paths& paths);
 
 }  // namespace acre::tool

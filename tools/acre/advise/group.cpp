@@ -4,7 +4,6 @@
 #include <map>
 #include <unordered_map>
 
-#include "lifetimes.hpp"
 #include "trace/value_counts.hpp"
 
 namespace acre::tool {
@@ -17,15 +16,15 @@ std::uint64_t bump_bytes(std::uint64_t size) {
     return std::max((size + arena_granule - 1) / arena_granule * arena_granule, arena_granule);
 }
 
-/// What lives in one thread.
+/// The live objects of a thread.
 struct thread_state {
     std::uint64_t live_objects = 0;
-    std::uint64_t live_bytes = 0;    // asked for
-    std::uint64_t live_rounded = 0;  // as an arena rounds them
+    std::uint64_t live_bytes = 0;    // as requested
+    std::uint64_t live_rounded = 0;  // as an arena rounds
     generation current;
 };
 
-/// Follows the generations of one question.
+/// Finds the generations for one question.
 class generation_study {
 public:
     generation_study(std::uint32_t function, std::uint32_t threads) : function_{function}, threads_(threads) {}
@@ -57,9 +56,9 @@ public:
         figures_.count = sizes_.total();
         figures_.p50_bytes = percentile(0.5);
         figures_.p99_bytes = percentile(0.99);
-        const auto most = std::max_element(ends_.begin(), ends_.end(),
-                                           [](const auto& a, const auto& b) { return a.second < b.second; });
-        figures_.last_free = most->first;
+        const auto most_frequent = std::max_element(ends_.begin(), ends_.end(),
+                                                    [](const auto& a, const auto& b) { return a.second < b.second; });
+        figures_.last_free = most_frequent->first;
         return figures_;
     }
 
@@ -82,7 +81,7 @@ private:
     generation_figures figures_;
 };
 
-/// Answers some questions in one pass.
+/// Answers the questions in one pass.
 void study_together(const history& run, std::span<const generation_question> questions,
                     std::vector<generation_figures>& answers) {
     std::vector<generation_study> studies;
@@ -97,7 +96,7 @@ void study_together(const history& run, std::span<const generation_question> que
     for (generation_study& study : studies) answers.push_back(study.finish());
 }
 
-/// Follows several groups through the run.
+/// Finds the figures of several groups.
 class group_study {
 public:
     group_study(const history& run, std::size_t groups)
@@ -108,7 +107,7 @@ public:
           neighbours_(run.slots()),
           thread_clocks_(run.threads()) {}
 
-    /// To be told of each allocation of the run before it is told to its group.
+    /// Must be called for each allocation of the run, before allocate().
     void pass(const recorded_event& each) { thread_clocks_[each.thread] += each.size; }
 
     void allocate(std::uint32_t group, const recorded_event& each) {
@@ -154,7 +153,7 @@ private:
         life_histogram in_thread;
         life_histogram in_group;
     };
-    /// What a thread allocated of a group.
+    /// What a thread allocates of a group.
     struct lane {
         std::uint32_t group = 0;
         std::uint32_t youngest = none;
@@ -162,7 +161,7 @@ private:
         live peak;
         std::uint64_t clock = 0;  // bytes allocated so far
     };
-    /// The living of a lane are a list in the order of their birth, by slot. Clocks are those at the birth.
+    /// Links the live objects of a lane in the order of allocation, by slot. Clocks are those at the allocation.
     struct neighbours {
         std::uint32_t lane = 0;
         std::uint32_t older = none;
@@ -217,7 +216,7 @@ private:
         }
     }
 
-    /// What does not depend on when things happened is known of each context already.
+    /// Contexts already have the figures that do not depend on the order of events.
     void add_contexts(const std::vector<std::uint32_t>& group_of_context) {
         for (std::size_t i = 0; i < group_of_context.size(); ++i) {
             if (group_of_context[i] == no_group) continue;
@@ -261,14 +260,14 @@ private:
 }  // namespace
 
 std::vector<generation_figures> study_generations(const history& run, std::span<const generation_question> questions) {
-    // The state of the threads is what takes memory.
+    // Each question takes a state for each thread.
     constexpr std::size_t max_states = std::size_t{1} << 20;
     const std::size_t together = std::max<std::size_t>(max_states / std::max<std::size_t>(run.threads(), 1), 1);
     std::vector<generation_figures> answers;
     while (!questions.empty()) {
-        const auto part = questions.first(std::min(together, questions.size()));
-        study_together(run, part, answers);
-        questions = questions.subspan(part.size());
+        const auto next = questions.first(std::min(together, questions.size()));
+        study_together(run, next, answers);
+        questions = questions.subspan(next.size());
     }
     return answers;
 }

@@ -58,7 +58,7 @@ void history::allocate(const event& e, reading& state) {
 }
 
 void history::release(const event& e, reading& state) {
-    newborn object;
+    read_object object;
     if (!state.living.take(e.object, object)) return;
     state.free_slots.push_back(object.slot);
     allocation_context& context = contexts_[object.context];
@@ -79,9 +79,9 @@ void history::release(const event& e, reading& state) {
                   .thread_of_allocation = object.thread});
 }
 
-/// What was never freed lived until the end.
+/// Objects that were never freed lived until the end.
 void history::finish_lives(reading& state) {
-    state.living.for_each([&](std::uint64_t, const newborn& object) {
+    state.living.for_each([&](std::uint64_t, const read_object& object) {
         allocation_context& context = contexts_[object.context];
         ++context.never_freed;
         context.longest_life = std::max(context.longest_life, events_.size() - object.born);

@@ -1,43 +1,99 @@
-// A whole run, to be gone through as often as an advice needs: who allocated what, when it died and where. Memory: in
-// proportion to the objects that live at a time, to the tables of the trace and to a limit for its events.
+// A whole run that can be read several times: what was allocated where, and when and where it died. Memory:
+// proportional to the peak of live objects and the trace's tables, plus a limit for the events.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
-#include "event_store.hpp"
-#include "shape_table.hpp"
 #include "trace/call_paths.hpp"
+#include "trace/coarse.hpp"
 #include "trace/live_table.hpp"
 #include "trace/reader.hpp"
+#include "trace/spooled_list.hpp"
 
 namespace acre::tool {
 
-/// An allocation or a free, in the order of the run.
+/// An allocation or a free in 16 bytes. A free names its object by its slot; all else is known from the allocation.
+struct stored_event {
+    static constexpr std::uint32_t last_slot = (std::uint32_t{1} << 30) - 1;  // more than a reader allows to live
+
+    std::uint32_t slot : 30 = 0;
+    std::uint32_t allocates : 1 = 0;
+    std::uint32_t by_realloc : 1 = 0;     // one of the two events of a realloc
+    std::uint32_t context_or_stack = 0;   // context of an allocation, stack of a free
+    std::uint32_t shape_or_function = 0;  // shape of an allocation, owner of the lifetime of a free
+    std::uint32_t thread_of_allocation = 0;
+};
+static_assert(sizeof(stored_event) == 16);
+
+/// In memory while they are few, else in a temporary file.
+using event_store = spooled_list<stored_event>;
+
+/// The request of an allocation.
+struct requested_shape {
+    std::uint64_t size = 0;
+    std::uint8_t alignment_log2 = 0;
+    bool by_new = false;  // of operator new
+
+    friend bool operator==(const requested_shape&, const requested_shape&) = default;
+};
+
+/// Numbers the shapes: a run has few different ones.
+class shape_table {
+public:
+    /// When there are more different shapes than this, sizes of new ones are rounded up.
+    static constexpr std::size_t max_exact = std::size_t{1} << 20;
+
+    std::uint32_t number_of(requested_shape shape) {
+        const auto found = numbers_.find(shape);
+        if (found != numbers_.end()) return found->second;
+        if (shapes_.size() >= max_exact) shape.size = coarse(shape.size);
+        const auto [entry, added] = numbers_.try_emplace(shape, static_cast<std::uint32_t>(shapes_.size()));
+        if (added) shapes_.push_back(shape);
+        return entry->second;
+    }
+
+    const requested_shape& operator[](std::uint32_t number) const noexcept { return shapes_[number]; }
+
+private:
+    struct hash {
+        std::size_t operator()(const requested_shape& shape) const noexcept {
+            const std::uint64_t both =
+                shape.size ^ std::uint64_t{shape.alignment_log2} << 56 ^ (shape.by_new ? std::uint64_t{1} << 55 : 0);
+            return static_cast<std::size_t>((both * 0x9e37'79b9'7f4a'7c15) >> 16);
+        }
+    };
+
+    std::vector<requested_shape> shapes_;
+    std::unordered_map<requested_shape, std::uint32_t, hash> numbers_;
+};
+
+/// An allocation or a free with all that is known of its object.
 struct recorded_event {
     std::uint64_t object = 0;  // number, in the order of the allocations
     std::uint64_t size = 0;
-    std::uint32_t slot = 0;      // of the object while it lives; another one has it afterwards
+    std::uint32_t slot = 0;      // of the object while it lives; reused afterwards
     std::uint32_t context = 0;   // of the object
     std::uint32_t thread = 0;    // that allocated the object
     std::uint32_t stack = 0;     // of a free
-    std::uint32_t function = 0;  // of a free: that owned the object's lifetime
+    std::uint32_t function = 0;  // of a free: the function that owned the lifetime
     std::uint8_t alignment_log2 = 0;
     bool allocates = false;
-    bool by_realloc = false;  // a half of a realloc
+    bool by_realloc = false;  // one of the two events of a realloc
     bool by_new = false;      // the object was allocated by operator new
 
-    /// As a trace has it, without stack and time.
+    /// The trace's event, without stack and time.
     event original() const;
 };
 
-/// Allocations from one place reached on one path of functions.
+/// The allocations of one site reached through one path of functions.
 struct allocation_context {
     std::uint32_t site = 0;
     std::uint32_t node = 0;   // in the tree of functions
-    std::uint32_t stack = 0;  // one of those that it stands for
-    std::uint32_t owner = 0;  // node of the function that all of its freed objects died in or beneath
+    std::uint32_t stack = 0;  // one of its stacks
+    std::uint32_t owner = 0;  // node of the function in which, or in whose calls, all of its freed objects died
     bool any_freed = false;
     bool crosses_threads = false;
     std::uint64_t objects = 0;
@@ -62,23 +118,23 @@ public:
 
     const std::vector<allocation_context>& contexts() const noexcept { return contexts_; }
 
-    /// In the order of contexts and sizes. Different ones beyond `max_size_counts` are not in it.
+    /// Sorted by context and size. Pairs beyond the first `max_size_counts` are missing.
     const std::vector<size_count>& sizes() const noexcept { return sizes_; }
 
     std::uint32_t threads() const noexcept { return threads_; }
     std::uint64_t object_count() const noexcept { return objects_; }
-    /// Whether the events are those of a resource that the program had traced, not malloc's.
+    /// Whether the events are of a resource that the program traced, not of malloc.
     bool is_of_resource() const noexcept { return of_resource_; }
     std::uint64_t event_count() const noexcept { return events_.size(); }
 
-    /// Slots that were ever taken: the most objects that lived at a time.
+    /// Number of slots: the peak of live objects.
     std::uint32_t slots() const noexcept { return slots_; }
 
-    /// How many objects that function owned the lifetime of, in all contexts.
+    /// Number of freed objects whose lifetime the function owned, in all contexts.
     std::uint64_t freed_in(std::uint32_t function) const noexcept { return freed_in_[function]; }
 
-    /// Calls `visit(const recorded_event&)` for each event in order, to the end or until it returns false; may be
-    /// called again, and by several at a time.
+    /// Calls `visit(const recorded_event&)` for each event in order, until it returns false. May be called repeatedly,
+    /// and by several threads at once.
     template <typename Visit>
     void for_each(Visit&& visit) const {
         std::vector<living_object> living(slots_);
@@ -94,17 +150,17 @@ public:
 
 private:
     static constexpr std::size_t max_size_counts = std::size_t{4} << 20;
-    static constexpr std::size_t max_owners = std::size_t{4} << 20;  // remembered at a time
+    static constexpr std::size_t max_owners = std::size_t{4} << 20;  // cached at a time
 
-    /// What for_each knows of the object in a slot.
+    /// What for_each knows about the object in a slot.
     struct living_object {
         std::uint64_t number = 0;
         std::uint32_t context = 0;
         std::uint32_t shape = 0;
         std::uint32_t thread = 0;
     };
-    /// What the reading knows of it.
-    struct newborn {
+    /// What reading the trace knows about a live object.
+    struct read_object {
         std::uint64_t born = 0;  // number of its event
         std::uint32_t slot = 0;
         std::uint32_t context = 0;
@@ -122,9 +178,9 @@ private:
                                             16);
         }
     };
-    /// Needed while the trace is read.
+    /// State while the trace is read.
     struct reading {
-        live_table<newborn> living;
+        live_table<read_object> living;
         std::vector<std::uint32_t> free_slots;
         std::unordered_map<std::uint64_t, std::uint32_t> context_numbers;  // by node and site
         std::unordered_map<std::uint64_t, std::uint32_t> owners;           // by both nodes

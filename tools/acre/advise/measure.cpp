@@ -5,67 +5,74 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "advised_sequence.hpp"
+#include "advised_events.hpp"
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/resources.hpp"
+#include "rules.hpp"
 #include "text/text.hpp"
-#include "thresholds.hpp"
 
 namespace acre::tool {
 
 namespace {
 
 constexpr double seconds_an_advice = 2;  // at most
-constexpr double seconds_in_all = 5;     // shared by all advices, besides the fewest rounds of each
+constexpr double seconds_in_all = 5;     // shared by all advices; the minimum of rounds comes on top
 constexpr std::uint32_t rounds_of_whole_run = 3;
 constexpr std::uint32_t rounds_of_long_run = 2;
-constexpr double seconds_of_whole_run = 1.5;  // then those of a long run are enough
-constexpr std::uint32_t rounds_on_littered_heap = 5;
-constexpr std::uint32_t min_on_littered_heap = 3;
-constexpr double seconds_on_littered_heap = 1.5;  // then the fewest are enough
+constexpr double seconds_of_whole_run = 1.5;  // beyond it, the rounds of a long run are enough
+constexpr std::uint32_t rounds_on_fragmented_heap = 5;
+constexpr std::uint32_t min_rounds_on_fragmented_heap = 3;
+constexpr double seconds_on_fragmented_heap = 1.5;  // beyond it, the minimum is enough
+
+bool is_whole_run(trace_reader& reader) {
+    if (!reader.missing().empty() || !reader.header().end_is_known()) return false;
+    bool paused = false;
+    reader.for_each_mark([&](const mark& each) { paused = paused || each.kind == mark_kind::recording_paused; });
+    return !paused && std::ranges::none_of(reader.header().notes, [](const std::string& note) {
+        return note.starts_with(trace_header::stopped_note);
+    });
+}
 
 contender contender_of(const advice& each) {
-    switch (each.suits) {
-        case verdict::arena:
-        case verdict::scratch:
-        case verdict::monotonic_arena:
-        case verdict::phase_arena:
-            return {resource_number("arena"), {.bytes = each.block_bytes}};
-        case verdict::stack_buffer:
-            return {resource_number("stack_buffer"), {}};
-        case verdict::object_pool:
-            return {resource_number("pool"), {.bytes = each.slot_bytes}};
-        case verdict::multi_pool:
-            return {resource_number("multi_pool"), {}};
-        case verdict::multi_arena:
-            return {resource_number("multi_arena"), {.count = each.arenas, .bytes = each.arena_bytes}};
-        case verdict::concurrent_object_pool:
-        case verdict::concurrent_multi_pool:
-            return {resource_number("concurrent_multi_pool"), {}};
-        case verdict::leave:
+    const verdict_traits& traits = traits_of(each.candidate);
+    contender made{resource_number(traits.resource), {}};
+    switch (traits.size) {
+        case sized_by::first_block:
+            made.parameters.bytes = each.block_bytes;
+            break;
+        case sized_by::slot:
+            // The pool that threads share is replayed by a resource of any size.
+            if (!traits.shared_by_threads) made.parameters.bytes = each.slot_bytes;
+            break;
+        case sized_by::arenas:
+            made.parameters = {.count = each.arenas, .bytes = each.arena_bytes};
+            break;
+        case sized_by::buffer:
+        case sized_by::nothing:
             break;
     }
-    return {system_number, {}};
+    return made;
 }
 
-/// What a part of the events took, for all of them.
-interval scaled(const interval& part, double share) {
-    return {part.low / share, part.median / share, part.high / share};
+/// Scales the time of a share of the events to all of them.
+interval scaled(const interval& of, double share) {
+    return {of.low / share, of.median / share, of.high / share};
 }
 
-/// Who takes part in the measuring of an advice: what is advised first.
-struct field {
+/// The contenders in the measurement of an advice; the candidate is the first.
+struct line_up {
     std::vector<contender> contenders;
-    std::optional<std::size_t> frees_left_out;  // positions in it
-    std::optional<std::size_t> preload;
+    std::optional<std::size_t> without_frees;  // position among the contenders
+    std::optional<std::size_t> preload;        // likewise
 
-    field(const advice& each, const std::optional<contender>& best_preload) : contenders{contender_of(each)} {
-        // A buffer on the stack is played without single frees anyhow.
+    line_up(const advice& each, const std::optional<contender>& best_preload) : contenders{contender_of(each)} {
+        // A stack buffer is replayed without single frees in any case.
         if (resources()[contenders.front().resource].takes_all_back) {
-            frees_left_out = contenders.size();
+            without_frees = contenders.size();
             contenders.push_back(contenders.front());
             contenders.back().without_frees = true;
             contenders.back().time_only = true;
@@ -77,24 +84,24 @@ struct field {
         }
     }
 
-    /// Those of the advice, without the other malloc.
-    std::vector<contender> on_littered_heap() const {
-        return {contenders.begin(), contenders.begin() + static_cast<std::ptrdiff_t>(frees_left_out.value_or(0)) + 1};
+    /// The contenders of the advice, without the other malloc.
+    std::vector<contender> on_fragmented_heap() const {
+        return {contenders.begin(), contenders.begin() + static_cast<std::ptrdiff_t>(without_frees.value_or(0)) + 1};
     }
 };
 
-/// Whether one of the field took part and came to the end, as malloc did.
-bool took(const comparison& in, const std::optional<std::size_t>& contender) {
+/// Whether this contender took part and finished, and malloc too.
+bool finished(const comparison& in, const std::optional<std::size_t>& contender) {
     return contender && !in.system.failed() && !in.standings[*contender].failed();
 }
 
-void note_clean(advice& each, const field& took_part, const comparison& found, std::uint64_t cpu_nanoseconds) {
+void note_clean(advice& each, const line_up& contest, const comparison& found, std::uint64_t cpu_nanoseconds) {
     measured_saving& saving = each.saving;
     const standing& candidate = found.standings.front();
     saving.rounds = found.rounds;
     if (candidate.failed() || found.system.failed()) {
         saving.failure = candidate.last.signal != 0
-                             ? fmt::format("the replay ended with signal {}", candidate.last.signal)
+                             ? fmt::format("the replay was ended by signal {}", candidate.last.signal)
                              : "the replay ran out of memory";
         return;
     }
@@ -104,10 +111,10 @@ void note_clean(advice& each, const field& took_part, const comparison& found, s
         return scaled(found.saved_nanoseconds(contender), saving.replayed_share);
     };
     saving.nanoseconds = saved(0);
-    if (took(found, took_part.frees_left_out)) saving.frees_left_out = saved(*took_part.frees_left_out);
-    if (took(found, took_part.preload)) {
-        const std::string name = contender_text(took_part.contenders[*took_part.preload]);
-        saving.preload = preload_saving{name, saved(*took_part.preload)};
+    if (finished(found, contest.without_frees)) saving.without_frees = saved(*contest.without_frees);
+    if (finished(found, contest.preload)) {
+        const std::string name = contender_text(contest.contenders[*contest.preload]);
+        saving.preload = preload_saving{name, saved(*contest.preload)};
     }
     saving.ratio = candidate.ratio;
     saving.system_peak_bytes = found.system.peak_bytes;
@@ -115,38 +122,37 @@ void note_clean(advice& each, const field& took_part, const comparison& found, s
     if (cpu_nanoseconds != 0) saving.share_of_cpu = saving.nanoseconds.median / static_cast<double>(cpu_nanoseconds);
 }
 
-void note_littered(advice& each, const field& took_part, const comparison& found) {
+void note_fragmented(advice& each, const line_up& contest, const comparison& found) {
     measured_saving& saving = each.saving;
     const auto saved = [&](std::size_t contender) {
         return scaled(found.saved_nanoseconds(contender), saving.replayed_share);
     };
-    if (took(found, 0)) saving.littered_nanoseconds = saved(0);
-    if (took(found, took_part.frees_left_out)) {
-        saving.littered_frees_left_out = saved(*took_part.frees_left_out);
+    if (finished(found, 0)) saving.fragmented_nanoseconds = saved(0);
+    if (finished(found, contest.without_frees)) {
+        saving.fragmented_without_frees = saved(*contest.without_frees);
     }
 }
 
-/// Leaves alone what gains nothing, or too little for the change.
-void judge(advice& each) {
+/// Decides for `leave` where nothing is gained, or too little for the change.
+void decide(advice& each) {
     const measured_saving& saving = each.saving;
     const auto leave = [&](std::string reason) {
-        each.says = verdict::leave;
+        each.decision = verdict::leave;
         each.reason = std::move(reason);
     };
     if (!saving.done) return leave("it could not be measured: " + saving.failure);
     if (saving.nanoseconds.high < 0) return leave("malloc is faster here");
     if (saving.nanoseconds.low <= 0) return leave("no gain over malloc could be measured");
-    // What threads cost each other in malloc, mostly far more, is not in the figures.
-    const bool of_threads =
-        each.suits == verdict::concurrent_object_pool || each.suits == verdict::concurrent_multi_pool;
+    // The figures lack what threads cost each other in malloc, which is mostly far more.
+    const bool of_threads = traits_of(each.candidate).shared_by_threads;
     if (!of_threads && saving.share_of_cpu && *saving.share_of_cpu < threshold::worth_the_change) {
         leave(fmt::format("it would save less than {:.0f} % of the CPU time", threshold::worth_the_change * 100));
     }
 }
 
-/// What there is to save at most, and what another malloc saves: the best to preload, if any saves anything.
+/// Measures malloc, the limit of any saving, and the installed mallocs. Returns the best of these if it saves anything.
 std::optional<contender> measure_malloc(replay_host& host, const history& run, advice_list& list) {
-    const sequence steps = beginning_of(run, longest_replay);
+    const sequence steps = beginning_of(run, max_replayed_events);
     comparison_options options;
     options.rounds = rounds_of_whole_run;
     options.min_rounds = rounds_of_long_run;
@@ -159,13 +165,13 @@ std::optional<contender> measure_malloc(replay_host& host, const history& run, a
     const double taken = std::max(found.system.nanoseconds.median - found.loop_nanoseconds.median, 0.0);
     list.malloc_nanoseconds = taken / list.malloc_share;
     std::optional<contender> best;
-    double most = 0;
+    double max_saved = 0;
     for (std::size_t i = 0; i < preloads.size(); ++i) {
         if (found.standings[i].failed()) continue;
         const interval saved = scaled(found.saved_nanoseconds(i), list.malloc_share);
         list.preloads.push_back({contender_text(preloads[i]), saved});
-        if (saved.low <= 0 || saved.median <= most) continue;
-        most = saved.median;
+        if (saved.low <= 0 || saved.median <= max_saved) continue;
+        max_saved = saved.median;
         best = preloads[i];
     }
     std::sort(list.preloads.begin(), list.preloads.end(), [](const preload_saving& a, const preload_saving& b) {
@@ -176,12 +182,16 @@ std::optional<contender> measure_malloc(replay_host& host, const history& run, a
 }
 
 /// Enough blocks to fragment the heap for these steps.
-std::uint32_t litter_for(const sequence& steps) {
-    constexpr std::uint64_t most = 500'000;
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(20 * std::uint64_t{steps.slots}, 200'000, most));
+std::uint32_t blocks_to_fragment_with(const sequence& steps) {
+    constexpr std::uint64_t max = 500'000;
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(20 * std::uint64_t{steps.slots}, 200'000, max));
 }
 
 }  // namespace
+
+std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader) {
+    return is_whole_run(reader) ? reader.header().program_microseconds() * 1000 : 0;
+}
 
 void measure_advices(replay_host& host, const history& run, advice_list& list,
                      const std::function<void(double)>& tell) {
@@ -192,7 +202,7 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
     const std::optional<contender> best_preload = measure_malloc(host, run, list);
     tell(++done / all);
     for (advice& each : list.advices) {
-        if (each.suits != verdict::leave) {
+        if (each.candidate != verdict::leave) {
             comparison_options options;
             const double left = seconds_in_all - std::chrono::duration<double>(clock::now() - start).count();
             options.max_seconds = std::clamp(left / (all - done), 0.0, seconds_an_advice);
@@ -200,16 +210,15 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
             each.saving.replayed_share = replayed_share(steps, each.figures.events());
             options.min_saving =
                 threshold::worth_the_change * each.saving.replayed_share * static_cast<double>(list.cpu_nanoseconds);
-            const field took_part{each, best_preload};
-            note_clean(each, took_part, compare(host, steps.view(), took_part.contenders, options),
-                       list.cpu_nanoseconds);
-            judge(each);
-            if (each.says != verdict::leave) {
-                options.fragmentation_blocks = litter_for(steps);
-                options.rounds = rounds_on_littered_heap;
-                options.min_rounds = min_on_littered_heap;
-                options.max_seconds = seconds_on_littered_heap;
-                note_littered(each, took_part, compare(host, steps.view(), took_part.on_littered_heap(), options));
+            const line_up contest{each, best_preload};
+            note_clean(each, contest, compare(host, steps.view(), contest.contenders, options), list.cpu_nanoseconds);
+            decide(each);
+            if (each.decision != verdict::leave) {
+                options.fragmentation_blocks = blocks_to_fragment_with(steps);
+                options.rounds = rounds_on_fragmented_heap;
+                options.min_rounds = min_rounds_on_fragmented_heap;
+                options.max_seconds = seconds_on_fragmented_heap;
+                note_fragmented(each, contest, compare(host, steps.view(), contest.on_fragmented_heap(), options));
             }
         }
         tell(++done / all);

@@ -1,15 +1,21 @@
-// Replays just the allocations of an advice, with malloc and with what is advised, and takes back what does not pay.
+// Measures advices: replays only their allocations, with malloc and with the candidate, and decides which ones pay.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "advice.hpp"
 #include "history.hpp"
 #include "replay/replay_host.hpp"
+#include "trace/reader.hpp"
 
 namespace acre::tool {
 
-/// Fills in `saving` and sets `says` of every advice; `tell` hears how far it is, from 0 to 1.
+/// CPU time of the recorded run without the recording, in nanoseconds. 0 where it is not known, or where only a part of
+/// the run was recorded: it was paused, it stopped early, or the trace is cut off.
+std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader);
+
+/// Fills in `saving` and sets the decision of every advice. `tell` hears the progress, from 0 to 1.
 void measure_advices(replay_host& host, const history& run, advice_list& list, const std::function<void(double)>& tell);
 
 }  // namespace acre::tool

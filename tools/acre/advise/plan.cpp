@@ -8,33 +8,75 @@
 #include <utility>
 #include <vector>
 
-#include "arena_fitting.hpp"
-#include "escape_depths.hpp"
 #include "rules.hpp"
 #include "scope_planner.hpp"
 #include "sizing.hpp"
-#include "thresholds.hpp"
 
 namespace acre::tool {
 
 namespace {
 
-// Callers that a site of mixed sizes is told apart by.
+// Number of callers by which the uses of a site are distinguished.
 constexpr std::size_t max_callers = 4;
 
-bool depends_on_the_caller(verdict v) {
-    return v == verdict::multi_pool || v == verdict::multi_arena || v == verdict::concurrent_multi_pool ||
-           v == verdict::leave;
-}
-
-/// Containers take allocators, and those of make_shared make what is allocated larger: a pool of any size serves them.
-verdict for_containers(verdict v) {
-    if (v == verdict::object_pool) return verdict::multi_pool;
-    return v == verdict::concurrent_object_pool ? verdict::concurrent_multi_pool : v;
-}
-
-// For a group whose depth is not known yet: a buffer on the stack needs 0.
+// For a group whose escape depth is not known yet: not 0, which a stack buffer needs.
 constexpr std::uint32_t some_depth = 1;
+
+/// The escape depths of contexts. Wrappers of malloc do not count, whatever their names: functions that several others
+/// call and that own nothing of what they allocate.
+class escape_depths {
+public:
+    escape_depths(const history& run, const call_paths& paths);
+
+    /// The largest of the contexts, or `no_owner`.
+    std::uint32_t of(const context_set& set) const;
+
+private:
+    std::uint32_t of(const allocation_context& context) const;
+    void find_wrappers();
+
+    const history& run_;
+    const call_paths& paths_;
+    std::vector<bool> is_wrapper_;  // by function
+};
+
+escape_depths::escape_depths(const history& run, const call_paths& paths)
+    : run_{run}, paths_{paths}, is_wrapper_(paths.functions().size()) {
+    find_wrappers();
+}
+
+std::uint32_t escape_depths::of(const context_set& set) const {
+    std::uint32_t largest = 0;
+    for (const std::uint32_t context : set) largest = std::max(largest, of(run_.contexts()[context]));
+    return largest;
+}
+
+std::uint32_t escape_depths::of(const allocation_context& context) const {
+    if (!context.any_freed || context.owner == 0) return no_owner;
+    std::uint32_t depth = 0;
+    for (std::uint32_t node = paths_.own_code(context.node); node != context.owner;) {
+        if (node == 0) return no_owner;
+        if (!is_wrapper_[paths_.nodes()[node].function]) ++depth;
+        node = paths_.own_code(paths_.nodes()[node].parent);
+    }
+    return depth;
+}
+
+void escape_depths::find_wrappers() {
+    std::map<std::uint32_t, std::set<std::uint32_t>> callers;
+    std::set<std::uint32_t> owners;
+    for (const allocation_context& context : run_.contexts()) {
+        const std::uint32_t node = paths_.own_code(context.node);
+        if (node == 0) continue;
+        const std::uint32_t function = paths_.nodes()[node].function;
+        const std::uint32_t caller = paths_.own_code(paths_.nodes()[node].parent);
+        callers[function].insert(paths_.nodes()[caller].function);
+        if (context.any_freed && context.owner == node) owners.insert(function);
+    }
+    for (const auto& [function, calling] : callers) {
+        is_wrapper_[function] = calling.size() >= threshold::many_callers && !owners.contains(function);
+    }
+}
 
 class planner {
 public:
@@ -57,13 +99,13 @@ public:
     }
 
 private:
-    /// Site and the functions that call it, as far as they matter.
+    /// The site and as many of its callers as distinguish it.
     using site_key = std::vector<std::uint32_t>;
 
-    /// The sites told apart by so many callers, as groups of contexts.
+    /// Groups of contexts: sites distinguished by a number of callers.
     struct site_level {
         std::vector<std::uint32_t> group_of_context;
-        std::map<std::uint32_t, group_figures> figures;  // of the groups that are worth a look
+        std::map<std::uint32_t, group_figures> figures;  // of groups worth a look
     };
 
     void plan_scopes() {
@@ -78,13 +120,13 @@ private:
             each.figures = figures[i];
             each.escape_depth = depths_.of(each.contexts);
             ruling ruled = rule_for_scope(each.figures, each.generations, each.escape_depth);
-            each.suits = ruled.suits;
+            each.candidate = ruled.candidate;
             each.reason = std::move(ruled.reason);
-            if (each.suits != verdict::leave || !each.reason.empty()) continue;
+            if (each.candidate != verdict::leave || !each.reason.empty()) continue;
             given_back_.insert(given_back_.end(), each.contexts.begin(), each.contexts.end());
         }
         std::erase_if(list_.advices,
-                      [](const advice& each) { return each.suits == verdict::leave && each.reason.empty(); });
+                      [](const advice& each) { return each.candidate == verdict::leave && each.reason.empty(); });
     }
 
     void plan_sites() {
@@ -99,7 +141,8 @@ private:
         }
     }
 
-    /// Advices for the sites told apart by so many callers; those that one more caller might make clearer come back.
+    /// Makes advices for the sites distinguished by `callers`. Returns the contexts that another caller may make
+    /// clearer.
     context_set plan_sites_by(const context_set& open, std::size_t callers) {
         const site_level& level = level_of(callers);
         std::map<std::uint32_t, context_set> members;
@@ -115,12 +158,12 @@ private:
             }
             each.contexts = std::move(contexts);
             each.callers = callers;
-            place_site(std::move(each), callers, unclear);
+            classify_site(std::move(each), callers, unclear);
         }
         return unclear;
     }
 
-    /// One more caller only parts groups, so each level is found for all that was open at first, in one pass.
+    /// Another caller only splits groups, so one pass finds a level for all contexts that were open at first.
     const site_level& level_of(std::size_t callers) {
         std::optional<site_level>& level = levels_[callers];
         if (level) return *level;
@@ -159,7 +202,7 @@ private:
         return objects;
     }
 
-    void place_site(advice each, std::size_t callers, context_set& unclear) {
+    void classify_site(advice each, std::size_t callers, context_set& unclear) {
         if (share_of(each.figures.objects) < threshold::worth_a_look) {
             ++list_.small_sites;
             list_.small_objects += each.figures.objects;
@@ -167,25 +210,27 @@ private:
         }
         each.escape_depth = depths_.of(each.contexts);
         ruling ruled = rule_for(each.figures, each.escape_depth);
-        each.suits = ruled.suits;
+        each.candidate = ruled.candidate;
         each.reason = std::move(ruled.reason);
-        if (callers < max_callers && depends_on_the_caller(each.suits) && splits_well(each.contexts, callers + 1)) {
+        if (callers < max_callers && traits_of(each.candidate).clearer_by_caller &&
+            splits_well(each.contexts, callers + 1)) {
             unclear.insert(unclear.end(), each.contexts.begin(), each.contexts.end());
             return;
         }
         list_.advices.push_back(std::move(each));
     }
 
-    /// True when telling one more caller apart gives a part worth a look that is clearer than the whole.
+    /// True when another caller splits off a group that is worth a look and has a clearer verdict.
     bool splits_well(const context_set& contexts, std::size_t callers) {
         for (std::size_t depth = callers; depth <= max_callers; ++depth) {
             const site_level& level = level_of(depth);
-            std::set<std::uint32_t> parts;
-            for (const std::uint32_t context : contexts) parts.insert(level.group_of_context[context]);
-            if (parts.size() < 2) continue;
-            for (const std::uint32_t part : parts) {
-                const auto known = level.figures.find(part);
-                if (known != level.figures.end() && !depends_on_the_caller(rule_for(known->second, some_depth).suits)) {
+            std::set<std::uint32_t> groups;
+            for (const std::uint32_t context : contexts) groups.insert(level.group_of_context[context]);
+            if (groups.size() < 2) continue;
+            for (const std::uint32_t group : groups) {
+                const auto known = level.figures.find(group);
+                if (known != level.figures.end() &&
+                    !traits_of(rule_for(known->second, some_depth).candidate).clearer_by_caller) {
                     return true;
                 }
             }
@@ -207,28 +252,27 @@ private:
         return key;
     }
 
-    /// What is told about an advice besides its figures.
+    /// Fills in what an advice tells besides its figures.
     void complete(advice& each) {
         std::map<std::uint32_t, std::uint64_t> by_site;
         for (const std::uint32_t context : each.contexts) {
             by_site[run_.contexts()[context].site] += run_.contexts()[context].objects;
         }
-        for (const auto& [site, objects] : by_site) each.parts.push_back({site, objects});
-        std::sort(each.parts.begin(), each.parts.end(), [](const site_part& a, const site_part& b) {
+        for (const auto& [site, objects] : by_site) each.sites.push_back({site, objects});
+        std::sort(each.sites.begin(), each.sites.end(), [](const site_objects& a, const site_objects& b) {
             return a.objects != b.objects ? a.objects > b.objects : a.site < b.site;
         });
-        each.site = each.parts.front().site;
+        each.site = each.sites.front().site;
         each.stack = busiest_stack(each);
         each.share = share_of(each.figures.objects);
-        if (comes_through_library(each.stack)) each.suits = for_containers(each.suits);
-        each.says = each.suits;
+        if (comes_through_library(each.stack)) each.candidate = traits_of(each.candidate).for_containers;
+        each.decision = each.candidate;
         if (!each.of_scope) each.function = scope_of_site(each);
-        choose_sizes(each);
-        if (each.suits == verdict::multi_arena) fit_arenas(each, run_);
+        choose_sizes(each, run_);
     }
 
-    /// Whether the place calls a container, std::make_shared or the like, which allocates: what is allocated is a node,
-    /// a buffer or a control block then, no object of a type that the program could name.
+    /// Whether the site calls a container, std::make_shared or the like. These allocate nodes, buffers or control
+    /// blocks, not objects of a type that the program could name; they take an allocator of any size.
     bool comes_through_library(std::uint32_t stack) const {
         const auto function_of = [&](std::uint32_t node) -> const function_info& {
             return paths_.functions()[paths_.nodes()[node].function];
@@ -252,9 +296,9 @@ private:
         return busiest->stack;
     }
 
-    /// A scratch or a buffer lies in the function that owns most of the lifetimes; everything else stands at its site.
+    /// The function that owns most of the lifetimes for a scratch or a buffer; that of the site for other candidates.
     std::uint32_t scope_of_site(const advice& each) const {
-        if (!lies_in_owner(each.suits)) return caller_of_site(each);
+        if (!traits_of(each.candidate).in_owner) return caller_of_site(each);
         std::map<std::uint32_t, std::uint64_t> by_function;
         for (const std::uint32_t number : each.contexts) {
             const allocation_context& context = run_.contexts()[number];
@@ -281,57 +325,12 @@ private:
     scope_planner scopes_;
     escape_depths depths_;
     context_set given_back_;
-    context_set open_;  // to the sites, at first
+    context_set open_;  // for the sites, at first
     std::array<std::optional<site_level>, max_callers + 1> levels_;
     advice_list list_;
 };
 
 }  // namespace
-
-bool lies_in_owner(verdict v) {
-    return v == verdict::scratch || v == verdict::stack_buffer;
-}
-
-bool is_of_each_thread(verdict v) {
-    switch (v) {
-        case verdict::arena:
-        case verdict::scratch:
-        case verdict::object_pool:
-        case verdict::multi_pool:
-        case verdict::multi_arena:
-            return true;
-        default:
-            return false;
-    }
-}
-
-const char* name_of(verdict v) {
-    switch (v) {
-        case verdict::arena:
-            return "arena";
-        case verdict::scratch:
-            return "scratch";
-        case verdict::stack_buffer:
-            return "stack_buffer";
-        case verdict::object_pool:
-            return "object_pool";
-        case verdict::multi_pool:
-            return "multi_pool";
-        case verdict::multi_arena:
-            return "multi_arena";
-        case verdict::monotonic_arena:
-            return "monotonic_arena";
-        case verdict::phase_arena:
-            return "phase_arena";
-        case verdict::concurrent_object_pool:
-            return "concurrent_object_pool";
-        case verdict::concurrent_multi_pool:
-            return "concurrent_multi_pool";
-        case verdict::leave:
-            return "leave";
-    }
-    return "leave";
-}
 
 advice_list plan_advices(const history& run, const call_paths& paths, std::uint64_t sampling_period) {
     return planner{run, paths, sampling_period}.plan();

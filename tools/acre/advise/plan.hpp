@@ -1,4 +1,4 @@
-// Finds, from the lives of the objects alone, what suits each scope and each site of a run.
+// Finds the candidate for each scope and site of a run, by the lives of the objects alone.
 #pragma once
 
 #include "advice.hpp"
@@ -7,9 +7,9 @@
 
 namespace acre::tool {
 
-/// Scopes come before sites, and the first rule that holds decides; docs/advise.md says them in words. Nothing is
-/// measured yet: `says` is `suits`. Most allocations first. Where only one allocation in `sampling_period` was
-/// recorded, rules that need all of them are left out.
+/// Scopes come before sites, and the first rule that holds decides (docs/advise.md). Nothing is measured yet: each
+/// decision is the candidate. Most allocations first. A sampling period above 1 leaves out the rules that need all
+/// allocations.
 advice_list plan_advices(const history& run, const call_paths& paths, std::uint64_t sampling_period = 1);
 
 }  // namespace acre::tool

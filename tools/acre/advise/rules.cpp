@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "text/text.hpp"
-#include "thresholds.hpp"
 
 namespace acre::tool {
 
@@ -14,11 +13,11 @@ bool is_large(const group_figures& figures) {
 }
 
 ruling leave_large(const group_figures& figures) {
-    return {
-        verdict::leave,
-        fmt::format("they have {} on average: using so many bytes takes far longer than getting them from malloc, and "
-                    "malloc hands out again what is still in the cache",
-                    bytes_text(figures.bytes / figures.objects))};
+    return {verdict::leave,
+            fmt::format(
+                "at {} on average, using the bytes takes far longer than malloc does, and malloc reuses memory that is "
+                "still in the cache",
+                bytes_text(figures.bytes / figures.objects))};
 }
 
 bool comes_and_goes(const group_figures& figures) {
@@ -39,7 +38,7 @@ bool fits_the_stack(const group_figures& figures, std::uint32_t escape_depth) {
            figures.solo_share() >= threshold::solo;
 }
 
-/// Objects that end in about the order they began.
+/// Objects that die in about the order of their allocation.
 bool is_orderly(const group_figures& figures) {
     return static_cast<double>(figures.group_life) <=
            threshold::orderly_life * static_cast<double>(figures.largest_thread_peak);
@@ -47,8 +46,8 @@ bool is_orderly(const group_figures& figures) {
 
 ruling leave_without_pattern(const group_figures& figures) {
     return {verdict::leave,
-            fmt::format("{} for each of the {} alive at the peak is too little coming and going for a "
-                        "pool, and {:.1f} times the peak's bytes are allocated in all, too much for an arena",
+            fmt::format("{} for each of the {} live at the peak is too little reuse for a pool, and {:.1f} times the "
+                        "peak's bytes are allocated in all, too many for an arena",
                         plural_of_mean(figures.churn(), "allocation", "allocations"), count_text(figures.peak_objects),
                         figures.growth())};
 }
@@ -63,11 +62,11 @@ ruling rule_for_site(const group_figures& figures, std::uint32_t escape_depth) {
     if (is_large(figures)) return leave_large(figures);
     if (figures.immortal_share() > threshold::immortal) return {verdict::monotonic_arena, {}};
     if (figures.elsewhere_share() > threshold::few_elsewhere) return rule_for_freed_elsewhere(figures);
-    // What one thread owns must not be given back by another, not even once.
+    // A pool of one thread must never get an object back from another thread.
     const bool crosses_threads = figures.freed_elsewhere != 0;
     if (crosses_threads && comes_and_goes(figures)) return rule_for_freed_elsewhere(figures);
     if (!crosses_threads && fits_the_stack(figures, escape_depth)) return {verdict::stack_buffer, {}};
-    const bool has_owner = escape_depth != escapes;
+    const bool has_owner = escape_depth != no_owner;
     if (!crosses_threads && has_owner && is_youngest_first(figures)) return {verdict::scratch, {}};
     if (comes_and_goes(figures) && has_one_size(figures)) return {verdict::object_pool, {}};
     if (!comes_and_goes(figures) && figures.growth() <= threshold::phase_growth) return {verdict::phase_arena, {}};
@@ -91,9 +90,10 @@ ruling rule_for_sample(const group_figures& figures) {
     if (comes_and_goes(figures) && has_one_size(figures)) {
         return figures.freed_elsewhere != 0 ? rule_for_freed_elsewhere(figures) : ruling{verdict::object_pool, {}};
     }
-    return {verdict::leave,
-            "only a sample of the allocations was recorded: whether an arena, a scratch, a buffer on the stack or a "
-            "multi_arena suits cannot be told from it; record without --sample"};
+    return {
+        verdict::leave,
+        "only a sample of the allocations was recorded, which cannot show whether an arena, a scratch, a stack buffer "
+        "or a multi_arena fits; record without --sample"};
 }
 
 }  // namespace acre::tool

@@ -1,4 +1,4 @@
-// The rules: what suits a group of allocations, by what their lives look like. docs/advise.md says them in words.
+// The rules: the candidate for a group of allocations, by the figures of their lives. docs/advise.md explains them.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,50 @@
 
 namespace acre::tool {
 
-/// What a rule says, and of `leave` why.
+// Most of these were chosen on one program, so they stand in one place.
+namespace threshold {
+
+inline constexpr double worth_a_look = 0.01;      // of all allocations
+inline constexpr double worth_the_change = 0.02;  // of the CPU time
+inline constexpr double immortal = 0.95;          // never freed
+inline constexpr double few_elsewhere = 0.05;     // freed by other threads
+inline constexpr double lifo = 0.98;              // freed youngest first
+inline constexpr double one_size = 0.9;           // share of the most frequent size; 5 % of other sizes must not matter
+inline constexpr double much_churn = 8;           // allocations per object live at the peak
+inline constexpr std::uint64_t generations = 8;   // at least
+inline constexpr double objects_a_generation = 4;    // on average
+inline constexpr double in_generations = 0.9;        // of the objects
+inline constexpr double expansion = 2;               // arena bytes per live byte
+inline constexpr std::uint64_t small_arena = 65536;  // bytes; below it the expansion does not matter
+inline constexpr double max_evicted = 0.05;          // blockers of a whole scope
+inline constexpr double min_kept = 0.5;              // of a function's own objects
+inline constexpr double phase_growth = 1.25;         // bytes allocated per byte at the peak
+inline constexpr std::uint64_t stack_bytes = 1024;   // of a buffer on the stack
+inline constexpr std::uint64_t stack_life = 65536;   // bytes that the thread allocates in a life
+inline constexpr double solo = 0.99;                 // freed as the only live one
+inline constexpr double large_bytes = 32 * 1024;     // writing them takes 20 to 50 times as long as malloc and free
+inline constexpr double orderly_life = 2;            // bytes allocated in a life per byte at the peak
+inline constexpr double applied = 0.9;               // share of the allocations gone when an advice was followed
+inline constexpr std::uint32_t many_callers = 3;     // functions that call a wrapper of malloc
+
+}  // namespace threshold
+
 struct ruling {
-    verdict suits = verdict::leave;
-    std::string reason;
+    verdict candidate = verdict::leave;
+    std::string reason;  // of `leave`
 };
 
-/// Functions between the place that allocates and the one that owns the lifetimes; of what is never freed, this.
-inline constexpr std::uint32_t escapes = std::numeric_limits<std::uint32_t>::max();
+/// The escape depth is the number of functions between the allocating one and the owner of the lifetimes. This value
+/// stands for objects that are never freed or have no owner.
+inline constexpr std::uint32_t no_owner = std::numeric_limits<std::uint32_t>::max();
 
-/// What suits allocations that no scope serves. `escape_depth` is the largest of them.
+/// For allocations that no scope serves. `escape_depth` is the largest of the group.
 ruling rule_for_site(const group_figures& figures, std::uint32_t escape_depth);
 
-/// What suits the allocations that a function owns, whose generations are known to be regular.
+/// For allocations that a function owns, with regular generations.
 ruling rule_for_scope(const group_figures& figures, const generation_figures& generations, std::uint32_t escape_depth);
 
-/// The rules that also hold for a sample of the allocations.
+/// For a sample of the allocations: only the rules that do not need all of them.
 ruling rule_for_sample(const group_figures& figures);
 
 }  // namespace acre::tool

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <set>
 
-#include "thresholds.hpp"
+#include "rules.hpp"
 
 namespace acre::tool {
 
 namespace {
 
-// Contexts beyond these are too many to look for the few that spoil a scope; the longest-lived are looked at.
+// Steps of the search for the contexts to leave out.
 constexpr std::size_t max_trials = 16;
 
-// Asked in one pass through the run, for candidates that come later.
+// Questions answered in one pass through the run, also for later candidates.
 constexpr std::size_t questions_ahead = 32;
 
 }  // namespace
@@ -35,8 +35,8 @@ std::vector<advice> scope_planner::plan() {
     return advices;
 }
 
-/// When the first candidate has questions without an answer, these and those that the next ones will have are answered
-/// together, as if none of them became an advice: a pass through the run is what costs.
+/// A pass through the run is expensive, so it answers the questions of the next candidates too, assuming that none of
+/// them becomes an advice.
 void scope_planner::study_ahead(std::span<const candidate> next) {
     std::set<generation_question> open;
     for (const candidate& each : next) {
@@ -50,23 +50,23 @@ void scope_planner::study_ahead(std::span<const candidate> next) {
     for (std::size_t i = 0; i < questions.size(); ++i) answers_.emplace(questions[i], found[i]);
 }
 
-/// What try_scope will want to know first.
+/// The questions that try_scope asks first.
 std::vector<generation_question> scope_planner::questions_of(const candidate& each) const {
     std::vector<generation_question> questions;
     if (!frees_often(each.function)) return questions;
     const auto ask = [&](const context_set& open, double min_kept) {
         if (!worth_a_look(open)) return;
         const context_set sorted = shortest_lives_first(open);
-        const auto part = static_cast<std::ptrdiff_t>(smallest_part(sorted, min_kept));
+        const auto count = static_cast<std::ptrdiff_t>(count_holding(sorted, min_kept));
         questions.push_back({each.function, sorted});
-        questions.push_back({each.function, context_set(sorted.begin(), sorted.begin() + part)});
+        questions.push_back({each.function, context_set(sorted.begin(), sorted.begin() + count)});
     };
     ask(unclaimed(each.beneath), 1 - threshold::max_evicted);
     ask(unclaimed(each.own), threshold::min_kept);
     return questions;
 }
 
-/// Outermost first: what one arena can serve needs no second one.
+/// Outermost first: objects that one arena serves need no second one.
 std::vector<scope_planner::candidate> scope_planner::candidates() const {
     std::map<std::uint32_t, candidate> by_function;
     std::set<std::uint32_t> recursive;
@@ -82,7 +82,7 @@ std::vector<scope_planner::candidate> scope_planner::candidates() const {
             if (paths_.is_recursive(node)) recursive.insert(function);
         }
     }
-    // At the end of an inner call the objects of an outer one still live, and a reset would take them.
+    // A reset at the end of an inner call would free the outer call's objects.
     for (const std::uint32_t function : recursive) by_function.erase(function);
     std::vector<candidate> all;
     for (auto& [function, each] : by_function) {
@@ -95,15 +95,15 @@ std::vector<scope_planner::candidate> scope_planner::candidates() const {
     return all;
 }
 
-/// The node and those above it that are the program's own.
+/// The node and those of its callers that are the program's own code.
 std::vector<std::uint32_t> scope_planner::owners_above(std::uint32_t node) const {
     std::vector<std::uint32_t> nodes;
     for (; node != 0; node = paths_.own_code(paths_.nodes()[node].parent)) nodes.push_back(node);
     return nodes;
 }
 
-/// The largest part of the set that an arena in the function can serve, if that is at least `min_kept` of it: what
-/// lives longest is left out first.
+/// Finds the largest subset of at least `min_kept` of the objects that an arena in the function can serve. Leaves out
+/// the longest-lived contexts first.
 std::optional<advice> scope_planner::try_scope(const candidate& from, const context_set& set, double min_kept) {
     if (!worth_a_look(set)) return std::nullopt;
     const context_set sorted = shortest_lives_first(set);
@@ -113,10 +113,10 @@ std::optional<advice> scope_planner::try_scope(const candidate& from, const cont
     std::size_t good = sorted.size();
     std::optional<generation_figures> best = serves(sorted, from.function);
     if (!best) {
-        good = smallest_part(sorted, min_kept);
+        good = count_holding(sorted, min_kept);
         best = serves(front(good), from.function);
         if (!best) return std::nullopt;
-        // Halving between what does and what does not.
+        // Bisection between a count that works and one that does not.
         for (std::size_t bad = sorted.size(), trial = 0; bad - good > 1 && trial < max_trials; ++trial) {
             const std::size_t middle = good + (bad - good) / 2;
             const auto figures = serves(front(middle), from.function);
@@ -129,8 +129,8 @@ std::optional<advice> scope_planner::try_scope(const candidate& from, const cont
     return found;
 }
 
-/// How many contexts from the front hold at least that share of the objects.
-std::size_t scope_planner::smallest_part(const context_set& sorted, double share) const {
+/// Number of contexts from the front that hold at least this share of the objects.
+std::size_t scope_planner::count_holding(const context_set& sorted, double share) const {
     const double wanted = share * static_cast<double>(objects_in(sorted));
     double held = 0;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
@@ -154,7 +154,7 @@ generation_figures scope_planner::answer_to(const generation_question& question)
     return known != answers_.end() ? known->second : study_generations(run_, std::span{&question, 1}).front();
 }
 
-/// Without as many frees of its own the function cannot end as many generations.
+/// A function cannot end more generations than it has frees of its own.
 bool scope_planner::frees_often(std::uint32_t function) const {
     return run_.freed_in(function) >= threshold::generations;
 }

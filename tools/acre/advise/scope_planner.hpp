@@ -1,4 +1,4 @@
-// Finds functions in which many objects die together: there an arena can take all of them back at once.
+// Finds functions in which many objects die together: an arena there can free all of them by one reset.
 #pragma once
 
 #include <map>
@@ -16,17 +16,17 @@ class scope_planner {
 public:
     scope_planner(const history& run, const call_paths& paths);
 
-    /// The advices, and in claimed() the contexts that they serve.
+    /// Returns the advices; claimed() then has the contexts that they serve.
     std::vector<advice> plan();
     const std::vector<bool>& claimed() const noexcept { return claimed_; }
 
 private:
-    /// A function that objects die in.
+    /// A function in which objects die.
     struct candidate {
         std::uint32_t function = 0;
         std::uint32_t depth = ~std::uint32_t{0};
         context_set own;      // die in the function itself
-        context_set beneath;  // die in it or in what it calls
+        context_set beneath;  // die in it or in its calls
     };
 
     std::vector<candidate> candidates() const;
@@ -34,7 +34,7 @@ private:
     std::vector<generation_question> questions_of(const candidate& each) const;
     std::vector<std::uint32_t> owners_above(std::uint32_t node) const;
     std::optional<advice> try_scope(const candidate& from, const context_set& set, double min_kept);
-    std::size_t smallest_part(const context_set& sorted, double share) const;
+    std::size_t count_holding(const context_set& sorted, double share) const;
     context_set shortest_lives_first(context_set set) const;
     generation_figures answer_to(const generation_question& question) const;
     bool frees_often(std::uint32_t function) const;
@@ -48,7 +48,7 @@ private:
     const history& run_;
     const call_paths& paths_;
     std::vector<bool> claimed_;
-    std::map<generation_question, generation_figures> answers_;  // found ahead
+    std::map<generation_question, generation_figures> answers_;  // found so far
 };
 
 }  // namespace acre::tool

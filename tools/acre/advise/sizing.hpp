@@ -1,12 +1,13 @@
-// How large what is advised must be.
+// How large the advised type must be.
 #pragma once
 
 #include "advice.hpp"
+#include "history.hpp"
 
 namespace acre::tool {
 
-/// Fills in the sizes of what suits: of an arena's first block, a pool's slots, a buffer, and number and size of
-/// arenas.
-void choose_sizes(advice& each);
+/// Fills in the sizes of the candidate: an arena's first block, a pool's slots, a buffer, or number and size of a
+/// multi_arena's arenas, which the engine of `acre fit` finds.
+void choose_sizes(advice& each, const history& run);
 
 }  // namespace acre::tool

@@ -1,8 +1,10 @@
 #include "wording.hpp"
 
+#include <fmt/args.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "text/text.hpp"
 
@@ -14,12 +16,11 @@ std::string allocations_in_words(double mean) {
     return plural_of_mean(mean, "allocation", "allocations");
 }
 
-// Blockers that are named; the others are counted.
-constexpr std::size_t max_named = 4;
+constexpr std::size_t max_named = 4;  // blockers; the others are counted
 
-std::string location_text(const source_location& place) {
-    if (place.file.empty()) return {};
-    return place.line == 0 ? file_name(place.file) : fmt::format("{}:{}", file_name(place.file), place.line);
+std::string location_text(const source_location& of) {
+    if (of.file.empty()) return {};
+    return of.line == 0 ? file_name(of.file) : fmt::format("{}:{}", file_name(of.file), of.line);
 }
 
 std::string sizes_text(const group_figures& figures) {
@@ -35,16 +36,16 @@ std::string objects_text(const advice& each) {
 }
 
 std::string peak_text(const advice& each) {
-    return fmt::format("at most {} ({}) alive at a time", plural(each.figures.peak_objects, "object", "objects"),
+    return fmt::format("at most {} ({}) live at a time", plural(each.figures.peak_objects, "object", "objects"),
                        bytes_text(each.figures.peak_bytes));
 }
 
 std::string generations_text(const advice& each) {
     const generation_figures& generations = each.generations;
     return fmt::format(
-        "{} nothing of them was left. Between two such moments {}, in an arena {} "
-        "(median), {} (99 of 100), {} (largest), where at most {} lived",
-        plural(generations.count, "time", "times"),
+        "all of them had been freed at {}. Between two such moments: {}; an arena would hold {} (median), {} (99th "
+        "percentile), {} (maximum), of which at most {} were live",
+        plural(generations.count, "moment", "moments"),
         allocations_in_words(static_cast<double>(generations.objects) /
                              static_cast<double>(std::max<std::uint64_t>(generations.count, 1))),
         bytes_text(generations.p50_bytes), bytes_text(generations.p99_bytes), bytes_text(generations.max_bytes),
@@ -52,11 +53,11 @@ std::string generations_text(const advice& each) {
 }
 
 std::string blockers_text(const advice& each, const call_paths& paths) {
-    std::vector<site_part> sorted = each.blockers;
-    std::sort(sorted.begin(), sorted.end(), [](const site_part& a, const site_part& b) {
+    std::vector<site_objects> sorted = each.blockers;
+    std::sort(sorted.begin(), sorted.end(), [](const site_objects& a, const site_objects& b) {
         return a.objects != b.objects ? a.objects > b.objects : a.site < b.site;
     });
-    std::string text = "Leave where they are, since they live on: ";
+    std::string text = "Leave these on malloc, as they outlive the reset: ";
     for (std::size_t i = 0; i < std::min(sorted.size(), max_named); ++i) {
         text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", paths.site_text(sorted[i].site),
                             plural(sorted[i].objects, "object", "objects"));
@@ -65,129 +66,101 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
     return text + ".";
 }
 
-std::string shared_arena_text(const advice& each) {
-    return fmt::format(
-        "{} threads allocate these: a concurrent_arena, which all of them may use. Its cost for several threads is not "
-        "in "
-        "the figures.",
-        each.figures.threads);
-}
-
-/// Whether the source of the most allocations is a file of C.
+/// Whether most of the objects are allocated in a C file.
 bool is_in_c(const advice& each, const call_paths& paths) {
     return paths.sites()[each.site].file.ends_with(".c");
 }
 
 std::string c_text(const advice& each, const call_paths& paths) {
     return fmt::format(
-        "{} is C, and acre is a library for C++20: put the resource into a file of C++ behind functions that are "
-        "extern \"C\", and call those.",
+        "{} is C, and acre is a C++20 library: put the resource into a C++ file behind functions that are extern "
+        "\"C\", "
+        "and call those.",
         file_name(paths.sites()[each.site].file));
+}
+
+/// A variable name made of a function's: "server::handle_request" gives "handle_request".
+std::string variable_name(const std::string& function) {
+    const std::size_t last = function.rfind("::");
+    std::string name = last == std::string::npos ? function : function.substr(last + 2);
+    std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, '_');
+    const bool usable = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+                        name.find_first_not_of('_') != std::string::npos && name.find("operator") != 0;
+    return usable ? name : "site";
+}
+
+/// The storage class of a declaration.
+const char* storage_of(const advice& each) {
+    if (traits_of(each.candidate).shared_by_threads) return "";
+    return each.figures.threads > 1 ? "thread_local " : "static ";
+}
+
+/// Fills the values that the texts of verdict.cpp name.
+std::string filled(const char* text, const advice& each, const call_paths& paths) {
+    const group_figures& figures = each.figures;
+    const std::string& function = paths.functions()[each.function].short_name;
+    const double life_ratio = static_cast<double>(figures.group_life) /
+                              static_cast<double>(std::max<std::uint64_t>(figures.largest_thread_peak, 1));
+    fmt::dynamic_format_arg_store<fmt::format_context> values;
+    const auto add = [&](const char* name, const std::string& value) { values.push_back(fmt::arg(name, value)); };
+    add("function", function);
+    add("threads", count_text(figures.threads));
+    // Of evidence.
+    add("generations", generations_text(each));
+    add("drag", percent_text(each.generations.drag()));
+    add("lifo", percent_text(figures.lifo_share()));
+    add("solo", percent_text(figures.solo_share()));
+    add("immortal", percent_text(figures.immortal_share()));
+    add("freed_elsewhere", percent_text(figures.elsewhere_share()));
+    add("churn", allocations_in_words(figures.churn()));
+    add("growth", fmt::format("{:.2f}", figures.growth()));
+    add("thread_life", bytes_text(figures.thread_life));
+    add("group_life", bytes_text(figures.group_life));
+    add("life_ratio", fmt::format("{:.1f}", life_ratio));
+    // Of code.
+    add("owner", variable_name(function));
+    add("storage", storage_of(each));
+    add("arena_type", figures.threads > 1 ? "concurrent_arena" : "arena");
+    add("pool_type", traits_of(each.candidate).name);
+    add("block", bytes_literal(each.block_bytes));
+    add("max_block", bytes_literal(std::max<std::uint64_t>(each.block_bytes, 1 << 20)));
+    add("slot", std::to_string(each.slot_bytes));
+    add("buffer", std::to_string(each.buffer_bytes));
+    add("arenas", std::to_string(each.arenas));
+    add("arena_bytes", bytes_literal(each.arena_bytes));
+    return fmt::vformat(text, values);
 }
 
 }  // namespace
 
 std::string title_of(const advice& each, const call_paths& paths) {
-    const std::string function = paths.functions()[each.function].short_name;
-    switch (each.says) {
-        case verdict::arena:
-            return fmt::format("an arena, reset in {}", function);
-        case verdict::scratch:
-            return fmt::format("a scratch in {}", function);
-        case verdict::stack_buffer:
-            return fmt::format("a buffer on the stack of {}", function);
-        case verdict::object_pool:
-            return fmt::format("an object pool for {}", function);
-        case verdict::multi_pool:
-            return fmt::format("a multi_pool for {}", function);
-        case verdict::multi_arena:
-            return fmt::format("a multi_arena for {}", function);
-        case verdict::monotonic_arena:
-            return fmt::format("an arena that is never reset for {}", function);
-        case verdict::phase_arena:
-            return fmt::format("an arena for {}, freed as a whole", function);
-        case verdict::concurrent_object_pool:
-            return fmt::format("a concurrent_object_pool for {}", function);
-        case verdict::concurrent_multi_pool:
-            return fmt::format("a concurrent_multi_pool for {}", function);
-        case verdict::leave:
-            return fmt::format("leave {} as it is", function);
-    }
-    return {};
+    return title_of(each.decision, each, paths);
 }
 
-std::string place_of(const advice& each, const call_paths& paths) {
+std::string title_of(verdict which, const advice& each, const call_paths& paths) {
+    return filled(traits_of(which).title, each, paths);
+}
+
+std::string location_of(const advice& each, const call_paths& paths) {
     std::string text;
     if (each.of_scope) {
         const source_location end = paths.place_in(each.generations.last_free, each.function);
         text = paths.functions()[each.function].short_name;
         if (const std::string where = location_text(end); !where.empty()) {
-            text += fmt::format(", where the last of it is freed at {}", where);
+            text += fmt::format(", where the last of them are freed at {}", where);
         }
-        text += fmt::format("; most of it comes from {}", paths.site_text(each.site));
+        text += fmt::format("; most of them come from {}", paths.site_text(each.site));
     } else {
         text = paths.site_text(each.site);
     }
-    if (each.parts.size() > 1) text += fmt::format(", {} places in all", count_text(each.parts.size()));
+    if (each.sites.size() > 1) text += fmt::format(", {} sites in all", count_text(each.sites.size()));
     const std::string path = paths.path_text(each.stack, 6);
     return path.empty() ? text : text + "; for example " + path;
 }
 
 std::string evidence_of(const advice& each, const call_paths& paths) {
-    const group_figures& figures = each.figures;
-    const std::string function = paths.functions()[each.function].short_name;
-    std::string text = fmt::format("{}, {}, {}. ", objects_text(each), sizes_text(figures), peak_text(each));
-    switch (each.suits) {
-        case verdict::arena:
-            text += fmt::format(
-                "They die in {} or in what it calls: {}. Of the bytes that the arena holds {} are dead already, "
-                "on average.",
-                function, generations_text(each), percent_text(each.generations.drag()));
-            break;
-        case verdict::scratch:
-            text += fmt::format("{} of them are freed youngest first.", percent_text(figures.lifo_share()));
-            break;
-        case verdict::stack_buffer:
-            text += fmt::format(
-                "They die in the function that makes them: {} as the only one alive, 99 of 100 before their thread has "
-                "allocated {} more.",
-                percent_text(figures.solo_share()), bytes_text(figures.thread_life));
-            break;
-        case verdict::multi_arena:
-            text += fmt::format(
-                "They live about equally long: 995 of 1000 until {} more of them are allocated, {:.1f} times what "
-                "lives at the "
-                "peak; {} for each one alive there.",
-                bytes_text(figures.group_life),
-                static_cast<double>(figures.group_life) /
-                    static_cast<double>(std::max<std::uint64_t>(figures.largest_thread_peak, 1)),
-                allocations_in_words(figures.churn()));
-            break;
-        case verdict::object_pool:
-        case verdict::multi_pool:
-            text += fmt::format("They come and go in any order: {} for each one alive at the peak.",
-                                allocations_in_words(figures.churn()));
-            break;
-        case verdict::monotonic_arena:
-            text += fmt::format("{} are never freed.", percent_text(figures.immortal_share()));
-            break;
-        case verdict::phase_arena:
-            text += fmt::format(
-                "Nearly all of them live at the same time: all together are {:.2f} times the peak, so "
-                "freeing them one by one wins nothing back.",
-                figures.growth());
-            break;
-        case verdict::concurrent_object_pool:
-        case verdict::concurrent_multi_pool:
-            text += fmt::format("{} are freed by another thread than the one that allocated them.",
-                                percent_text(figures.elsewhere_share()));
-            break;
-        case verdict::leave:
-            text += fmt::format("{} are freed youngest first, {} for each one alive at the peak.",
-                                percent_text(figures.lifo_share()), allocations_in_words(figures.churn()));
-            break;
-    }
-    return text;
+    return fmt::format("{}, {}, {}. ", objects_text(each), sizes_text(each.figures), peak_text(each)) +
+           filled(traits_of(each.candidate).evidence, each, paths);
 }
 
 std::string saving_of(const advice& each) {
@@ -199,20 +172,20 @@ std::string saving_of(const advice& each) {
     std::string text = fmt::format("{} to {} of CPU time{}", time_text(expected.low), time_text(expected.high), share);
     const auto on_heap = [&](const interval& freed_singly, const std::optional<interval>& left_out, const char* heap) {
         text += fmt::format("; {} on a {} heap", time_text(freed_singly.median), heap);
-        if (left_out) text += fmt::format(" ({} where nothing is freed singly)", time_text(left_out->median));
+        if (left_out) text += fmt::format(" ({} without the single frees)", time_text(left_out->median));
     };
-    on_heap(saving.nanoseconds, saving.frees_left_out, "clean");
-    if (saving.littered_nanoseconds)
-        on_heap(*saving.littered_nanoseconds, saving.littered_frees_left_out, "fragmented");
+    on_heap(saving.nanoseconds, saving.without_frees, "clean");
+    if (saving.fragmented_nanoseconds)
+        on_heap(*saving.fragmented_nanoseconds, saving.fragmented_without_frees, "fragmented");
     text += fmt::format("; {:.2f} times malloc's time", saving.ratio.median);
     if (saving.preload) {
-        text += fmt::format(". {} in malloc's place saves {} of these", saving.preload->name,
+        text += fmt::format("; {} in place of malloc saves {} of these", saving.preload->name,
                             time_text(saving.preload->nanoseconds.median));
     }
     text += fmt::format("; peak {} instead of {}", bytes_text(saving.candidate_peak_bytes),
                         bytes_text(saving.system_peak_bytes));
     if (saving.replayed_share < 1) {
-        text += fmt::format("; measured with the first {} of its events, the time scaled to all",
+        text += fmt::format("; measured with the first {} of its events and scaled to all",
                             percent_text(saving.replayed_share));
     }
     return text;
@@ -221,68 +194,20 @@ std::string saving_of(const advice& each) {
 std::vector<std::string> cautions_of(const advice& each, const call_paths& paths) {
     std::vector<std::string> cautions;
     if (!each.blockers.empty()) cautions.push_back(blockers_text(each, paths));
-    switch (each.says) {
-        case verdict::arena:
-            cautions.emplace_back(
-                "What is kept beyond the reset must not come from the arena: in this run nothing was. Containers that "
-                "lie in it must end before the reset: put them into a block of their own, and the reset behind it.");
-            if (each.figures.threads > 1) {
-                cautions.push_back(
-                    fmt::format("{} threads do this: each needs an arena of its own.", each.figures.threads));
-            }
-            break;
-        case verdict::scratch:
-            cautions.emplace_back("What is returned or kept beyond the function must not come from the scratch.");
-            cautions.emplace_back(
-                "It takes everything back at the end of its block: in front of a loop it would hold what all turns of "
-                "the loop allocate.");
-            break;
-        case verdict::stack_buffer:
-            cautions.emplace_back(
-                "What is returned or kept beyond the function must not lie in the buffer; what does not fit into it "
-                "comes "
-                "from malloc. It takes everything back at the end of its block: in front of a loop only the first "
-                "turns "
-                "would use it.");
-            break;
-        case verdict::multi_arena:
-            cautions.emplace_back(
-                "The arenas suffice for what lived in this run. When they are full, allocate throws "
-                "acre::out_of_arenas and "
-                "try_allocate gives null. One object that lives on keeps its whole arena.");
-            break;
-        case verdict::object_pool:
-            cautions.emplace_back(
-                "Every object must go back to the pool it came from, in one thread. create() without arguments is new "
-                "T(), which sets plain data to zero; new T does not. Where a container or std::make_shared allocates "
-                "here, give it an acre::multi_pool by acre::allocator instead.");
-            break;
-        case verdict::multi_pool:
-            cautions.emplace_back("Every object must go back to the pool it came from, in one thread.");
-            break;
-        case verdict::monotonic_arena:
-            cautions.emplace_back(
-                "If they ought to have been freed, this is a leak: an arena would only hide it. A longer run that does "
-                "free them would keep the memory.");
-            if (each.figures.threads > 1) cautions.push_back(shared_arena_text(each));
-            break;
-        case verdict::phase_arena:
-            cautions.emplace_back(
-                "The memory comes back only when the arena ends or is reset, at the end of the phase.");
-            if (each.figures.threads > 1) cautions.push_back(shared_arena_text(each));
-            break;
-        case verdict::concurrent_object_pool:
-        case verdict::concurrent_multi_pool:
-            cautions.emplace_back(
-                "Every object must go back to this pool, by whichever thread. What threads cost each other in malloc "
-                "and in "
-                "the pool is not in the figures.");
-            break;
-        case verdict::leave:
-            return cautions;
+    if (each.decision == verdict::leave) return cautions;
+    const verdict_traits& traits = traits_of(each.decision);
+    for (const char* caution : traits.cautions) {
+        if (caution != nullptr) cautions.push_back(filled(caution, each, paths));
+    }
+    if (each.figures.threads > 1 && *traits.caution_for_threads != '\0') {
+        cautions.push_back(filled(traits.caution_for_threads, each, paths));
     }
     if (is_in_c(each, paths)) cautions.push_back(c_text(each, paths));
     return cautions;
+}
+
+std::string code_of(const advice& each, const call_paths& paths) {
+    return filled(traits_of(each.candidate).code, each, paths);
 }
 
 }  // namespace acre::tool

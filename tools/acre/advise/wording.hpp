@@ -1,4 +1,4 @@
-// The sentences of an advice; they stand in the text and in the JSON alike.
+// The sentences and the code of an advice; its text, its JSON and the report's page show the same.
 #pragma once
 
 #include <string>
@@ -9,19 +9,23 @@
 
 namespace acre::tool {
 
-/// What to do, as a heading: "an arena, reset in request".
+/// The heading: "an arena, reset in request". Of the decision, or of another verdict.
 std::string title_of(const advice& each, const call_paths& paths);
+std::string title_of(verdict which, const advice& each, const call_paths& paths);
 
-/// Where in the source, a sentence or two.
-std::string place_of(const advice& each, const call_paths& paths);
+/// The position in the source, in a sentence or two.
+std::string location_of(const advice& each, const call_paths& paths);
 
-/// The figures that led to it.
+/// The figures that led to the candidate.
 std::string evidence_of(const advice& each, const call_paths& paths);
 
-/// What it gains, as measured; empty when nothing was.
+/// The measured saving; empty when nothing was measured.
 std::string saving_of(const advice& each);
 
-/// What must be so for it to be right, and what stays as it is.
+/// The conditions under which the advice is right.
 std::vector<std::string> cautions_of(const advice& each, const call_paths& paths);
+
+/// The candidate's code to paste, complete but for the reader's type T; empty for `leave`.
+std::string code_of(const advice& each, const call_paths& paths);
 
 }  // namespace acre::tool

@@ -7,11 +7,9 @@
 
 #include "advise/advice_report.hpp"
 #include "advise/apply_check.hpp"
-#include "advise/apply_report.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/plan.hpp"
-#include "advise/recorded_cpu.hpp"
 #include "command.hpp"
 #include "trace/error.hpp"
 

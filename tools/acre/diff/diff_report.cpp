@@ -40,7 +40,7 @@ std::string totals_table(const run_difference& difference) {
     return table_text(rows, {0});
 }
 
-/// How much of its run a site makes, before and after.
+/// The share of the site in its run, before and after.
 std::string share_of_run(const run_difference& difference, measure what, const growth& by) {
     const auto share = [](std::uint64_t part, std::uint64_t whole) {
         return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -80,7 +80,7 @@ nlohmann::json growth_json(const growth& by) {
     return {{"before", by.before}, {"after", by.after}, {"growth", share}};
 }
 
-/// All measures, each by its name.
+/// All measures, by name.
 template <typename Of>
 nlohmann::json measures_json(const Of& of) {
     nlohmann::json object;
@@ -139,7 +139,7 @@ std::string diff_text(const run_difference& difference, const trace_reader& befo
     std::string text = run_line("before", before) + run_line("after", after) + "\n" + totals_table(difference);
     if (difference.nothing()) return text + "\nNo difference.\n";
     text += sites_table(difference, view, true) + sites_table(difference, view, false);
-    text += fmt::format("\n{}, {} gone, {} otherwise changed, {} as before.\n",
+    text += fmt::format("\n{}, {} gone, {} otherwise changed, {} unchanged.\n",
                         plural(count_in(difference, presence::only_after), "new site", "new sites"),
                         count_text(count_in(difference, presence::only_before)),
                         count_text(count_in(difference, presence::both)), count_text(difference.equal_sites));

@@ -1,4 +1,4 @@
-// Tells the difference of two runs to a person or to a machine.
+// The difference of two runs as text and as JSON.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace acre::tool {
 
-/// The most changed by a measure come first, at most so many that grew and so many that shrank.
+/// The measure to sort by, and the number of sites that grew and of sites that shrank to show.
 struct diff_view {
     measure by = measure::bytes;
     std::size_t max_sites = 10;
@@ -21,7 +21,7 @@ std::string diff_text(const run_difference& difference, const trace_reader& befo
 nlohmann::json diff_json(const run_difference& difference, const trace_reader& before, const trace_reader& after,
                          const diff_view& view);
 
-/// What the measure of a whole run is called: "bytes at the peak".
+/// The measure in words: "bytes at the peak".
 const char* title_of(measure what);
 
 }  // namespace acre::tool

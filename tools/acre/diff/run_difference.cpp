@@ -23,15 +23,15 @@ std::uint64_t module_offset(const compared_run& run, const site_info& site) {
     return site.stack == no_stack ? 0 : run.tables.frames[run.tables.call_tree[site.stack].frame].module_offset;
 }
 
-std::vector<site_place> places_of(const compared_run& run) {
-    std::vector<site_place> places;
+std::vector<site_position> positions_of(const compared_run& run) {
+    std::vector<site_position> positions;
     for (const site_summary& each : run.summary.sites) {
         const site_info& site = run.paths.sites()[each.site];
-        const std::uint64_t where = site.line != 0 ? site.line : module_offset(run, site);
-        places.push_back({run.paths.functions()[site.function].name, file_name(site.file), where, each.allocated.count,
-                          each.allocated.bytes});
+        const std::uint64_t position = site.line != 0 ? site.line : module_offset(run, site);
+        positions.push_back({run.paths.functions()[site.function].name, file_name(site.file), position,
+                             each.allocated.count, each.allocated.bytes});
     }
-    return places;
+    return positions;
 }
 
 site_difference described(const compared_run& run, const site_summary& summary) {
@@ -101,7 +101,7 @@ run_difference compare_runs(const compared_run& before, const compared_run& afte
     run_difference result;
     result.before = figures_of(before.summary);
     result.after = figures_of(after.summary);
-    for (const site_pair& each : match_sites(places_of(before), places_of(after))) {
+    for (const site_pair& each : match_sites(positions_of(before), positions_of(after))) {
         using enum site_difference::presence;
         site_difference site = each.after != no_site ? described(after, after.summary.sites[each.after])
                                                      : described(before, before.summary.sites[each.before]);

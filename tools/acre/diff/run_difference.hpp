@@ -1,4 +1,4 @@
-// What one run of a program did otherwise than another: its totals, and site by site.
+// The difference between two runs of a program: totals, and site by site.
 #pragma once
 
 #include <array>
@@ -11,18 +11,18 @@
 
 namespace acre::tool {
 
-/// What can grow.
+/// The figures that are compared.
 enum class measure : std::uint8_t { allocations, bytes, peak, leaked };
 inline constexpr std::array all_measures{measure::allocations, measure::bytes, measure::peak, measure::leaked};
 
-/// As the command line has it.
+/// The name on the command line.
 const char* name_of(measure what);
 
 /// The figures of a site or of a whole run.
 struct run_figures {
     std::uint64_t allocations = 0;
     std::uint64_t bytes = 0;           // of all of them
-    std::uint64_t peak_bytes = 0;      // most that lived at a time
+    std::uint64_t peak_bytes = 0;      // peak of live bytes
     std::uint64_t leaked_bytes = 0;    // never freed
     std::uint64_t leaked_objects = 0;  // never freed
 
@@ -30,7 +30,7 @@ struct run_figures {
     friend bool operator==(const run_figures&, const run_figures&) = default;
 };
 
-/// How much more there is after than before; less than 0 when there is less.
+/// The change of a figure.
 struct growth {
     std::uint64_t before = 0;
     std::uint64_t after = 0;
@@ -38,7 +38,7 @@ struct growth {
     bool grew() const noexcept { return after > before; }
     std::uint64_t amount() const noexcept { return grew() ? after - before : before - after; }
 
-    /// Of what was before: 0.1 is a tenth more. Infinite when there was nothing.
+    /// Relative to before: 0.1 is a tenth more. Infinite if the figure was 0.
     double share() const noexcept;
 };
 
@@ -49,8 +49,8 @@ struct site_difference {
     std::string text;  // "function (file:line)"
     std::string function;
     std::string file;
-    std::uint32_t line = 0;    // in the run after, if it is there; 0: not known
-    std::uint64_t offset = 0;  // in the module, where the line is not known
+    std::uint32_t line = 0;    // in the run after, if it has the site; 0: not known
+    std::uint64_t offset = 0;  // in the module, if the line is not known
     presence in = presence::both;
     run_figures before;
     run_figures after;
@@ -61,17 +61,17 @@ struct site_difference {
 struct run_difference {
     run_figures before;
     run_figures after;
-    std::vector<site_difference> sites;  // those that differ, in no particular order
+    std::vector<site_difference> sites;  // the sites that differ, unsorted
     std::uint64_t equal_sites = 0;
 
     growth by(measure what) const noexcept { return {before.of(what), after.of(what)}; }
     bool nothing() const noexcept { return sites.empty() && before == after; }
 
-    /// The sites that grew, or that shrank, by that measure, those that did so most first.
+    /// The sites that grew, or shrank, by this measure; largest change first.
     std::vector<const site_difference*> changed(measure what, bool grew) const;
 };
 
-/// A run as far as it is compared.
+/// The parts of a run that are compared.
 struct compared_run {
     const trace_tables& tables;
     const call_paths& paths;

@@ -1,4 +1,4 @@
-// Finds the sites of one run again in another, also when the program was changed and built again in between.
+// Matches the sites of two runs, also when the program was changed and rebuilt in between.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,25 @@
 
 namespace acre::tool {
 
-/// A site, by what a build of the program elsewhere or later does not change, and what the run allocated there.
-struct site_place {
+/// A site, described by what survives a rebuild, and what the run allocated there.
+struct site_position {
     std::string function;
     std::string file;               // without its directory
-    std::uint64_t where = 0;        // the line, or the offset in the module where lines are not known
+    std::uint64_t position = 0;     // the line, or the offset in the module if the line is not known
     std::uint64_t allocations = 0;  // 0: not known
     std::uint64_t bytes = 0;        // of all of them
 };
 
-/// Positions in the two lists; a site without its like in the other run has `no_site` there.
+/// Positions in the two lists; `no_site` where the other run lacks the site.
 struct site_pair {
     std::size_t before = 0;
     std::size_t after = 0;
 };
 inline constexpr std::size_t no_site = ~std::size_t{0};
 
-/// The sites of a function are found again in their order. When their places are not all as they were, some have moved:
-/// so that most of them stay where they were, moved by a distance that others moved by, or allocate as large objects;
-/// of equally many, those that allocate the same. What lies between two that are found is the same when it is as many.
-std::vector<site_pair> match_sites(const std::vector<site_place>& before, const std::vector<site_place>& after);
+/// Matches the sites of each function in order. Where positions differ, the match with the most pairs wins: a pair must
+/// have the same position, be shifted like another pair, or allocate objects of the same size. Among equally many
+/// pairs, equal figures decide. Sites between two pairs match if there are equally many.
+std::vector<site_pair> match_sites(const std::vector<site_position>& before, const std::vector<site_position>& after);
 
 }  // namespace acre::tool

@@ -45,7 +45,7 @@ void flame_graph::note_peak() {
     }
 }
 
-/// A caller's number is smaller than those of its calls.
+/// Callers have smaller numbers than their callees.
 void flame_graph::add_calls_to_callers() {
     for (std::size_t node = own_.size(); --node > 0;) {
         weights& caller = own_[paths_.nodes()[node].parent];
@@ -61,8 +61,8 @@ double flame_graph::share_of(std::size_t node) const {
     return share;
 }
 
-/// A caller's share is at least that of each of its calls, so it is among them too.
-std::vector<std::uint32_t> flame_graph::worth_showing(double min_share, std::size_t most) const {
+/// A caller has at least the share of each callee, so the result contains all callers.
+std::vector<std::uint32_t> flame_graph::nodes_to_show(double min_share, std::size_t max_nodes) const {
     std::vector<std::pair<double, std::uint32_t>> found;
     for (std::uint32_t node = 0; node < own_.size(); ++node) {
         const double share = share_of(node);
@@ -72,19 +72,19 @@ std::vector<std::uint32_t> flame_graph::worth_showing(double min_share, std::siz
         return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
     std::vector<std::uint32_t> nodes;
-    for (std::size_t i = 0; i < std::min(most, found.size()); ++i) nodes.push_back(found[i].second);
+    for (std::size_t i = 0; i < std::min(max_nodes, found.size()); ++i) nodes.push_back(found[i].second);
     std::sort(nodes.begin(), nodes.end());
     return nodes;
 }
 
-std::vector<flame_node> flame_graph::finish(double min_share, std::size_t most) {
+std::vector<flame_node> flame_graph::finish(double min_share, std::size_t max_nodes) {
     add_calls_to_callers();
     std::vector<flame_node> graph;
-    std::vector<std::uint32_t> places(own_.size());
-    for (const std::uint32_t node : worth_showing(min_share, most)) {
-        places[node] = static_cast<std::uint32_t>(graph.size());
+    std::vector<std::uint32_t> positions(own_.size());
+    for (const std::uint32_t node : nodes_to_show(min_share, max_nodes)) {
+        positions[node] = static_cast<std::uint32_t>(graph.size());
         const function_node& shown = paths_.nodes()[node];
-        graph.push_back({places[shown.parent], shown.function, own_[node]});
+        graph.push_back({positions[shown.parent], shown.function, own_[node]});
     }
     return graph;
 }

@@ -1,4 +1,4 @@
-// What each function allocated, itself and through the functions that it called, on each path of calls.
+// What each function on each call path allocated, itself and in its callees.
 #pragma once
 
 #include <array>
@@ -10,39 +10,39 @@
 
 namespace acre::tool {
 
-/// What the width of a function in the graph can stand for.
+/// What the width of a function in the graph shows.
 enum class flame_weight : std::uint8_t {
     bytes,        // allocated
-    allocations,  // their number
-    lifetime,     // nanoseconds that the objects lived, added up
-    peak_bytes,   // alive when most bytes were
+    allocations,  // number of allocations
+    lifetime,     // nanoseconds, summed over the objects
+    peak_bytes,   // live at the peak
     lost_bytes,   // never freed
 };
 inline constexpr std::size_t flame_weights = 5;
 
 const char* name_of(flame_weight weight);
 
-/// A function on a path of calls; the root stands for the program.
+/// A function on a call path; the root is the program.
 struct flame_node {
-    std::uint32_t parent = 0;                     // its position in the graph; the root's is 0
+    std::uint32_t parent = 0;                     // position in the graph; 0 for the root
     std::uint32_t function = 0;                   // in call_paths::functions()
-    std::array<double, flame_weights> weights{};  // with those of the calls below it
+    std::array<double, flame_weights> weights{};  // including its callees
 };
 
 class flame_graph {
 public:
-    /// The paths must live longer.
+    /// The paths must outlive it.
     explicit flame_graph(const call_paths& paths);
 
     void allocate(std::uint32_t node, std::uint64_t size);
     void release(std::uint32_t node, std::uint64_t size, std::uint64_t lifetime);
     void lose(std::uint32_t node, std::uint64_t size, std::uint64_t lifetime);
 
-    /// Now most bytes are alive.
+    /// Must be called at the peak of live bytes.
     void note_peak();
 
-    /// The nodes that are worth showing, parents before children: at most `most` that hold `min_share` of something.
-    std::vector<flame_node> finish(double min_share, std::size_t most);
+    /// The nodes to show, parents before children: at most `max_nodes`, each with at least `min_share` of some weight.
+    std::vector<flame_node> finish(double min_share, std::size_t max_nodes);
 
 private:
     using weights = std::array<double, flame_weights>;
@@ -50,7 +50,7 @@ private:
     double& at(std::uint32_t node, flame_weight which) { return own_[node][static_cast<std::size_t>(which)]; }
     void add_calls_to_callers();
     double share_of(std::size_t node) const;
-    std::vector<std::uint32_t> worth_showing(double min_share, std::size_t most) const;
+    std::vector<std::uint32_t> nodes_to_show(double min_share, std::size_t max_nodes) const;
 
     const call_paths& paths_;
     std::vector<weights> own_;               // by node of the paths

@@ -1,10 +1,10 @@
-# Puts the files of the page together, without tools that a fresh machine lacks.
+# Assembles the page from its files, with CMake alone.
 
-# The SHA-256 of a text as a Content-Security-Policy wants it: in base64.
+# The SHA-256 of a text in base64, as a Content-Security-Policy needs it.
 function(acre_policy_hash text result)
     string(SHA256 digits "${text}")
     set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-    # 64 hexadecimal digits and two zero bits: 22 times three digits, of two letters each, without the last letter.
+    # Three hexadecimal digits make two letters. 64 digits and two zeros: 22 times three, without the last letter.
     string(APPEND digits "00")
     set(base64 "")
     foreach(start RANGE 0 63 3)
@@ -20,7 +20,7 @@ function(acre_policy_hash text result)
     set(${result} "'sha256-${base64}='" PARENT_SCOPE)
 endfunction()
 
-# Writes the C++ source of page.cpp.in with the page in two parts: what comes before the data, and what comes after.
+# Writes page.cpp.in as C++ source, with the page in two parts: before and after the data.
 function(acre_make_page output)
     file(READ ${acre_page_style} style)
     set(script "'use strict';\n(() => {\n")
@@ -37,9 +37,9 @@ function(acre_make_page output)
     string(REPLACE "@policy@"
                    "default-src 'none'; style-src ${style_hash}; script-src ${script_hash}; base-uri 'none'; form-action 'none'"
                    page "${page}")
-    string(FIND "${page}" "@data@" place)
-    string(SUBSTRING "${page}" 0 ${place} acre_page_before)
-    math(EXPR place "${place} + 6")
-    string(SUBSTRING "${page}" ${place} -1 acre_page_after)
+    string(FIND "${page}" "@data@" data_begin)
+    string(SUBSTRING "${page}" 0 ${data_begin} acre_page_before)
+    math(EXPR data_end "${data_begin} + 6")
+    string(SUBSTRING "${page}" ${data_end} -1 acre_page_after)
     configure_file(page.cpp.in ${output} @ONLY)
 endfunction()

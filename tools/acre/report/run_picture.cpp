@@ -2,18 +2,17 @@
 
 #include <algorithm>
 
-#include "generation_bands.hpp"
-#include "scope_bands.hpp"
+#include "bands.hpp"
 #include "trace/live_table.hpp"
 
 namespace acre::tool {
 
 namespace {
 
-class draughtsman {
+class picture_maker {
 public:
-    draughtsman(const call_paths& paths, std::uint64_t peak_bytes, const history& run,
-                const std::vector<advice>& advices, const picture_limits& limits)
+    picture_maker(const call_paths& paths, std::uint64_t peak_bytes, const history& run,
+                  const std::vector<advice>& advices, const picture_limits& limits)
         : paths_{paths}, limits_{limits}, peak_bytes_{peak_bytes}, flames_{paths}, generations_{advices, run, paths} {}
 
     void add(const event& e) {
@@ -50,8 +49,8 @@ private:
     struct live_object {
         std::uint64_t size = 0;
         std::uint64_t time = 0;
-        std::uint64_t allocations = 0;  // of the run before it
-        std::uint64_t bytes = 0;        // of the run up to it
+        std::uint64_t allocations = 0;  // of the run, up to it
+        std::uint64_t bytes = 0;        // of the run, up to it
         std::uint32_t stack = no_stack;
         std::uint32_t thread = 0;
     };
@@ -85,11 +84,11 @@ private:
     }
 
     thread_figures& thread(std::uint32_t number) {
-        const auto place = static_cast<std::uint32_t>(std::min<std::size_t>(number, limits_.max_threads - 1));
-        while (picture_.threads.size() <= place) {
+        const auto kept = static_cast<std::uint32_t>(std::min<std::size_t>(number, limits_.max_threads - 1));
+        while (picture_.threads.size() <= kept) {
             picture_.threads.push_back({.thread = static_cast<std::uint32_t>(picture_.threads.size())});
         }
-        return picture_.threads[place];
+        return picture_.threads[kept];
     }
 
     const call_paths& paths_;
@@ -111,10 +110,10 @@ private:
 
 run_picture draw_run(trace_reader& reader, const call_paths& paths, std::uint64_t peak_bytes, const history& run,
                      const std::vector<advice>& advices, const picture_limits& limits) {
-    draughtsman drawing{paths, peak_bytes, run, advices, limits};
-    reader.for_each([&](const event& e) { drawing.add(e); });
-    reader.for_each_mark([&](const mark& m) { drawing.add(m); });
-    return drawing.finish(reader.tables());
+    picture_maker maker{paths, peak_bytes, run, advices, limits};
+    reader.for_each([&](const event& e) { maker.add(e); });
+    reader.for_each_mark([&](const mark& m) { maker.add(m); });
+    return maker.finish(reader.tables());
 }
 
 }  // namespace acre::tool

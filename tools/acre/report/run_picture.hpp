@@ -1,4 +1,4 @@
-// What the plots of a report show of a run, gathered in one pass over its events.
+// The data of a report's plots, gathered in one pass over the events.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 
 namespace acre::tool {
 
-/// What a thread did.
+/// The activity of a thread.
 struct thread_figures {
     std::uint32_t thread = 0;
     tally allocated{};
     std::uint64_t frees = 0;
-    std::uint64_t frees_of_others = 0;  // of what another thread allocated
+    std::uint64_t frees_of_others = 0;  // of objects that another thread allocated
 };
 
 struct run_picture {
     std::uint64_t bucket_nanoseconds = 0;
     std::vector<time_bucket> buckets;
     tally_histogram sizes{size_bounds()};
-    // From the allocation to the free of an object: time, and what was allocated meanwhile.
+    // Lifetimes, in time, and in the allocations and bytes of the run meanwhile.
     tally_histogram life_times{time_bounds()};
     tally_histogram life_allocations{doubling_bounds()};
     tally_histogram life_bytes{doubling_bounds()};
@@ -36,10 +36,10 @@ struct run_picture {
     lane_list scopes;
     lane_list generations;
     band_lane pauses;
-    std::vector<thread_figures> threads;  // the last one stands for all from its number on
+    std::vector<thread_figures> threads;  // the last one also sums up all further threads
 };
 
-/// How much of it is kept, so that a page of it opens at once.
+/// Limits that keep the page small enough to open at once.
 struct picture_limits {
     double min_flame_share = 0.0005;
     std::size_t max_flames = 3000;
@@ -47,8 +47,7 @@ struct picture_limits {
     std::size_t max_threads = 4096;
 };
 
-/// `peak_bytes` is the most that was alive at a time, as trace_summary has it; `run` and `advices` say which scopes
-/// have generations.
+/// `peak_bytes` is the peak of live bytes from trace_summary. `run` and `advices` tell which scopes have generations.
 run_picture draw_run(trace_reader& reader, const call_paths& paths, std::uint64_t peak_bytes, const history& run,
                      const std::vector<advice>& advices, const picture_limits& limits = {});
 

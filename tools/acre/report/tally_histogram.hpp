@@ -1,4 +1,4 @@
-// How many objects, of how many bytes, have a figure that lies between bounds.
+// A histogram that counts objects and their bytes by the class of a figure.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace acre::tool {
 
 class tally_histogram {
 public:
-    /// Class 0 is below the first bound, the last class is from the last bound on; the bounds ascend.
+    /// The bounds must ascend. Class 0 lies below the first bound; the last class begins at the last bound.
     explicit tally_histogram(std::vector<std::uint64_t> bounds)
         : bounds_{std::move(bounds)}, classes_(bounds_.size() + 1) {}
 

@@ -2,7 +2,7 @@
 
 namespace acre::tool {
 
-/// The clocks of several threads may go back a little: that happened in the bucket reached, in the order of the events.
+/// Clocks of different threads may disagree a little: an earlier time counts for the latest bucket.
 time_bucket& timeline::at(std::uint64_t time) {
     while (time / width_ >= max_buckets) halve();
     const auto number = static_cast<std::size_t>(time / width_);
@@ -13,17 +13,17 @@ time_bucket& timeline::at(std::uint64_t time) {
 void timeline::halve() {
     width_ *= 2;
     for (std::size_t i = 0; i < buckets_.size(); ++i) {
-        const time_bucket part = buckets_[i];
+        const time_bucket half = buckets_[i];
         time_bucket& whole = buckets_[i / 2];
         if (i % 2 == 0) {
-            whole = part;
+            whole = half;
             continue;
         }
-        whole.allocated.count += part.allocated.count;
-        whole.allocated.bytes += part.allocated.bytes;
-        whole.frees += part.frees;
-        whole.max_bytes = std::max(whole.max_bytes, part.max_bytes);
-        if (!part.is_empty()) whole.last_bytes = part.last_bytes;
+        whole.allocated.count += half.allocated.count;
+        whole.allocated.bytes += half.allocated.bytes;
+        whole.frees += half.frees;
+        whole.max_bytes = std::max(whole.max_bytes, half.max_bytes);
+        if (!half.is_empty()) whole.last_bytes = half.last_bytes;
     }
     buckets_.resize((buckets_.size() + 1) / 2);
 }

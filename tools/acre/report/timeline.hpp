@@ -1,4 +1,4 @@
-// What lived and what was allocated over the time of a run, in a bounded number of buckets.
+// Live bytes and allocations over the time of a run, in a bounded number of buckets.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,17 @@
 
 namespace acre::tool {
 
-/// A stretch of time.
+/// An interval of time.
 struct time_bucket {
-    std::uint64_t max_bytes = 0;   // alive at a time in it
-    std::uint64_t last_bytes = 0;  // alive at its end
+    std::uint64_t max_bytes = 0;   // peak of live bytes in it
+    std::uint64_t last_bytes = 0;  // live at its end
     std::uint64_t frees = 0;
     tally allocated;
 
     bool is_empty() const noexcept { return allocated.count == 0 && frees == 0; }
 };
 
-/// The length of the run need not be known: when the buckets are full, each two of them become one.
+/// The length of the run need not be known: when the buckets are full, pairs of them are merged.
 class timeline {
 public:
     static constexpr std::size_t max_buckets = 1000;
@@ -44,7 +44,7 @@ public:
     std::uint64_t live_bytes() const noexcept { return live_bytes_; }
     std::uint64_t bucket_nanoseconds() const noexcept { return width_; }
 
-    /// To be called once, at the end: where nothing happened, what lived before lives on.
+    /// Must be called once, at the end. Buckets without events take over the live bytes from before.
     std::vector<time_bucket> finish();
 
 private:

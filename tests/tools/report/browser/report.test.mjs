@@ -1,7 +1,7 @@
-// What a person does with the page of a report, in headless Chromium: looks, clicks, types, searches, copies, prints.
+// Uses the page of a report in headless Chromium: looks, clicks, types, searches, copies, prints.
 //
-// The environment says where things are: ACRE_REPORTS (a folder with the pages), ACRE_CHROMIUM, and ACRE_SCREENSHOTS (a
-// folder for pictures; none are taken without it).
+// Environment: ACRE_REPORTS (a folder with the pages), ACRE_CHROMIUM, and ACRE_SCREENSHOTS (a folder for pictures;
+// without it none are taken).
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import path from 'node:path';
@@ -21,9 +21,9 @@ const in_the_middle = { width: 400, height: 800 };
 let browser;
 let context;
 let page;
-let said; // by the page, on its console or to the network
+let said; // what the page wrote to its console or requested
 
-// Opens a page and gathers what it should not do.
+// Opens a page and records its messages and requests; there should be none.
 async function open(name, options = {}) {
   context = await browser.newContext({ viewport: wide, colorScheme: 'light', ...options });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -61,7 +61,7 @@ beforeEach(() => { said = []; });
 afterEach(async () => {
   await context?.close();
   context = undefined;
-  assert.deepEqual(said, [], 'the page said or asked for something');
+  assert.deepEqual(said, [], 'the page wrote to its console or requested something');
 });
 
 describe('every report', () => {
@@ -69,7 +69,7 @@ describe('every report', () => {
     it(`opens: ${name}`, async () => {
       await open(name);
       console.log(`# ${name} opened in ${Math.round(await opening_time())} ms`);
-      for (const id of ['run', 'advice', 'time', 'flames', 'sizes', 'lifetimes', 'replay', 'places']) {
+      for (const id of ['run', 'advice', 'time', 'flames', 'sizes', 'lifetimes', 'replay', 'sites']) {
         assert.equal(await page.locator(`section#${id} h2`).count(), 1, id);
       }
       assert.equal(await page.locator('#live svg').count(), 1);
@@ -82,7 +82,7 @@ describe('every report', () => {
       for (const word of ['undefined', 'NaN', 'Infinity', '[object']) assert.ok(!text.includes(word), word);
       const shapes = await page.evaluate(() => [...document.querySelectorAll('svg *')]
         .flatMap((each) => [...each.attributes]).filter((each) => /NaN|Infinity|undefined/.test(each.value)).length);
-      assert.equal(shapes, 0, 'shapes without a place');
+      assert.equal(shapes, 0, 'shapes without a position');
     });
 
     for (const [looks, options] of looks_of(name)) {
@@ -97,8 +97,8 @@ describe('every report', () => {
   }
 });
 
-describe('names that would do harm', () => {
-  it('are shown as they are', async () => {
+describe('hostile names', () => {
+  it('are shown as text', async () => {
     await open('hostile');
     await page.waitForTimeout(200);
     assert.ok((await page.title()).startsWith('acre report: '));
@@ -123,7 +123,7 @@ describe('names that would do harm', () => {
       return window.taken === true;
     });
     assert.equal(ran, false);
-    // A picture that the policy forbids is told as asked for, though nothing was read.
+    // The browser reports the picture that the policy forbids as a request, though it reads nothing.
     assert.ok(said.length > 0 && said.every((each) => /Content Security Policy|^request: .*\/x$/.test(each)), said.join('; '));
     said = [];
   });
@@ -132,7 +132,7 @@ describe('names that would do harm', () => {
 describe('what a trace lacks', () => {
   it('is said of one that was cut off', async () => {
     await open('truncated');
-    assert.match(await text_of('#notices'), /not whole: .*65,536 events are whole/);
+    assert.match(await text_of('#notices'), /incomplete: .*65,536 events are whole/);
     assert.match(await text_of('#facts'), /frees may be in the missing part/);
   });
   it('is said of samples', async () => {
@@ -164,7 +164,7 @@ describe('the advice', () => {
     await page.locator('#advice-table a').nth(1).click();
     assert.ok(page.url().endsWith('#advice-2'));
     await page.locator('#advice-2 summary').click();
-    assert.match(await text_of('#advice-2 details'), /most alive at a time/);
+    assert.match(await text_of('#advice-2 details'), /peak of live objects/);
   });
 
   it('is code that a button copies', async () => {
@@ -187,7 +187,7 @@ describe('the advice', () => {
 
   it('has savings where it was measured', async () => {
     await open('server_measured');
-    assert.match(await text_of('#advice-intro'), /take malloc/);
+    assert.match(await text_of('#advice-intro'), /take .* with malloc/);
     assert.ok((await page.locator('#replay-plot svg').count()) === 2);
     assert.match(await page.locator('#replay-plot svg').first().getAttribute('aria-label'), /system 1\.00/);
   });
@@ -197,7 +197,7 @@ describe('the plots over time', () => {
   it('tell the moment that is pointed at, all of them', async () => {
     await open('server');
     await page.locator('#live svg').hover();
-    assert.match(await text_of('#moment'), /alive; .* allocation/);
+    assert.match(await text_of('#moment'), /live; .* allocation/);
     assert.equal(await page.locator('#time .moment:not(.absent)').count(), await page.locator('#time svg').count());
   });
 
@@ -213,9 +213,9 @@ describe('the plots over time', () => {
     assert.equal(await text_of('#moment'), first);
     await page.keyboard.press('End');
     await page.keyboard.press('ArrowRight');
-    assert.match(await text_of('#moment'), /alive/);
+    assert.match(await text_of('#moment'), /live/);
     await page.keyboard.press('Escape');
-    assert.equal(await text_of('#moment'), 'No moment is chosen.');
+    assert.equal(await text_of('#moment'), 'No moment is selected.');
   });
 
   it('show another rate', async () => {
@@ -261,7 +261,7 @@ describe('the histograms', () => {
       return [...svg.querySelectorAll('text[text-anchor=middle]')].map((each) => edges.includes(Number(each.getAttribute('x'))));
     });
     assert.ok(found.length > 0 && found.every((each) => each));
-    assert.match(await text_of('#size-plot figcaption'), /begins with/);
+    assert.match(await text_of('#size-plot figcaption'), /lower bound/);
   });
 
   it('change clock and weight', async () => {
@@ -320,7 +320,7 @@ describe('the flame graph', () => {
     assert.ok(await page.locator('.flame .match').count() >= 1);
     assert.match(await text_of('#flame-graph .readout'), /boxe?s? found, with \d+\.\d\s% of all/);
     await page.locator('#flame-search').fill('nothing like this');
-    assert.equal(await text_of('#flame-graph .readout'), 'No function is named like that.');
+    assert.equal(await text_of('#flame-graph .readout'), 'No function has this name.');
     await page.locator('#flame-search').press('Escape');
     assert.equal(await page.locator('#flame-search').inputValue(), '');
   });
@@ -328,7 +328,7 @@ describe('the flame graph', () => {
   it('shows each weight, in the table too', async () => {
     await open('server');
     await page.locator('#flame-table summary').click();
-    for (const [label, unit] of [['allocations', /allocation/], ['lifetime', /s\s/], ['alive at the peak', /B/], ['never freed', /B/], ['bytes allocated', /B/]]) {
+    for (const [label, unit] of [['allocations', /allocation/], ['lifetime', /s\s/], ['live at the peak', /B/], ['never freed', /B/], ['bytes allocated', /B/]]) {
       await page.locator('#flame-controls').getByLabel(label, { exact: true }).check();
       assert.match(await current_box(), unit);
     }
@@ -350,20 +350,20 @@ describe('the sizes that fit', () => {
     assert.equal(await given.locator('circle.base').count(), 1);
     assert.match(await given.locator('svg').getAttribute('aria-label'), /5 arenas of 1\sKiB, 5\.16\sKiB in all/);
     assert.match(await given.locator('pre').textContent(), /acre::multi_arena/);
-    assert.match(await given.locator('table').first().innerText(), /5\s+1,024\s+5\.16\sKiB\s+x 3\.91\s+least in all/);
+    assert.match(await given.locator('table').first().innerText(), /5\s+1,024\s+5\.16\sKiB\s+x 3\.91\s+least memory/);
   });
 
   it('are found for the advices without being asked for, and checked', async () => {
     await open('server');
     const fits = page.locator('#fit .fit');
     assert.equal(await fits.count(), 2);
-    assert.match(await fits.nth(0).textContent(), /^For advice 1: .*request.*, in thread 0, which allocates most of it: 32,000 allocations/);
+    assert.match(await fits.nth(0).textContent(), /^For advice 1: .*request.*, in thread 0, which has the most live bytes: 32,000 allocations/);
     for (const fit of await fits.all()) {
       assert.equal(await fit.locator('svg circle.base').count(), 1);
-      assert.match(await fit.locator('table').first().innerText(), /least in all; checked: enough/);
+      assert.match(await fit.locator('table').first().innerText(), /least memory; checked: enough/);
       assert.ok(await fit.locator('table').first().locator('tbody tr').count() <= 13);
     }
-    assert.match(await fits.nth(0).textContent(), /An arena, by how it is used.*always1,376checked: enough, one less is not/);
+    assert.match(await fits.nth(0).textContent(), /An arena, by how it is used.*all generations1,376checked: enough, one less is not/);
     await fits.nth(1).locator('a').first().click();
     assert.ok(page.url().endsWith('#advice-2'));
   });
@@ -381,7 +381,7 @@ describe('a page of much', () => {
     assert.match(await text_of('#facts'), /200 threads/);
     assert.match(await text_of('#scopes'), /176 more lanes are not shown/);
     assert.ok(await page.locator('#thread-table tbody tr').count() <= 32);
-    assert.match(await text_of('#thread-table'), /168 threads more/);
+    assert.match(await text_of('#thread-table'), /168 more threads are not shown/);
   });
 
   it('keeps long names out of the way', async () => {
@@ -433,7 +433,7 @@ describe('the page as a whole', () => {
       assert.ok(where.name, `something without a name in ${where.part}`);
       seen.add(where.part);
     }
-    for (const part of ['advice', 'time', 'flames', 'sizes', 'lifetimes', 'places']) assert.ok(seen.has(part), part);
+    for (const part of ['advice', 'time', 'flames', 'sizes', 'lifetimes', 'sites']) assert.ok(seen.has(part), part);
   });
 
   it('has headings in order and a name for each part', async () => {

@@ -1,6 +1,6 @@
-// The advices: a table of all, and each with its evidence and the code to copy.
+// The advices: a table, and each one with its evidence and its code.
 
-// "an object pool" of object_pool.
+// "an object pool" for object_pool.
 function verdict_text(verdict) {
   const words = verdict.replaceAll('_', ' ');
   return `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`;
@@ -12,12 +12,12 @@ function saving_text(saving) {
   return `${time_text(saving.nanoseconds.low)} to ${time_text(saving.nanoseconds.high)}${share}`;
 }
 
-// What else was measured of it.
+// Further measurements.
 function more_savings(saving) {
   const facts = [];
-  if (saving.littered_nanoseconds) facts.push(['on a fragmented heap', time_text(saving.littered_nanoseconds.median)]);
-  if (saving.frees_left_out_nanoseconds) facts.push(['where nothing is freed singly', time_text(saving.frees_left_out_nanoseconds.median)]);
-  if (saving.preload) facts.push([`${saving.preload.name} in malloc's place instead`, time_text(saving.preload.nanoseconds.median)]);
+  if (saving.fragmented_nanoseconds) facts.push(['on a fragmented heap', time_text(saving.fragmented_nanoseconds.median)]);
+  if (saving.without_frees_nanoseconds) facts.push(['without the single frees', time_text(saving.without_frees_nanoseconds.median)]);
+  if (saving.preload) facts.push([`${saving.preload.name} in place of malloc instead`, time_text(saving.preload.nanoseconds.median)]);
   return facts;
 }
 
@@ -26,8 +26,8 @@ function memory_text(saving) {
 }
 
 function where_text(each) {
-  const place = place_text(each);
-  return `${shortened(each.function)}${place ? ` (${place})` : ''}`;
+  const location = location_text(each);
+  return `${shortened(each.function)}${location ? ` (${location})` : ''}`;
 }
 
 function advice_table(advices) {
@@ -36,7 +36,7 @@ function advice_table(advices) {
       percent_text(each.share), saving_text(each.saving), memory_text(each.saving)]), [3, 4, 5]);
 }
 
-// Without the clipboard (an old browser, a page that is not trusted) the code is marked, to be copied by hand.
+// Without access to the clipboard (old browsers, untrusted pages) it selects the code, to be copied by hand.
 async function copy(text, code, button) {
   const label = button.textContent;
   try {
@@ -44,7 +44,7 @@ async function copy(text, code, button) {
     button.textContent = 'Copied';
   } catch {
     getSelection().selectAllChildren(code);
-    button.textContent = 'Marked: press Ctrl+C';
+    button.textContent = 'Selected: press Ctrl+C';
   }
   setTimeout(() => { button.textContent = label; }, 2000);
 }
@@ -57,7 +57,7 @@ function code_block(text, title) {
     copy(text, code, button);
   });
   const block = element('pre', { tabindex: '0', 'aria-label': `Code of: ${title}` }, code);
-  // On paper nothing scrolls: the letters are made as small as the longest line needs.
+  // Paper does not scroll: the longest line decides the size of the letters.
   block.style.setProperty('--letters', Math.max(...text.split('\n').map((line) => line.length)));
   return element('div', { class: 'code' }, button, block);
 }
@@ -65,31 +65,31 @@ function code_block(text, title) {
 function evidence_rows(evidence) {
   const rows = [
     ['allocations', count_text(evidence.allocations)], ['bytes in all', bytes_text(evidence.bytes)],
-    ['most alive at a time', `${plural(evidence.peak_objects, 'object', 'objects')}, ${bytes_text(evidence.peak_bytes)}`],
+    ['peak of live objects', `${plural(evidence.peak_objects, 'object', 'objects')}, ${bytes_text(evidence.peak_bytes)}`],
     ['different sizes', `${count_text(evidence.sizes)}; ${percent_text(evidence.top_size_share)} are of ${bytes_text(evidence.top_size)}`],
-    ['allocations for each alive at the peak', short_number(evidence.churn)],
+    ['allocations for each object live at the peak', short_number(evidence.churn)],
     ['freed youngest first', percent_text(evidence.lifo_share)], ['never freed', percent_text(evidence.immortal_share)],
     ['freed by another thread', percent_text(evidence.freed_elsewhere_share)], ['threads', count_text(evidence.threads)],
   ];
   const { generations } = evidence;
   if (generations) {
     rows.push(['generations', `${count_text(generations.count)} with ${count_text(generations.objects)} objects`],
-      ['bytes of a generation', `${bytes_text(generations.p50_bytes)} (median), ${bytes_text(generations.p99_bytes)} (99 of 100), ` +
-        `${bytes_text(generations.max_bytes)} (largest)`],
-      ['arena bytes for a byte that lives', short_number(generations.expansion)]);
+      ['bytes of a generation', `${bytes_text(generations.p50_bytes)} (median), ${bytes_text(generations.p99_bytes)} (99th percentile), ` +
+        `${bytes_text(generations.max_bytes)} (maximum)`],
+      ['arena bytes for each live byte', short_number(generations.expansion)]);
   }
   return rows;
 }
 
 function reason_text(each) {
   if (each.verdict !== 'leave') return '';
-  if (each.suits === 'leave') return `Leave it: ${each.reason}.`;
-  return `Leave it: ${verdict_text(each.suits)} would suit, but ${each.reason}${each.saving ? ` (${saving_text(each.saving)})` : ''}.`;
+  if (each.candidate === 'leave') return `Leave it: ${each.reason}.`;
+  return `Leave it: ${verdict_text(each.candidate)} would fit, but ${each.reason}${each.saving ? ` (${saving_text(each.saving)})` : ''}.`;
 }
 
 function blockers_list(blockers) {
   if (blockers.length === 0) return null;
-  return element('div', {}, element('h4', {}, 'Left on malloc, as they live on'), element('ul', {},
+  return element('div', {}, element('h4', {}, 'Left on malloc, as they outlive the reset'), element('ul', {},
     blockers.map((each) => element('li', {}, `${where_text(each)}: ${plural(each.objects, 'object', 'objects')}`))));
 }
 
@@ -99,7 +99,7 @@ function advice_entry(each, number) {
   if (each.scope) facts.unshift(['in', shortened(each.scope)]);
   if (!leave) facts.push(['saves', saving_text(each.saving)]);
   if (!leave && each.saving) facts.push(...more_savings(each.saving));
-  if (!leave && each.saving) facts.push(['most bytes, malloc → advised', memory_text(each.saving)]);
+  if (!leave && each.saving) facts.push(['peak of memory, malloc → advised', memory_text(each.saving)]);
   return element('article', { id: `advice-${number}`, class: leave ? 'advice leave' : 'advice', tabindex: '-1' },
     element('h3', {}, `${number}. ${each.title}`),
     element('dl', { class: 'rows' }, facts.filter(([, text]) => text).map(([name, text]) => [element('dt', {}, name), element('dd', {}, text)])),
@@ -112,24 +112,24 @@ function advice_entry(each, number) {
 }
 
 function advice_intro(advice) {
-  if (advice.advices.length === 0) return 'There is nothing to advise about.';
+  if (advice.advices.length === 0) return 'The run has no allocations to advise about.';
   if (!data.measured) {
     const why = data.sampling_period > 1 ? 'a sample cannot be replayed' : '--no-measure';
-    return `What suits each place by the lives of its objects. Nothing was measured (${why}), so no saving is told.`;
+    return `An allocator for each site, by the lifetimes of its objects. Nothing was measured (${why}), so no savings are shown.`;
   }
-  const resource = advice.of_resource ? 'These are the allocations of a resource that the program had traced: what is saved is ' +
-    'against malloc in its place, not against the resource. ' : '';
+  const resource = advice.of_resource ? 'These are the allocations of a resource that the program traced. Savings are relative to ' +
+    'malloc in its place, not to the resource. ' : '';
   const share = advice.cpu_ns ? `, ${percent_text(advice.malloc_ns / advice.cpu_ns)} of the CPU time of the run` : '';
-  return `${resource}Replayed, all allocations and frees take malloc ${time_text(advice.malloc_ns)}${share}: that is what there is to save. ` +
-    'Savings are what the replay of just those allocations gave on the machine that made this page, with 95 % confidence.';
+  return `${resource}In a replay, all allocations and frees take ${time_text(advice.malloc_ns)} with malloc${share}: that is what there is to save. ` +
+    'Savings were measured on the machine that made this page, by replaying only those allocations, with 95 % confidence.';
 }
 
-// Other mallocs in the place of the system's, which need no change to the program.
+// The mallocs that can replace the system's without a change to the program.
 function preloads_text(preloads) {
   if (!data.measured || preloads.length === 0) return '';
   const each = preloads.map(({ name, nanoseconds }) =>
     `${name} ${nanoseconds.median < 0 ? 'costs' : 'saves'} ${time_text(Math.abs(nanoseconds.median))}`);
-  return `Without any change to the program, in malloc's place (LD_PRELOAD): ${each.join(', ')}.`;
+  return `Without any change to the program, by LD_PRELOAD: ${each.join(', ')}.`;
 }
 
 function show_advice() {
@@ -141,8 +141,8 @@ function show_advice() {
   const rest = [];
   if (advice.omitted > 0) rest.push(`${plural(advice.omitted, 'more advice is', 'more advices are')} shown with --top.`);
   if (advice.small_sites.count > 0) {
-    rest.push(`Leave ${plural(advice.small_sites.count, 'other place', 'other places')} as they are: each makes less than 1 % of the ` +
-      `allocations, all together ${percent_text(advice.small_sites.allocations / advice.allocations)}.`);
+    rest.push(`Leave ${plural(advice.small_sites.count, 'other site', 'other sites')} unchanged: each makes less than 1 % of the ` +
+      `allocations, together ${percent_text(advice.small_sites.allocations / advice.allocations)}.`);
   }
   by_id('advice-rest').textContent = rest.join(' ');
 }

@@ -1,15 +1,15 @@
-// What the same allocations took with other allocators, as bars beside malloc.
+// Time and memory of the same allocations with other allocators, as bars beside malloc.
 
 const bar_row = 30;
 const bar_letter = 7.9;
 
-// Rows of {name, value, low, high, text}; `mark` is a value to draw a line at.
+// `rows` are {name, value, low, high, text}; `mark` is a value to draw a line at.
 function draw_comparison(width, rows, label, mark) {
   const longest = Math.max(...rows.map((row) => row.name.length));
   const room_left = Math.min(longest * bar_letter + 12, width * 0.45);
   const room_right = 120;
-  const most = Math.max(...rows.map((row) => Math.max(row.value, row.high || 0)), mark || 0, Number.MIN_VALUE);
-  const x = (value) => room_left + (value / most) * (width - room_left - room_right);
+  const max = Math.max(...rows.map((row) => Math.max(row.value, row.high || 0)), mark || 0, Number.MIN_VALUE);
+  const x = (value) => room_left + (value / max) * (width - room_left - room_right);
   const svg = empty_plot(width, rows.length * bar_row + 12, label);
   const reference = shape('line', { x1: x(mark), x2: x(mark), y1: 0, y2: rows.length * bar_row + 6, class: 'reference' });
   const texts = [];
@@ -44,11 +44,11 @@ function memory_bars(resources) {
   }));
 }
 
-// What a replay on a clean heap gave, of each that took part.
-function players_of(replay) {
+// The results of each contender on a clean heap.
+function contenders_of(replay) {
   return replay.resources.map((each) => {
     const parameters = Object.entries(each.parameters || {}).map(([name, value]) => `${name}=${value}`).join(':');
-    const name = [each.name, parameters].filter((part) => part).join(':') + (each.frees === false ? ', frees left out' : '');
+    const name = [each.name, parameters].filter((text) => text).join(':') + (each.frees === false ? ', without frees' : '');
     if (each.failed) return { name, failed: true, why: each.why || 'failed' };
     const times = each.clean || {};
     return {
@@ -75,21 +75,21 @@ function show_replay() {
   const into = by_id('replay-plot');
   if (!data.replay) {
     into.append(element('p', { class: 'explanation' }, data.sampling_period > 1
-      ? 'A sample of the allocations cannot be replayed.' : 'Nothing was replayed: acre report was told --no-measure, or the trace has no events.'));
+      ? 'A sample of the allocations cannot be replayed.' : 'Nothing was replayed: because of --no-measure, or because the trace has no events.'));
     return;
   }
-  const resources = players_of(data.replay);
+  const resources = contenders_of(data.replay);
   const { notes } = data.replay;
   const rounds = data.replay.heaps ? data.replay.heaps.clean.rounds : data.replay.rounds;
   const time_figure = make_figure('Time, beside malloc',
-    `${replayed_text()}, replayed over each allocator: the CPU time as a ratio to malloc's, the median of ${plural(rounds, 'round', 'rounds')}, ` +
-    'with the range or the interval that holds it. Shorter is faster; the line is malloc.');
-  const memory_figure = make_figure('Most bytes taken from the system', '');
+    `${replayed_text()}, replayed over each allocator: CPU time relative to malloc's, the median of ${plural(rounds, 'round', 'rounds')} ` +
+    'with its interval. Shorter is faster; the line is malloc.');
+  const memory_figure = make_figure('Peak of memory taken from the system', '');
   into.append(time_figure.figure, memory_figure.figure,
-    folded_table('As a table', 'Replays', ['allocator', 'a step', 'ratio', 'interval', 'most bytes'], () => replay_rows(resources), [1, 2, 3, 4]),
+    folded_table('As a table', 'Replays', ['allocator', 'per event', 'ratio', 'interval', 'peak memory'], () => replay_rows(resources), [1, 2, 3, 4]),
     element('ul', { class: 'notes' }, notes.map((note) => element('li', {}, note))));
   add_plot(time_figure.room, (width) => draw_comparison(width, time_bars(resources),
     `Time beside malloc: ${time_bars(resources).map((row) => `${row.name} ${row.text}`).join('; ')}.`, 1));
   add_plot(memory_figure.room, (width) => draw_comparison(width, memory_bars(resources),
-    `Most bytes taken: ${memory_bars(resources).map((row) => `${row.name} ${row.text}`).join('; ')}.`, 0));
+    `Peak memory: ${memory_bars(resources).map((row) => `${row.name} ${row.text}`).join('; ')}.`, 0));
 }

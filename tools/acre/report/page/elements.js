@@ -1,8 +1,8 @@
-// Makes elements. Texts of the trace become text nodes, never markup.
+// Makes elements. Texts from the trace become text nodes, never markup.
 
 const svg_namespace = 'http://www.w3.org/2000/svg';
 
-function with_parts(made, attributes, children) {
+function with_children(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === undefined || value === null) continue;
     if (name.startsWith('on')) {
@@ -16,18 +16,18 @@ function with_parts(made, attributes, children) {
 }
 
 function element(tag, attributes = {}, ...children) {
-  return with_parts(document.createElement(tag), attributes, children);
+  return with_children(document.createElement(tag), attributes, children);
 }
 
 function shape(tag, attributes = {}, ...children) {
-  return with_parts(document.createElementNS(svg_namespace, tag), attributes, children);
+  return with_children(document.createElementNS(svg_namespace, tag), attributes, children);
 }
 
 function by_id(id) {
   return document.getElementById(id);
 }
 
-// Rows of cells; the columns named in `numbers` (by position) are figures. It scrolls by itself where it is too wide.
+// A table; the columns at the positions in `numbers` are right-aligned figures. It scrolls if it is too wide.
 function table(caption, heads, rows, numbers = []) {
   const kind = (column) => (numbers.includes(column) ? 'number' : heads[column] === '' ? null : 'words');
   const head = element('tr', {}, heads.map((text, i) => element('th', { scope: 'col', class: kind(i) }, text)));
@@ -38,7 +38,7 @@ function table(caption, heads, rows, numbers = []) {
     element('table', {}, element('caption', {}, caption), element('thead', {}, head), element('tbody', {}, body)));
 }
 
-// The same, folded away: what a plot shows, for those who do not see it. The rows are made when it is opened.
+// A folded table with the figures of a plot, for readers who cannot see it. Its rows are made when it is opened.
 function folded_table(label, caption, heads, rows_of, numbers) {
   const details = element('details', { class: 'as-table' }, element('summary', {}, label));
   details.addEventListener('toggle', () => {
@@ -47,7 +47,7 @@ function folded_table(label, caption, heads, rows_of, numbers) {
   return details;
 }
 
-// Radio buttons in a row; `changed` hears the value that was chosen.
+// A row of radio buttons; calls `changed` with the chosen value.
 function choice(legend, name, options, changed) {
   return element('fieldset', { class: 'choice' }, element('legend', {}, legend),
     options.map(([value, text], i) =>

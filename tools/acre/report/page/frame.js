@@ -1,11 +1,11 @@
-// What all plots have in common: a figure with a caption, axes, a size that follows the window and the paper.
+// What all plots share: a figure with a caption, axes, and a size that follows the window and the paper.
 
 const margin = { left: 74, right: 14, top: 10, bottom: 30 };
 const paper_width = 700;
 const plots = [];
 let printing = false;
 
-// A plot is drawn by `draw(width)`, which returns an svg element, now and whenever its room changes.
+// Draws a plot now and whenever its room changes; `draw(width)` returns an svg element.
 function add_plot(room, draw) {
   const plot = { room, draw, width: 0 };
   plots.push(plot);
@@ -41,13 +41,13 @@ function follow_the_window() {
   });
 }
 
-// A figure that can be gone through with the arrow keys: `count` positions, `show(position or null)` tells one.
+// A figure for the arrow keys: `steps` has `count` positions, and `show(position or null)` describes one.
 function make_figure(title, explanation, steps) {
   const room = element('div', {
     class: 'plot', tabindex: '0', role: 'group', 'aria-roledescription': 'plot', 'aria-label': title,
   });
   if (steps) {
-    room.setAttribute('aria-description', 'Left and right arrow keys read the figures one after the other.');
+    room.setAttribute('aria-description', 'The left and right arrow keys step through the figures.');
     follow_keys(room, steps);
   }
   const figure = element('figure', {}, element('figcaption', {}, element('h3', {}, title),
@@ -78,17 +78,17 @@ function follow_keys(room, steps) {
   });
 }
 
-// Round values from 0 to `most`, at least two.
-function ticks_up_to(most, wanted, binary) {
-  if (!(most > 0)) return [0, 1];
-  const rough = most / wanted;
+// Round values from 0 to at least `max`, at least two.
+function ticks_up_to(max, wanted, binary) {
+  if (!(max > 0)) return [0, 1];
+  const rough = max / wanted;
   let step = 2 ** Math.ceil(Math.log2(rough));
   if (!binary) {
     const decade = 10 ** Math.floor(Math.log10(rough));
     step = [1, 2, 5, 10].map((factor) => factor * decade).find((candidate) => candidate >= rough * 0.999);
   }
   const ticks = [];
-  for (let i = 0; (i - 1) * step < most; ++i) ticks.push(i * step);
+  for (let i = 0; (i - 1) * step < max; ++i) ticks.push(i * step);
   return ticks;
 }
 
@@ -100,11 +100,11 @@ function plot_text(x, y, text, anchor = 'start', kind = 'tick') {
   return shape('text', { x, y, 'text-anchor': anchor, class: kind }, text);
 }
 
-// Lines across at the ticks of the vertical axis, with their labels; returns the scale.
+// Draws grid lines with labels at the ticks of the vertical axis; returns the scale.
 function draw_vertical_axis(svg, ticks, width, height, text_of) {
   const bottom = height - margin.bottom;
-  const most = ticks[ticks.length - 1];
-  const scale = (value) => bottom - (value / most) * (bottom - margin.top);
+  const max = ticks[ticks.length - 1];
+  const scale = (value) => bottom - (value / max) * (bottom - margin.top);
   for (const tick of ticks) {
     const y = scale(tick);
     svg.append(shape('line', { x1: margin.left, x2: width - margin.right, y1: y, y2: y, class: 'grid' }),

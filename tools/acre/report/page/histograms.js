@@ -1,18 +1,18 @@
-// How sizes and lifetimes are distributed, as bars.
+// The distributions of sizes and lifetimes, as bars.
 
 const histogram_height = 220;
-const from_labels = 'A label is what the bar to the right of its mark begins with.';
+const from_labels = 'A label is the lower bound of the bar to its right.';
 
-// `classes` are [label, range in words, count, bytes]; one bar each, by count or by bytes.
+// Draws a bar for each of `classes`, [label, range in words, count, bytes, is not a range], by count or by bytes.
 function add_histogram(into, title, explanation, options) {
-  const readout = element('p', { class: 'readout', role: 'status' }, 'No bar is chosen.');
+  const readout = element('p', { class: 'readout', role: 'status' }, 'No bar is selected.');
   let weight = 'count';
   let chosen = null;
   let again = () => {};
   const values = () => options.classes().map((each) => (weight === 'count' ? each[2] : each[3]));
   const tell = (position) => {
     chosen = position;
-    readout.textContent = position === null ? 'No bar is chosen.' : class_text(options.classes(), position);
+    readout.textContent = position === null ? 'No bar is selected.' : class_text(options.classes(), position);
     again();
   };
   const { figure, room } = make_figure(title, explanation, { count: () => options.classes().length, show: tell });
@@ -39,11 +39,11 @@ function class_text(classes, position) {
 }
 
 function draw_bars(width, values, classes, weight, chosen, tell, title) {
-  const most = values.reduce((a, b) => Math.max(a, b), 0);
-  const top = values.indexOf(most);
+  const max = values.reduce((a, b) => Math.max(a, b), 0);
+  const top = values.indexOf(max);
   const summary = classes.length === 0 ? 'nothing' : `most in ${classes[top][1]}`;
   const svg = empty_plot(width, histogram_height, `${title}, ${weight === 'count' ? 'objects' : 'bytes'}: ${summary}.`);
-  const y = draw_vertical_axis(svg, ticks_up_to(most, 4, weight !== 'count'), width, histogram_height,
+  const y = draw_vertical_axis(svg, ticks_up_to(max, 4, weight !== 'count'), width, histogram_height,
     weight === 'count' ? short_count : bytes_text);
   const bottom = histogram_height - margin.bottom;
   const step = (width - margin.left - margin.right) / Math.max(classes.length, 1);
@@ -58,7 +58,7 @@ function draw_bars(width, values, classes, weight, chosen, tell, title) {
     svg.append(bar, whole);
     const is_last = i === classes.length - 1;
     if (is_last || (i % every === 0 && classes.length - 1 - i >= every * 1.5)) {
-      // A class begins at its label; what is no class of a range has it in the middle.
+      // The label stands at the lower bound; a bar that is not a range has it in the middle.
       const at = classes[i][4] ? x + step / 2 : x;
       const at_edge = is_last && width - at < 40;
       if (at === x) svg.append(shape('line', { x1: x, x2: x, y1: bottom, y2: bottom + 5, class: 'axis' }));
@@ -81,7 +81,7 @@ function classes_of(rows, text_of) {
 
 function show_sizes() {
   const classes = classes_of(data.sizes, bytes_text);
-  add_histogram(by_id('size-plot'), 'Sizes that were asked for', from_labels, {
+  add_histogram(by_id('size-plot'), 'Requested sizes', from_labels, {
     name: 'size', classes: () => classes, controls: () => null,
   });
 }
@@ -98,8 +98,8 @@ function show_lifetimes() {
   }
   let clock = 'time';
   add_histogram(by_id('lifetime-plot'), 'From allocation to free',
-    'In time, or by what the program allocated meanwhile: a clock that does not depend on the machine. Objects of ' +
-    `0 allocations are freed before the next one. ${from_labels}`, {
+    'In time, or in what the program allocated meanwhile, which does not depend on the machine. Objects with 0 ' +
+    `allocations were freed before the next allocation. ${from_labels}`, {
       name: 'lifetime',
       classes: () => clocks[clock],
       controls: (changed) => choice('Lifetime in', 'lifetime-clock',

@@ -18,8 +18,8 @@ function follow_theme_button() {
   });
 }
 
-function show_parts() {
-  by_id('parts').append(element('ul', {}, [...document.querySelectorAll('main > section')].map((section) =>
+function show_contents() {
+  by_id('contents').append(element('ul', {}, [...document.querySelectorAll('main > section')].map((section) =>
     element('li', {}, element('a', { href: `#${section.id}` }, section.querySelector('h2').textContent)))));
 }
 
@@ -34,7 +34,7 @@ show_sizes();
 show_lifetimes();
 show_replay();
 show_fit();
-show_places();
-show_parts();
+show_sites();
+show_contents();
 follow_theme_button();
 follow_the_window();

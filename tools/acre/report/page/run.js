@@ -1,11 +1,11 @@
-// What was recorded: the facts of the run, what to know before reading on, the places and the threads.
+// The recording: facts of the run, notices, sites and threads.
 
 function add_facts(facts) {
   by_id('facts').append(...facts.map(([name, value, more]) =>
     element('div', {}, element('dt', {}, name), element('dd', {}, value), more ? element('dd', { class: 'more' }, more) : null)));
 }
 
-// A long one is folded to its first lines.
+// A long command line is folded to its first lines.
 function command_line(text) {
   return text.length < 160 ? text : element('details', {}, element('summary', {}, text));
 }
@@ -30,7 +30,7 @@ function show_run() {
   add_facts([
     ['Allocations', count_text(info.allocations), `${count_text(info.reallocations)} by realloc`],
     ['Allocated', bytes_text(info.bytes), `in ${plural(info.threads, 'thread', 'threads')}`],
-    ['Alive at a time', `at most ${bytes_text(info.peak_bytes)}`, `at most ${plural(info.peak_objects, 'object', 'objects')}`],
+    ['Peak', bytes_text(info.peak_bytes), `${plural(info.peak_objects, 'object', 'objects')} at most`],
     ['Never freed', bytes_text(info.never_freed.bytes), never_freed_text(info)],
     ['Freed elsewhere', info.frees > 0 ? percent_text(info.freed_by_other_thread / info.frees) : '0.0 %', 'of the frees, by another thread'],
     ['Time', time_text(info.duration_ns), cpu_text(info)],
@@ -39,29 +39,29 @@ function show_run() {
   ]);
 }
 
-// What is wrong with the trace, or not in it, before any figure.
+// What the trace lacks; shown before all figures.
 function show_notices() {
   const { info } = data;
   const notices = [...info.notes];
-  if (info.missing) notices.unshift(`The trace is not whole: ${info.missing}`);
+  if (info.missing) notices.unshift(`The trace is incomplete: ${info.missing}`);
   if (data.sampling_period > 1) {
     notices.push(`One allocation in ${count_text(data.sampling_period)} was recorded, at random: counts and bytes are estimates of the whole. ` +
-      'The order of allocations and frees is not in such a trace, so what needs it is not advised.');
+      'Such a trace lacks the order of allocations and frees, so nothing that needs it is advised.');
   }
-  if (!data.stacks_at_free) notices.push('The trace has no stacks at frees, so nothing can be said about arenas: record without --no-free-stacks.');
-  if (info.unmatched_frees > 0) notices.push(`${plural(info.unmatched_frees, 'free', 'frees')} of memory whose allocation was not seen are left out.`);
-  if (data.pauses.length > 0) notices.push('The recording was paused: grey in the plots over time.');
+  if (!data.stacks_at_free) notices.push('The trace has no stacks at frees, so no arena can be advised: record without --no-free-stacks.');
+  if (info.unmatched_frees > 0) notices.push(`${plural(info.unmatched_frees, 'free', 'frees')} without a recorded allocation are left out.`);
+  if (data.pauses.length > 0) notices.push('The recording was paused; the plots over time show the pauses in grey.');
   by_id('notices').append(...notices.map((text) => element('p', { class: 'notice' }, text)));
 }
 
-function show_places() {
-  by_id('site-table').append(table('Places that allocate most bytes', ['place', 'allocations', 'bytes', 'most alive', 'sizes', 'never freed', 'for example'],
+function show_sites() {
+  by_id('site-table').append(table('Sites that allocate the most bytes', ['site', 'allocations', 'bytes', 'peak', 'sizes', 'never freed', 'for example'],
     data.info.sites.map((site) => [where_text(site), count_text(site.allocations), bytes_text(site.bytes), bytes_text(site.peak_bytes),
       site.smallest === site.largest ? bytes_text(site.largest) : `${bytes_text(site.smallest)} to ${bytes_text(site.largest)}`,
       count_text(site.never_freed.count), site.path]), [1, 2, 3, 4, 5]));
-  by_id('thread-table').append(table('Threads, most allocations first', ['thread', 'allocations', 'bytes', 'frees', 'of objects of other threads'],
+  by_id('thread-table').append(table('Threads, most allocations first', ['thread', 'allocations', 'bytes', 'frees', 'frees of other threads\' objects'],
     data.threads.map((each) => [String(each.thread), count_text(each.allocations), bytes_text(each.bytes), count_text(each.frees),
       count_text(each.frees_of_others)]), [1, 2, 3, 4]));
   const omitted = data.info.threads - data.threads.length;
-  if (omitted > 0) by_id('thread-table').append(element('p', { class: 'explanation' }, `${plural(omitted, 'thread more', 'threads more')}.`));
+  if (omitted > 0) by_id('thread-table').append(element('p', { class: 'explanation' }, `${plural(omitted, 'more thread is', 'more threads are')} not shown.`));
 }

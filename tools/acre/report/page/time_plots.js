@@ -1,4 +1,4 @@
-// Live bytes and allocation rates over time, and the moment that all plots over time show.
+// Live bytes and allocation rates over time, and the chosen moment that all plots over time share.
 
 const moment = {
   bucket: null,
@@ -9,22 +9,22 @@ const moment = {
     for (const follow of this.followers) follow();
   },
   text(bucket) {
-    if (bucket === null) return 'No moment is chosen.';
-    const { most_bytes, allocations, bytes, frees } = data.timeline;
+    if (bucket === null) return 'No moment is selected.';
+    const { peak_bytes, allocations, bytes, frees } = data.timeline;
     return `${time_text(bucket * time.bucket)} to ${time_text((bucket + 1) * time.bucket)}: at most ` +
-      `${bytes_text(most_bytes[bucket])} alive; ${plural(allocations[bucket], 'allocation', 'allocations')} of ` +
+      `${bytes_text(peak_bytes[bucket])} live; ${plural(allocations[bucket], 'allocation', 'allocations')} of ` +
       `${bytes_text(bytes[bucket])} in all, ${plural(frees[bucket], 'free', 'frees')}.`;
   },
 };
 
 const time = {
   get bucket() { return data.timeline.bucket_ns; },
-  get buckets() { return data.timeline.most_bytes.length; },
+  get buckets() { return data.timeline.peak_bytes.length; },
   get end() { return Math.max(this.buckets, 1) * this.bucket; },
   scale(width) {
     return (nanoseconds) => margin.left + (nanoseconds / this.end) * (width - margin.left - margin.right);
   },
-  steps: { count: () => data.timeline.most_bytes.length, show: (bucket) => moment.choose(bucket) },
+  steps: { count: () => data.timeline.peak_bytes.length, show: (bucket) => moment.choose(bucket) },
 };
 
 function draw_time_axis(svg, width, height) {
@@ -39,7 +39,7 @@ function draw_time_axis(svg, width, height) {
   svg.append(shape('line', { x1: margin.left, x2: width - margin.right, y1: y, y2: y, class: 'axis' }));
 }
 
-// A line where the chosen moment is, which a pointer moves.
+// Draws a line at the chosen moment, which the pointer moves.
 function draw_moment(svg, width, height) {
   const x = time.scale(width);
   const line = shape('line', { y1: margin.top, y2: height - margin.bottom, class: 'moment' });
@@ -79,7 +79,7 @@ function step_path(values, x, y) {
   return path;
 }
 
-// A curve over time; `values` may change between drawings.
+// Adds a curve over time; `values` may change between drawings.
 function add_time_plot(into, title, explanation, height, curve) {
   const { figure, room } = make_figure(title, explanation, time.steps);
   into.append(figure);
@@ -87,10 +87,10 @@ function add_time_plot(into, title, explanation, height, curve) {
   moment.followers.push(() => follow());
   const again = add_plot(room, (width) => {
     const values = curve.values();
-    const most = values.reduce((a, b) => Math.max(a, b), 0);
-    const svg = empty_plot(width, height, curve.label(most));
+    const max = values.reduce((a, b) => Math.max(a, b), 0);
+    const svg = empty_plot(width, height, curve.label(max));
     draw_pauses(svg, width, height);
-    const y = draw_vertical_axis(svg, ticks_up_to(most, 4, curve.binary()), width, height, curve.text);
+    const y = draw_vertical_axis(svg, ticks_up_to(max, 4, curve.binary()), width, height, curve.text);
     const x = time.scale(width);
     const path = step_path(values, x, y);
     if (path) {
@@ -104,15 +104,15 @@ function add_time_plot(into, title, explanation, height, curve) {
   return { figure, again };
 }
 
-// At most 40 rows of the time line, so that the table can be read.
+// The timeline in at most 40 rows, to keep the table readable.
 function time_rows() {
-  const { most_bytes, last_bytes, allocations, bytes, frees } = data.timeline;
+  const { peak_bytes, last_bytes, allocations, bytes, frees } = data.timeline;
   const together = Math.ceil(time.buckets / 40);
   const sum = (values, from) => values.slice(from, from + together).reduce((a, b) => a + b, 0);
   const rows = [];
   for (let from = 0; from < time.buckets; from += together) {
     const until = Math.min(from + together, time.buckets);
-    rows.push([time_text(from * time.bucket), bytes_text(Math.max(...most_bytes.slice(from, until))),
+    rows.push([time_text(from * time.bucket), bytes_text(Math.max(...peak_bytes.slice(from, until))),
       bytes_text(last_bytes[until - 1]), count_text(sum(allocations, from)), bytes_text(sum(bytes, from)),
       count_text(sum(frees, from))]);
   }
@@ -120,16 +120,16 @@ function time_rows() {
 }
 
 function show_live_bytes() {
-  const { most_bytes } = data.timeline;
-  const { figure } = add_time_plot(by_id('live'), 'Live bytes', 'What was allocated and not yet freed.', 220, {
+  const { peak_bytes } = data.timeline;
+  const { figure } = add_time_plot(by_id('live'), 'Live bytes', 'Allocated and not yet freed.', 220, {
     kind: 'first',
-    values: () => most_bytes,
+    values: () => peak_bytes,
     binary: () => true,
     text: bytes_text,
-    label: (most) => `Live bytes over ${time_text(time.end)}: at most ${bytes_text(most)}.`,
+    label: (max) => `Live bytes over ${time_text(time.end)}: at most ${bytes_text(max)}.`,
   });
   figure.append(folded_table('As a table', 'The run over time',
-    ['from', 'most alive', 'alive at the end', 'allocations', 'bytes allocated', 'frees'], time_rows, [0, 1, 2, 3, 4, 5]));
+    ['from', 'peak', 'live at the end', 'allocations', 'bytes allocated', 'frees'], time_rows, [0, 1, 2, 3, 4, 5]));
 }
 
 function show_rates() {
@@ -145,7 +145,7 @@ function show_rates() {
     values: () => rates[shown][0].map((count) => count * per_second),
     binary: () => rates[shown][2],
     text: (rate) => rates[shown][1](rate),
-    label: (most) => `Rate of ${shown} over ${time_text(time.end)}: at most ${rates[shown][1](most)}.`,
+    label: (max) => `Rate of ${shown} over ${time_text(time.end)}: at most ${rates[shown][1](max)}.`,
   });
   figure.querySelector('figcaption').append(choice('Show', 'rate',
     [['allocations', 'allocations'], ['bytes', 'bytes'], ['frees', 'frees']], (value) => { shown = value; again(); }));

@@ -1,6 +1,6 @@
-// Figures as people read them, each with its unit.
+// Figures with units, for people.
 
-const no_break = '\u00a0'; // a figure and its unit stay in one line
+const no_break = '\u00a0'; // keeps a figure and its unit on one line
 
 function count_text(count) {
   return Math.round(count).toLocaleString('en-US');
@@ -46,31 +46,31 @@ function plural(count, one, many) {
   return `${count_text(count)} ${count === 1 ? one : many}`;
 }
 
-// As much of a text as fits; a letter of a plot is about 7 wide.
+// Cuts a text to the width; a letter in a plot is about 7 wide.
 function fitting(text, width, letter = 7) {
   const letters = Math.floor(width / letter);
   return text.length <= letters ? text : letters < 3 ? '' : `${text.slice(0, letters - 1)}…`;
 }
 
-// Without what stands in more than so many brackets: of "a<b<c>>::f(d<e>)" and 1 it is "a<b<…>>::f(d<…>)".
-function less_deep(name, most) {
+// Removes what is nested deeper than `max` brackets: "a<b<c>>::f(d<e>)" with 1 gives "a<b<…>>::f(d<…>)".
+function less_deep(name, max) {
   let depth = 0;
   let shown = '';
-  for (const part of name.split(/(operator(?:<=>|<<|>>|->|<=|>=|<|>|\(\))|->|\(\)|[<>()])/)) {
-    const opens = part === '<' || part === '(';
-    const closes = part === '>' || part === ')';
+  for (const token of name.split(/(operator(?:<=>|<<|>>|->|<=|>=|<|>|\(\))|->|\(\)|[<>()])/)) {
+    const opens = token === '<' || token === '(';
+    const closes = token === '>' || token === ')';
     if (opens) ++depth;
-    if (depth <= most || (depth === most + 1 && (opens || closes))) shown += part;
-    if (opens && depth === most + 1) shown += '…';
+    if (depth <= max || (depth === max + 1 && (opens || closes))) shown += token;
+    if (opens && depth === max + 1) shown += '…';
     if (closes) depth = Math.max(depth - 1, 0);
   }
   return shown;
 }
 
-// Names that templates make, with fewer of their arguments; the function's own name stands at the end and stays.
+// Shortens a name by its template arguments first; the function's own name at the end stays.
 function shortened(name, letters = 120) {
   let shown = name;
-  for (let most = 5; most >= 0 && shown.length > letters; --most) shown = less_deep(name, most);
+  for (let max = 5; max >= 0 && shown.length > letters; --max) shown = less_deep(name, max);
   const half = Math.floor(letters / 2);
   return shown.length <= letters ? shown : `${shown.slice(0, half)} … ${shown.slice(-half)}`;
 }
@@ -79,7 +79,7 @@ function file_name(path) {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function place_text(site) {
+function location_text(site) {
   if (!site.file) return '';
   return site.line ? `${file_name(site.file)}:${site.line}` : file_name(site.file);
 }

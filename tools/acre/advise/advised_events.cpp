@@ -1,7 +1,8 @@
-#include "advised_sequence.hpp"
+#include "advised_events.hpp"
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "replay/sequence_builder.hpp"
@@ -10,10 +11,10 @@ namespace acre::tool {
 
 namespace {
 
-/// An event of an advice, as small as may be: many of them are sorted by their threads.
+/// An event of an advice, kept small: up to 8 million of them are sorted by thread.
 struct advised_event {
     std::uint64_t size = 0;
-    std::uint32_t object = 0;  // number among those of the advice
+    std::uint32_t object = 0;  // number among the advice's objects
     std::uint8_t alignment_log2 = 0;
     bool allocates : 1 = false;
     bool by_realloc : 1 = false;
@@ -63,6 +64,7 @@ events_by_thread advised_events(const history& run, const advice& of, std::size_
 
 sequence advised_sequence(const history& run, const advice& of, std::size_t max_events) {
     events_by_thread events = advised_events(run, of, max_events);
+    const reset_point at = traits_of(of.candidate).reset;
     sequence_builder builder;
     while (!events.empty()) {
         const auto one_thread = events.extract(events.begin());
@@ -70,8 +72,7 @@ sequence advised_sequence(const history& run, const advice& of, std::size_t max_
         for (const advised_event& each : one_thread.mapped()) {
             builder.add(each.original(one_thread.key()));
             live += each.allocates ? 1 : ~std::uint64_t{0};
-            // The end of a scratch takes everything back as well; a buffer on the stack ends by itself.
-            const bool resets = of.suits == verdict::scratch || (of.suits == verdict::arena && each.in_function);
+            const bool resets = at == reset_point::when_empty || (at == reset_point::in_owner && each.in_function);
             if (resets && live == 0) builder.reset();
         }
     }
@@ -95,6 +96,35 @@ double replayed_share(const sequence& steps, std::uint64_t events) {
                                       [](const step& each) { return each.kind() == step_kind::reset; });
     const auto replayed = static_cast<double>(steps.steps.size()) - static_cast<double>(resets);
     return events == 0 ? 1 : replayed / static_cast<double>(events);
+}
+
+std::optional<std::uint32_t> neediest_thread(const advice& of, const history& run) {
+    if (of.figures.threads < 2 || !traits_of(of.candidate).one_each_thread) return std::nullopt;
+    struct living {
+        std::uint64_t bytes = 0;
+        std::uint64_t peak = 0;
+    };
+    std::map<std::uint32_t, living> threads;
+    advised_source(of, run)([&](const event& e) {
+        living& in = threads[e.thread];
+        in.bytes += e.allocates ? e.size : std::uint64_t{0} - e.size;
+        if (e.allocates) in.peak = std::max(in.peak, in.bytes);
+    });
+    const auto needs_less = [](const auto& a, const auto& b) { return a.second.peak < b.second.peak; };
+    return std::max_element(threads.begin(), threads.end(), needs_less)->first;
+}
+
+event_source advised_source(const advice& of, const history& run, std::optional<std::uint32_t> thread) {
+    std::vector<bool> member(run.contexts().size());
+    for (const std::uint32_t context : of.contexts) member[context] = true;
+    return [&run, member = std::move(member), thread](const std::function<void(const event&)>& visit) {
+        run.for_each([&](const recorded_event& recorded) {
+            if (!member[recorded.context] || (thread && recorded.thread != *thread)) return;
+            event e = recorded.original();
+            e.stack = run.contexts()[recorded.context].stack;
+            visit(e);
+        });
+    };
 }
 
 }  // namespace acre::tool

@@ -1,9 +1,9 @@
-#include "report_json.hpp"
-#include "trace/function_name.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
+
+#include "page.hpp"
+#include "trace/function_name.hpp"
 
 namespace acre::tool {
 
@@ -13,7 +13,7 @@ using nlohmann::json;
 
 constexpr std::size_t max_threads_shown = 32;
 
-/// Makes estimates of the whole of what was counted in a sample.
+/// Scales counts of a sample to the whole run.
 class scale {
 public:
     explicit scale(const trace_header& header) : factor_{header.sampling_period} {}
@@ -27,10 +27,10 @@ private:
     std::uint64_t factor_;
 };
 
-/// Whole numbers without a fraction are shorter; what does not fit stays as it is.
+/// As an integer, which is shorter, where it fits.
 json number(double value) {
-    constexpr double most = 9e18;
-    return value < most ? json(static_cast<std::uint64_t>(std::llround(value))) : json(value);
+    constexpr double max = 9e18;
+    return value < max ? json(static_cast<std::uint64_t>(std::llround(value))) : json(value);
 }
 
 json timeline_json(const run_picture& picture, scale scaled) {
@@ -47,40 +47,40 @@ json timeline_json(const run_picture& picture, scale scaled) {
         frees.push_back(scaled(each.frees));
     }
     return {{"bucket_ns", picture.bucket_nanoseconds},
-            {"most_bytes", live},
+            {"peak_bytes", live},
             {"last_bytes", last},
             {"allocations", allocations},
             {"bytes", bytes},
             {"frees", frees}};
 }
 
-/// The classes from the first to the last that has something in it, each as [from, below, count, bytes].
+/// The classes from the first to the last one that is not empty, each as [from, below, count, bytes].
 json histogram_json(const tally_histogram& histogram, scale scaled) {
     const std::vector<tally>& classes = histogram.classes();
-    const auto has_some = [](const tally& each) { return each.count != 0; };
-    const auto first = std::find_if(classes.begin(), classes.end(), has_some);
-    const auto last = std::find_if(classes.rbegin(), classes.rend(), has_some).base();
+    const auto is_used = [](const tally& each) { return each.count != 0; };
+    const auto first = std::find_if(classes.begin(), classes.end(), is_used);
+    const auto last = std::find_if(classes.rbegin(), classes.rend(), is_used).base();
     json rows = json::array();
     for (auto each = first; each < last; ++each) {
-        const auto place = static_cast<std::size_t>(each - classes.begin());
-        const json below = place < histogram.bounds().size() ? json(histogram.bounds()[place]) : nullptr;
+        const auto number = static_cast<std::size_t>(each - classes.begin());
+        const json below = number < histogram.bounds().size() ? json(histogram.bounds()[number]) : nullptr;
         rows.push_back(
-            {place == 0 ? 0 : histogram.bounds()[place - 1], below, scaled(each->count), scaled(each->bytes)});
+            {number == 0 ? 0 : histogram.bounds()[number - 1], below, scaled(each->count), scaled(each->bytes)});
     }
     return rows;
 }
 
-// Names of templates go on for kilobytes.
-constexpr std::size_t longest_name = 400;
+// Names of templates can have kilobytes.
+constexpr std::size_t max_name = 400;
 
-/// Cuts the texts that are longer than the page shows, wherever they are, but not the code to copy.
+/// Cuts all texts to the length that the page shows, except the code to copy.
 void cut_names(json& part, bool of_function = false) {
     if (part.is_string()) {
         auto& text = part.get_ref<std::string&>();
         if (of_function) {
-            text = shortened_name(text, longest_name);
-        } else if (text.size() > longest_name) {
-            text.resize(longest_name);
+            text = shortened_name(text, max_name);
+        } else if (text.size() > max_name) {
+            text.resize(max_name);
         }
     } else if (part.is_structured()) {
         for (const auto& [key, value] : part.items()) {
@@ -93,12 +93,12 @@ class name_table {
 public:
     explicit name_table(const call_paths& paths) : paths_{paths} {}
 
-    std::size_t place_of(std::uint32_t function) {
-        const auto [entry, added] = places_.try_emplace(function, functions_.size());
+    std::size_t number_of(std::uint32_t function) {
+        const auto [entry, added] = numbers_.try_emplace(function, functions_.size());
         if (added) {
             const function_info& info = paths_.functions()[function];
-            const std::string full = info.name == info.short_name ? "" : shortened_name(info.name, longest_name);
-            functions_.push_back({info.short_name.substr(0, longest_name), full, info.passes_memory_on ? 1 : 0});
+            const std::string full = info.name == info.short_name ? "" : shortened_name(info.name, max_name);
+            functions_.push_back({info.short_name.substr(0, max_name), full, info.passes_memory_on ? 1 : 0});
         }
         return entry->second;
     }
@@ -107,7 +107,7 @@ public:
 
 private:
     const call_paths& paths_;
-    std::map<std::uint32_t, std::size_t> places_;
+    std::map<std::uint32_t, std::size_t> numbers_;
     json functions_ = json::array();
 };
 
@@ -118,7 +118,7 @@ json flames_json(const run_picture& picture, const call_paths& paths, scale scal
     json weights = json::object();
     for (const flame_node& each : picture.flames) {
         parents.push_back(each.parent);
-        functions.push_back(names.place_of(each.function));
+        functions.push_back(names.number_of(each.function));
         for (std::size_t i = 0; i < flame_weights; ++i) {
             weights[name_of(static_cast<flame_weight>(i))].push_back(number(scaled(each.weights[i])));
         }
@@ -127,7 +127,7 @@ json flames_json(const run_picture& picture, const call_paths& paths, scale scal
             {"functions", functions},
             {"weights", weights},
             {"names", std::move(names).functions()},
-            {"least_share", picture_limits{}.min_flame_share}};
+            {"min_share", picture_limits{}.min_flame_share}};
 }
 
 json bands_json(const band_lane& lane) {
@@ -139,7 +139,7 @@ json bands_json(const band_lane& lane) {
 json lanes_json(const lane_list& list) {
     json lanes = json::array();
     for (const named_lane& each : list.lanes) {
-        lanes.push_back({{"name", each.name.substr(0, longest_name)},
+        lanes.push_back({{"name", each.name.substr(0, max_name)},
                          {"thread", each.thread},
                          {"advice", each.advice},
                          {"count", each.lane.count()},

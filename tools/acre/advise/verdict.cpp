@@ -1,0 +1,237 @@
+#include "verdict.hpp"
+
+#include <algorithm>
+
+namespace acre::tool {
+
+namespace {
+
+constexpr const char* any_order =
+    "They are allocated and freed in any order: {churn} for each object live at the peak.";
+constexpr const char* freed_by_others =
+    "{freed_elsewhere} of them are freed by a thread other than the one that allocated them.";
+
+constexpr const char* to_own_pool = "Every object must be freed to the pool that it came from, by the same thread.";
+constexpr const char* to_shared_pool =
+    "Every object must be freed to this pool, by any thread. What threads cost each other, in malloc and in the pool, "
+    "is "
+    "not in the figures.";
+constexpr const char* share_an_arena =
+    "{threads} threads allocate these: use a concurrent_arena, which they can share. Its cost with several threads is "
+    "not "
+    "in the figures.";
+
+constexpr const char* arena_code = R"(#include <acre/acre.hpp>
+using namespace acre::literals;
+{storage}acre::arena {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
+T* object = {owner}_memory.create<T>();  // for new T; no delete
+std::vector<T, acre::allocator<T, acre::arena>> v{{{owner}_memory}};  // for std::vector<T>
+{owner}_memory.reset();  // in {function}, after the block that holds the arena's containers
+)";
+
+// Objects may outlive the thread that made them, so a thread_local arena would be wrong.
+constexpr const char* unreset_arena_code = R"(#include <acre/acre.hpp>
+using namespace acre::literals;
+static acre::{arena_type} {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
+T* object = {owner}_memory.create<T>();  // for new T; no delete
+std::vector<T, acre::allocator<T, acre::{arena_type}>> v{{{owner}_memory}};  // for std::vector<T>
+)";
+
+constexpr const char* scratch_code = R"(#include <acre/acre.hpp>
+using namespace acre::literals;
+thread_local acre::arena scratch_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
+acre::scratch temp{{scratch_memory}};      // in {function}, before the first allocation; inside the loop, if any
+std::span<T> array = temp.allocate<T>(n);  // for malloc or new T[n]; no free
+)";
+
+constexpr const char* stack_buffer_code = R"(#include <acre/acre.hpp>
+acre::inline_arena<{buffer}> buffer;             // in {function}, on the stack; inside the loop, if any
+std::span<T> array = buffer.allocate<T>(n);  // for malloc or new T[n]; no free
+)";
+
+constexpr const char* object_pool_code = R"(#include <acre/acre.hpp>
+{storage}acre::{pool_type}<T> {owner}_pool;     // T: the type of {slot} bytes
+T* object = {owner}_pool.create(arguments...);  // for new T(arguments...)
+{owner}_pool.destroy(object);                   // for delete object
+auto owned = acre::make_unique<T>({owner}_pool, arguments...);  // for std::make_unique<T>
+)";
+
+constexpr const char* multi_pool_code = R"(#include <acre/acre.hpp>
+{storage}acre::{pool_type} {owner}_pool;
+void* p = {owner}_pool.allocate(bytes, alignment);  // for malloc
+{owner}_pool.deallocate(p, bytes, alignment);       // for free
+std::vector<T, acre::allocator<T, acre::{pool_type}>> v{{{owner}_pool}};  // likewise std::map, std::list, ...
+auto shared = acre::make_shared<T>({owner}_pool, arguments...);  // for std::make_shared<T>
+)";
+
+constexpr const char* multi_arena_code = R"(#include <acre/acre.hpp>
+using namespace acre::literals;
+{storage}acre::multi_arena {owner}_arenas{{{{.arenas = {arenas}, .bytes = {arena_bytes}}}}};
+void* p = {owner}_arenas.allocate(bytes, alignment);  // for malloc
+{owner}_arenas.deallocate(p, bytes, alignment);       // for free
+)";
+
+constexpr verdict_traits table[] = {
+    {.which = verdict::arena,
+     .name = "arena",
+     .resource = "arena",
+     .size = sized_by::first_block,
+     .reset = reset_point::in_owner,
+     .one_each_thread = true,
+     .for_containers = verdict::arena,
+     .fits_multi_arena = true,
+     .fits_arena = true,
+     .title = "an arena, reset in {function}",
+     .evidence =
+         "They die in {function} or in what it calls: {generations}. On average {drag} of the bytes in the arena "
+         "are dead.",
+     .cautions = {"Nothing that outlives the reset may come from the arena; in this run nothing did. Containers in the "
+                  "arena must end before the reset: put them into a block of their own, and the reset after it."},
+     .caution_for_threads = "{threads} threads do this: each needs an arena of its own.",
+     .code = arena_code},
+    {.which = verdict::scratch,
+     .name = "scratch",
+     .resource = "arena",
+     .size = sized_by::first_block,
+     .reset = reset_point::when_empty,
+     .in_owner = true,
+     .one_each_thread = true,
+     .for_containers = verdict::scratch,
+     .fits_multi_arena = true,
+     .fits_arena = true,
+     .title = "a scratch in {function}",
+     .evidence = "{lifo} of them are freed youngest first.",
+     .cautions =
+         {"Nothing that is returned or kept after the function may come from the scratch.",
+          "The scratch frees everything at the end of its block: declared before a loop, it would hold what all "
+          "iterations allocate."},
+     .code = scratch_code},
+    {.which = verdict::stack_buffer,
+     .name = "stack_buffer",
+     .resource = "stack_buffer",
+     .size = sized_by::buffer,
+     .in_owner = true,
+     .for_containers = verdict::stack_buffer,
+     .title = "a buffer on the stack of {function}",
+     .evidence =
+         "They die in the function that allocates them: {solo} as the only live one, 99 % before their thread has "
+         "allocated {thread_life} more.",
+     .cautions = {"Nothing that is returned or kept after the function may lie in the buffer; what does not fit comes "
+                  "from malloc. The buffer frees everything at the end of its block: declared before a loop, it would "
+                  "serve only the first iterations."},
+     .code = stack_buffer_code},
+    {.which = verdict::object_pool,
+     .name = "object_pool",
+     .resource = "pool",
+     .size = sized_by::slot,
+     .one_each_thread = true,
+     .for_containers = verdict::multi_pool,
+     .fits_multi_arena = true,
+     .fits_pool = true,
+     .title = "an object pool for {function}",
+     .evidence = any_order,
+     .cautions =
+         {to_own_pool,
+          "create() without arguments is new T(), which sets plain data to zero; new T does not. Where a "
+          "container or std::make_shared allocates here, use an acre::multi_pool with acre::allocator instead."},
+     .code = object_pool_code},
+    {.which = verdict::multi_pool,
+     .name = "multi_pool",
+     .resource = "multi_pool",
+     .one_each_thread = true,
+     .clearer_by_caller = true,
+     .for_containers = verdict::multi_pool,
+     .fits_multi_arena = true,
+     .title = "a multi_pool for {function}",
+     .evidence = any_order,
+     .cautions = {to_own_pool},
+     .code = multi_pool_code},
+    {.which = verdict::multi_arena,
+     .name = "multi_arena",
+     .resource = "multi_arena",
+     .size = sized_by::arenas,
+     .one_each_thread = true,
+     .clearer_by_caller = true,
+     .for_containers = verdict::multi_arena,
+     .fits_multi_arena = true,
+     .title = "a multi_arena for {function}",
+     .evidence =
+         "They live about equally long: 99.5 % die before {group_life} more of them are allocated, {life_ratio} "
+         "times the live bytes at the peak; {churn} for each object live at the peak.",
+     .cautions = {"The arenas are enough for what was live in this run. When they are full, allocate throws "
+                  "acre::out_of_arenas and try_allocate returns null. One object that lives on keeps its whole arena."},
+     .code = multi_arena_code},
+    {.which = verdict::monotonic_arena,
+     .name = "monotonic_arena",
+     .resource = "arena",
+     .size = sized_by::first_block,
+     .for_containers = verdict::monotonic_arena,
+     .fits_arena = true,
+     .title = "an arena that is never reset for {function}",
+     .evidence = "{immortal} of them are never freed.",
+     .cautions =
+         {"If they should have been freed, this is a leak, and an arena would only hide it. A longer run that does "
+          "free them would keep the memory."},
+     .caution_for_threads = share_an_arena,
+     .code = unreset_arena_code},
+    {.which = verdict::phase_arena,
+     .name = "phase_arena",
+     .resource = "arena",
+     .size = sized_by::first_block,
+     .for_containers = verdict::phase_arena,
+     .fits_arena = true,
+     .title = "an arena for {function}, freed as a whole",
+     .evidence =
+         "Nearly all of them are live at the same time: all their bytes are {growth} times the peak, so freeing "
+         "them one by one makes hardly any memory reusable.",
+     .cautions = {"The memory is freed only when the arena is reset or destroyed, at the end of the phase."},
+     .caution_for_threads = share_an_arena,
+     .code = unreset_arena_code},
+    {.which = verdict::concurrent_object_pool,
+     .name = "concurrent_object_pool",
+     .resource = "concurrent_multi_pool",
+     .size = sized_by::slot,
+     .shared_by_threads = true,
+     .for_containers = verdict::concurrent_multi_pool,
+     .fits_pool = true,
+     .title = "a concurrent_object_pool for {function}",
+     .evidence = freed_by_others,
+     .cautions = {to_shared_pool},
+     .code = object_pool_code},
+    {.which = verdict::concurrent_multi_pool,
+     .name = "concurrent_multi_pool",
+     .resource = "concurrent_multi_pool",
+     .shared_by_threads = true,
+     .clearer_by_caller = true,
+     .for_containers = verdict::concurrent_multi_pool,
+     .title = "a concurrent_multi_pool for {function}",
+     .evidence = freed_by_others,
+     .cautions = {to_shared_pool},
+     .code = multi_pool_code},
+    {.which = verdict::leave,
+     .name = "leave",
+     .resource = "system",
+     .clearer_by_caller = true,
+     .for_containers = verdict::leave,
+     .fits_multi_arena = true,
+     .fits_arena = true,
+     .fits_pool = true,
+     .title = "leave {function} as it is",
+     .evidence = "{lifo} of them are freed youngest first; {churn} for each object live at the peak."},
+};
+
+constexpr bool is_in_order() {
+    for (std::size_t i = 0; i < std::size(table); ++i) {
+        if (table[i].which != static_cast<verdict>(i)) return false;
+    }
+    return std::size(table) == all_verdicts.size();
+}
+static_assert(is_in_order(), "the table is indexed by the verdict");
+
+}  // namespace
+
+const verdict_traits& traits_of(verdict which) {
+    return table[static_cast<std::size_t>(which)];
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,74 @@
+// What can be advised, as one table: a new verdict is an enumerator and a row in verdict.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace acre::tool {
+
+enum class verdict : std::uint8_t {
+    arena,            // with a reset in the function that owns the lifetimes
+    scratch,          // freed youngest first, within a function
+    stack_buffer,     // small, and dead before its function returns
+    object_pool,      // one size, freed in any order
+    multi_pool,       // several sizes, freed in any order
+    multi_arena,      // several sizes with about equal lifetimes
+    monotonic_arena,  // never freed
+    phase_arena,      // freed, but nearly all of it at the end of a phase
+    concurrent_object_pool,
+    concurrent_multi_pool,
+    leave,  // keep malloc
+};
+
+inline constexpr std::array all_verdicts{verdict::arena,
+                                         verdict::scratch,
+                                         verdict::stack_buffer,
+                                         verdict::object_pool,
+                                         verdict::multi_pool,
+                                         verdict::multi_arena,
+                                         verdict::monotonic_arena,
+                                         verdict::phase_arena,
+                                         verdict::concurrent_object_pool,
+                                         verdict::concurrent_multi_pool,
+                                         verdict::leave};
+
+/// The options that the advised type takes.
+enum class sized_by : std::uint8_t { nothing, first_block, slot, buffer, arenas };
+
+/// When a replay resets the arena: never, each time nothing is live, or only when a free in the owner left nothing
+/// live.
+enum class reset_point : std::uint8_t { none, when_empty, in_owner };
+
+struct verdict_traits {
+    verdict which = verdict::leave;
+    const char* name = "";      // in JSON and on the report's page
+    const char* resource = "";  // replayed for it, by its name in `acre replay`
+    sized_by size = sized_by::nothing;
+    reset_point reset = reset_point::none;
+    bool in_owner = false;           // its code belongs into the function that owns the lifetimes
+    bool one_each_thread = false;    // several threads need one each
+    bool shared_by_threads = false;  // several threads use one, and others may free
+    bool clearer_by_caller = false;  // telling its callers apart may give clearer verdicts
+    verdict for_containers;          // replaces it where a container or std::make_shared allocates
+
+    // The sizes that a report has fitted for it.
+    bool fits_multi_arena = false;
+    bool fits_arena = false;
+    bool fits_pool = false;
+
+    // Texts; names in braces stand for the values of filled() in wording.cpp.
+    const char* title = "";
+    const char* evidence = "";
+    std::array<const char*, 2> cautions{};
+    const char* caution_for_threads = "";  // only where several threads allocate
+    const char* code = "";
+};
+
+const verdict_traits& traits_of(verdict which);
+
+inline const char* name_of(verdict which) {
+    return traits_of(which).name;
+}
+
+}  // namespace acre::tool
