@@ -1,4 +1,4 @@
-// acre::concurrent_arena: by threads at once, that come and go, over resets, at its limit and after a fork.
+// acre::concurrent_arena: parallel threads that start and end, resets, limits, and the child after a fork.
 #include <acre/arenas/concurrent_arena.hpp>
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(concurrent_arena, a_thread_that_allocates_little_takes_little) {
     for (std::thread& each : threads) each.join();
 }
 
-TEST(concurrent_arena, what_a_thread_leaves_serves_the_next) {
+TEST(concurrent_arena, the_window_of_an_ended_thread_serves_the_next) {
     concurrent_arena tested;
     for (int i = 0; i < 40; ++i) {
         std::thread{[&] { (void)tested.allocate(16); }}.join();
@@ -187,7 +187,7 @@ public:
     concurrent_arena* arena = nullptr;
 };
 
-TEST(concurrent_arena_misuse, a_reset_beside_an_allocation_is_said) {
+TEST(concurrent_arena_misuse, a_reset_during_an_allocation_is_reported) {
     EXPECT_DEATH(
         {
             resets_meanwhile upstream;

@@ -1,5 +1,5 @@
-// acre::concurrent_multi_arena: what threads free for each other comes back whole, whoever had the arena open; more
-// threads than arenas; threads that end; limits, misuse and the child after a fork.
+// acre::concurrent_multi_arena: frees by other threads, more threads than arenas, threads that end, limits, misuse, and
+// the child after a fork.
 #include <acre/arenas/concurrent_multi_arena.hpp>
 
 #include <gtest/gtest.h>
@@ -31,8 +31,8 @@ using acre_test::in_child;
 using acre_test::in_threads;
 using acre_test::patterned_block;
 
-// This thread can fill every arena to the last byte, now that no other has one open: nothing is lost, and nothing is
-// handed out twice.
+// Requires that no other thread has an arena open. This thread then fills every arena to the last byte: no storage is
+// lost or handed out twice.
 template <class Arenas>
 void expect_all_free(Arenas& tested) {
     EXPECT_EQ(tested.allocations(), 0u);
@@ -99,7 +99,7 @@ TEST(concurrent_multi_arena, required_bytes_suffice_and_less_does_not) {
 #endif
 }
 
-// As of multi_arena: one thread needs as many.
+// A single thread needs as many arenas as with multi_arena.
 // Hazard X13.
 TEST(concurrent_multi_arena, required_arenas_are_exact) {
     for (const std::size_t size : {0u, 1u, 16u, 17u, 60u, 500u, 1008u}) {
@@ -115,7 +115,7 @@ TEST(concurrent_multi_arena, required_arenas_are_exact) {
 }
 
 // Hazards M1, M3, M4.
-TEST(concurrent_multi_arena, whole_arenas_come_back_for_ever) {
+TEST(concurrent_multi_arena, freed_arenas_are_always_reused) {
     for (const std::size_t arenas : {1u, 2u, 3u, 4u}) {
         concurrent_multi_arena tested{{.arenas = arenas, .bytes = 256}};
         for (int i = 0; i < 1000; ++i) {
@@ -188,7 +188,7 @@ TEST(concurrent_multi_arena, the_last_allocation_is_given_back_at_once_and_resiz
     EXPECT_EQ(tested.allocations(), 2u);
 }
 
-// Where freed storage is poisoned, no bytes are not.
+// Poisoning builds detect double frees by a poisoned byte, which a block of zero bytes does not have.
 // Hazard B5.
 TEST(concurrent_multi_arena, zero_bytes_are_freed) {
     for (const std::size_t arenas : {1u, 4u}) {
@@ -217,7 +217,7 @@ TEST(concurrent_multi_arena, the_shared_arena_takes_its_last_allocation_back) {
     expect_all_free(tested);
 }
 
-// Places in an arena of many units do not fit one word with the counts: what is promised does.
+// The positions in very large arenas do not fit one word with the counts; required_arenas() must still suffice.
 // Hazard X13.
 TEST(concurrent_multi_arena, required_arenas_of_large_arenas) {
     constexpr std::size_t mebibyte = std::size_t{1} << 20;
@@ -238,7 +238,7 @@ TEST(concurrent_multi_arena, required_arenas_of_large_arenas) {
     EXPECT_LE(odd.used(), odd.capacity());
 }
 
-// An arena ends where the next begins, whose open position is not the end of what lies before.
+// The end of one arena is the start of the next, so a block at that end must not pass as the next arena's last one.
 TEST(concurrent_multi_arena, what_ends_where_the_open_arena_begins_is_not_its_last) {
     acre::inline_concurrent_multi_arena<4, 64> tested;
     void* first = nullptr;
@@ -251,8 +251,8 @@ TEST(concurrent_multi_arena, what_ends_where_the_open_arena_begins_is_not_its_la
     expect_all_free(tested);
 }
 
-// The arena that a thread has open, freed empty by others, serves it again.
-TEST(concurrent_multi_arena, what_others_freed_of_the_open_arena_serves_again) {
+// A thread reuses its open arena after other threads have freed everything in it.
+TEST(concurrent_multi_arena, the_open_arena_is_reused_after_others_freed_it) {
     concurrent_multi_arena tested{{.arenas = 2, .bytes = 256}};
     for (int round = 0; round < 100; ++round) {
         std::vector<void*> sent;
@@ -296,7 +296,7 @@ TEST(concurrent_multi_arena, fewer_arenas_than_threads) {
                 tested.deallocate(block.p, block.bytes);
             }
         });
-        // At most 16 blocks live at once, but an arena begins again only when none of them lies in it.
+        // At most 16 blocks are live, but an arena is reused only when none of them lies in it.
         EXPECT_GT(served.load(), 1000u) << arenas;
         expect_all_free(tested);
     }
@@ -354,8 +354,7 @@ TEST(concurrent_multi_arena, several_in_one_thread) {
 class concurrent_multi_arena_threads : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(with, concurrent_multi_arena_threads, testing::Values(2, 4, 16));
 
-// Hazard M20 where the sanitizer watches: any thread frees, threads end, arenas are few or many.
-// Hazards M20, M23.
+// Hazards M20, M23, under ThreadSanitizer: any thread frees, threads end, with few and with many arenas.
 TEST_P(concurrent_multi_arena_threads, allocate_here_free_there) {
     for (const std::size_t arenas : {3u, 64u, 4000u}) {
         concurrent_multi_arena tested{{.arenas = arenas, .bytes = 400}};
@@ -399,7 +398,7 @@ TEST(concurrent_multi_arena, in_the_child_after_a_fork) {
     expect_all_free(tested);
 }
 
-// A thread_local that frees and allocates when the thread ends, after its arena was closed or before.
+// A thread_local object frees and allocates at the end of its thread, before or after the thread's arena is closed.
 struct at_the_end {
     concurrent_multi_arena* used = nullptr;
     void* kept = nullptr;
@@ -444,7 +443,7 @@ TEST(concurrent_multi_arena_death, misuse_ends_the_program_with_a_sentence) {
                  "acre::concurrent_multi_arena: double free");
 }
 
-// Where the arena goes on, one free too many shows when it begins again.
+// In an open arena a double free is found when the arena is reused.
 // Hazard M8.
 TEST(concurrent_multi_arena_death, others_free_twice_in_the_open_arena) {
     concurrent_multi_arena tested{{.arenas = 4, .bytes = 1024}};

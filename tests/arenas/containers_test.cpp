@@ -1,4 +1,4 @@
-// The vector and the string that lie in an arena: growth where they are, what growth leaves behind, the usual members.
+// arena_vector and arena_string: growth in place, storage that growth wastes, and the standard members.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
@@ -36,7 +36,6 @@ TEST(arena_vector, example) {
 }
 
 // Hazard A8.
-// Hazard A8.
 TEST(arena_vector, a_thousand_elements_use_little_more_than_their_bytes) {
     const auto ratio = [](auto value) {
         arena level;
@@ -63,7 +62,7 @@ TEST(arena_vector, two_that_grow_in_turns_double) {
         ASSERT_EQ(a[static_cast<std::size_t>(i)], i);
         ASSERT_EQ(b[static_cast<std::size_t>(i)], -i);
     }
-    // Doubling leaves as much behind as there is, not a multiple of it.
+    // Doubling wastes at most as many bytes as it uses.
     EXPECT_LE(level.used(), 4u * 2 * 16'384 * sizeof(int));
 }
 
@@ -79,7 +78,7 @@ TEST(arena_vector, its_storage_comes_back_when_it_is_the_last) {
     EXPECT_EQ(level.used(), 0u);
 }
 
-// Against std::vector, at random.
+// Random operations against std::vector.
 template <class T, class Make>
 void behaves_as_std_vector(Make make) {
     std::mt19937 random{9};
@@ -145,7 +144,7 @@ TEST(arena_vector, elements_are_destroyed_once) {
         arena_vector<std::unique_ptr<tracked>> values{level};
         for (int i = 0; i < 100; ++i) {
             values.push_back(std::make_unique<tracked>());
-            (void)level.allocate(1);  // so that it moves
+            (void)level.allocate(1);  // forces a move
         }
         values.erase(values.begin() + 10, values.begin() + 20);
         EXPECT_EQ(tracked::live, 90);
@@ -197,7 +196,7 @@ TEST(arena_vector, erasing_nothing_changes_nothing) {
     EXPECT_EQ(values[1].size(), 2u);
 }
 
-// Promise 7, for the constructors that make elements.
+// Promise 7, for constructors with elements.
 TEST(arena_vector, a_copy_that_throws_destroys_what_it_made) {
     tracked::start();
     {
@@ -225,7 +224,7 @@ TEST(arena_vector, an_exhausted_arena_changes_nothing) {
     int* p = &values.emplace_back(0);
     int i = 1;
     while (values.try_emplace_back(i) != nullptr) ++i;
-    EXPECT_GT(i, 110);  // all of the 488 bytes but what growing by steps may leave
+    EXPECT_GT(i, 110);  // most of the 488 bytes: growth by steps may leave a rest
     EXPECT_EQ(&values.front(), p);
     EXPECT_THROW(values.push_back(1), acre::allocation_error);
     EXPECT_EQ(values.size(), static_cast<std::size_t>(i));
@@ -268,7 +267,7 @@ TEST(arena_vector, appends_a_part_of_itself) {
     EXPECT_TRUE(std::ranges::equal(numbers, expected));
 }
 
-TEST(arena_vector, takes_what_can_only_be_moved) {
+TEST(arena_vector, holds_move_only_types) {
     struct handle {
         explicit handle(int number) : value(number) {}
         handle(const handle&) = delete;
@@ -313,7 +312,7 @@ TEST(arena_vector, assigns_what_replaces_the_elements) {
     EXPECT_EQ(numbers, (acre::arena_vector<int>{{7, 7, 7}, level}));
 }
 
-TEST(arena_vector, is_made_of_ranges_and_compared) {
+TEST(arena_vector, is_constructed_from_ranges_and_compared) {
     arena level;
     const std::list<int> source{3, 1, 2};
     arena_vector<int> a{source, level};
@@ -361,7 +360,7 @@ TEST(arena_string, behaves_as_std_string) {
                 break;
             case 2: {
                 const std::string part = model.substr(at, 20);
-                tested.append(tested.view().substr(at, 20));  // a part of itself
+                tested.append(tested.view().substr(at, 20));  // a part of the string itself
                 model.append(part);
                 break;
             }
@@ -400,7 +399,7 @@ TEST(arena_string, text_built_by_parts_uses_little_more_than_its_bytes) {
 
 // Hazard B6.
 TEST(arena_string, sizes_that_would_wrap_fail) {
-    const volatile std::size_t all = SIZE_MAX;  // so that the compiler does not warn of it
+    const volatile std::size_t all = SIZE_MAX;  // avoids a compiler warning
     arena level;
     arena_string text{level};
     for (int i = 0; i < 2; ++i) {
@@ -447,7 +446,7 @@ TEST(statistics, count_a_vector_that_moves_and_texts) {
         arena_vector<int, acre::statistics<arena>> values{counted};
         for (int i = 0; i < 5000; ++i) {
             values.push_back(i);
-            (void)counted.allocate<char>(0);  // so that it moves
+            (void)counted.allocate<char>(0);  // forces a move
         }
     }
     EXPECT_EQ(counted.counts().allocations.value, 5000u);

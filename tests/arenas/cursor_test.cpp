@@ -1,4 +1,4 @@
-// Cursors: the arena goes on behind what was built, blocks are grown across, and a refusal leaves both in order.
+// Cursors: the arena continues behind their allocations, new blocks are taken, and a failed request changes nothing.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>

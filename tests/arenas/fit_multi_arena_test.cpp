@@ -1,4 +1,5 @@
-// Fitting: what it finds suffices, one arena less does not, and workload W5 ends where the published one did or better.
+// fit_multi_arena: its result suffices, one arena less does not, and workload W5 needs no more than the published
+// figure.
 #include <gtest/gtest.h>
 
 #include <acre/adapt/pmr.hpp>

@@ -1,4 +1,4 @@
-// How an arena takes blocks from upstream, and that it takes none once it has enough.
+// How an arena takes blocks from upstream, and that it takes none when it holds enough.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
@@ -39,7 +39,6 @@ TEST(arena, begins_with_4_KiB_and_stops_at_1_MiB) {
 }
 
 // Hazards X3, X8.
-// Hazard X8.
 TEST(arena, an_oversize_request_does_not_feed_growth) {
     checking_upstream upstream;
     acre::arena tested{upstream};
@@ -85,7 +84,7 @@ TEST(arena, what_remains_fits_without_an_upstream_call) {
     EXPECT_EQ(tested.remaining(), 0u);
 }
 
-// The same work each frame takes nothing from upstream once a frame is over, whatever the work.
+// If each frame does the same work, no frame after the first calls upstream.
 TEST(arena, a_thousand_frames_after_the_first_take_nothing) {
     checking_upstream upstream;
     acre::arena tested{upstream};
@@ -129,7 +128,7 @@ TEST(arena, limit_bytes_is_exact) {
 }
 
 TEST(arena, a_limit_does_not_stop_an_empty_arena) {
-    // After a reset all blocks are spare; a request that the limit has room for must be served, whatever was kept.
+    // After a reset all blocks are spare. They must not make a request fail that is within the limit.
     checking_upstream upstream;
     acre::arena tested{{.limit_bytes = 64_KiB}, upstream};
     while (tested.try_allocate(1000) != nullptr) continue;
@@ -159,7 +158,7 @@ TEST(arena, options_out_of_range_are_refused) {
     EXPECT_NO_THROW(acre::arena({.first_block_bytes = 4096, .max_block_bytes = 4096}));
 }
 
-// One of the two alone is never refused for what was not said of the other.
+// The default of one option must fit any value of the other.
 TEST(arena, options_left_out_follow_those_given) {
     EXPECT_EQ(acre::arena_options{}.completed().first_block_bytes, 4_KiB);
     EXPECT_EQ(acre::arena_options{}.completed().max_block_bytes, 1_MiB);
@@ -172,15 +171,14 @@ TEST(arena, options_left_out_follow_those_given) {
     EXPECT_EQ(upstream.sizes().back(), 1_KiB);
 }
 
-// Hazard X13: one block of exactly that many bytes holds them all, and 8 bytes less do not.
-// Hazard X13.
+// Hazard X13: one block of required_bytes() holds all allocations, and one of 8 bytes less does not.
 TEST(arena, required_bytes_are_exact) {
     for (const std::size_t alignment : {1u, 8u, 16u, 32u, 256u}) {
         for (const std::size_t size : {0u, 1u, 8u, 13u, 16u, 40u, 1000u}) {
             for (const std::size_t count : {1u, 2u, 10u, 100u}) {
                 const std::size_t bytes = acre::arena::required_bytes(count, size, alignment);
                 SCOPED_TRACE(testing::Message() << count << " x " << size << " aligned to " << alignment);
-                // The worst place that upstream may give: aligned to 16 and to no more.
+                // The worst address that upstream may return: aligned to 16 only.
                 raw_storage storage{bytes + 1024};
                 const auto place = storage.span().subspan(1024 - 16, bytes);
                 {
@@ -199,8 +197,7 @@ TEST(arena, required_bytes_are_exact) {
     }
 }
 
-// Hazard M13: a size that does not fit is not a small one.
-// Hazard M13.
+// Hazard M13: a size that overflows must not become a small one.
 TEST(arena, required_bytes_do_not_wrap) {
     EXPECT_GE(acre::arena::required_bytes(SIZE_MAX / 8, 16, 8), SIZE_MAX / 2);
     EXPECT_GE(acre::arena::required_bytes(std::size_t{1} << 32, std::size_t{1} << 32, 8), SIZE_MAX / 2);

@@ -1,4 +1,4 @@
-// Rows of docs/hazards.md about arenas that are not tested beside the feature they belong to.
+// Hazards of docs/hazards.md about arenas that no other file tests.
 #include <gtest/gtest.h>
 
 #include <acre/adapt/allocator.hpp>
@@ -29,7 +29,7 @@ TEST(arena, over_aligned_in_every_arena) {
     }
 }
 
-// The same over constant sizes and alignments, which take a path of their own.
+// The same with constant sizes and alignments, for which there is a separate path.
 // Hazard A1.
 TEST(arena, over_aligned_with_constant_sizes) {
     acre::arena tested;
@@ -60,7 +60,7 @@ TEST(arena, types_of_every_alignment) {
 }
 
 // Hazards B5, A9.
-TEST(arena, zero_sizes_are_nobody_elses) {
+TEST(arena, zero_sizes_have_distinct_addresses) {
     acre::arena tested{{.first_block_bytes = 64, .max_block_bytes = 64}};
     const void* before = nullptr;
     for (int i = 0; i < 100; ++i) {
@@ -106,7 +106,7 @@ TEST(arena, more_than_four_gibibytes_do_not_wrap) {
     EXPECT_EQ(tested.try_allocate((1ull << 32) + 16), nullptr);
 }
 
-// Upstream may give storage aligned to nothing in particular.
+// Upstream may return storage at any address.
 // Hazard M6.
 TEST(arena, over_a_buffer_that_begins_anywhere) {
     alignas(64) static std::byte storage[8192];

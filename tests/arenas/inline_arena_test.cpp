@@ -1,4 +1,4 @@
-// Arenas that begin in storage of their own.
+// inline_arena: arenas that begin in the storage of the object.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/inline_arena.hpp>
@@ -76,7 +76,7 @@ TEST(inline_arena, odd_sizes_lose_only_the_odd_bytes) {
     EXPECT_EQ(tested.try_allocate(1, 1), nullptr);
 }
 
-// The storage under a dead arena belongs to whoever comes next: nothing of it may stay poisoned.
+// The storage of a destroyed arena is reused by other objects, so no byte may stay poisoned.
 TEST(inline_arena, leaves_its_storage_usable) {
     using type = acre::inline_arena<256>;
     alignas(type) unsigned char place[sizeof(type)];

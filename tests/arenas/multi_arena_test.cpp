@@ -1,4 +1,4 @@
-// Arenas that count: the order in which they are used, what comes back when, requests that do not fit, limits, misuse.
+// multi_arena: the order in which arenas are used and reused, requests that do not fit, limits, misuse.
 #include <gtest/gtest.h>
 
 #include <acre/adapt/allocator.hpp>
@@ -31,7 +31,7 @@ using acre_test::checking_upstream;
 using acre_test::outcome;
 using acre_test::outcome_of;
 
-// Of static storage: constant-initialised, so usable before any constructor runs.
+// Static: constant-initialised, so usable before any constructor runs.
 constinit acre::inline_multi_arena<8, 256> static_arenas;
 
 TEST(multi_arena, example) {
@@ -104,7 +104,7 @@ TEST(multi_arena, required_arenas_are_exact) {
                         if (p == nullptr) break;
                         all.push_back(p);
                     }
-                    // Where alignment is stricter than an arena's, luck may place more than the guarantee says.
+                    // For alignments stricter than an arena's, more than the guaranteed number may fit by luck.
                     if (less == 0 || alignment <= 16) {
                         EXPECT_EQ(all.size() == count, less == 0) << bytes << ' ' << size << ' ' << alignment;
                     }
@@ -195,7 +195,7 @@ TEST(multi_arena, any_alignment_that_fits_is_honoured) {
 }
 
 // Hazard B5.
-TEST(multi_arena, zero_bytes_take_their_place_under_any_alignment) {
+TEST(multi_arena, zero_bytes_are_distinct_under_any_alignment) {
     multi_arena tested{{.arenas = 8, .bytes = 512}};
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
         void* p = tested.try_allocate(0, alignment);
@@ -214,8 +214,7 @@ TEST(multi_arena, over_an_upstream_that_begins_anywhere) {
     for (int i = 0; i < 30; ++i) EXPECT_TRUE(acre::is_aligned(tested.allocate(24, 16), 16));
 }
 
-// Hazard M8, as far as a count can tell: the arena's last allocation freed twice.
-// Hazard M8.
+// Hazard M8: a refcount detects a double free of an arena's last allocation.
 TEST(multi_arena_misuse, more_freed_than_allocated) {
     multi_arena tested{{.arenas = 4, .bytes = 1024}};
     void* p = tested.allocate(100);
@@ -236,8 +235,7 @@ TEST(multi_arena_misuse, a_pointer_of_another_resource) {
     static_assert(noexcept(tested.deallocate(own, 100)));
 }
 
-// Hazard M9, workload W9: long-lived small blocks among short-lived large ones do not take an arena each.
-// Hazard M9.
+// Hazard M9, workload W9: long-lived small blocks among short-lived large ones share arenas.
 TEST(multi_arena, small_survivors_share_arenas) {
     multi_arena tested{{.arenas = 64, .bytes = 4096}};
     std::size_t live = 0;
@@ -254,7 +252,7 @@ TEST(multi_arena, small_survivors_share_arenas) {
 TEST(multi_arena, open_arenas_keep_their_tails_in_use) {
     const auto served = [](std::size_t open) {
         multi_arena tested{{.arenas = 16, .bytes = 4096, .open = open}};
-        // Large requests leave a tail in each arena; small ones find those of the arenas that are kept open.
+        // Large requests leave room at the end of each arena; small ones use that room in arenas kept open.
         std::size_t bytes = 0;
         while (tested.try_allocate(1520) != nullptr) bytes += 1520;
         while (tested.try_allocate(208) != nullptr) bytes += 208;
@@ -372,7 +370,7 @@ TEST(multi_arena, large_requests_take_a_run_of_arenas) {
     }
 }
 
-// What is exactly as large as the room, and what needs none, at the end of an arena and of all.
+// Requests of exactly the room left and of zero bytes, at the end of an arena and of all arenas.
 // Hazard B5.
 TEST(multi_arena, requests_for_no_bytes_are_served_while_there_is_room) {
     for (const std::size_t open : {0u, 2u}) {
@@ -398,11 +396,11 @@ TEST(multi_arena_misuse, a_run_given_back_with_another_size) {
     void* run = tested.allocate(3000);
     EXPECT_DEATH(tested.deallocate(run, 9000), "a size other than the one allocated");
     EXPECT_DEATH(tested.deallocate(run, 2000), "a size other than the one allocated");
-    // As large as it and its neighbour together.
+    // A run of this arena and its neighbour.
     void* neighbour = tested.allocate(2000);
     EXPECT_DEATH(tested.deallocate(run, 5000), "a size other than the one allocated");
     tested.deallocate(neighbour, 2000);
-    // As large as it and the arena in use behind it, which is empty.
+    // A run of this arena and the active one behind it, which is empty.
     tested.deallocate(tested.allocate(100), 100);
     EXPECT_DEATH(tested.deallocate(run, 4000), "a size other than the one allocated");
     void* small = tested.allocate(100);
@@ -441,7 +439,7 @@ TEST(multi_arena, at_random) {
         model.verify_all();
         for (const auto& [p, block] : model.blocks()) tested.deallocate(p, block.bytes, block.alignment);
         EXPECT_EQ(tested.busy_arenas(), 0u);
-        // Nothing was lost: all of it can be handed out again.
+        // No storage was lost: all of it can be handed out again.
         std::size_t whole = 0;
         while (tested.try_allocate(bytes) != nullptr) ++whole;
         EXPECT_EQ(whole, 40u);

@@ -1,4 +1,4 @@
-// Objects, arrays and text in an arena: constructed, destroyed once and newest first, nothing kept when one throws.
+// Objects, arrays and text in an arena: destroyed once, newest first; a constructor that throws leaves nothing.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
@@ -55,7 +55,6 @@ TEST_F(arena_objects, of_trivial_types_pay_nothing) {
 }
 
 // Hazard A11: 16 bytes in front of an object that needs a destructor, 24 once for an array.
-// Hazard A11.
 TEST_F(arena_objects, records_are_small) {
     acre::arena tested;
     tested.create<std::unique_ptr<int>>(std::make_unique<int>(1));
@@ -78,8 +77,7 @@ TEST_F(arena_objects, lie_aligned_behind_their_records) {
     EXPECT_EQ(tracked::live, 150);
 }
 
-// Hazard M10, promise 7: a constructor that throws leaves no record, and its storage is free again.
-// Hazard A12.
+// Hazards A12, M10, promise 7: a constructor that throws leaves no record, and its storage is free again.
 TEST_F(arena_objects, a_constructor_that_throws_keeps_nothing) {
     acre::arena tested;
     tested.create<tracked>();
@@ -102,8 +100,7 @@ struct creates_then_throws {
     ~creates_then_throws() { ADD_FAILURE() << "was never constructed"; }
 };
 
-// Hazard A2: what the constructor created is alive, though the constructor threw; it is destroyed once.
-// Hazard A2.
+// Hazard A2: objects created in a constructor that throws stay alive, and are destroyed once.
 TEST_F(arena_objects, create_in_a_constructor_that_throws) {
     checking_upstream upstream;
     acre::arena tested{{.first_block_bytes = 64, .max_block_bytes = 512}, upstream};
@@ -136,8 +133,7 @@ struct creates_when_destroyed {
     }
 };
 
-// Hazard A6: what a destructor creates during a reset is destroyed too.
-// Hazard A6.
+// Hazard A6: objects that a destructor creates during a reset are destroyed, too.
 TEST_F(arena_objects, create_in_a_destructor_is_destroyed_too) {
     checking_upstream upstream;
     for (const auto& policy : {acre::keep_all, acre::keep_largest, acre::release}) {
@@ -158,8 +154,7 @@ TEST_F(arena_objects, create_in_a_destructor_is_destroyed_too) {
     EXPECT_EQ(tracked::live, 0);
 }
 
-// Hazards B2, A13.
-// Hazards B2, A13.
+// Hazards A13, B2.
 TEST_F(arena_objects, arrays_store_one_record_and_die_backwards) {
     acre::arena tested;
     const std::span<tracked> array = tested.create_array<tracked>(4);

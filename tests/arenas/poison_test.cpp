@@ -1,4 +1,4 @@
-// Hazard X11: an arena hides nothing from AddressSanitizer. In other builds this file is empty.
+// Hazard X11: AddressSanitizer reports use of freed and unused arena storage. In other builds this file is empty.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>

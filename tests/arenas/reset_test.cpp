@@ -1,4 +1,4 @@
-// What a reset keeps, marks, and resizing in place.
+// Reset policies, marks, and resizing in place.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
@@ -217,7 +217,7 @@ TEST(arena_mark, void_marks_end_with_a_sentence) {
         "acre::arena: rewound to a mark");
 }
 
-// Promise 3: what is kept for reuse is not given back for a request that cannot be served even so.
+// Promise 3: spare blocks are not given back for a request that cannot be served anyway.
 // Hazard A12.
 TEST(arena, a_hopeless_request_keeps_the_blocks) {
     acre::inline_buffer<65536> storage;

@@ -1,4 +1,4 @@
-// Scopes in an arena, ended in order, out of order, by a reset, or by nobody.
+// Scratches that end in order, out of order, by a reset, or never.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
@@ -85,7 +85,6 @@ TEST_F(scratch_scope, nest) {
 }
 
 // Hazard A5.
-// Hazard A5.
 TEST_F(scratch_scope, outer_before_inner_ends_both) {
     auto outer = std::make_unique<acre::scratch>(level_);
     fill(*outer);
@@ -105,7 +104,6 @@ TEST_F(scratch_scope, outer_before_inner_ends_both) {
     EXPECT_NE(level_.allocate(64), later) << "an ended scope rewound again";
 }
 
-// Hazard A3.
 // Hazard A3.
 TEST_F(scratch_scope, reset_ends_a_living_scratch) {
     for (const auto& policy : {acre::keep_all, acre::keep_largest, acre::keep(300), acre::release}) {

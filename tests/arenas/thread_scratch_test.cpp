@@ -1,4 +1,4 @@
-// Per-thread scratches: never in an arena that results go to, nested, from several threads.
+// Thread scratches: never in an arena for results; nested; in several threads.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/thread_scratch.hpp>
@@ -26,8 +26,7 @@ TEST(thread_scratch, example) {
     EXPECT_EQ(all[99], 99 * 99);
 }
 
-// Hazard X9: a function that is handed the caller's own scratch must not put its temporaries there.
-// Hazard X9.
+// Hazard X9: a function whose results go to the caller's scratch must not put its temporaries there.
 TEST(thread_scratch, never_one_of_those_passed_in) {
     acre::scratch outer = acre::thread_scratch();
     std::span<int> results;
@@ -89,12 +88,12 @@ struct last_words {
         inner.end();
         EXPECT_EQ(squared[998], 998 * 998);
         temp.end();
-        // Only what `squares` took of its own is left to look at: nothing.
+        // The scratch of `squares` has ended: it uses nothing.
         EXPECT_EQ(acre::thread_scratch_capacity(), 0u);
     }
 };
 
-// What lives longer than the arenas of its thread may want a scratch in its destructor.
+// Destructors that run after the thread's arenas were released may begin a scratch.
 // Hazard X6.
 TEST(thread_scratch, serves_destructors_that_run_after_its_memory_is_given_back) {
     std::thread{[] {

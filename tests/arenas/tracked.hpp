@@ -1,4 +1,4 @@
-// An object that knows how many of its kind live and in which order they died, and that can be told to throw.
+// An object that counts its live instances, records the order of destruction, and throws on demand.
 #pragma once
 
 #include <stdexcept>
@@ -6,12 +6,12 @@
 
 namespace acre_test {
 
-/// Counts its constructions and destructions; the n-th construction throws when told so.
+/// Counts its constructions and destructions; a chosen construction throws.
 class tracked {
 public:
     static inline int live = 0;
     static inline int constructed = 0;
-    static inline int throw_at = 0;  // the construction, counted from 1, that throws; 0: none
+    static inline int throw_at = 0;  // number of the construction that throws, from 1; 0: none
     static inline std::vector<int> destroyed;
 
     static void start() {

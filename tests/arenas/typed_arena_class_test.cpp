@@ -1,4 +1,4 @@
-// A class whose operators new and delete are a typed_arena's: single objects, arrays, derived classes.
+// A class with operators new and delete from a typed_arena: single objects, arrays, derived classes.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/typed_arena.hpp>
@@ -19,7 +19,7 @@ using acre::typed_arena_options;
 using acre_test::outcome;
 using acre_test::outcome_of;
 
-// Derives from what declares its operators; the arena needs the complete class.
+// A base class declares the operators, since the arena needs the complete class.
 struct orc {
     orc() { ++live; }
     orc(const orc&) = delete;
@@ -125,8 +125,7 @@ struct loud_orc : orc {
     int loudness() const { return strength * 2; }
 };
 
-// Hazards B4, N2, P8: neither too small a place, nor a place in the arena given to the global heap.
-// Hazards B4, N2, P8.
+// Hazards B4, N2, P8: a derived object gets enough room, and storage goes back to where it came from.
 TEST(typed_arena_class, derived_classes_go_to_the_heap_both_ways) {
     const std::unique_ptr<orc> before{new orc};
     std::unique_ptr<orc> mean{new mean_orc};
@@ -151,7 +150,7 @@ TEST(typed_arena_class, derived_classes_of_stricter_alignment_are_aligned) {
     }
 }
 
-// An array of them has room: it is a request for bytes.
+// Arrays of derived objects fit: they are requests for bytes.
 // Hazard B4.
 TEST(typed_arena_class, arrays_of_derived_classes_have_room) {
     mean_orc* array = new mean_orc[3];
@@ -163,7 +162,7 @@ TEST(typed_arena_class, arrays_of_derived_classes_have_room) {
     EXPECT_EQ(orcs.used(), sizeof(orc));
 }
 
-// A fallback that has nothing refuses derived classes.
+// With a fallback that refuses everything, derived classes are refused.
 // Hazard B4.
 TEST(typed_arena_class, derived_classes_can_be_refused_at_run_time) {
     static constinit typed_arena<int, 4, typed_arena_options{}, acre::no_memory> strict;
@@ -195,7 +194,7 @@ TEST(typed_arena_class, arrays_of_aligned_objects) {
     delete[] array;
 }
 
-// The length in front of an array is aligned, too, where objects are smaller than it.
+// The length in front of an array is aligned even for objects smaller than it.
 struct tiny {
     ~tiny() { value = 0; }
     char value = 7;
@@ -223,7 +222,7 @@ TEST(typed_arena_class, the_cookie_is_aligned) {
     EXPECT_EQ(tinies.used(), 0u);
 }
 
-// No reuse, null when full, the arena a local of a function: the smallest form.
+// The smallest form: no reuse, null when full, the arena local to a function.
 struct elf {
     int age = 500;
     static auto& elves() {

@@ -1,5 +1,5 @@
-// What a typed_arena refuses at compile time: one case each, compiled with ACRE_TEST_CASE set to its number by the
-// tests that CMakeLists.txt lists. Case 0 is what remains, and compiles.
+// What a typed_arena refuses at compile time. CMakeLists.txt lists the cases; each is compiled with ACRE_TEST_CASE set
+// to its number. Case 0 is the rest of the file, which compiles.
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/core/literals.hpp>
 

@@ -1,5 +1,4 @@
-// acre::typed_arena with `.reuse`: single objects and runs of them, freed neighbours are one run again, misuse is
-// reported.
+// acre::typed_arena with `.reuse`: single objects and runs, freed neighbours that merge, misuse.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/typed_arena.hpp>
@@ -24,7 +23,7 @@ struct item {
     std::uint32_t words[3];
 };
 
-// The arena beside a vector that says which slots are handed out, and to whom.
+// Compares the arena with a vector of the owner of each slot.
 template <std::size_t N, auto Options>
 class compared {
 public:
@@ -32,7 +31,7 @@ public:
 
     void step() {
         const std::size_t wanted = random_() % 3 == 0 ? random_() % (N / 4 + 2) : 1;
-        // Now mostly growing, now mostly shrinking, so that it is full at times and nearly empty at others.
+        // Grows and shrinks by turns, so that the arena becomes full and nearly empty.
         const bool shrinks = steps_++ / (N + 50) % 2 == 1;
         if (random_() % 4 == 0 ? shrinks : !shrinks) {
             allocate(wanted, random_() % 4 == 0 ? std::size_t{4} << random_() % 3 : alignof(item));
@@ -45,7 +44,7 @@ public:
     void finish() {
         while (!runs_.empty() && !testing::Test::HasFailure()) deallocate(random_() % runs_.size());
         ASSERT_EQ(arena_->used(), 0u);
-        // All neighbours have become one run again.
+        // All free slots have merged into one run.
         ASSERT_NE(arena_->try_allocate_n(N), nullptr);
         arena_->reset();
         ASSERT_EQ(arena_->used(), 0u);
@@ -110,7 +109,7 @@ private:
     }
 
     bool has_room(std::size_t slots, std::size_t alignment) const {
-        std::size_t end = 0;  // of the free slots from `start` on
+        std::size_t end = 0;  // of the run of free slots at `start`
         for (std::size_t start = 0; start + slots <= N; ++start) {
             for (end = std::max(end, start); end < N && !taken_[end]; ++end) {
             }
@@ -121,7 +120,7 @@ private:
 
     std::mt19937 random_;
     std::unique_ptr<typed_arena<item, N, Options>> arena_ = std::make_unique<typed_arena<item, N, Options>>();
-    item* base_ = nullptr;  // the first slot is the first that is handed out
+    item* base_ = nullptr;  // the first allocation gets the first slot
     std::vector<bool> taken_ = std::vector<bool>(N);
     std::vector<run> runs_;
     std::size_t used_ = 0;
@@ -164,7 +163,7 @@ TEST(typed_arena_reuse, freed_storage_is_used_again) {
     EXPECT_EQ(arena.used(), 0u);
 }
 
-// Three single objects make room for an array of three, whatever the order in which they were freed.
+// Three freed objects make room for an array of three, in any order of the frees.
 TEST(typed_arena_reuse, freed_neighbours_are_merged) {
     for (std::vector<int> order{0, 1, 2}; std::next_permutation(order.begin(), order.end());) {
         typed_arena<item, 5, reusing> arena;
@@ -183,7 +182,7 @@ TEST(typed_arena_reuse, freed_slots_merge_with_those_never_used) {
     EXPECT_EQ(arena.try_allocate_n(6), all + 4);
 }
 
-// A run may be given back in parts, and parts as one.
+// A run may be freed in pieces, and adjacent pieces as one run.
 TEST(typed_arena_reuse, runs_go_back_in_parts) {
     typed_arena<item, 300, reusing> arena;
     item* all = arena.allocate_n(300);
@@ -210,7 +209,7 @@ TEST(typed_arena_reuse, misuse_is_reported) {
     EXPECT_DEATH(arena.deallocate_n(run, 3), "acre::typed_arena: double free");
 }
 
-// The set beneath, beside std::set.
+// hierarchical_bitset against std::set.
 template <std::size_t N>
 void expect_as_std_set() {
     const auto tested = std::make_unique<acre::detail::hierarchical_bitset<N>>();
@@ -224,7 +223,7 @@ void expect_as_std_set() {
         while (end > 0 && model.contains(end - 1)) --end;
         return end;
     };
-    // The model takes a step for each number in a run.
+    // The model takes a step for each number of a run.
     const int rounds = N > 4096 ? 800 : 4000;
     for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) {
         const std::size_t at = random() % N;

@@ -1,4 +1,4 @@
-// The file that defines the arenas: linked between two that use them.
+// Defines the arenas. Linked between two files that use them.
 #include "arenas/typed_arena_statics.hpp"
 
 #include <acre/arenas/typed_arena.hpp>

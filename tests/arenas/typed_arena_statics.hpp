@@ -1,18 +1,18 @@
-// Classes that live in typed arenas which one file defines, and whose objects others own from before main to after it.
+// Classes in typed arenas of one file, whose objects other files own from before main to after it.
 #pragma once
 
 #include <cstddef>
 
 namespace acre_test {
 
-/// Its arena reuses nothing and is at namespace scope.
+/// Its arena has no reuse and lies at namespace scope.
 struct static_orc {
     int strength = 100;
     static void* operator new(std::size_t bytes);
     static void operator delete(void* p, std::size_t bytes) noexcept;
 };
 
-/// Its arena reuses, and is local to a function.
+/// Its arena has reuse and is local to a function.
 struct static_elf {
     static_elf();
     static_elf(const static_elf&) = delete;
@@ -27,10 +27,10 @@ struct static_elf {
 
 bool owned_by_an_arena(const static_orc* orc) noexcept;
 bool owned_by_an_arena(const static_elf* elf) noexcept;
-/// Elves that live.
+/// Number of live elves.
 int live_elves() noexcept;
 
-/// Ends the program with status 7 unless all elves are gone and their room is free again: to be the last of all ends.
+/// Ends the program with status 7 unless no elf is live and all their storage is free. To be called last.
 void expect_no_elves_left() noexcept;
 
 }  // namespace acre_test

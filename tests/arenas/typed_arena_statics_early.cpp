@@ -1,4 +1,4 @@
-// Linked before the file that defines the arenas, so that its initialisers run first and its ends last.
+// Linked before the file that defines the arenas: its initialisers run first and its destructors last.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,21 +11,21 @@ namespace {
 using acre_test::static_elf;
 using acre_test::static_orc;
 
-// The first object of all, and so the last to end.
+// The first static object, and so the last to be destroyed.
 struct last_of_all {
     ~last_of_all() { acre_test::expect_no_elves_left(); }
 };
 [[gnu::init_priority(200)]] last_of_all witness;
 
-// Filled by its initialiser, before the file of the arenas could have run one.
+// Its initialiser allocates before any initialiser of the arenas' file could run.
 const std::unique_ptr<static_orc> early_orc = std::make_unique<static_orc>();
 const std::unique_ptr<static_elf> early_elf = std::make_unique<static_elf>();
 const std::unique_ptr<static_elf[]> early_elves{new static_elf[5]};
-// Filled in main, freed after it.
+// Allocates in main, frees after it.
 std::unique_ptr<static_elf> later_elf;
 std::vector<std::unique_ptr<static_orc>> later_orcs;
 
-// Allocates while it ends, when main is over and other statics are gone.
+// Its destructor allocates, after main and after the end of other statics.
 struct allocates_at_its_end {
     ~allocates_at_its_end() {
         delete new static_orc;
@@ -45,7 +45,7 @@ TEST(typed_arena_statics, is_ready_before_any_initialiser) {
     EXPECT_GE(acre_test::live_elves(), 6);
 }
 
-// What fails here fails at the end of the program: by the sanitizer's report or by exit status 7.
+// A failure shows at the end of the program: a sanitizer's report or exit status 7.
 // Hazards B7, N5.
 TEST(typed_arena_statics, is_there_when_statics_end) {
     later_elf = std::make_unique<static_elf>();

@@ -1,4 +1,4 @@
-// acre::typed_arena by itself: room, alignment, what happens when it is full, objects, its size.
+// acre::typed_arena: capacity, alignment, full arenas, objects, sizes.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/typed_arena.hpp>
@@ -42,7 +42,7 @@ constexpr typed_arena_options shared_and_reusing{.reuse = true, .synchronized = 
 constexpr typed_arena_options giving_null{.when_full = exhaustion::null};
 constexpr typed_arena_options falling_back{.when_full = exhaustion::fall_back};
 
-// What all policies promise is tested over each of them.
+// Promises of all policies, tested over each.
 template <class Policy>
 class typed_arena_of : public testing::Test {};
 
@@ -61,8 +61,7 @@ constexpr bool stays = ((!std::is_copy_constructible_v<A> && !std::is_move_const
                         ...);
 static_assert(stays<typed_arena<orc, 4>, typed_arena<orc, 4, reusing>, typed_arena<orc, 4, shared>>);
 
-// Hazard B7: an end that does nothing cannot come too early. Poisoned storage has to be cleaned, so only then there is
-// one.
+// Hazard B7: a trivial destructor cannot run too early. Only poisoning builds have a destructor, which unpoisons.
 template <class... A>
 constexpr bool no_end = ((acre::poisoning || std::is_trivially_destructible_v<A>) && ...);
 static_assert(no_end<typed_arena<orc, 4>, typed_arena<orc, 4, reusing>, typed_arena<orc, 4, shared>,
@@ -97,8 +96,7 @@ TEST(typed_arena, example) {
     EXPECT_EQ(orcs.used(), 0u);
 }
 
-// A whole arena of each policy is filled to the last slot and not beyond. Hazard X13: what is promised fits.
-// Hazards B1, X13.
+// Hazards B1, X13: an arena of each policy serves exactly the promised number of slots.
 TYPED_TEST(typed_arena_of, room_for_exactly_n) {
     constexpr std::size_t count = 100;
     const auto arena = std::make_unique<typed_arena<orc, count, TypeParam::options>>();
@@ -168,7 +166,7 @@ TYPED_TEST(typed_arena_of, types_of_every_alignment) {
     at_namespace_scope.reset();
 }
 
-// As a resource: what the size of T gives is honoured, more is refused by name.
+// As a resource it honours alignments that sizeof(T) implies, and refuses others with bad_alignment.
 // Hazard B3.
 TEST(typed_arena, alignments_are_honoured_or_refused) {
     typed_arena<orc, 20> arena;
@@ -181,7 +179,7 @@ TEST(typed_arena, alignments_are_honoured_or_refused) {
     static_assert(typed_arena<aligned<64>, 4>::max_alignment == 64);
 }
 
-// Not every slot is aligned so: those that are not are passed over.
+// Slots that are not aligned as requested are skipped.
 // Hazard B3.
 TYPED_TEST(typed_arena_of, small_types_serve_larger_alignments) {
     const auto arena = std::make_unique<typed_arena<odd, 64, TypeParam::options>>();
@@ -196,7 +194,7 @@ TYPED_TEST(typed_arena_of, small_types_serve_larger_alignments) {
 }
 
 // Hazard B5.
-TYPED_TEST(typed_arena_of, nothing_is_a_place_of_its_own) {
+TYPED_TEST(typed_arena_of, zero_objects_have_a_distinct_address) {
     const auto arena = std::make_unique<typed_arena<orc, 10, TypeParam::options>>();
     const orc* first = arena->allocate_n(0);
     const orc* second = arena->allocate_n(0);
@@ -278,7 +276,7 @@ TYPED_TEST(typed_arena_of, null_is_a_no_op) {
     EXPECT_NE(arena->allocate_n(2), nullptr);
 }
 
-TYPED_TEST(typed_arena_of, prefault_spoils_nothing) {
+TYPED_TEST(typed_arena_of, prefault_changes_no_object) {
     const auto arena = std::make_unique<typed_arena<orc, 2000, TypeParam::options>>();
     orc* p = arena->create();
     orc* band = arena->allocate_n(700);
@@ -309,7 +307,7 @@ TEST(typed_arena, limit_of_exactly_what_it_takes_is_kept) {
     EXPECT_NE(arena.allocate_n(64), nullptr);
 }
 
-TEST(typed_arena, objects_of_no_room_cost_none) {
+TEST(typed_arena, objects_of_an_empty_class_are_distinct) {
     struct empty {};
     typed_arena<empty, 3> arena;
     const empty* first = arena.create();
@@ -339,7 +337,7 @@ TYPED_TEST(typed_arena_of, a_constructor_that_throws_keeps_nothing) {
 }
 
 // Hazard M10.
-TEST(typed_arena, also_where_it_fell_back) {
+TEST(typed_arena, a_constructor_that_throws_in_the_fallback_keeps_nothing) {
     acre_test::checking_upstream other;
     typed_arena<refusing, 1, falling_back, acre::resource_ref> arena{acre::resource_ref{other}};
     (void)arena.create(false);

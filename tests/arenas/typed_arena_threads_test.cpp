@@ -1,4 +1,4 @@
-// acre::typed_arena with `.synchronized`: no slot is handed out twice, none is lost.
+// acre::typed_arena with `.synchronized`: no slot is handed out twice or lost.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/typed_arena.hpp>
@@ -46,7 +46,7 @@ struct run {
     std::size_t count;
 };
 
-// Everything handed out in one round, of all threads, must fill the arena without a gap and without an overlap.
+// The allocations of all threads in one round must fill the arena without gap or overlap.
 void expect_disjoint(std::vector<run>& runs, std::size_t slots) {
     std::sort(runs.begin(), runs.end(), [](const run& a, const run& b) { return a.first < b.first; });
     std::size_t all = 0;
@@ -59,7 +59,7 @@ void expect_disjoint(std::vector<run>& runs, std::size_t slots) {
     EXPECT_EQ(all, slots);
 }
 
-// Threads of which one at a time takes a step; a seed says which.
+// Threads that take steps one at a time; a seed decides which thread is next.
 class chosen_steps {
 public:
     chosen_steps(std::size_t threads, std::uint32_t seed) : waits_(threads), running_(threads), random_(seed) {}
@@ -94,7 +94,7 @@ public:
         --waiting_;
     }
 
-    /// That of this thread, if it takes part.
+    /// The number of this thread, if it takes part.
     static inline thread_local chosen_steps* current = nullptr;
 
 private:
@@ -119,7 +119,7 @@ private:
     std::mt19937 random_;
 };
 
-// A std::atomic each operation of which is a step.
+// A std::atomic whose operations are steps.
 class stepping_counter {
 public:
     explicit stepping_counter(std::size_t value) : value_(value) {}
@@ -146,8 +146,7 @@ private:
     std::size_t value_;
 };
 
-// Hazard M23 in hundreds of orders of steps: undoing a refused run by subtracting would hand out slots twice here.
-// Hazard M23.
+// Hazard M23 in hundreds of interleavings: a refused run that is undone by a subtraction would hand out slots twice.
 TEST(typed_arena_threads, no_order_of_steps_hands_out_twice) {
     constexpr std::size_t slots = 10;
     constexpr std::size_t bytes = 4;
@@ -175,8 +174,8 @@ TEST(typed_arena_threads, no_order_of_steps_hands_out_twice) {
     }
 }
 
-// Hazard M23: refused requests, many at once at the end of the arena and of all lengths, take nothing, and what was
-// taken meanwhile is nobody else's. Small, so that the end is reached again and again.
+// Hazard M23: many refused requests of all lengths at the end of the arena take nothing, and slots taken meanwhile have
+// one owner. The arena is small, so that its end is reached often.
 // Hazard M23.
 TEST(typed_arena_threads, a_refused_claim_is_undone) {
     constexpr std::size_t slots = 50;
@@ -203,7 +202,7 @@ TEST(typed_arena_threads, a_refused_claim_is_undone) {
     }
 }
 
-// Freed by another thread than the one that allocated; also hazard M20 where the sanitizer watches.
+// Another thread frees than the one that allocated. Hazard M20 under ThreadSanitizer.
 // Hazard M20.
 TEST(typed_arena_threads, any_thread_frees) {
     constexpr std::size_t slots = 64;
@@ -251,9 +250,8 @@ struct reluctant {
     std::uint64_t second = 0;
 };
 
-// Hazard M20: a constructor that throws has written into its slot, and another thread gets that one next.
-// Hazard M20.
-TEST(typed_arena_threads, what_a_throwing_constructor_wrote_is_over) {
+// Hazard M20: a constructor writes into its slot and throws; another thread gets the slot next.
+TEST(typed_arena_threads, a_slot_of_a_throwing_constructor_is_handed_over) {
     constexpr std::size_t slots = 4000;
     static typed_arena<reluctant, slots, shared> arena;
     for (int round = 0; round < 5; ++round) {
@@ -275,8 +273,7 @@ TEST(typed_arena_threads, what_a_throwing_constructor_wrote_is_over) {
 }
 #endif
 
-// Hazards N14, X7: the counter that threads change lies in no cache line with objects.
-// Hazards N14, X7.
+// Hazards N14, X7: the shared counter has no cache line in common with objects.
 TEST(typed_arena_threads, the_counter_has_a_cache_line_of_its_own) {
     static_assert(sizeof(typed_arena<item, 4, shared>) == 128);
     static_assert(alignof(typed_arena<item, 4, shared>) == 64);

@@ -1,4 +1,4 @@
-// A fallback asks the second resource for what the first cannot serve, and gives storage back to where it came from.
+// acre::fallback: the second resource serves what the first cannot; storage goes back to where it came from.
 #include <acre/combine/fallback.hpp>
 
 #include <gtest/gtest.h>
@@ -142,7 +142,7 @@ TEST(fallback, moves_with_what_is_live) {
 }
 
 TEST(fallback, nests_and_counts) {
-    // How often the heap was asked, and for what.
+    // The requests that reached the heap.
     fallback<acre::inline_buffer<1024>, acre::statistics<acre::heap>> tested;
     std::vector<char, acre::allocator<char, decltype(tested)>> text{tested};
     for (int i = 0; i < 10'000; ++i) text.push_back('x');

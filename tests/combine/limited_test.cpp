@@ -1,4 +1,4 @@
-// A limited resource refuses what would go beyond its limit, by whatever member it is asked.
+// acre::limited refuses requests beyond its limit, through every member.
 #include <acre/combine/limited.hpp>
 
 #include <gtest/gtest.h>
@@ -149,7 +149,7 @@ TEST(limited, growing_in_place_counts) {
     EXPECT_EQ(tested.live_bytes(), 0u);
 }
 
-// What a constructor allocates in turn finds the object's own bytes gone.
+// Allocations in a constructor count on top of the object's own bytes.
 TEST(limited, holds_within_a_constructor) {
     struct greedy {
         explicit greedy(limited<acre::arena>& from) : more(from.try_allocate(60, 8)) {}

@@ -1,4 +1,4 @@
-// The locks of synchronized: they exclude, and whoever waits does not burn the processor.
+// Locks: mutual exclusion, and waiting threads sleep.
 #include <acre/core/locks.hpp>
 
 #include <gtest/gtest.h>
@@ -63,8 +63,7 @@ TEST(spin_lock, wakes_all_who_wait) {
     EXPECT_EQ(entered, 4);
 }
 
-// Hazard X12: a thread that spins without bound would spend as long as the lock is held.
-// Hazard X12.
+// Hazard X12: an unbounded spin would use CPU time for as long as the lock is held.
 TEST(spin_lock, a_waiting_thread_sleeps) {
     acre::spin_lock lock;
     double spent = 1;
@@ -80,8 +79,7 @@ TEST(spin_lock, a_waiting_thread_sleeps) {
     EXPECT_LT(spent, 0.1);
 }
 
-// Hazard N13: whether to lock is said by type.
-// Hazard N13.
+// Hazard N13: the type says whether to lock.
 TEST(no_lock, locks_nothing) {
     acre::no_lock lock;
     const std::lock_guard guard{lock};

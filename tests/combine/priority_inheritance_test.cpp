@@ -1,4 +1,4 @@
-// The mutex with priority inheritance: it excludes, and an urgent thread does not wait for one of middle priority.
+// priority_inheritance_mutex: mutual exclusion, and an urgent thread does not wait for one of middle priority.
 #include <acre/core/locks.hpp>
 
 #include <gtest/gtest.h>
@@ -49,8 +49,8 @@ TEST(priority_inheritance_mutex, tries_and_excludes) {
     std::thread{[&] { EXPECT_FALSE(lock.try_lock()); }}.join();
 }
 
-// On one processor: a thread of low priority holds the lock, one of middle priority runs without end, and an urgent one
-// waits. Without inheritance the holder never runs again, and the urgent one waits as long as the middle one runs.
+// On one processor, a thread of low priority holds the lock, one of middle priority runs in a loop, and an urgent one
+// waits. Without inheritance the holder does not run, and the urgent one waits until the loop ends.
 TEST(priority_inheritance_mutex, an_urgent_thread_does_not_wait_for_one_of_middle_priority) {
     const auto run_at = [](int priority) {
         sched_param wanted{};
@@ -76,7 +76,7 @@ TEST(priority_inheritance_mutex, an_urgent_thread_does_not_wait_for_one_of_middl
         ASSERT_TRUE(run_at(2) && stay_on_one_processor());
         const std::lock_guard guard{lock};
         held = true;
-        // Not before the middle one would keep this thread from going on.
+        // Holds the lock until the middle thread is about to preempt this one.
         while (!urgent_waits) std::this_thread::sleep_for(1ms);
         std::this_thread::sleep_for(20ms);
     }};

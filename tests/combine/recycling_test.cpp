@@ -1,4 +1,4 @@
-// What was freed in an arena is handed out again, by size class.
+// acre::recycling: freed storage of an arena is reused by size class.
 #include <gtest/gtest.h>
 
 #include <acre/adapt/allocator.hpp>
@@ -30,8 +30,7 @@ TEST(recycling, example) {
     EXPECT_EQ(used_after(), first);
 }
 
-// Hazard A8: buffers that a vector leaves behind serve others.
-// Hazard A8.
+// Hazard A8: outgrown buffers of a vector serve others.
 TEST(recycling, buffers_left_behind_are_used_again) {
     level around;
     std::size_t warm = 0;
@@ -123,7 +122,7 @@ TEST(recycling, at_random) {
         }
     }
     model.verify_all();
-    // What 50,000 random steps leave of memory is a few times what is live, not what was ever asked for.
+    // After 50,000 random steps the memory is a few times the live bytes, not all bytes ever requested.
     EXPECT_LE(around.used(), 4 * model.live_bytes() + 100'000);
 }
 

@@ -1,4 +1,4 @@
-// A segregate chooses the resource by the size, the same way there and back.
+// acre::segregate: the size selects the resource, in allocate and in deallocate.
 #include <acre/combine/segregate.hpp>
 
 #include <gtest/gtest.h>
@@ -36,8 +36,7 @@ TEST(segregate, example) {
     EXPECT_EQ(nodes.small().live(), 0u);
 }
 
-// The threshold itself is small (hazard C1), zero bytes too, and what is freed goes where it came from.
-// Hazard C1.
+// Hazard C1: the threshold itself and zero bytes are small; storage goes back to where it came from.
 TEST(segregate, the_threshold_itself_is_small) {
     checking_upstream small;
     checking_upstream large;

@@ -1,5 +1,4 @@
-// A synchronized resource has the members of the resource, each under the lock. What threads do with it is in
-// threads_test.cpp.
+// acre::synchronized has the members of its resource, each under the lock. Tests with threads are in threads_test.cpp.
 #include <acre/combine/synchronized.hpp>
 
 #include <gtest/gtest.h>
@@ -27,7 +26,7 @@ struct Bullet {
     void step() { position += speed; }
 };
 
-// Counts how often it is locked, and knows whether it is.
+// A lock that counts how often it is locked.
 class counting_lock {
 public:
     void lock() {
@@ -60,7 +59,7 @@ constinit synchronized<acre::multi_pool> ready_at_once;
 constinit synchronized<acre::multi_pool, acre::spin_lock> ready_at_once_too;
 static_assert(sizeof(synchronized<acre::pool<64>, acre::no_lock>) == sizeof(acre::pool<64>), "no_lock takes no space");
 
-// The refinements are those of the resource.
+// It meets the same concepts as the resource.
 static_assert(acre::owning_resource<synchronized<acre::pool<64>>>);
 static_assert(acre::resettable_resource<synchronized<acre::multi_pool>>);
 static_assert(acre::resizable_resource<synchronized<acre::arena>>);
@@ -73,7 +72,7 @@ static_assert(!std::is_copy_constructible_v<synchronized<acre::resource_ref>>);
 static_assert(std::is_nothrow_move_constructible_v<synchronized<acre::pool<64>>>);
 static_assert(!std::is_move_constructible_v<synchronized<acre::arena>>);
 
-// Nothing lets the resource out of the lock by itself.
+// The resource cannot be reached without the lock.
 static_assert(!std::is_convertible_v<synchronized<acre::pool<64>>&, acre::pool<64>&>);
 template <class R>
 concept walkable = requires(R& r) { r.begin(); };
@@ -205,7 +204,6 @@ TEST(synchronized, a_recursive_mutex_lets_constructors_use_the_same_resource) {
 }
 
 // Hazards P5, X16.
-// Hazard X16.
 TEST(synchronized, moves_what_it_guards) {
     checking_upstream below;
     synchronized<acre::pool<64>> first{below};
@@ -220,8 +218,7 @@ TEST(synchronized, moves_what_it_guards) {
     first.deallocate(first.allocate());
 }
 
-// Hazard N8: a static lock is never skipped, since it is a lock before any code runs.
-// Hazard N8.
+// Hazard N8: a static lock is initialised before any code runs.
 TEST(synchronized, a_static_one_is_ready_at_once) {
     ready_at_once.deallocate(ready_at_once.allocate(10), 10);
     ready_at_once_too.deallocate(ready_at_once_too.allocate(10), 10);

@@ -1,4 +1,4 @@
-// What several threads do at once with synchronized resources; ThreadSanitizer looks on in the configuration tsan.
+// Synchronized resources in several threads, also under ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
@@ -23,7 +23,7 @@ void in_threads(auto work) {
     for (std::thread& each : threads) each.join();
 }
 
-// Allocates, writes, checks and frees, with up to 16 blocks live in this thread; each of the thread's own pattern.
+// Allocates, writes, checks and frees blocks with a pattern of this thread, up to 16 of them live.
 template <class R>
 void allocate_write_free(R& tested, int thread, std::size_t max_bytes) {
     struct block {
@@ -59,8 +59,7 @@ class synchronized_by : public testing::Test {};
 using locks = testing::Types<std::mutex, acre::spin_lock>;
 TYPED_TEST_SUITE(synchronized_by, locks);
 
-// Hazard M20: storage freed by one thread is used by another without a race.
-// Hazard M20.
+// Hazard M20: a thread reuses storage that another freed, without a race.
 TYPED_TEST(synchronized_by, threads_allocate_write_and_free) {
     synchronized<acre::multi_pool, TypeParam> sizes;
     in_threads([&](int thread) { allocate_write_free(sizes, thread, 500); });
@@ -113,13 +112,13 @@ TYPED_TEST(synchronized_by, arenas_are_filled_by_all_threads) {
 
 constexpr acre::statistics_options everything{.live_map = true, .histogram = true, .scopes = true};
 
-// Hazard M21: the getters beside allocations.
+// Hazard M21: getters during allocations of other threads.
 template <class R>
 void getters_beside_allocations() {
     R tested;
     std::atomic<bool> done = false;
     std::thread reader{[&] {
-        // At least once, however the threads are scheduled.
+        // At least once, in any schedule.
         do {
             const acre::statistics_counts counts = tested.counts();
             EXPECT_LE(counts.allocations.value, counts.allocations.peak);
@@ -127,7 +126,7 @@ void getters_beside_allocations() {
             EXPECT_FALSE(tested.report().empty());
             EXPECT_LE(tested.live_allocations().size(), 100u);
             EXPECT_LE(tested.histogram().size(), 200u);
-            // Asked one after the other: the largest only grows.
+            // The largest size, read later, cannot have shrunk.
             const std::size_t median = tested.percentile(0.5);
             EXPECT_LE(median, tested.percentile(1));
             EXPECT_LE(tested.mean(), 200.0);

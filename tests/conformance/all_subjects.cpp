@@ -1,4 +1,4 @@
-// The resources of all rooms.
+// The subjects of all rooms.
 #include "conformance/subject.hpp"
 
 namespace acre_test {

@@ -1,4 +1,4 @@
-// Arenas and scopes in them.
+// Arenas and scratches.
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/concurrent_arena.hpp>
 #include <acre/arenas/concurrent_multi_arena.hpp>
@@ -38,7 +38,7 @@ struct reference_to_arena {
     checking_upstream* upstream() noexcept { return &below; }
 };
 
-// All of its memory is taken at construction, so what lies beneath has nothing to say during the tests.
+// Takes all its memory at construction, so the tests do not check its upstream calls.
 template <class Arenas, typename Arenas::options_type Options>
 struct reserved {
     static constexpr subject_traits traits{.bounded = true};
@@ -60,11 +60,11 @@ struct alignas(64) wide_item {
     std::uint64_t words[10];
 };
 
-// A typed_arena has no upstream: it has only so much.
+// A typed_arena has no upstream and is bounded.
 template <class T, std::size_t N, acre::typed_arena_options Options>
 using typed = alone<acre::typed_arena<T, N, Options>, subject_traits{.bounded = true}>;
 
-// Behind a handle, since it does not own what came from its fallback.
+// Behind a resource_ref, since it does not own storage of its fallback.
 struct typed_arena_falling_back {
     static constexpr subject_traits traits{};
     acre::typed_arena<typed_item, 500,

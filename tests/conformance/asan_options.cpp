@@ -1,5 +1,4 @@
-// Under the sanitizers a request that is too large for the system gives null, as it does without, instead of ending the
-// test.
+// Under sanitizers, a request too large for the system returns null as in other builds, instead of aborting.
 #include "conformance/refusal.hpp"
 
 #if defined(ACRE_TEST_SANITIZED)

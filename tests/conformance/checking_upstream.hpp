@@ -1,10 +1,9 @@
-// The upstream that watches what the library does with it: a resource for tests that fails at chosen calls, fills fresh
-// memory with garbage, keeps guard bytes around every block, checks size and alignment of what comes back, and reports
-// leaks at its end. What is wrong becomes a failure of the running test.
+// An upstream for tests: it fails chosen calls, fills fresh memory with garbage, puts guard bytes around every block,
+// checks size and alignment of freed blocks, and reports leaks at its end. Each error fails the running test.
 //
 //     checking_upstream upstream;
 //     acre::arena tested{upstream};
-//     upstream.fail_at(2);   // the second call from here on
+//     upstream.fail_at(2);   // the second call from now on
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,14 +37,14 @@ public:
         for (const auto& [p, block] : blocks_) free_block(p, block);
     }
 
-    /// Only the `n`-th request from here on fails, counted from 1.
+    /// Fails only the `n`-th request from now on, counted from 1.
     void fail_at(std::size_t n) noexcept { fail_from(n, 1); }
-    /// `count` requests fail, beginning with the `n`-th from here on.
+    /// Fails `count` requests, from the `n`-th from now on.
     void fail_from(std::size_t n, std::size_t count = never) noexcept {
         fail_first_ = requests_ + n;
         fail_count_ = count;
     }
-    /// Nothing fails any more.
+    /// Serves all further requests.
     void recover() noexcept { fail_count_ = 0; }
 
     void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -80,15 +79,15 @@ public:
         blocks_.erase(found);
     }
 
-    /// Requests so far, refused ones included.
+    /// Number of requests, including refused ones.
     std::size_t requests() const noexcept { return requests_; }
-    /// Requests refused on demand.
+    /// Number of requests failed by fail_at() and its kin.
     std::size_t failures() const noexcept { return failures_; }
     std::size_t live_blocks() const noexcept { return blocks_.size(); }
     std::size_t live_bytes() const noexcept { return live_bytes_; }
     std::size_t total_bytes() const noexcept { return total_bytes_; }
     std::size_t peak_bytes() const noexcept { return peak_bytes_; }
-    /// Bytes of each block handed out so far, in order.
+    /// Sizes in bytes of all blocks handed out, in order.
     const std::vector<std::size_t>& sizes() const noexcept { return sizes_; }
 
 private:
@@ -102,7 +101,7 @@ private:
     static constexpr std::size_t guard_bytes = 64;
     static constexpr std::byte guard{0xFD};
     static constexpr std::byte garbage{0xA5};
-    // Tests ask for no more than this in earnest; more is refused as a machine would.
+    // No test needs more; larger requests are refused, as a machine would.
     static constexpr std::size_t largest_served = std::size_t{1} << 24;
 
     static constexpr std::size_t max_alignment = std::size_t{1} << 20;

@@ -1,4 +1,4 @@
-// Resources that combine others, and statistics that record everything.
+// Combined resources, and statistics that record everything.
 #include <acre/combine/fallback.hpp>
 #include <acre/combine/limited.hpp>
 #include <acre/combine/recycling.hpp>
@@ -80,7 +80,7 @@ std::vector<subject_case> combine_subjects() {
     using acre::synchronized;
     constexpr limited_options little{.limit_bytes = 65536};
     constexpr limited_options plenty{.limit_bytes = std::size_t{1} << 40};
-    // Of one size, four to the limit: what is kept for the next round fits it.
+    // Four requests of one size reach the limit, so storage kept for the next round fits within it.
     constexpr arena_options few_blocks{.first_block_bytes = 2048, .max_block_bytes = 2048, .limit_bytes = 8192};
     constexpr subject_traits direct{.direct = true};
     constexpr subject_traits bounded{.bounded = true};

@@ -1,11 +1,11 @@
-// Promise 3 over every resource: upstream fails at each of its calls in turn, once or for good; nothing is lost,
-// nothing is corrupted, and the resource goes on working (the allocation-limit loop of BDE). Hazards A12, B9, P3.
+// Promise 3 over every resource: each upstream call fails in turn, once or permanently; nothing is lost or corrupted,
+// and the resource goes on working (the allocation-limit loop of BDE). Hazards A12, B9, P3.
 #include "conformance/suite.hpp"
 
 namespace acre_test {
 namespace {
 
-/// The same work each time: requests of many sizes, some frees and a reset in between.
+/// Deterministic work: requests of many sizes, some frees, and a reset in between.
 class some_work {
 public:
     explicit some_work(std::uint32_t seed) : random_(seed) {}
@@ -35,7 +35,7 @@ protected:
             [&](const live_block& block) { give_back(model, block); });
     }
 
-    /// Makes a new one, and lets `count` requests fail from the n-th on; true when that many were made.
+    /// Makes a new subject whose upstream fails `count` requests from the n-th on; true when that many were made.
     bool fails_and_goes_on(std::size_t n, std::size_t count) {
         tested_ = GetParam().make();
         checking_upstream& upstream = *tested().upstream();
@@ -43,7 +43,7 @@ protected:
         live_model model;
         const std::size_t refused = work(model);
         const bool failed = upstream.failures() != 0;
-        // A resource may ask again for less, so one failure need not show; failing for good must.
+        // A resource may retry with a smaller request, so one failure may not show; a permanent one must.
         const bool may_serve_all = tested().traits().bounded || tested().traits().falls_back;
         if (failed && count == checking_upstream::never && !may_serve_all) {
             EXPECT_GT(refused, 0u) << "from call " << n;
@@ -78,7 +78,7 @@ TEST_P(upstream_failure, for_good_from_each_call) {
     EXPECT_GT(n, 1u);
 }
 
-// What cannot be served takes nothing: hazard A12.
+// A request that cannot be served takes nothing.
 // Promise 3; hazard A12.
 TEST_P(upstream_failure_of_sized, a_failed_request_uses_nothing) {
     live_model model;

@@ -1,5 +1,5 @@
-// What a resource has handed out, as a test believes it to be: every block is filled with a pattern of its own, which
-// is verified when it comes back, and no two blocks may overlap.
+// A model of a resource's live blocks: each is filled with a pattern of its own, which is verified when the block is
+// freed, and no two blocks may overlap.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,13 +19,13 @@ struct live_block {
     std::byte* p;
     std::size_t bytes;
     std::size_t alignment;
-    std::uint64_t number;  // of blocks handed out before it
+    std::uint64_t number;  // in order of allocation
 };
 
-/// The blocks that are live.
+/// The live blocks.
 class live_model {
 public:
-    /// A block was handed out: checks it and fills it.
+    /// Call after an allocation: checks the block and fills it.
     void add(void* address, std::size_t bytes, std::size_t alignment) {
         auto* p = static_cast<std::byte*>(address);
         ASSERT_NE(p, nullptr);
@@ -37,7 +37,7 @@ public:
         fill(added);
     }
 
-    /// A block is about to be given back: its pattern must be whole.
+    /// Call before a free: verifies the pattern.
     void remove(std::byte* p) {
         const auto found = blocks_.find(p);
         ASSERT_NE(found, blocks_.end());
@@ -46,7 +46,7 @@ public:
         blocks_.erase(found);
     }
 
-    /// The block at `p` was resized in place.
+    /// Call after the block at `p` was resized in place.
     void resize(std::byte* p, std::size_t new_bytes) {
         live_block changed = blocks_.at(p);
         const std::size_t common = new_bytes < changed.bytes ? new_bytes : changed.bytes;
@@ -59,7 +59,7 @@ public:
         fill(changed);
     }
 
-    /// Everything handed out since number `first` is gone; verify_all() before it goes.
+    /// Call after all blocks from number `first` on were freed; call verify_all() before that.
     void forget_from(std::uint64_t first) {
         std::erase_if(blocks_, [&](const auto& each) {
             if (each.second.number < first) return false;
@@ -73,14 +73,14 @@ public:
         for (const auto& [p, block] : blocks_) verify(block);
     }
 
-    /// The live block that `number` stands for, whichever that is; there must be one.
+    /// A live block selected by `number`. Requires that there is one.
     live_block any(std::size_t number) const {
         auto each = blocks_.begin();
         std::advance(each, static_cast<std::ptrdiff_t>(number % blocks_.size()));
         return each->second;
     }
 
-    /// The block handed out last; there must be one.
+    /// The newest live block. Requires that there is one.
     live_block newest() const {
         return std::ranges::max_element(blocks_, {}, [](const auto& each) { return each.second.number; })->second;
     }
@@ -105,7 +105,7 @@ private:
         }
     }
 
-    // A block of zero bytes counts as one: its address must be nobody else's.
+    // A block of zero bytes counts as one byte: its address must be distinct.
     void check_apart(const std::byte* p, std::size_t bytes) const {
         const auto length = [](std::size_t of) { return of == 0 ? 1 : of; };
         auto after = blocks_.lower_bound(const_cast<std::byte*>(p));

@@ -1,4 +1,4 @@
-// The resources that memory comes from.
+// The resources of include/acre/memory.
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/heap.hpp>
@@ -21,7 +21,7 @@ struct whole_buffer {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
-// Nothing promises that storage of the user's is aligned.
+// A buffer's storage need not be aligned.
 struct odd_buffer {
     static constexpr subject_traits traits = bounded;
     raw_storage storage{1 << 16};

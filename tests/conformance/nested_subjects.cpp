@@ -1,4 +1,4 @@
-// Resources made of others.
+// Resources over resources.
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/memory/heap.hpp>

@@ -1,5 +1,5 @@
-// Sequences of everything a resource can do, chosen by a source of numbers (a random generator, or a fuzzer's bytes),
-// against a model that knows what must be in every live block.
+// Sequences of all operations of a resource, chosen by a source of numbers (a random generator or a fuzzer's bytes),
+// against a model of the contents of every live block.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace acre_test {
 
-/// Requests into the model, by the throwing call and the other in turn; true when served.
+/// Allocates a block into the model, alternating between allocate and try_allocate; true when served.
 inline bool take(subject& tested, live_model& model, std::size_t bytes, std::size_t alignment) {
     void* p = nullptr;
     outcome result = outcome::null;
@@ -37,7 +37,7 @@ inline void give_all_back(subject& tested, live_model& model) {
     while (!model.empty()) give_back(tested, model, model.blocks().begin()->second);
 }
 
-/// A size as programs ask for them: mostly small, sometimes a few KiB, rarely more.
+/// A typical size: mostly small, sometimes a few KiB, rarely more.
 template <class Choose>
 std::size_t usual_size(Choose& choose) {
     switch (choose() % 16) {
@@ -60,12 +60,12 @@ std::size_t usual_alignment(Choose& choose) {
     return std::size_t{1} << (choose() % 8 == 0 ? choose() % 13 : choose() % 5);
 }
 
-/// One subject and the model of it.
+/// A subject and its model.
 class operations {
 public:
     explicit operations(subject& tested) : tested_(tested) {}
 
-    /// Does something; `choose()` gives numbers.
+    /// Performs one operation; `choose()` returns numbers.
     template <class Choose>
     void step(Choose& choose) {
         switch (choose() % 32) {
@@ -85,7 +85,7 @@ public:
                 break;
         }
         if (choose() % 5 < 2 && !model_.empty()) {
-            // Newest first as often as any: arenas take the last one back.
+            // Half of the frees take the newest block, which arenas take back at once.
             give_back(tested_, model_, choose() % 2 == 0 ? model_.newest() : model_.any(choose()));
         } else {
             const std::size_t bytes = usual_size(choose);
@@ -93,7 +93,7 @@ public:
         }
     }
 
-    /// Everything is whole, and goes back.
+    /// Verifies and frees everything.
     void finish() {
         model_.verify_all();
         give_all_back(tested_, model_);
@@ -138,7 +138,7 @@ private:
     void resize(Choose& choose) {
         if (!tested_.resizes() || model_.empty()) return;
         const live_block block = choose() % 4 == 0 ? model_.any(choose()) : model_.newest();
-        // A rewind takes back what was grown after the mark, so only what is newer than all marks grows.
+        // A rewind undoes growth after the mark, so only blocks newer than all marks may grow.
         const bool may_grow = places_.empty() || block.number >= places_.back().first_number;
         const std::size_t new_bytes = may_grow ? usual_size(choose) : block.bytes / 2;
         if (tested_.try_resize(block.p, block.bytes, new_bytes)) {

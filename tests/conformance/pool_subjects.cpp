@@ -20,7 +20,7 @@ struct alignas(32) wide_object {
     double values[12];
 };
 
-// All of its memory is taken at construction, so what lies beneath has nothing to say during the tests.
+// Takes all its memory at construction, so the tests do not check its upstream calls.
 template <class Pool>
 struct chunk_pool_reserved {
     static constexpr subject_traits traits{.bounded = true};
@@ -30,7 +30,7 @@ struct chunk_pool_reserved {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
-// Sizes are those of its slots, which are not all that it serves.
+// required_bytes() is for slots only, but the resource serves other sizes, too.
 struct chunks_and_upstream : acre::chunk_pool<60, 24, 100, 1000> {
     using chunk_pool::chunk_pool;
     void capacity() const = delete;
@@ -64,7 +64,7 @@ struct wait_free_pool_on_pmr {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
-// A buffer of not a byte more than is required.
+// Over a buffer of exactly the required bytes.
 struct wait_free_pool_on_buffer {
     using pool = acre::wait_free_pool<64, 64>;
     static constexpr subject_traits traits{.bounded = true};
@@ -86,7 +86,7 @@ struct wait_free_pool_limited {
 
 struct group_of_the_suite;
 
-// A static pool without what it says of its slots alone: larger requests are the heap's.
+// A static_pool without the members that concern its slots only: the heap serves larger requests.
 template <class Pool>
 struct static_pool_face {
     void* allocate(std::size_t bytes, std::size_t alignment) { return Pool::allocate(bytes, alignment); }
@@ -98,7 +98,7 @@ struct static_pool_face {
     }
 };
 
-// A pool that takes its slabs from the pool of the program.
+// A pool whose upstream is a static_pool.
 template <class R>
 struct over_static_pool {
     static constexpr subject_traits traits{};

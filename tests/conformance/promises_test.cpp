@@ -1,4 +1,4 @@
-// What every resource promises (README.md, "What every resource promises"), one by one, over every resource.
+// The promises of every resource (README.md, "What every resource promises"), one by one, over every resource.
 #include <acre/core/alignment.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -32,8 +32,7 @@ INSTANTIATE_TEST_SUITE_P(every, conformance_of_resetting, testing::ValuesIn(subj
 INSTANTIATE_TEST_SUITE_P(every, conformance_of_owning, testing::ValuesIn(subjects_where(knows_its_own)), name_of);
 INSTANTIATE_TEST_SUITE_P(every, conformance_of_size, testing::ValuesIn(subjects_where(knows_its_size)), name_of);
 
-// Hazards X1, B3, P1, N1, A1, M5, C3.
-// Promise 1; hazards A1, B3, M5, N1, P1, X1.
+// Promise 1; hazards A1, B3, C3, M5, N1, P1, X1.
 TEST_P(conformance, every_alignment_is_honoured) {
     live_model model;
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
@@ -53,7 +52,7 @@ TEST_P(conformance, extreme_alignment_is_honoured_or_refused) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
     for (int shift = 13; shift < 64; ++shift) {
         const std::size_t alignment = std::size_t{1} << shift;
-        // AddressSanitizer still reserves so much, and marks every byte of it.
+        // AddressSanitizer would reserve this much and mark every byte.
         if (acre::poisoning && shift > 28 && shift < 40) continue;
         void* p = tested().try_allocate(16, alignment);
         EXPECT_TRUE(acre::is_aligned(p, alignment)) << "2^" << shift;
@@ -73,7 +72,6 @@ TEST_P(conformance, other_than_a_power_of_two_is_bad_alignment) {
     expect_still_works();
 }
 
-// Hazards B5, A9.
 // Promise 2; hazards A9, B5.
 TEST_P(conformance, zero_bytes_are_distinct) {
     live_model model;
@@ -87,8 +85,7 @@ TEST_P(conformance, zero_bytes_are_distinct) {
     give_all_back(model);
 }
 
-// Hazards B6, M1, M4, X4.
-// Promise 2; hazards B6, M4, X4.
+// Promise 2; hazards B6, M1, M4, X4.
 TEST_P(conformance, sizes_near_the_end_of_the_address_space_fail) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
     std::vector<std::size_t> sizes{SIZE_MAX / 2, SIZE_MAX / 2 + 1, std::size_t{1} << 62, SIZE_MAX / 2 - 4096};
@@ -111,7 +108,7 @@ TEST_P(conformance, sizes_near_the_end_of_the_address_space_fail) {
 TEST_P(conformance, four_gibibytes_do_not_wrap_to_few_bytes) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
     if (sanitized) GTEST_SKIP() << "the sanitizer's shadow of it would be half as large again";
-    // Hazard M1. Where the request is served, all of it must be there.
+    // Hazard M1. If the request is served, all of its bytes must be usable.
     const std::size_t bytes = (std::size_t{1} << 32) + 16;
     if (auto* p = static_cast<volatile char*>(tested().try_allocate(bytes, 16))) {
         p[0] = 1;
@@ -140,7 +137,7 @@ TEST_P(conformance_of_growing, construction_takes_no_memory) {
 
 // Promise 4; hazard P11.
 TEST_P(conformance_of_growing, destruction_returns_what_was_not_freed) {
-    // The checking upstream reports a leak, and so do the sanitizers.
+    // The checking upstream and the sanitizers report leaks.
     std::mt19937 random{4};
     for (int i = 0; i < 300; ++i) (void)tested().try_allocate(usual_size(random), usual_alignment(random));
     EXPECT_GT(tested().upstream()->live_blocks(), 0u);
@@ -150,7 +147,7 @@ TEST_P(conformance_of_growing, destruction_returns_what_was_not_freed) {
     }
 }
 
-// Hazards X5, X8: what a resource takes from upstream after release() is what it took at first.
+// After release() a resource makes the same upstream calls as at first.
 // Promise 4; hazards X5, X8.
 TEST_P(conformance_of_releasing, release_resets_growth) {
     const auto sizes_of_a_round = [&] {
@@ -178,7 +175,7 @@ TEST_P(conformance_of_releasing, release_resets_growth) {
 
 // Promise 9; hazard P4.
 TEST_P(conformance, null_is_taken_back) {
-    // Hazard P4: and the next request is not served with null.
+    // Hazard P4: the next request must not return the null.
     tested().deallocate(nullptr, 8, 8);
     tested().deallocate(nullptr, 0, 1);
     tested().deallocate(nullptr, 100'000, 4096);
@@ -230,14 +227,14 @@ TEST_P(conformance_of_size, it_knows_its_size) {
     }
 }
 
-// Rounds of the same work take nothing from upstream once the first is over.
+// If each round does the same work, no round after the first calls upstream.
 TEST_P(conformance_of_resetting, rounds_after_the_first_need_no_upstream) {
     std::size_t after_warm_up = 0;
     for (int round = 0; round < 20; ++round) {
         std::mt19937 random{8};
         live_model model;
         for (int i = 0; i < 200; ++i) take(model, random() % 300, std::size_t{1} << random() % 4);
-        // Larger requests than it has slots for are blocks of upstream's, each time.
+        // Each request larger than a slot is an upstream call.
         if (round == 2) after_warm_up = tested().upstream()->requests();
         model.verify_all();
         model.forget_all();

@@ -1,4 +1,4 @@
-// Random sequences of everything a resource can do, against a model that knows what must be in every live block.
+// Random sequences of all operations, against a model of the contents of every live block.
 #include <random>
 #include <string>
 

@@ -1,4 +1,4 @@
-// How a request was refused, in one word for builds with and without exceptions: the type of the error thrown, or null.
+// How a request was refused, for builds with and without exceptions: the type of the error thrown, or null.
 #pragma once
 
 #include <acre/core/error.hpp>
@@ -16,14 +16,14 @@
 
 namespace acre_test {
 
-/// True when the heap is a sanitizer's.
+/// True when a sanitizer replaces the heap.
 #if defined(ACRE_TEST_SANITIZED)
 inline constexpr bool sanitized = true;
 #else
 inline constexpr bool sanitized = false;
 #endif
 
-/// What became of a request.
+/// The outcome of a request.
 enum class outcome {
     served,
     bad_alignment,
@@ -32,17 +32,17 @@ enum class outcome {
     out_of_arenas,
     out_of_memory,
     bad_option,
-    other_bad_alloc,  // a std::bad_alloc that is not of acre: only a std::pmr resource may throw it
+    other_bad_alloc,  // a std::bad_alloc that is no acre error: only a std::pmr resource may throw it
     other_exception,
-    null,  // without exceptions: every refusal
+    null,  // every refusal without exceptions
 };
 
-/// In builds without exceptions each refusal looks the same.
+/// The expected outcome of a refusal; always null in builds without exceptions.
 constexpr outcome refused_as(outcome with_exceptions) noexcept {
     return acre::exceptions_enabled ? with_exceptions : outcome::null;
 }
 
-/// Does `request`, which returns a pointer, and says what became of it.
+/// Calls `request`, which returns a pointer, and returns the outcome.
 template <class Request>
 outcome outcome_of(Request request, std::string* sentence = nullptr) {
 #if defined(__cpp_exceptions)

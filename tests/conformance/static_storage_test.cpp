@@ -1,5 +1,4 @@
-// Resources at namespace scope: ready before any code of the program runs, so that the static initialisers of other
-// files may use them.
+// Resources at namespace scope are constant-initialised, so static initialisers of other files may use them.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>

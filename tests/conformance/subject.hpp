@@ -1,5 +1,5 @@
-// A resource under test behind one interface, so that the tests of the promises are compiled once and run over every
-// resource. A world holds the resource and everything beneath it; subject_of<World> is all that is compiled for each.
+// A type-erased resource under test, so that the tests of the promises are compiled once. A world holds a resource and
+// its upstreams; only subject_of<World> is compiled for each resource.
 #pragma once
 
 #include <acre/arenas/arena.hpp>
@@ -17,15 +17,15 @@
 
 namespace acre_test {
 
-/// What the tests know of a resource beyond what it can do.
+/// What the tests have to know about a resource.
 struct subject_traits {
-    bool bounded = false;      // has only so many bytes: requests may be refused
-    bool direct = false;       // its capacity() is what it holds of the checking upstream, and what it began with
-    bool std_pmr = false;      // a std::pmr resource throws its own errors
-    bool can_fail = true;      // its upstream may refuse: not where a null would end the program
-    bool refuses_all = false;  // serves nothing
+    bool bounded = false;      // has limited storage, so it may refuse requests
+    bool direct = false;       // capacity() is the bytes that it holds from the checking upstream
+    bool std_pmr = false;      // a std::pmr resource, which throws errors of its own
+    bool can_fail = true;      // its upstream may refuse; false where null would end the program
+    bool refuses_all = false;  // serves no request
     bool shrinks = true;       // try_resize never refuses to shrink
-    bool falls_back = false;   // may serve from elsewhere what its upstream refuses
+    bool falls_back = false;   // another resource may serve what its upstream refuses
 };
 
 /// The resource under test.
@@ -45,16 +45,16 @@ public:
     virtual bool release() = 0;
     virtual bool resizes() const = 0;
     virtual bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) = 0;
-    /// Remembers the place reached and gives its number.
+    /// Sets a mark and returns its number.
     virtual std::optional<std::size_t> mark() = 0;
     virtual void rewind(std::size_t mark_number) = 0;
 
-    /// What is beneath it, if that checks; else null.
+    /// Its checking_upstream, or null.
     virtual checking_upstream* upstream() = 0;
     virtual subject_traits traits() const = 0;
 };
 
-/// Where `R` has marks.
+/// True when `R` has marks.
 template <class R>
 concept rewindable = requires(R& r) { r.rewind(r.mark()); };
 
@@ -62,7 +62,7 @@ template <rewindable R>
 auto marks_of(const R&) -> std::vector<decltype(std::declval<const R&>().mark())>;
 auto marks_of(...) -> std::vector<int>;
 
-/// A subject made of a World: resource(), upstream() and traits.
+/// The subject of a World, which has resource(), upstream() and traits.
 template <class World>
 class subject_of final : public subject {
     using tested = std::remove_reference_t<decltype(std::declval<World&>().resource())>;
@@ -152,7 +152,7 @@ subject_case make_case(std::string name) {
     return {std::move(name), [] { return std::make_unique<subject_of<World>>(); }};
 }
 
-/// The rooms' resources; each is defined in a file of its own, so that they compile side by side.
+/// The subjects of each room, in a file each, so that they compile in parallel.
 std::vector<subject_case> memory_subjects();
 std::vector<subject_case> arena_subjects();
 std::vector<subject_case> pool_subjects();
@@ -160,7 +160,7 @@ std::vector<subject_case> nested_subjects();
 std::vector<subject_case> combine_subjects();
 std::vector<subject_case> traced_subjects();
 
-/// All of them.
+/// The subjects of all rooms.
 std::vector<subject_case> all_subjects();
 
 }  // namespace acre_test

@@ -1,4 +1,4 @@
-// The conformance suite: what its test files share. Every test runs over every resource of all_subjects().
+// The fixture of the conformance suite. Every test runs over all_subjects().
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,14 +31,14 @@ protected:
     void give_back(live_model& model, live_block block) { acre_test::give_back(tested(), model, block); }
     void give_all_back(live_model& model) { acre_test::give_all_back(tested(), model); }
 
-    /// Where a request that cannot be served ends the program: at std::pmr's new_delete_resource under the sanitizers,
-    /// and at any std::pmr resource in builds without exceptions.
+    /// True where a refused request ends the program: std::pmr's new_delete_resource under sanitizers, and any std::pmr
+    /// resource in builds without exceptions.
     bool refusal_ends_the_program() {
         const subject_traits traits = tested().traits();
         return !traits.can_fail || (traits.std_pmr && (sanitized || !acre::exceptions_enabled));
     }
 
-    /// It still serves an ordinary request.
+    /// Expects that it still serves an ordinary request.
     void expect_still_works() {
         if (tested().traits().refuses_all) return;
         void* p = tested().try_allocate(8, 8);
@@ -48,7 +48,7 @@ protected:
     }
 };
 
-/// The resources that a test applies to.
+/// The subjects that a test applies to.
 template <class Predicate>
 std::vector<subject_case> subjects_where(Predicate applies) {
     std::vector<subject_case> chosen;

@@ -1,4 +1,4 @@
-// Resources that tell the recorder, which is not there, of their allocations.
+// Traced resources without a recorder.
 #include <acre/observe/traced.hpp>
 
 #include <acre/adapt/pmr.hpp>

@@ -1,5 +1,5 @@
-// What must hold of the types themselves: no resource that owns something is copied, pools move without throwing, the
-// refinements are what they should be, and every member of every template compiles.
+// Properties of the types: owning resources are not copied, pools move without throwing, each type meets its concepts,
+// and every member of every template compiles.
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
@@ -29,7 +29,7 @@ static_assert(
                 acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_object_pool<plain>,
                 acre::wait_free_object_pool<plain>, acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
 
-// Hazards A3, A4, A7: what others point to stays where it is.
+// Hazards A3, A4, A7: resources that others point to cannot move.
 template <class... R>
 constexpr bool none_moved = ((!std::is_move_constructible_v<R> && !std::is_move_assignable_v<R>) && ...);
 static_assert(
@@ -50,7 +50,7 @@ static_assert(
                      acre::limited<acre::pool<8>>, acre::fallback<acre::pool<8>, acre::heap>,
                      acre::segregate<8, acre::pool<8>, acre::heap>>);
 
-// Handles are values.
+// Handles are copyable.
 static_assert(std::is_trivially_copyable_v<acre::resource_ref>);
 static_assert(std::is_nothrow_copy_constructible_v<acre::allocator<int, acre::arena>>);
 
@@ -75,7 +75,7 @@ static_assert(!std::is_constructible_v<acre::pool<64>, std::size_t>);
 static_assert(!std::is_constructible_v<acre::multi_pool, std::size_t>);
 static_assert(!std::is_constructible_v<acre::wait_free_object_pool<plain>, std::size_t>);
 
-// A resource with state is not referred to past its end.
+// A resource_ref does not bind to a temporary with state.
 static_assert(!std::is_constructible_v<acre::resource_ref, acre::arena&&>);
 static_assert(!std::is_constructible_v<acre::resource_ref, acre::buffer&&>);
 static_assert(std::is_constructible_v<acre::resource_ref, acre::heap>);
@@ -87,7 +87,7 @@ static_assert(noexcept(std::declval<acre::concurrent_object_pool<plain>&>().dest
 static_assert(noexcept(std::declval<acre::wait_free_object_pool<plain>&>().destroy(nullptr)));
 static_assert(noexcept(acre::static_pool<64>::deallocate(nullptr)));
 
-// The values that storage is sized by are constant expressions, and statics need no run-time initialisation.
+// Values for sizing storage are constant expressions, and static resources need no run-time initialisation.
 static_assert(std::is_same_v<decltype(*std::declval<const acre::object_pool<plain>&>().begin()), const plain&>);
 static_assert(acre::arena::required_bytes(100, 24) >= 2400);
 static_assert(acre::pool<64>::required_bytes(100) >= 6400);

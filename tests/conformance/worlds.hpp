@@ -1,4 +1,4 @@
-// Worlds: a resource with what lies beneath it, for the suite and for the tests of the rooms.
+// Worlds: a resource with its upstreams, for the suite and for the tests of the rooms.
 #pragma once
 
 #include <acre/adapt/pmr.hpp>
@@ -34,7 +34,7 @@ private:
     void* p_;
 };
 
-/// A resource without an upstream, or on its default one.
+/// A resource without an upstream, or with its default one.
 template <class R, subject_traits Traits = {}>
 struct alone {
     static constexpr subject_traits traits = Traits;
@@ -43,7 +43,7 @@ struct alone {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
-/// A resource over the upstream that checks.
+/// A resource over the checking upstream.
 template <class R>
 struct over_checking {
     static constexpr subject_traits traits{.direct = true};
@@ -63,7 +63,7 @@ struct over_checking_with {
     checking_upstream* upstream() noexcept { return &below; }
 };
 
-/// A resource over the checking upstream seen as a std::pmr::memory_resource.
+/// A resource over the checking upstream as a std::pmr::memory_resource.
 template <class R, subject_traits Traits = subject_traits{.can_fail = acre::exceptions_enabled}>
 struct over_pmr {
     static constexpr subject_traits traits = Traits;
@@ -85,7 +85,7 @@ struct over_buffer {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
-/// A resource over another that is over the checking upstream.
+/// A resource over another one, which is over the checking upstream.
 template <class R, class Below>
 struct over_resource {
     static constexpr subject_traits traits{};

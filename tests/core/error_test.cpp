@@ -1,4 +1,4 @@
-// Errors: each derives from std::bad_alloc, holds its sentence and its numbers, and allocates nothing.
+// Errors derive from std::bad_alloc, hold their message and their numbers, and allocate nothing.
 #include <gtest/gtest.h>
 
 #include <acre/core/error.hpp>

@@ -1,4 +1,4 @@
-// The handle to any resource.
+// acre::resource_ref.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
@@ -58,7 +58,7 @@ TEST(resource_ref, try_turns_what_a_memory_resource_throws_into_null) {
 }
 #endif
 
-// Pools of libstdc++ 12 give 24 bytes aligned to 16 at an address that is not.
+// Pools of libstdc++ 12 return misaligned addresses for 24 bytes aligned to 16.
 // Hazard X1.
 TEST(resource_ref, pools_of_the_standard_library_align_too) {
     std::pmr::unsynchronized_pool_resource pools;
@@ -70,7 +70,7 @@ TEST(resource_ref, pools_of_the_standard_library_align_too) {
     }
 }
 
-// Promise 2 where the standard's interface promises nothing.
+// Promise 2 over the standard's interface, which does not promise it.
 // Hazard B6.
 TEST(resource_ref, a_size_that_wraps_when_rounded_up_does_not_reach_a_memory_resource) {
     acre::resource_ref general{std::pmr::new_delete_resource()};

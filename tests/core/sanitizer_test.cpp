@@ -1,4 +1,4 @@
-// The annotations: what is poisoned can be seen to be, and an ordinary build has none.
+// Poisoning can be queried in sanitizer builds; in ordinary builds nothing is poisoned.
 #include <gtest/gtest.h>
 
 #include <acre/core/sanitizer.hpp>

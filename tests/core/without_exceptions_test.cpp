@@ -1,5 +1,5 @@
-// Compiled with -fno-exceptions -fno-rtti in every configuration: allocate returns null where it would have thrown,
-// everything else goes on, and what cannot say no with null ends the program with a sentence.
+// Compiled with -fno-exceptions -fno-rtti in every configuration: allocate returns null where it would throw, and calls
+// that cannot return null abort with a sentence.
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
@@ -126,8 +126,7 @@ TEST(without_exceptions, containers_work) {
     EXPECT_EQ(v[999], 999);
 }
 
-// Hazard M17: whoever asks through std::pmr assumes that null never comes.
-// Hazard M17.
+// Hazard M17: users of std::pmr assume that allocate never returns null.
 TEST(without_exceptions, pmr_does_not_return_null) {
     acre::pmr<acre::no_memory> none;
     EXPECT_DEATH((void)none.allocate(8, 8), "out of memory without exceptions");

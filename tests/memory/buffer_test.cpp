@@ -1,4 +1,4 @@
-// Storage of the user's as a resource.
+// acre::buffer and acre::inline_buffer.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
@@ -35,7 +35,6 @@ TEST(inline_buffer, example) {
 }
 
 // Hazards B1, B9.
-// Hazard B1.
 TEST(buffer, what_does_not_fit_is_refused) {
     raw_storage storage{64};
     acre::buffer fixed{storage.span()};

@@ -1,4 +1,4 @@
-// The heap, the memory resources of the standard, and the upstream that has nothing.
+// acre::heap, acre::pmr_upstream and acre::no_memory.
 #include <gtest/gtest.h>
 
 #include <acre/arenas/inline_arena.hpp>

@@ -1,10 +1,10 @@
-// std::atomic for a scenario of model::explore: the same operations, before each of which the scheduler may switch, and
-// whose loads may give any value that the memory order allows.
+// std::atomic for a scenario of model::explore. Before each operation the scheduler may switch threads, and a load may
+// return any value that the memory order allows.
 //
 // Code under test is a template on the atomic: `template <template <class> class Atomic = std::atomic>`.
-// compare_exchange may also fail with an old value that the thread may still read, as the standard has it, and so may
-// wait return; wait sleeps only if the newest value is the old one, as a futex does. Outside of explore() it is a plain
-// value.
+// As the standard allows, compare_exchange may fail with a stale value that the thread may still read, and wait may
+// return with one. wait sleeps only if the newest value is the old one, as a futex does. Outside of explore() the
+// object is a plain value.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace model {
 
-/// A T that threads share. The name is for the trace.
+/// An atomic T. The name is for the trace.
 template <class T>
 class atomic {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -105,7 +105,7 @@ public:
         for (;;) {
             execution* const now = turn(kind::wait, order);
             if (now == nullptr) return;
-            // It sleeps if the newest value is the old one, and returns with any other that it may read.
+            // Sleeps if the newest value is the old one; returns with any other readable value.
             const bool may_sleep = same(newest(), old);
             const std::size_t oldest = now->oldest_readable(id_, order);
             std::size_t way = now->choose((may_sleep ? 1 : 0) + count_others(oldest, old));
@@ -136,7 +136,7 @@ private:
     static bool same(const T& a, const T& b) noexcept { return std::memcmp(&a, &b, sizeof(T)) == 0; }
     const T& newest() const noexcept { return values_.back(); }
 
-    // The execution, when it is this thread's turn; null outside of one.
+    // The execution, once it is this thread's turn; null outside of one.
     execution* turn(kind what, std::memory_order order) const {
         execution* const now = execution::current();
         if (now == nullptr) return nullptr;
@@ -206,14 +206,14 @@ private:
         return false;
     }
 
-    // The stores from `oldest` on that have another value.
+    // The stores from `oldest` on with another value.
     std::size_t count_others(std::size_t oldest, const T& value) const noexcept {
         std::size_t others = 0;
         for (std::size_t i = oldest; i < values_.size(); ++i) others += same(values_[i], value) ? 0 : 1;
         return others;
     }
 
-    // One of them, the newest first.
+    // Chooses one of them, the newest first.
     std::size_t other(const T& value, std::size_t number) const noexcept {
         for (std::size_t i = values_.size();;) {
             if (!same(values_[--i], value) && number-- == 0) return i;
@@ -226,7 +226,7 @@ private:
 
     static std::string text(const void* object) { return text_of(static_cast<const atomic*>(object)->newest()); }
 
-    std::vector<T> values_;  // all that were stored, in modification order
+    std::vector<T> values_;  // all stored values in modification order
     object_id id_ = no_object;
 };
 

@@ -1,4 +1,4 @@
-// The checker itself: it finds what is planted, accepts what is right, and its reduction leaves nothing out.
+// Tests of the checker: it finds planted errors, accepts correct code, and its reduction loses no final state.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -73,7 +73,7 @@ TEST(model_checker, compare_exchange_weak_fails_spuriously_if_told_to) {
     model::expect_fails(once, "check: changed", {.spurious_failures = 1});
 }
 
-// Messages: a payload, and a flag that says that it is there.
+// Message passing: a payload and a flag.
 
 std::function<void()> message(std::memory_order storing, std::memory_order loading) {
     return [=] {
@@ -180,7 +180,7 @@ TEST(model_checker, finds_a_read_that_is_overwritten) {
         "data race: payload is written");
 }
 
-// A relaxed read-modify-write hands on what the store before it released; a store does not.
+// A relaxed read-modify-write continues a release sequence; a store does not.
 std::function<void()> release_sequence(bool by_store) {
     return [=] {
         atomic<int> ready{0};
@@ -207,7 +207,7 @@ TEST(model_checker, accepts_a_release_sequence) {
     model::expect_fails(release_sequence(true), "data race: payload");
 }
 
-// What is known is handed on from thread to thread.
+// Knowledge passes from thread to thread.
 TEST(model_checker, happens_before_is_transitive) {
     model::expect_holds([] {
         atomic<int> first{0}, second{0};
@@ -226,7 +226,7 @@ TEST(model_checker, happens_before_is_transitive) {
     });
 }
 
-// Coherence: no thread sees a store and then an older one.
+// Coherence: no thread reads a store and then an older one.
 TEST(model_checker, a_thread_never_goes_back) {
     const model::result found = model::expect_holds([] {
         atomic<int> value{0};
@@ -245,7 +245,7 @@ TEST(model_checker, a_thread_never_goes_back) {
     EXPECT_EQ(found.final_states.size(), 6U);  // 00 01 02 11 12 22
 }
 
-// So does what fails a compare_exchange, or ends a wait.
+// The same for the load of a failed compare_exchange and of a wait.
 TEST(model_checker, compare_exchange_and_wait_may_see_an_old_value) {
     const auto message_read_by = [](int (*read)(atomic<int>&)) {
         return [=] {
@@ -274,7 +274,7 @@ TEST(model_checker, compare_exchange_and_wait_may_see_an_old_value) {
     model::expect_fails(message_read_by(ends), "check: the payload is seen");
 }
 
-// Store buffering: each thread stores, then looks whether the other has.
+// Store buffering: each thread stores, then loads what the other stores.
 
 enum class store_by { store, exchange };
 
@@ -309,7 +309,7 @@ TEST(model_checker, seq_cst_orders_stores_and_loads) {
     model::expect_holds(store_buffering(store_by::store, relaxed, relaxed, true));
 }
 
-// Two threads that see two independent stores: in different orders, unless all is seq_cst.
+// Two threads may see two independent stores in different orders, unless all operations are seq_cst.
 std::function<void()> independent_stores(std::memory_order storing, std::memory_order loading) {
     return [=] {
         atomic<int> x{0}, y{0};
@@ -337,7 +337,7 @@ struct tagged {
     std::string text() const { return std::to_string(index) + "#" + std::to_string(tag); }
 };
 
-// With `Tags` other than 1 each change has another tag.
+// With `Tags` other than 1 each change has a new tag.
 template <std::uint32_t Tags>
 class treiber_stack {
 public:
@@ -407,7 +407,7 @@ TEST(model_checker, proves_a_loop_that_yields) {
     });
 }
 
-// What is seen after the wait may be old all the same.
+// A load after the wait may still be stale.
 TEST(model_checker, a_yield_does_not_synchronise) {
     model::expect_fails(
         [] {
@@ -425,7 +425,7 @@ TEST(model_checker, a_yield_does_not_synchronise) {
         "check: the payload is seen");
 }
 
-TEST(model_checker, two_who_spin_on_an_exchange_end) {
+TEST(model_checker, two_threads_that_spin_on_an_exchange_end) {
     model::expect_holds([] {
         atomic<int> held{0};
         plain<int> count{0};
@@ -463,7 +463,7 @@ TEST(model_checker, reports_a_deadlock) {
         "deadlock");
 }
 
-// A flag of wait and notify, raised and then told.
+// A flag with wait and notify.
 std::function<void()> sleeper(bool told, bool to_all, int sleepers) {
     return [=] {
         atomic<int> ready{0};
@@ -521,7 +521,7 @@ TEST(model_checker, reports_exceptions) {
     model::expect_fails([] { model::threads([] { throw std::runtime_error("thrown"); }); }, "exception: thrown");
 }
 
-// A thread that is left while it handles one, or while it unwinds, has its own when it goes on.
+// A thread that is switched out while it handles an exception, or unwinds, keeps its own.
 TEST(model_checker, exceptions_stay_in_their_threads) {
     model::expect_holds([] {
         atomic<int> count{0};
@@ -634,7 +634,7 @@ TEST(model_checker, independent_operations_are_explored_once) {
     EXPECT_EQ(model::expect_holds(own_objects).executions, 1U);
 }
 
-// Programs of random operations: with the reduction they have the same final states, or fail as well.
+// Random programs have the same final states, and fail or not alike, with and without the reduction.
 class random_program {
 public:
     explicit random_program(std::uint32_t seed) : random_(seed) {

@@ -1,13 +1,13 @@
-// One execution of a scenario: its threads, which take turns as the search says, and the memory model between them.
+// One execution of a scenario: its threads, which take turns as the search decides, and the memory model between them.
 //
-// Every atomic keeps all of its stores. A load may read any store that coherence and happens-before allow; whoever
-// acquires gets the knowledge that the store released; read-modify-writes read the newest store and hand on what it
-// released. Plain data are checked for races against the vector clocks.
+// Every atomic keeps all of its stores. A load may read any store that coherence and happens-before allow. An acquire
+// gets the knowledge that the store released. Read-modify-writes read the newest store and continue its release
+// sequence. Plain data are checked for races by vector clocks.
 //
-// Where this is simpler than the C++ memory model: the modification order of an atomic is the order in which its stores
-// are executed, and no load reads what is stored later (no load buffering); so outcomes that need one of these are not
-// found. The total order of seq_cst operations is the order of execution, too: such an operation sees at least what the
-// last seq_cst operation on its object saw or wrote, and fences as [atomics.order] tells. consume counts as acquire.
+// Simplifications of the C++ memory model: the modification order of an atomic is the order in which its stores are
+// executed, and no load reads a later store (no load buffering). Outcomes that need either are not found. The total
+// order of seq_cst operations is the order of execution: such an operation sees at least what the last seq_cst
+// operation on its object saw or wrote, and fences follow [atomics.order]. consume counts as acquire.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ constexpr bool releases(std::memory_order order) noexcept {
            order == std::memory_order_seq_cst;
 }
 
-/// What model::atomic, model::plain and the functions of explore.hpp talk to.
+/// The state behind model::atomic, model::plain and the functions of explore.hpp.
 class execution {
 public:
     using stacks = std::array<fiber, max_threads>;
@@ -51,11 +51,11 @@ public:
     execution(const execution&) = delete;
     execution& operator=(const execution&) = delete;
 
-    /// The one that runs; null outside of explore().
+    /// The running execution; null outside of explore().
     static execution* current() noexcept { return current_; }
 
-    /// Runs the scenario to its end, or until it fails: then its threads are left where they are, and what they own is
-    /// lost, since code that may be noexcept cannot be unwound.
+    /// Runs the scenario until it ends or fails. After a failure its threads are abandoned and their resources leak,
+    /// since noexcept code cannot be unwound.
     void run(const std::function<void()>& scenario) {
         scenario_ = &scenario;
         current_ = this;
@@ -68,9 +68,9 @@ public:
     const std::string& final_state() const noexcept { return final_state_; }
     std::size_t steps() const noexcept { return steps_; }
 
-    // What a scenario calls.
+    // Called by the scenario.
 
-    /// Runs these as threads 1, 2, ... and returns when all have ended.
+    /// Runs `bodies` as threads 1, 2, ... and returns when all have ended.
     void run_threads(std::vector<std::function<void()>> bodies) {
         if (!bodies_.empty() || active_ != 0) fail("model::threads was called twice");
         if (bodies.empty() || bodies.size() >= max_threads) fail("a scenario has 1 to 4 threads");
@@ -100,13 +100,13 @@ public:
         trace_ += "  " + std::to_string(steps_) + "\tthread " + std::to_string(active_) + "  " + line + "\n";
     }
 
-    /// Makes this a part of the final state.
+    /// Adds `text` to the final state.
     void add_outcome(const std::string& text) {
         threads_[active_].outcome += text + " ";
         if (traced_) trace("outcome " + text);
     }
 
-    // What atomics call.
+    // Called by atomics.
 
     struct description {
         const void* value;
@@ -130,7 +130,7 @@ public:
         removed.alive = false;
     }
 
-    /// Waits until it is this thread's turn to do the operation.
+    /// Waits until it is this thread's turn for the operation.
     void take_turn(const operation& coming) {
         if (coming.object != no_object) use(coming.object);
         if (active_ == 0) return;
@@ -148,7 +148,7 @@ public:
         return oldest;
     }
 
-    /// One of so many ways to go on; each is tried.
+    /// Chooses one of `ways` continuations; the search tries each.
     std::size_t choose(std::size_t ways) {
         const std::size_t way = ways == 1 || active_ == 0 ? 0 : search_.choose_way(ways);
         if (search_.diverged()) fail("the scenario is not the same each time");
@@ -158,7 +158,7 @@ public:
     bool may_fail_spuriously() const noexcept { return spurious_failures_ < limits_.spurious_failures; }
     void count_spurious_failure() noexcept { ++spurious_failures_; }
 
-    /// The thread has read this store.
+    /// Records that the thread read this store.
     void read(object_id id, std::size_t position, std::memory_order order) {
         thread& own = threads_[active_];
         own.known.readable.raise(id, position);
@@ -168,9 +168,9 @@ public:
         watch(id, position);
     }
 
-    /// The thread has stored another value, or the one that was there before.
+    /// Records a store. `changes`: the value differs from the one before.
     void add_store(object_id id, std::memory_order order, bool changes) { add(id, order, changes, nullptr); }
-    /// The same of a read-modify-write: what the store before it released is released with it.
+    /// The same for a read-modify-write, which continues the release sequence.
     void add_replacement(object_id id, std::memory_order order, bool changes) {
         add(id, order, changes, &objects_[id].stores.back().released);
     }
@@ -192,7 +192,7 @@ public:
 
     // Waiting.
 
-    /// Returns when a load that the thread made since the last yield could give another value, and makes one do so.
+    /// Returns when a load made since the last yield could return another value, and makes one such load do so.
     void yield() {
         thread& own = threads_[active_];
         operation coming{.what = kind::yield};
@@ -210,7 +210,7 @@ public:
         if (traced_) trace("yields, will see " + name_of(seen.object));
     }
 
-    /// The thread takes no turn until it is notified.
+    /// Suspends the thread until it is notified.
     void sleep(object_id id) {
         if (active_ == 0) fail("deadlock: nobody is left who could wake the scenario");
         threads_[active_].sleeps_on = id;
@@ -231,7 +231,7 @@ public:
         }
     }
 
-    // What plain objects call.
+    // Called by plain objects.
 
     struct plain_log {
         clock reads, writes;
@@ -252,8 +252,8 @@ public:
 
 private:
     struct store {
-        knowledge released;  // what is learned by acquiring it
-        bool changes;        // the value is another than before
+        knowledge released;  // what an acquire of it learns
+        bool changes;        // the value differs from the one before
     };
 
     struct object {
@@ -276,10 +276,10 @@ private:
         bool started = false;
         operation pending;
         knowledge known;
-        knowledge acquirable;  // by an acquire fence: what relaxed loads have read
-        knowledge released;    // by the last release fence: goes with relaxed stores
+        knowledge acquirable;  // what relaxed loads have read, for an acquire fence
+        knowledge released;    // at the last release fence, for relaxed stores
         object_id sleeps_on = no_object;
-        std::vector<watched> watching;  // what was read since the last yield
+        std::vector<watched> watching;  // reads since the last yield
         std::string outcome;
     };
 
@@ -313,7 +313,7 @@ private:
         from.switch_to(fibers_[to]);
     }
 
-    // The thread that goes on; the scenario itself when all have ended.
+    // The next thread; thread 0, the scenario, when all have ended.
     std::size_t next() {
         bool ended = true;
         thread_set enabled = 0;
@@ -365,7 +365,7 @@ private:
         store added{releases(order) ? own.known : own.released, changes};
         if (replaced != nullptr) added.released.join(*replaced);
         changed.stores.push_back(std::move(added));
-        // What the thread does from now on was not released.
+        // Later actions of the thread are not part of the release.
         ++own.known.time[active_];
         watch(id, position);
     }

@@ -1,4 +1,4 @@
-// explore() in a test: what holds, and what must be found.
+// explore() as GoogleTest expectations.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace model {
 
-/// Says what was explored, as the test's properties and in one line.
+/// Reports the search as properties of the test and in one line.
 inline void report(const result& found, const options& limits = {}) {
     const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
     std::printf("model: %s.%s: %zu executions, %zu redundant, %zu steps, %zu final states", test.test_suite_name(),
@@ -25,7 +25,7 @@ inline void report(const result& found, const options& limits = {}) {
     testing::Test::RecordProperty("final_states", std::to_string(found.final_states.size()));
 }
 
-/// The scenario holds under all schedules.
+/// Expects that the scenario holds under all schedules.
 inline result expect_holds(const std::function<void()>& scenario, const options& limits = {}) {
     result found = explore(scenario, limits);
     report(found, limits);
@@ -33,7 +33,7 @@ inline result expect_holds(const std::function<void()>& scenario, const options&
     return found;
 }
 
-/// Some schedule fails with a text that begins like this; so it does without the reduction.
+/// Expects that some schedule fails with a text that begins with `text`, with and without the reduction.
 inline result expect_fails(const std::function<void()>& scenario, const std::string& with, options limits = {}) {
     result found = explore(scenario, limits);
     report(found, limits);

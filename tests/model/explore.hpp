@@ -1,4 +1,4 @@
-// Runs a scenario under every schedule, with every value that each load may give, and tells of the first that fails.
+// Runs a scenario under every schedule, with every value that each load may return, and reports the first failure.
 //
 //     const model::result found = model::explore([] {
 //         model::atomic<int> ready{0, "ready"};
@@ -7,10 +7,10 @@
 //                        [&] { if (ready.load(std::memory_order_acquire) == 1) model::check(payload == 1, "seen"); });
 //     });
 //
-// The scenario makes its objects, runs its threads once, and checks what they left. It is run anew for each schedule,
-// so it must do the same each time: no clock, no random numbers, nothing that depends on addresses or is left from
-// before. All threads are fibers of one thread of the system: thread_local data are shared, and a lock of the system
-// must not be held across an operation of a model::atomic.
+// The scenario makes its objects, runs its threads once, and checks the result. It is repeated for each schedule, so it
+// must be deterministic: no clock, no random numbers, no dependence on addresses or earlier runs. All threads are
+// fibers of one system thread: they share thread_local data, and must not hold a system lock across an operation of a
+// model::atomic.
 #pragma once
 
 #include <cstddef>
@@ -26,28 +26,27 @@
 
 namespace model {
 
-/// What a search has found.
+/// The result of a search.
 struct result {
     std::string failure;                 // empty, or the first failure and its schedule
-    std::size_t executions = 0;          // that differ
-    std::size_t redundant = 0;           // begun and then found to be like another
-    std::size_t steps = 0;               // of all
-    std::set<std::string> final_states;  // the values of all objects, and the outcomes
+    std::size_t executions = 0;          // distinct ones
+    std::size_t redundant = 0;           // abandoned as equivalent to another
+    std::size_t steps = 0;               // of all executions
+    std::set<std::string> final_states;  // values of all objects, and the outcomes
 };
 
-/// Runs these at the same time, as threads 1, 2, ...; returns when all have ended. Once in a scenario.
+/// Runs the functions in parallel as threads 1, 2, ...; returns when all have ended. Once in a scenario.
 template <class... Bodies>
 void threads(Bodies... bodies) {
     execution::current()->run_threads({std::function<void()>(bodies)...});
 }
 
-/// What must hold; else the search ends here and tells the text.
+/// Unless `holds`, the search ends and reports the text.
 inline void check(bool holds, const char* text) {
     if (!holds) execution::current()->fail(std::string("check: ") + text);
 }
 
-/// Says that the thread makes no progress until another one stores something: for a loop that waits for that. What was
-/// loaded in the loop is seen to change when it returns.
+/// For loops that wait for a store of another thread. When it returns, a value loaded since the last yield has changed.
 inline void yield() {
     execution::current()->yield();
 }
@@ -57,7 +56,7 @@ inline void fence(std::memory_order order) {
     execution::current()->fence(order);
 }
 
-/// Makes a value a part of the final state, for result::final_states.
+/// Adds a value to the final state, for result::final_states.
 template <class T>
 void outcome(const T& value) {
     execution::current()->add_outcome(text_of(value));
@@ -74,7 +73,7 @@ inline result explore(const std::function<void()>& scenario, const options& limi
         found.steps += one.steps();
         ++(schedules.redundant() ? found.redundant : found.executions);
         if (!one.failure().empty()) {
-            // Once more, for the trace.
+            // Repeated for the trace.
             schedules.restart();
             execution traced{schedules, limits, fibers, true};
             traced.run(scenario);

@@ -1,4 +1,4 @@
-// A stack of its own for each thread of a scenario: a switch is a call, and nothing runs at the same time.
+// Fibers: each thread of a scenario has a stack of its own, and one runs at a time.
 #pragma once
 
 #include <cxxabi.h>
@@ -11,10 +11,10 @@
 
 namespace model {
 
-/// A place to be in the program: that of the caller, or the start of a function on a stack of this fiber's.
+/// A point of execution: the caller's, or the start of a function on the fiber's own stack.
 class fiber {
 public:
-    /// Will run `body`, which must not return, from its start.
+    /// Makes the fiber start with `body`, which must not return.
     void prepare(void (*body)()) {
         if (!stack_) stack_ = std::make_unique_for_overwrite<char[]>(stack_bytes);
         getcontext(&context_);
@@ -25,7 +25,7 @@ public:
         makecontext(&context_, body, 0);
     }
 
-    /// Goes on in the other fiber; returns when somebody goes on in this one.
+    /// Continues the other fiber; returns when something switches back to this one.
     void switch_to(fiber& other) {
         void* const of_this_thread = abi::__cxa_get_globals();
         std::memcpy(&exceptions_, of_this_thread, sizeof exceptions_);
@@ -36,8 +36,8 @@ public:
 private:
     static constexpr std::size_t stack_bytes = 256 * 1024;
 
-    // The Itanium ABI: what the catch blocks that are entered have caught, and how many exceptions are on their way.
-    // Both are the thread's, so that a fiber that is left while it unwinds must take them with it.
+    // Of the Itanium ABI: the exceptions being handled and the number of uncaught ones. Both are thread-local, so a
+    // fiber that is left during unwinding must save them.
     struct exception_state {
         void* caught = nullptr;
         unsigned int on_their_way = 0;

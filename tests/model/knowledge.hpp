@@ -1,5 +1,5 @@
-// What a thread knows, and what a store hands over to whoever acquires it: what happens before, and of every atomic the
-// oldest store that may still be read. That is happens-before and coherence of the C++ memory model, as an array.
+// What a thread knows, and what a release store passes on: what happens before, and for each atomic the oldest store
+// that may still be read. These are happens-before and coherence of the C++ memory model.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace model {
 
-/// Of every atomic, the place in its modification order before which nothing may be read any more.
+/// For each atomic, the position in its modification order before which no store may be read any more.
 class floors {
 public:
     std::size_t operator[](object_id object) const noexcept { return oldest_[object]; }
@@ -29,7 +29,7 @@ private:
     std::array<std::uint16_t, max_objects> oldest_{};
 };
 
-/// Both; what synchronises-with hands over.
+/// Both: what synchronises-with passes on.
 struct knowledge {
     clock time;
     floors readable;

@@ -1,4 +1,4 @@
-// How large a scenario may be: fixed, so that what a thread knows is an array to copy and nothing to allocate.
+// Fixed limits of a scenario, so that knowledge is a plain array.
 #pragma once
 
 #include <cstddef>
@@ -6,16 +6,16 @@
 
 namespace model {
 
-/// The threads of a scenario, and the scenario itself, which is thread 0.
+/// The threads of a scenario, with the scenario itself as thread 0.
 inline constexpr std::size_t max_threads = 5;
-/// The atomics and plain objects that one execution makes.
+/// The atomics and plain objects of one execution.
 inline constexpr std::size_t max_objects = 128;
 
-/// The number of an atomic, in the order in which they are made.
+/// The number of an atomic, in order of construction.
 using object_id = std::uint8_t;
 inline constexpr object_id no_object = 255;
 
-/// A set of threads: bit `thread`.
+/// A set of threads as bits.
 using thread_set = unsigned;
 constexpr thread_set only(std::size_t thread) noexcept {
     return thread_set{1} << thread;

@@ -1,9 +1,9 @@
-// The code of acre::concurrent_multi_arena under every schedule: threads with an arena of their own and without, frees
-// by those who allocated and by others, threads that end.
+// lock_free_arenas under every schedule: threads with and without an arena of their own, own and remote frees, threads
+// that end.
 //
-// What is checked in each: no byte belongs to two (every granule of a block is written by its owner, seen whole at the
-// free, and any access that no order of atomics covers is a race); when all is freed, and the threads have left, one
-// thread can take every arena whole, each once: none is lost, none is listed twice.
+// Each scenario checks that no byte has two owners: the owner writes every granule and verifies it at the free, and
+// unsynchronised accesses are races. When everything is freed and the threads have detached, one thread can take every
+// arena whole: none is lost or listed twice.
 #include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <array>
 #include <cstddef>
@@ -74,7 +74,7 @@ public:
         const block taken{static_cast<std::size_t>(static_cast<std::byte*>(p) - this->bytes()) / granule, granules};
         for (std::size_t i = 0; i < granules; ++i) {
             model::plain<int>& each = owned_[taken.first + i];
-            check(each == 0, "it is nobody's");
+            check(each == 0, "it is free");
             each = 1;
         }
         return taken;
@@ -89,7 +89,7 @@ public:
         base::give_back(mine, this->bytes() + given.first * granule, given.granules * granule);
     }
 
-    // For the thread that runs alone at the end.
+    // For the end of a scenario, when one thread runs.
     void expect_all_free() {
         check(this->allocations() == 0, "nothing lives");
         check(this->busy_arenas() == 0, "no arena is busy");
@@ -103,7 +103,7 @@ private:
     std::array<model::plain<int>, Arenas * Granules> owned_;
 };
 
-// One thread frees what it has in its open arena and ends; another frees the rest of it.
+// A thread frees one of its blocks and detaches; another thread frees the rest.
 TEST(concurrent_multi_arena_model, a_thread_ends_while_another_frees_in_its_arena) {
     model::expect_holds([] {
         arenas_under_test<2, 2, 1> tested;
@@ -120,7 +120,7 @@ TEST(concurrent_multi_arena_model, a_thread_ends_while_another_frees_in_its_aren
     });
 }
 
-// A closed arena, whose last allocations three threads free.
+// Three threads free the last allocations of a closed arena.
 TEST(concurrent_multi_arena_model, three_threads_free_the_last_of_an_arena) {
     model::expect_holds([] {
         arenas_under_test<2, 3, 1> tested;
@@ -133,7 +133,7 @@ TEST(concurrent_multi_arena_model, three_threads_free_the_last_of_an_arena) {
     });
 }
 
-// Who takes the arena sees what all that freed in it did, not just the last.
+// The thread that takes the arena sees what all freeing threads did, not just the last.
 TEST(concurrent_multi_arena_model, what_two_threads_free_a_third_takes) {
     model::expect_holds([] {
         arenas_under_test<2, 2, 1> tested;
@@ -152,7 +152,7 @@ TEST(concurrent_multi_arena_model, what_two_threads_free_a_third_takes) {
     });
 }
 
-// The same where its thread closes it: after others freed what was left.
+// The same when closing the arena makes it free, after others freed everything.
 TEST(concurrent_multi_arena_model, what_is_closed_empty_another_thread_takes) {
     model::expect_holds([] {
         arenas_under_test<2, 2, 2> tested;
@@ -169,7 +169,7 @@ TEST(concurrent_multi_arena_model, what_is_closed_empty_another_thread_takes) {
     });
 }
 
-// The owner needs room while another thread frees what fills its arena: it begins again, or takes the next.
+// The owner needs room while another thread empties its arena: the owner reuses it or takes the next.
 TEST(concurrent_multi_arena_model, the_open_arena_is_freed_empty_while_its_thread_needs_room) {
     model::expect_holds([] {
         arenas_under_test<3, 2, 1> tested;
@@ -191,7 +191,7 @@ TEST(concurrent_multi_arena_model, the_open_arena_is_freed_empty_while_its_threa
     });
 }
 
-// Two threads with parts exchange arenas through the list: what one has freed, the other takes.
+// Two attached threads exchange arenas through the free list.
 TEST(concurrent_multi_arena_model, arenas_go_from_thread_to_thread) {
     model::expect_holds([] {
         arenas_under_test<3, 1, 2> tested;
@@ -200,7 +200,7 @@ TEST(concurrent_multi_arena_model, arenas_go_from_thread_to_thread) {
         const auto filled = tested.take(one, 1);
         model::threads(
             [&] {
-                // Its arena is full: it takes the next, and closes one of them.
+                // Its arena is full: it takes the next and closes one of the two.
                 const auto more = tested.take(one, 1);
                 check(bool(more), "there are three arenas");
                 tested.give(one, filled);
@@ -216,11 +216,11 @@ TEST(concurrent_multi_arena_model, arenas_go_from_thread_to_thread) {
     });
 }
 
-// One arena for all: every request that there is room for is served, whatever the others are about to do.
+// One shared arena: every request with room for it is served, whatever other threads do.
 TEST(concurrent_multi_arena_model, threads_without_an_arena_share_the_only_one) {
     model::expect_holds([] {
         arenas_under_test<1, 2, 0> tested;
-        // Beside the other's block there may be room at the front alone, once that is freed.
+        // Once the front block is freed, there may be room only in front of the other one.
         const auto work = [&] { tested.give(nullptr, tested.take(nullptr, 1)); };
         model::threads(
             [&] {
@@ -245,7 +245,7 @@ TEST(concurrent_multi_arena_model, one_for_each_is_always_served) {
     });
 }
 
-// The shared arena is full: each thread is about to put the next there, while what fills it is freed.
+// The shared arena is full: each thread tries to replace it while its blocks are freed.
 TEST(concurrent_multi_arena_model, the_shared_arena_is_replaced_by_one_of_several) {
     model::expect_holds([] {
         arenas_under_test<3, 1, 0> tested;
@@ -266,8 +266,8 @@ TEST(concurrent_multi_arena_model, the_shared_arena_is_replaced_by_one_of_severa
     });
 }
 
-// An arena is shared, closed, and shared again, beside a thread that might take the count of the first time for that of
-// the second.
+// An arena is shared, closed and shared again, while another thread may compare the count of the first time with the
+// second.
 TEST(concurrent_multi_arena_model, what_was_freed_the_last_time_does_not_count) {
     model::expect_holds([] {
         arenas_under_test<2, 2, 0> tested;
@@ -290,7 +290,7 @@ TEST(concurrent_multi_arena_model, what_was_freed_the_last_time_does_not_count) 
     });
 }
 
-// A thread with an arena of its own beside one without, which frees what the first sends.
+// A thread with an arena of its own, and one without that frees blocks of the first.
 TEST(concurrent_multi_arena_model, own_and_shared_arenas_side_by_side) {
     model::expect_holds([] {
         arenas_under_test<2, 1, 1> tested;

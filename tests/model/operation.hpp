@@ -1,4 +1,4 @@
-// What a thread is about to do, and which two of those may not be swapped: all that the reduction needs to know.
+// Pending operations of threads, and which pairs of them commute: the input of the reduction.
 #pragma once
 
 #include <atomic>
@@ -10,15 +10,15 @@ namespace model {
 
 enum class kind : std::uint8_t { load, change, wait, notify, fence, yield };
 
-/// One operation before which the scheduler may switch.
+/// An operation before which the scheduler may switch threads.
 struct operation {
     kind what = kind::load;
     std::memory_order order = std::memory_order_relaxed;
     object_id object = no_object;
-    std::bitset<max_objects> watched{};  // by a yield: what it may have to wait for
+    std::bitset<max_objects> watched{};  // objects that a yield may wait for
 };
 
-/// False only if the two, done by different threads one after the other, do the same in either order.
+/// False only if the two operations, by different threads one after the other, commute.
 inline bool depends(const operation& a, const operation& b) noexcept {
     const auto is_total = [](const operation& one) { return one.order == std::memory_order_seq_cst; };
     if (a.what == kind::fence || b.what == kind::fence) return is_total(a) && is_total(b);

@@ -1,4 +1,4 @@
-// Data that are not atomic: each access is checked for a data race, in whichever order the threads made them.
+// Non-atomic data: each access is checked for a data race with all earlier ones.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace model {
 
-/// A T that threads hand to each other.
+/// A non-atomic T.
 template <class T>
 class plain {
 public:

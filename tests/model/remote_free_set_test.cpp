@@ -1,5 +1,5 @@
-// acre::detail::remote_free_set under every schedule: what any thread gave back the owner finds, once, with what was
-// done to it before; whoever was stopped in the middle of giving back hides nothing of the others'.
+// acre::detail::remote_free_set under every schedule: the owner finds each freed slot once, after everything that was
+// done with it; a thread that is stopped within a free hides no slot of other threads.
 #include <acre/pools/detail/remote_free_set.hpp>
 #include <array>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace {
 using model::check;
 using slots = acre::detail::remote_free_set<model::atomic>;
 
-// Slots of which those named are handed out; `Count` decides the levels of the tree.
+// A set of `Count` slots, which determines the levels of the tree; the given slots are handed out.
 template <std::size_t Count>
 class tested_slots {
 public:
@@ -34,7 +34,7 @@ public:
         used_[which] = 2;
         check(set_.insert(out_[which]), "it was not there");
     }
-    // True when something came back.
+    // True when a slot came back.
     bool collect() {
         std::size_t word = 0;
         std::uint64_t bits = 0;
@@ -106,7 +106,7 @@ TEST(returned_slots_model, three_levels_beside_the_owner) {
     });
 }
 
-// What one thread gave back, and said so, the owner finds, whatever another thread is in the middle of.
+// The owner finds a slot whose free has returned, whatever another thread has begun.
 TEST(returned_slots_model, a_thread_in_the_middle_hides_nothing) {
     model::expect_holds([] {
         tested_slots<128> tested{{3, 5}};

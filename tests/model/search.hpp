@@ -1,11 +1,11 @@
-// The tree of all schedules, searched depth first: what was decided at each step of the present execution, and what is
-// left to try there. An execution is repeated from its start up to the last step that has something left.
+// Depth-first search in the tree of all schedules: the decision at each step of the current execution, and the
+// alternatives left there. The next execution repeats the steps up to the last one with an alternative.
 //
 // The reduction is dynamic partial-order reduction by source sets, with sleep sets (ideas: Flanagan and Godefroid 2005;
-// Abdulla, Aronsson, Jonsson and Sagonas 2014). Of schedules that differ only in the order of independent operations
-// one is explored. Where two operations of one schedule depend on each other and nothing between them decides which is
-// first, something that leads to the other order is tried at the first of them. A thread that was tried sleeps until
-// something depends on what it would do.
+// Abdulla, Aronsson, Jonsson and Sagonas 2014). One of the schedules that differ only in the order of independent
+// operations is explored. For each race (two dependent operations whose order nothing between them decides), a thread
+// that leads to the reverse order is tried at the first of the two. A thread that was tried sleeps until an operation
+// depends on its own.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +21,16 @@
 
 namespace model {
 
-/// What each thread is about to do.
+/// The next operation of each thread.
 using pending_operations = std::array<operation, max_threads>;
 
-/// All schedules, and the one that is being followed.
+/// All schedules, and the current one.
 class search {
 public:
     explicit search(const options& wanted) noexcept
         : reduces_(wanted.reduce && wanted.preemptions == unlimited), max_preemptions_(wanted.preemptions) {}
 
-    /// Follows the present schedule from its start.
+    /// Starts the current schedule again.
     void restart() noexcept {
         depth_ = 0;
         last_ = 0;
@@ -38,7 +38,7 @@ public:
         diverged_ = false;
     }
 
-    /// The thread of `enabled`, which is not empty, that takes the next step.
+    /// The thread, out of the non-empty set `enabled`, that takes the next step.
     std::size_t choose_thread(thread_set enabled, const pending_operations& pending) {
         if (depth_ < steps_.size()) {
             diverged_ |= steps_[depth_].enabled != enabled;
@@ -48,7 +48,7 @@ public:
         return redundant_ ? default_thread(enabled) : choose_new(enabled, pending);
     }
 
-    /// One of `count` ways in which the step can go.
+    /// One of `count` outcomes of the step.
     std::size_t choose_way(std::size_t count) noexcept {
         if (redundant_ || diverged_) return 0;
         step& now = steps_[depth_ - 1];
@@ -57,20 +57,20 @@ public:
         return diverged_ ? 0 : now.way;
     }
 
-    /// This schedule only differs from one that was explored already in the order of independent operations.
+    /// True when the schedule is equivalent to one explored before.
     bool redundant() const noexcept { return redundant_; }
-    /// The scenario did not do the same as before although it was scheduled as before.
+    /// True when the scenario behaved differently under the same schedule.
     bool diverged() const noexcept { return diverged_; }
 
-    /// Goes on to the next schedule; false when there is none.
+    /// Continues with the next schedule; false when there is none.
     bool advance() {
         for (; !steps_.empty(); steps_.pop_back()) {
             step& last = steps_.back();
             if (++last.way < last.ways) return true;
             last.done |= only(last.thread);
-            const thread_set left = last.wanted & ~last.done & ~last.asleep;
-            if (left != 0) {
-                take(static_cast<std::size_t>(std::countr_zero(left)));
+            const thread_set untried = last.wanted & ~last.done & ~last.asleep;
+            if (untried != 0) {
+                take(static_cast<std::size_t>(std::countr_zero(untried)));
                 return true;
             }
         }
@@ -80,14 +80,14 @@ public:
 private:
     struct step {
         thread_set enabled = 0;
-        thread_set wanted = 0;  // what must be tried here
-        thread_set done = 0;    // what was
-        thread_set asleep = 0;  // what need not be: it was tried before, and nothing has changed for it
+        thread_set wanted = 0;  // to be tried here
+        thread_set done = 0;    // tried here
+        thread_set asleep = 0;  // tried before, and nothing dependent happened since
         std::size_t thread = 0;
         std::size_t way = 0, ways = 1;
         std::size_t preemptions = 0;  // before this step
         pending_operations pending;
-        clock before{};  // of each thread the last step that this one depends on, from 1 on; itself included
+        clock before{};  // for each thread the last step, from 1, that this one depends on; includes this step
 
         const operation& operation_taken() const noexcept { return pending[thread]; }
     };
@@ -131,7 +131,7 @@ private:
         return last.preemptions + (last.thread != before && contains(last.enabled, before) ? 1 : 0);
     }
 
-    // The thread takes the last step.
+    // Lets `thread` take the last step.
     void take(std::size_t thread) {
         const std::size_t position = steps_.size() - 1;
         step& last = steps_.back();
@@ -152,7 +152,7 @@ private:
         for (const std::size_t i : racing_) want_reversed(i);
     }
 
-    // What the thread's last step before `position` depends on.
+    // The clock of the thread's last step before `position`.
     clock before(std::size_t thread, std::size_t position) const noexcept {
         for (std::size_t i = position; i-- > 0;) {
             if (steps_[i].thread == thread) return steps_[i].before;
@@ -164,9 +164,8 @@ private:
         return steps_[second].before[steps_[first].thread] > first;
     }
 
-    // The last step depends on step `first`, and on nothing in between that does: it could as well have come before it,
-    // after those steps in between that do not depend on `first`. One of the threads that can begin with these is
-    // wanted.
+    // The last step races with step `first`: it could also come before it, after the steps in between that do not
+    // depend on `first`. Adds to `wanted` one of the threads that can begin with these.
     void want_reversed(std::size_t first) {
         const std::size_t last = steps_.size() - 1;
         thread_set leading = 0;
@@ -182,7 +181,7 @@ private:
             free_.push_back(i);
         }
         step& reversed = steps_[first];
-        // What the first one has enabled could not come before it, unless something else enables it.
+        // A thread that `first` has enabled cannot come before it, unless another step enables it.
         if ((leading & ~reversed.enabled) != 0)
             reversed.wanted |= reversed.enabled;
         else if ((leading & (reversed.wanted | reversed.asleep)) == 0)

@@ -1,4 +1,4 @@
-// acre::detail::shared_bump_slots under every schedule: no slot has two owners, and none is lost.
+// acre::detail::shared_bump_slots under every schedule: no slot has two owners or is lost.
 #include <acre/core/detail/slot_policies.hpp>
 #include <array>
 #include <cstddef>
@@ -9,19 +9,18 @@ namespace {
 
 constexpr std::size_t slot_bytes = 8;
 
-// The position of the slots, to look at.
+// The counter of the slots, readable by the test.
 class position : public model::atomic<std::size_t> {
 public:
     position(std::size_t first) : atomic(first, "position") { last_made = this; }
     static inline position* last_made = nullptr;
 };
 
-// Slots that are written by whoever takes them, so that two owners at a time, or one after the other without
-// synchronisation, are a race.
+// Slots that their owner writes: two owners at once, or one after the other without synchronisation, are a race.
 template <std::size_t Count>
 class written_slots {
 public:
-    /// Takes so many slots, and counts them.
+    /// Takes `count` slots and counts them.
     bool take(std::size_t count) {
         std::size_t offset = 0;
         if (!slots_.take(count, slot_bytes, offset)) return false;
@@ -51,7 +50,6 @@ private:
 };
 
 // Hazard M23.
-// Hazard M23.
 TEST(model_shared_bump_slots, refused_slots_are_undone) {
     model::expect_holds([] {
         written_slots<2> slots;
@@ -63,8 +61,7 @@ TEST(model_shared_bump_slots, refused_slots_are_undone) {
     });
 }
 
-// Hazard M23: a refused run takes nothing, and nothing from beside it.
-// Hazard M23.
+// Hazard M23: a refused run takes no slot.
 TEST(model_shared_bump_slots, runs_beside_slots) {
     model::expect_holds([] {
         written_slots<3> slots;
@@ -79,19 +76,17 @@ TEST(model_shared_bump_slots, runs_beside_slots) {
     });
 }
 
-// Hazard M20: storage that a constructor has written before it threw is handed over to the next owner.
-// Hazard M20.
+// Hazard M20: the next owner is synchronised with writes of a constructor that threw.
 TEST(model_shared_bump_slots, a_slot_that_was_given_back_is_handed_over) {
     const model::result found = model::expect_holds([] {
         written_slots<2> slots;
         model::threads([&] { slots.take_and_undo(); }, [&] { slots.take(1); });
         model::check(slots.used() == slots.taken() || slots.used() == slots.taken() + 1, "at most one is passed over");
     });
-    EXPECT_EQ(found.final_states.size(), 3U);  // given back before the other one takes, after that, or never
+    EXPECT_EQ(found.final_states.size(), 3U);  // the undo comes before the other take, after it, or is a no-op
 }
 
-// Hazard M20: also to a run.
-// Hazard M20.
+// Hazard M20: the same for a run.
 TEST(model_shared_bump_slots, a_slot_that_was_given_back_is_handed_over_in_a_run) {
     model::expect_holds([] {
         written_slots<2> slots;
@@ -101,9 +96,8 @@ TEST(model_shared_bump_slots, a_slot_that_was_given_back_is_handed_over_in_a_run
     });
 }
 
-// Hazard M20: also where a thread that is refused changes the position in between.
-// Hazard M20.
-TEST(model_shared_bump_slots, also_past_a_refused_one) {
+// Hazard M20: the same when a refused thread changes the position in between.
+TEST(model_shared_bump_slots, a_slot_that_was_given_back_is_handed_over_past_a_refusal) {
     model::expect_holds([] {
         written_slots<1> slots;
         model::threads([&] { slots.take_and_undo(); }, [&] { slots.take(1); }, [&] { slots.take(1); });

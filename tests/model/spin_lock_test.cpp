@@ -1,11 +1,11 @@
-// acre::spin_lock under every schedule: it excludes, hands over what was written, and leaves nobody asleep.
+// acre::spin_lock under every schedule: mutual exclusion, synchronisation, and no lost wake-up.
 #include <acre/core/locks.hpp>
 
 #include "model/expect.hpp"
 
 namespace {
 
-// Both ways to wait: one that looks first, and one that sleeps at once.
+// Two forms: one that spins before it sleeps, and one that sleeps at once.
 template <int Looks>
 using lock_that_looks = acre::detail::sleeping_lock<model::atomic, Looks>;
 
@@ -21,7 +21,7 @@ struct counted {
     }
 };
 
-TEST(model_spin_lock, two_threads_that_look_before_they_sleep) {
+TEST(model_spin_lock, two_threads_that_spin_before_they_sleep) {
     model::expect_holds([] {
         counted<2> shared;
         const auto twice = [&] {
@@ -33,7 +33,7 @@ TEST(model_spin_lock, two_threads_that_look_before_they_sleep) {
     });
 }
 
-// With a third thread somebody sleeps while another one, that has slept too, unlocks.
+// With three threads one may sleep while another, which has slept, too, unlocks.
 TEST(model_spin_lock, three_threads_that_sleep) {
     model::expect_holds([] {
         counted<0> shared;

@@ -1,4 +1,4 @@
-// Values as a trace shows them.
+// Values as text, for traces and final states.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ std::string text_of(const T& value) {
     }
 }
 
-/// Whether two executions that end in the same state have the same text of it; that of addresses differs.
+/// True when equal states have equal texts; addresses differ between executions.
 template <class T>
 inline constexpr bool is_repeatable =
     std::is_arithmetic_v<T> || std::is_enum_v<T> || requires(const T& v) { v.text(); };

@@ -1,5 +1,5 @@
-// acre::detail::treiber_stack under every schedule: a number is in one place at a time, and what was done with its
-// thing before the push is seen after the pop.
+// acre::detail::treiber_stack under every schedule: an index has one owner at a time, and the pop is synchronised with
+// the push.
 #include <acre/core/detail/treiber_stack.hpp>
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct things {
     }
     void push(std::uint32_t index) { free.push(links_of(), index); }
 
-    // Takes one and uses it, if there is one.
+    // Pops an index and uses its element, if there is one.
     std::uint32_t use() {
         const std::uint32_t index = free.pop(links_of());
         if (index == stack::none) return index;
@@ -45,7 +45,7 @@ struct things {
     }
 };
 
-TEST(index_stack_model, two_threads_take_and_give_back) {
+TEST(treiber_stack_model, two_threads_take_and_give_back) {
     model::expect_holds([] {
         things<2> tested;
         const auto work = [&] { tested.end_use(tested.use()); };
@@ -54,8 +54,8 @@ TEST(index_stack_model, two_threads_take_and_give_back) {
     });
 }
 
-// The classic: one thread is interrupted between the link and the exchange, another takes two and gives the first back.
-TEST(index_stack_model, a_number_that_came_back_deceives_nobody) {
+// ABA: a pop is interrupted between the link and the exchange; another thread pops two and pushes the first back.
+TEST(treiber_stack_model, an_index_that_came_back_is_detected) {
     model::expect_holds([] {
         things<3> tested;
         model::threads([&] { tested.end_use(tested.use()); },
@@ -69,7 +69,7 @@ TEST(index_stack_model, a_number_that_came_back_deceives_nobody) {
     });
 }
 
-TEST(index_stack_model, three_threads_and_one_number) {
+TEST(treiber_stack_model, three_threads_and_one_index) {
     model::expect_holds([] {
         things<1> tested;
         const auto work = [&] { tested.end_use(tested.use()); };

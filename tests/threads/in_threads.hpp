@@ -1,4 +1,4 @@
-// Threads, children, mailboxes and blocks with a pattern, for the tests of resources that threads share.
+// Threads, child processes, mailboxes and blocks with a pattern, for tests of concurrent resources.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 
 namespace acre_test {
 
-/// Runs `work(number)` in `count` threads at once, and waits for them.
+/// Runs `work(number)` in `count` parallel threads and joins them.
 template <class Work>
 void in_threads(std::size_t count, Work work) {
     std::barrier start{static_cast<std::ptrdiff_t>(count)};
@@ -35,7 +35,7 @@ void in_threads(std::size_t count, Work work) {
     for (std::thread& each : threads) each.join();
 }
 
-/// Threads that take a step again and again, until the end of this object.
+/// Threads that repeat a step until this object is destroyed.
 class busy_threads {
 public:
     template <class Step>
@@ -60,8 +60,8 @@ private:
     std::vector<std::thread> threads_;
 };
 
-/// Exit status of a child that runs `work()` and ends with what it returns; -1 when it ended otherwise, such as by
-/// taking more than half a minute.
+/// Exit status of a child process that runs `work()` and exits with its result; -1 when it ended otherwise, for example
+/// after a timeout of half a minute.
 template <class Work>
 int in_child(Work work) {
     const pid_t child = fork();
@@ -74,15 +74,15 @@ int in_child(Work work) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// False where the allocator beneath does not survive a fork while other threads allocate: g++ 12's AddressSanitizer
-/// does not hold its own locks then, so that a child which allocates may wait for ever.
+/// False where the heap does not survive a fork while other threads allocate: g++ 12's AddressSanitizer does not hold
+/// its locks around a fork, so a child that allocates may deadlock.
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
 inline constexpr bool heap_survives_forks = false;
 #else
 inline constexpr bool heap_survives_forks = true;
 #endif
 
-/// A block filled with a pattern that is no other block's.
+/// A block filled with a unique pattern.
 struct patterned_block {
     void* p;
     std::size_t bytes;
@@ -102,7 +102,7 @@ struct patterned_block {
     }
 };
 
-/// Blocks on their way to a thread, from any.
+/// Blocks that any thread sends to one thread.
 class mailbox {
 public:
     void put(const patterned_block& sent) {
@@ -119,8 +119,8 @@ private:
     std::vector<patterned_block> blocks_;
 };
 
-/// Allocates here and frees there: each thread frees its own blocks, and those that others sent it, at random, in
-/// threads that come and go. `allocate()` may give null; `deallocate(p)`.
+/// Threads that begin and end allocate, send blocks to each other, and free their own and received blocks in random
+/// order. `allocate()` may return null; `deallocate(p)`.
 template <class Allocate, class Deallocate>
 void allocate_here_free_there(std::size_t threads, std::size_t bytes, int rounds, Allocate allocate,
                               Deallocate deallocate) {
@@ -143,7 +143,7 @@ void allocate_here_free_there(std::size_t threads, std::size_t bytes, int rounds
                     mine.push_back({p, bytes, (self + 1) << 48 | number});
                     mine.back().fill();
                 }
-                // Waves: at times more is freed than allocated, so that magazines run full and empty.
+                // In waves of allocations and frees, so that magazines become full and empty.
                 const bool ebb = round / 700 % 2 == 1;
                 for (int frees = ebb ? 3 : static_cast<int>(random() % 2); frees > 0 && !mine.empty(); --frees) {
                     std::swap(mine[random() % mine.size()], mine.back());
@@ -156,7 +156,7 @@ void allocate_here_free_there(std::size_t threads, std::size_t bytes, int rounds
                 }
                 if (round % 64 == 0) empty(mail[self]);
             }
-            // What is left is for the next generation.
+            // The next generation inherits the remaining blocks.
             for (const patterned_block& each : mine) mail[self].put(each);
         });
     }

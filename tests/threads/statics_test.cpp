@@ -1,5 +1,5 @@
-// Resources for threads that are static objects: in use before main, in threads that end after them, and after main,
-// when the main thread has given up what it kept. What goes wrong then ends the program with status 7.
+// Static concurrent resources: used before main, in threads that end after them, and after main, when the main thread's
+// per-thread state is gone. A failure there ends the program with status 7.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -24,14 +24,14 @@ namespace {
 
 using acre_test::patterned_block;
 
-// GoogleTest may be over when this is found out.
+// For failures that are found after GoogleTest has ended.
 void require(bool condition, const char* sentence) {
     if (condition) return;
     std::fprintf(stderr, "%s\n", sentence);
     std::_Exit(7);
 }
 
-// The heap, and how much of it is in use. Relaxed: nothing but the sum is asked for.
+// The heap with a count of its live bytes. Relaxed: only the sum matters.
 class counted_heap {
 public:
     void* allocate(std::size_t bytes, std::size_t alignment) { return try_allocate(bytes, alignment); }
@@ -50,14 +50,14 @@ private:
     std::atomic<std::size_t> live_bytes_{0};
 };
 
-// In the order in which they are made; they end in the other one.
+// In order of construction; destroyed in reverse.
 counted_heap upstream;
 
 struct sees_all_end {
     ~sees_all_end() { require(upstream.live_bytes() == 0, "a static resource did not give everything back"); }
 } witness;
 
-// A thread that uses the resources, and ends when they are gone.
+// A thread that uses the resources and ends after them.
 class outliving_thread {
 public:
     outliving_thread() = default;
@@ -88,7 +88,7 @@ acre::concurrent_multi_pool sizes{upstream};
 acre::concurrent_arena arena{upstream};
 acre::synchronized_pool_resource standard;
 
-// Blocks of one of them that live until after main.
+// Blocks that live until after main.
 template <class R>
 class long_lived {
 public:
@@ -129,12 +129,12 @@ void use_all() {
     allocate_and_free(standard);
 }
 
-// Filled before main, in it and after it. Ends before the resources.
+// Allocates before main, in it and after it. Destroyed before the resources.
 struct users {
     users() {
         add();
         outliving.start([] { use_all(); });
-        // This one never ends.
+        // Never destroyed.
         std::latch used{1};
         std::thread{[&used] {
             use_all();
@@ -167,7 +167,7 @@ struct users {
     long_lived<acre::synchronized_pool_resource> of_standard{standard};
 } all;
 
-// Ends with the main thread, before any static, and after what the resources keep for that thread.
+// Destroyed at the end of the main thread: before any static object, after the resources' state for that thread.
 struct uses_all_at_the_end {
     ~uses_all_at_the_end() { use_all(); }
 };

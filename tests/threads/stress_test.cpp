@@ -1,5 +1,5 @@
-// Every resource that threads share, under 16 threads at once: blocks that others free, threads and resources that come
-// and go, the ends of threads, forks. Each block is full of a pattern of its owner's, which whoever frees it looks for.
+// Every concurrent resource under 16 threads: remote frees, threads and resources that begin and end, thread exit,
+// forks. Each block is filled with a pattern of its owner, which the freeing thread verifies.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using acre_test::in_threads;
 using acre_test::patterned_block;
 
 constexpr std::size_t thread_count = 16;
-// A sanitizer takes its time, and sees at once what shows only now and then without; an emulator takes its time, too.
+// Fewer rounds under a sanitizer, which is slow but finds an error at its first occurrence, and under an emulator.
 #if defined(ACRE_TEST_EMULATED)
 constexpr std::size_t patience = 1;
 #else
@@ -71,7 +71,7 @@ void give_back_all(Subject& to, std::vector<patterned_block>& blocks) {
     blocks.clear();
 }
 
-// Makes so many, then frees them.
+// Allocates `count` blocks, then frees them.
 template <class Subject>
 void make_and_give_back(Subject& tested, worker& self, std::size_t count) {
     std::vector<patterned_block> made;
@@ -79,15 +79,15 @@ void make_and_give_back(Subject& tested, worker& self, std::size_t count) {
     give_back_all(tested, made);
 }
 
-// Of one sender for one receiver, with room for a few. No lock: nothing but the block is handed over.
+// A small lock-free queue from one sender to one receiver.
 class alignas(64) bounded_mailbox {
 public:
     bool try_put(const patterned_block& sent) {
         const std::size_t end = end_.load(std::memory_order_relaxed);
-        // Acquire: the receiver has read the cell that is written next.
+        // Acquire: the receiver has read the cell that is overwritten next.
         if (end - first_.load(std::memory_order_acquire) == cells_.size()) return false;
         cells_[end % cells_.size()] = sent;
-        // Release: the cell, and what the sender wrote into the block.
+        // Release: the cell and the block's contents.
         end_.store(end + 1, std::memory_order_release);
         return true;
     }
@@ -101,16 +101,15 @@ public:
 
 private:
     std::array<patterned_block, 8> cells_{};
-    std::atomic<std::size_t> first_{0};  // of the receiver
-    std::atomic<std::size_t> end_{0};    // of the sender
+    std::atomic<std::size_t> first_{0};  // written by the receiver
+    std::atomic<std::size_t> end_{0};    // written by the sender
 };
 
 template <class Subject>
 class shared_resources : public testing::Test {};
 TYPED_TEST_SUITE(shared_resources, acre_test::shared_subjects);
 
-// Hazard M20 where the sanitizer watches.
-// Hazard M20.
+// Hazard M20 under ThreadSanitizer.
 TYPED_TEST(shared_resources, allocated_here_and_freed_there_round_a_ring) {
     constexpr std::size_t rounds = 2000 * patience;
     TypeParam tested;
@@ -130,7 +129,7 @@ TYPED_TEST(shared_resources, allocated_here_and_freed_there_round_a_ring) {
     tested.expect_rest_after(thread_count + 1);
 }
 
-// As servers have it, and the benchmark Larson: threads work on what ended ones left, and leave it in turn.
+// As in servers and the benchmark Larson: each thread inherits the blocks of an ended one.
 // Hazard M20.
 TYPED_TEST(shared_resources, threads_inherit_blocks_of_ended_ones) {
     constexpr std::size_t generations = 8 * patience;
@@ -152,7 +151,7 @@ TYPED_TEST(shared_resources, threads_inherit_blocks_of_ended_ones) {
             replaced = self.make(tested);
         }
         exchange();
-        // What was left there before is nobody's but ours.
+        // The inherited blocks now belong to this thread.
         give_back_all(tested, mine);
     };
     in_threads(thread_count, [&](std::size_t chain) {
@@ -164,7 +163,7 @@ TYPED_TEST(shared_resources, threads_inherit_blocks_of_ended_ones) {
     tested.expect_rest_after(thread_count + 1);
 }
 
-// Threads use several in alternation, and one of them ends now and then and begins anew at the same place.
+// Threads alternate between several resources, one of which is sometimes destroyed and made anew at the same address.
 TYPED_TEST(shared_resources, several_in_one_thread_that_come_and_go) {
     constexpr std::size_t rounds = 12 * patience;
     std::array<std::optional<TypeParam>, 3> tested;
@@ -195,7 +194,7 @@ TYPED_TEST(shared_resources, several_in_one_thread_that_come_and_go) {
     for (std::optional<TypeParam>& each : tested) each->expect_rest_after(thread_count + 1);
 }
 
-// Frees when its thread ends what that allocated, and allocates anew.
+// At the end of its thread it frees the thread's blocks and allocates again.
 template <class Subject>
 struct used_at_the_end {
     used_at_the_end() = default;
@@ -216,8 +215,8 @@ struct used_at_the_end {
     std::vector<patterned_block> kept;
 };
 
-// A thread's first use of a resource lies between those of the two objects, and so does the end of what the resource
-// keeps for the thread: one of the objects ends before it, the other one after it.
+// The thread's state in the resource is created between the two objects, so one object is destroyed before it and the
+// other after it.
 // Hazard N5.
 TYPED_TEST(shared_resources, may_be_used_before_and_after_they_left_a_thread) {
     TypeParam tested;

@@ -1,5 +1,4 @@
-// The resources that threads share, for the tests that run over all of them. A new one goes into `subjects` and into
-// `shared_subjects`.
+// The concurrent resources, for tests that run over all of them. A new one goes into `subjects` and `shared_subjects`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,16 +23,16 @@
 
 namespace acre_test {
 
-/// What the tests have to know of a resource.
+/// What the tests have to know about a resource.
 struct shared_traits {
-    std::size_t largest;               // bytes that are asked of it at most
-    std::size_t rest = 0;              // bytes that it holds when nothing is live and what is unused was given back,
-    std::size_t rest_of_a_thread = 0;  // and more for each thread that was there at once
-    bool survives_forks = true;        // the child may use it, whatever other threads did
+    std::size_t largest;               // largest request in bytes
+    std::size_t rest = 0;              // bytes held when nothing is live and unused memory was given back,
+    std::size_t rest_of_a_thread = 0;  // and more for each parallel thread
+    bool survives_forks = true;        // a forked child may use it
 };
 
 namespace detail {
-/// What knows how much is live: a pool resource asks its pool.
+/// The object with the live count: the pool of a pool resource, else the resource.
 template <class R>
 auto& counted_by(R& r) noexcept {
     if constexpr (requires { r.pool(); }) {
@@ -44,14 +43,14 @@ auto& counted_by(R& r) noexcept {
 }
 }  // namespace detail
 
-/// A resource under one face, whether it gives storage, slots or objects.
+/// A common interface for resources of storage, slots or objects.
 template <class R, shared_traits Traits>
 class shared_subject {
 public:
     static constexpr shared_traits traits = Traits;
     static constexpr std::size_t alignment = 8;
 
-    /// Null where there is none.
+    /// Null when there is no memory.
     void* allocate(std::size_t bytes) {
         if constexpr (requires(R& r) { r.try_create(); }) {
             return tested_.try_create();
@@ -69,7 +68,7 @@ public:
         }
     }
 
-    /// Allocations not yet taken back; nothing where that is not counted.
+    /// Number of live allocations, if the resource counts them.
     std::optional<std::size_t> live() {
         if constexpr (requires(inner& r) { r.live(); }) return resource().live();
         if constexpr (requires(inner& r) { r.allocations(); }) return resource().allocations();
@@ -84,7 +83,7 @@ public:
         resource().release_unused();
     }
 
-    /// Nothing is live, and what can be given back is, but for what each of so many threads may have left.
+    /// Expects that nothing is live and unused memory is given back, except the rest that each thread may leave.
     void expect_rest_after(std::size_t threads) {
         EXPECT_EQ(live().value_or(0), 0u);
         if constexpr (releases_unused) {
@@ -105,14 +104,14 @@ private:
     R tested_;
 };
 
-/// An object of which nobody but its user writes a byte.
+/// An object whose bytes only its user writes.
 struct message {
     message() noexcept {}
-    ~message() {}  // not trivial: the pool must know which ones live
+    ~message() {}  // not trivial, so the pool must track live objects
     std::byte bytes[96];
 };
 
-/// More arenas than blocks that any of the tests has at once: each may keep one.
+/// More arenas than any test has live blocks: each block may keep an arena busy.
 template <class Arenas>
 struct many_arenas : Arenas {
     many_arenas() : Arenas(typename Arenas::options_type{.arenas = 2048, .bytes = 4096}) {}
@@ -123,8 +122,8 @@ inline constexpr std::size_t arenas_bytes = 2048 * 4096;
 inline constexpr std::size_t cache_bytes = sizeof(acre::detail::thread_cache);
 inline constexpr std::size_t thread_caches_bytes = 4200;
 
-// The subjects, as the tests are to call them. Children are not for those under a lock of the standard's or of POSIX's:
-// it may be another thread's when they begin.
+// The subjects by name. Resources under a lock of the standard or of POSIX do not survive forks: another thread may
+// hold the lock.
 namespace subjects {
 struct concurrent_pool
     : shared_subject<acre::concurrent_pool<64>, shared_traits{.largest = 200, .rest_of_a_thread = cache_bytes}> {};
@@ -179,7 +178,7 @@ struct survives_forks : std::bool_constant<Subject::traits.survives_forks> {};
 template <class Subject>
 struct releases_unused : std::bool_constant<Subject::releases_unused> {};
 
-/// Those of them that a child may use, and those that give unused memory back while others go on.
+/// Those that a forked child may use, and those that give unused memory back while others go on.
 using forking_subjects = detail::filter<shared_subjects, survives_forks>::type;
 using releasing_subjects = detail::filter<shared_subjects, releases_unused>::type;
 
