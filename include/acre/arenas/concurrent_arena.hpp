@@ -197,11 +197,11 @@ private:
     [[gnu::always_inline]] window* this_window() const noexcept { return static_cast<window*>(threads_.find()); }
 
     [[gnu::always_inline]] bool bump(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
-        window* mine = this_window();
-        if (mine == nullptr || !is_alignment(alignment)) [[unlikely]]
+        window* own = this_window();
+        if (own == nullptr || !is_alignment(alignment)) [[unlikely]]
             return false;
         const allocating now{*this};
-        return cut(*mine, bytes, alignment, p);
+        return cut(*own, bytes, alignment, p);
     }
 
     // A closed window has no room. Sizes are compared before they are rounded, so no sum wraps; a window ends at a
@@ -229,14 +229,14 @@ private:
     [[gnu::noinline]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
         const allocating now{*this};
-        window* mine = find_or_make_window();
+        window* own = find_or_make_window();
         const std::lock_guard lock{lock_};
-        if (mine == nullptr || is_large(bytes, alignment)) return blocks_.try_allocate(bytes, alignment);
+        if (own == nullptr || is_large(bytes, alignment)) return blocks_.try_allocate(bytes, alignment);
         void* p = nullptr;
         // The window of a finished thread may have room.
-        if (cut(*mine, bytes, alignment, p)) return p;
-        if (open(*mine, bytes + alignment)) {
-            cut(*mine, bytes, alignment, p);
+        if (cut(*own, bytes, alignment, p)) return p;
+        if (open(*own, bytes + alignment)) {
+            cut(*own, bytes, alignment, p);
             return p;
         }
         // There may be room for the request where there is none for a window.
@@ -290,9 +290,9 @@ private:
     }
 
     // The window becomes idle.
-    static void thread_ended(void* arena, void* left) noexcept {
+    static void thread_ended(void* arena, void* kept) noexcept {
         auto& self = *static_cast<concurrent_arena*>(arena);
-        auto& ended = *static_cast<window*>(left);
+        auto& ended = *static_cast<window*>(kept);
         const std::lock_guard lock{self.lock_};
         ended.next_idle = std::exchange(self.idle_, &ended);
     }

@@ -340,16 +340,16 @@ private:
     }
 
     template <class... Arguments>
-    T* construct(T* place, Arguments&&... arguments) {
-        if (place == nullptr) return nullptr;
+    T* construct(T* slot, Arguments&&... arguments) {
+        if (slot == nullptr) return nullptr;
         return detail::construct_at_or<T>(
-            place, [this, place]() noexcept { undo(place); }, std::forward<Arguments>(arguments)...);
+            slot, [this, slot]() noexcept { undo(slot); }, std::forward<Arguments>(arguments)...);
     }
 
-    void undo(T* place) noexcept {
-        if (falls_back && !owns(place)) return fallback_.deallocate(place, sizeof(T), alignof(T));
-        poison(place, sizeof(T));
-        slots_.undo(name, place, offset_of(place), 1);
+    void undo(T* slot) noexcept {
+        if (falls_back && !owns(slot)) return fallback_.deallocate(slot, sizeof(T), alignof(T));
+        poison(slot, sizeof(T));
+        slots_.undo(name, slot, offset_of(slot), 1);
     }
 
     void touch(std::size_t offset) noexcept { static_cast<volatile std::byte&>(storage_[offset]) = std::byte{0}; }

@@ -354,12 +354,12 @@ private:
             kept_[kept_count_++] = &candidate;
             return;
         }
-        arena_record* least = &candidate;
+        arena_record* fullest = &candidate;
         for (std::size_t i = 0; i < kept_count_; ++i) {
-            if (room(*kept_[i]) < room(*least)) std::swap(kept_[i], least);
+            if (room(*kept_[i]) < room(*fullest)) std::swap(kept_[i], fullest);
         }
-        least->link = arena_record::taken;
-        if (least->live == 0) emptied(*least);
+        fullest->link = arena_record::taken;
+        if (fullest->live == 0) emptied(*fullest);
     }
 
     std::size_t run_of(std::size_t bytes) const noexcept {
@@ -471,8 +471,8 @@ private:
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
         if (!is_alignment(alignment)) return raise(bad_alignment{Storage::name, alignment});
         const std::size_t worst = fit::worst_bytes(bytes, alignment, this->arena_bytes());
-        const std::size_t most = this->takes_runs() ? capacity() : this->arena_bytes();
-        if (worst > most) return raise(request_too_large{Storage::name, worst, most});
+        const std::size_t available = this->takes_runs() ? capacity() : this->arena_bytes();
+        if (worst > available) return raise(request_too_large{Storage::name, worst, available});
         if (worst > this->arena_bytes() && alignment > this->base_alignment()) {
             return raise(bad_alignment{Storage::name, alignment});
         }
