@@ -2,7 +2,8 @@
 """Compares the instructions of acre's hot paths in two builds of acre-bench, for instance before and after a change.
 
 Each workload runs under callgrind with one round and with two; the difference is one round without start-up, and repeats
-exactly. Prints a Markdown table: instructions of a round before and after, and their ratio.
+exactly. Workloads of a single call are counted as that call. Prints a Markdown table: instructions before and after, and
+their ratio.
 
 Usage: bench/limits/compare_instructions.py OLD/bin/acre-bench NEW/bin/acre-bench
 """
@@ -13,6 +14,8 @@ import subprocess
 import sys
 
 GROUPS = re.compile(r"(P1|P3|bump 8 B|bump 8\.\.256 B|objects|W7|W7 outer 1|library .*|.*multi_arena.*)$")
+# As in instructions.hpp.
+COUNTED_FUNCTIONS = "*the_counted_*"
 OURS = re.compile(r"acre\b|library|concurrent_|multi_arena")
 
 
@@ -28,9 +31,9 @@ def workloads(program):
     return found
 
 
-def executed(program, group, variant, rounds):
-    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, "--run", group,
-                           variant, str(rounds)], capture_output=True, text=True,
+def executed(program, group, variant, rounds, *options):
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *options, program, "--run",
+                           group, variant, str(rounds)], capture_output=True, text=True,
                           env={**os.environ, "LD_BIND_NOW": "1"})
     total = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not total:
@@ -38,7 +41,9 @@ def executed(program, group, variant, rounds):
     return int(total[1])
 
 
-def a_round(job):
+def counted(job):
+    if job[1].endswith(" instructions"):
+        return executed(*job, 1, f"--toggle-collect={COUNTED_FUNCTIONS}")
     return executed(*job, 2) - executed(*job, 1)
 
 
@@ -47,8 +52,8 @@ def main(old, new):
     if not both:
         sys.exit("compare_instructions: the two programs have no workload in common")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
-        before = list(workers.map(a_round, ((old, *each) for each in both)))
-        after = list(workers.map(a_round, ((new, *each) for each in both)))
+        before = list(workers.map(counted, ((old, *each) for each in both)))
+        after = list(workers.map(counted, ((new, *each) for each in both)))
     print("| workload | variant | before | after | after / before |\n|---|---|--:|--:|--:|")
     for (group, variant), was, now in zip(both, before, after):
         print(f"| {group} | {variant} | {was:,} | {now:,} | {now / was:.4f} |")
