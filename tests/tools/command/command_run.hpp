@@ -1,4 +1,4 @@
-// Runs the command as a user does, in a directory that goes with the test.
+// Runs the command in a temporary directory of the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace acre::test {
 
-/// What a run of the command printed, and how it ended.
+/// The output and the exit status of a run.
 struct run_result {
     int status = -1;
     std::string output;
@@ -26,7 +26,7 @@ class command_run : public testing::Test {
 protected:
     run_result acre(const std::string& arguments) { return shell("'" ACRE_COMMAND "' " + arguments); }
 
-    /// Runs a line in the directory.
+    /// Runs a shell command line in the directory.
     run_result shell(const std::string& command_line) {
         const auto errors = directory_ / "errors";
         const std::string line =
@@ -45,7 +45,7 @@ protected:
         return result;
     }
 
-    /// One sentence on standard error, nothing on standard output.
+    /// Expects one sentence on standard error and nothing on standard output.
     void expect_failure(const std::string& arguments, int status, const std::string& word) {
         const run_result result = acre(arguments);
         EXPECT_EQ(result.status, status) << arguments;

@@ -1,4 +1,4 @@
-// The program itself: what it prints, and the exit status it ends with.
+// The command: its output and its exit status.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -16,7 +16,7 @@ using namespace acre::test;
 
 class command : public command_run {
 protected:
-    /// What the page of a report is drawn from.
+    /// The data in the page of a report.
     static nlohmann::json data_in(const std::string& page) {
         const std::string begin = R"(id="data">)";
         const std::size_t from = page.find(begin) + begin.size();
@@ -25,7 +25,7 @@ protected:
 
     std::filesystem::path write_trace() { return orcs_and_requests().write(directory_ / "a.acre"); }
 
-    /// With half of its last chunk of events gone.
+    /// A trace that lacks half of its last chunk of events.
     void write_cut_trace() {
         const auto path = random_trace(2, 100'000).write(directory_ / "cut.acre");
         std::filesystem::resize_file(path, std::filesystem::file_size(path) * 9 / 10);
@@ -75,7 +75,7 @@ TEST_F(command, wrong_usage_is_status_2) {
     }
 }
 
-TEST_F(command, record_refuses_what_its_options_cannot_be) {
+TEST_F(command, record_refuses_wrong_values_of_options) {
     expect_failure("record --stacks most -- ls", 2, "--stacks");
     for (const char* period : {"0", "-1", "many", "10000000"}) {
         expect_failure(std::string{"record --sample "} + period + " -- ls", 2, "--sample");
@@ -88,7 +88,7 @@ TEST_F(command, record_refuses_what_its_options_cannot_be) {
     expect_failure("record --paused --toggle-signal SIGUSR1 -o b.acre -- true", 1, "send it the signal");
 }
 
-TEST_F(command, a_sample_is_told_as_an_estimate_and_not_replayed) {
+TEST_F(command, a_sample_is_shown_as_an_estimate_and_not_replayed) {
     made_trace made;
     made.header.sampling_period = 50;
     made.header.stacks = stack_method::caller;
@@ -140,7 +140,7 @@ TEST_F(command, export_writes_to_standard_output) {
     expect_failure("export a.acre -o - --format pprof >&-", 1, "cannot write to standard output");
 }
 
-TEST_F(command, export_refuses_what_makes_no_sense) {
+TEST_F(command, export_refuses_options_that_do_not_fit) {
     write_trace();
     expect_failure("export a.acre", 2, "--output is required");
     expect_failure("export a.acre -o x.txt", 2,
@@ -172,7 +172,7 @@ TEST_F(command, export_leaves_nothing_half_written) {
     EXPECT_EQ(shell("ls").output, "a.acre\nerrors\nx.csv\n");
 }
 
-TEST_F(command, export_of_a_cut_off_trace_has_what_is_whole) {
+TEST_F(command, export_of_a_cut_off_trace_has_its_complete_part) {
     write_cut_trace();
     for (const char* output : {"x.csv --table events", "x.pb.gz", "x.collapsed", "x.dhat", "folder/"}) {
         const run_result result = acre(std::string{"export cut.acre -o "} + output);
@@ -226,7 +226,7 @@ TEST_F(command, names_that_begin_with_a_hyphen_come_after_two) {
     EXPECT_EQ(acre("info -- -a.acre").status, 0);
 }
 
-TEST_F(command, what_cannot_be_done_is_status_1) {
+TEST_F(command, failures_are_status_1) {
     write_trace();
     std::ofstream{directory_ / "text"} << "this is no trace, though it is a file of some length\n";
     for (const char* name : {"info", "advise", "replay --with arena", "report"}) {
@@ -355,7 +355,7 @@ TEST_F(command, replay_takes_names_in_any_number_of_options_and_plays_each_once)
     EXPECT_EQ(text.find("Time, clean"), std::string::npos);
 }
 
-TEST_F(command, replay_says_who_plays) {
+TEST_F(command, replay_tells_how_many_threads_play) {
     made_trace made;
     for (std::uint64_t i = 0; i < 100; ++i) {
         made.allocate(0, 8, i % 2);
@@ -386,7 +386,7 @@ TEST_F(command, replay_names_the_event_at_which_memory_ran_out) {
     EXPECT_NE(result.output.find("std_pool"), std::string::npos);
 }
 
-TEST_F(command, replay_lists_what_there_is) {
+TEST_F(command, replay_lists_the_resources) {
     const run_result all = acre("replay --list");
     EXPECT_EQ(all.status, 0) << all.errors;
     for (const char* name : {"multi_arena:count=", "std_pool", "mimalloc", "glibc_tcache", "peers"}) {
@@ -408,7 +408,7 @@ TEST_F(command, replay_refuses_a_sampled_trace) {
     expect_failure("replay a.acre --with arena", 1, "record without --sample");
 }
 
-TEST_F(command, replay_options_that_make_no_sense_are_status_2) {
+TEST_F(command, wrong_replay_options_are_status_2) {
     write_trace();
     expect_failure("replay a.acre --with pool:slot=1X", 2, "'1X' is no slot of pool");
     expect_failure("replay a.acre --with arena --heap dirty", 2, "--heap");
@@ -446,7 +446,7 @@ TEST_F(command, fit_takes_a_part) {
     EXPECT_TRUE(fitted("")["multi_arena"].is_null());
 }
 
-TEST_F(command, fit_of_a_trace_that_was_cut_off_is_of_what_is_whole) {
+TEST_F(command, fit_of_a_cut_off_trace_is_for_its_complete_part) {
     made_trace made;
     const auto stack = made.stack({"main", "work:2"});
     for (int i = 0; i < 50'000; ++i) made.release(made.allocate(stack, 100), stack);
@@ -458,7 +458,7 @@ TEST_F(command, fit_of_a_trace_that_was_cut_off_is_of_what_is_whole) {
     EXPECT_EQ(nlohmann::json::parse(result.output)["allocations"], 32'768);
 }
 
-TEST_F(command, fit_refuses_what_gives_no_sizes) {
+TEST_F(command, fit_refuses_selections_without_sizes) {
     write_trace();
     expect_failure("fit a.acre --function nobody", 1, "there is no function 'nobody' in the trace");
     expect_failure("fit a.acre --sizes 17", 1, "no such allocations");
@@ -486,7 +486,7 @@ TEST_F(command, advise_prints_an_object) {
     EXPECT_GT(json["advices"][0]["saving"]["rounds"].get<int>(), 0);
 }
 
-TEST_F(command, advise_shows_as_many_as_are_wanted) {
+TEST_F(command, advise_shows_the_requested_number) {
     write_trace();
     const run_result result = acre("advise a.acre --top 1");
     EXPECT_EQ(result.status, 0) << result.errors;
@@ -547,7 +547,7 @@ TEST_F(command, a_report_never_replaces_its_trace_or_half_a_page) {
     EXPECT_EQ(content_of("b.html"), "an older page");
 }
 
-TEST_F(command, an_empty_trace_is_told_not_replayed) {
+TEST_F(command, an_empty_trace_is_not_replayed) {
     made_trace{}.write(directory_ / "a.acre");
     EXPECT_EQ(nlohmann::json::parse(acre("info a.acre --json").output)["allocations"], 0);
     EXPECT_EQ(acre("info a.acre").status, 0);
@@ -557,7 +557,7 @@ TEST_F(command, an_empty_trace_is_told_not_replayed) {
     EXPECT_EQ(data_in(content_of("a.html"))["advice"]["advices"].size(), 0U);
 }
 
-TEST_F(command, a_cut_off_trace_is_used_as_far_as_it_is_whole) {
+TEST_F(command, the_complete_part_of_a_cut_off_trace_is_used) {
     write_cut_trace();
     const run_result info = acre("info cut.acre --json");
     EXPECT_EQ(info.status, 3);
@@ -587,7 +587,7 @@ TEST_F(command, notes_of_the_recording_are_shown) {
     }
 }
 
-TEST_F(command, how_a_program_ended_that_nobody_saw_is_not_known) {
+TEST_F(command, an_unknown_exit_status_is_shown_as_such) {
     made_trace made;
     for (int i = 0; i < 9; ++i) made.allocate(made.stack({"main:1"}), 8);
     made.header.exit_status = trace_header::unknown_status;
@@ -620,7 +620,7 @@ TEST_F(command, savings_are_compared_with_the_time_of_the_program_without_its_re
     EXPECT_EQ(nlohmann::json::parse(acre("advise a.acre --json --no-measure").output)["cpu_ns"], 36'000'000);
 }
 
-TEST_F(command, savings_are_not_compared_with_the_time_of_what_was_not_recorded) {
+TEST_F(command, savings_are_not_compared_with_the_time_of_a_partly_recorded_run) {
     made_trace made;
     for (int i = 0; i < 9; ++i) made.allocate(made.stack({"main:1"}), 8);
     made.header.user_time = 1'000'000;
@@ -636,7 +636,7 @@ TEST_F(command, savings_are_not_compared_with_the_time_of_what_was_not_recorded)
     EXPECT_TRUE(cpu().is_null());
 }
 
-TEST_F(command, record_gives_a_trace_and_the_programs_own_status) {
+TEST_F(command, record_writes_a_trace_and_returns_the_programs_status) {
     const run_result result = acre("record -o b.acre -- sh -c 'exit 7'");
     EXPECT_EQ(result.status, 7) << result.errors;
     const auto json = nlohmann::json::parse(acre("info b.acre --json").output);
@@ -651,7 +651,7 @@ TEST_F(command, record_gives_a_trace_and_the_programs_own_status) {
     EXPECT_EQ(acre("--quiet record -o b.acre -- sh -c true").errors, "");
 }
 
-TEST_F(command, diff_tells_two_runs_apart_and_fails_where_it_is_told_to) {
+TEST_F(command, diff_compares_two_runs_and_fails_above_the_limit) {
     write_trace();
     EXPECT_NE(acre("diff a.acre a.acre --fail-above 0").output.find("No difference."), std::string::npos);
     made_trace more;
@@ -695,7 +695,7 @@ TEST_F(command, diff_refuses_what_it_cannot_compare) {
     EXPECT_EQ(acre("diff cut.acre a.acre").status, 3);
 }
 
-TEST_F(command, diff_of_two_recordings_of_a_program_shows_what_it_does_more) {
+TEST_F(command, diff_of_two_recordings_shows_the_additional_work) {
     ASSERT_EQ(acre("-q record -o b.acre -- sh -c 'echo one'").status, 0);
     ASSERT_EQ(acre("-q record -o c.acre -- sh -c 'echo one'").status, 0);
     ASSERT_EQ(acre("-q record -o d.acre -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do a=$a$i$a; done; echo $a'").status, 0);
@@ -708,8 +708,8 @@ TEST_F(command, diff_of_two_recordings_of_a_program_shows_what_it_does_more) {
     EXPECT_FALSE(more["grew"].empty());
 }
 
-/// A small file whose stacks name 140 million calls: refused before it takes memory.
-TEST_F(command, a_trace_whose_tables_are_made_to_do_harm_is_refused_by_all_that_name_places) {
+/// A small file whose stacks name 140 million calls is refused before it takes memory.
+TEST_F(command, hostile_tables_are_refused_by_all_commands_that_resolve_stacks) {
     hostile_trace made;
     const std::uint32_t long_frame = made.frame(70'000);
     for (int i = 0; i < 2'000; ++i) made.call(0, long_frame);

@@ -1,4 +1,4 @@
-// What a user gets who presses the tabulator: what acre answers, and what bash, zsh and fish make of it.
+// Completion: the answers of acre, and what bash, zsh and fish make of them.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -22,7 +22,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// Lines without what follows a tabulator.
+/// The lines up to their tabulators.
 std::set<std::string> words_of(const std::string& text) {
     std::set<std::string> words;
     for (const std::string& line : lines_of(text)) words.insert(line.substr(0, line.find('\t')));
@@ -47,7 +47,7 @@ protected:
 
     bool has(const char* program) { return shell("command -v " + std::string{program}).status == 0; }
 
-    /// What bash offers for the last of the words, which it splits as it does a line.
+    /// What bash offers for the last word; the words are split by bash's own rules.
     words in_bash(const std::string& split_words, const std::string& after = "") {
         const run_result result = shell(R"(bash --norc -c 'source ")" ACRE_COMPLETION R"(/acre.bash"; )" + after +
                                         " COMP_WORDS=(acre " + split_words +
@@ -79,7 +79,7 @@ protected:
     }
 };
 
-TEST_F(completion, offers_subcommands_and_options_with_what_they_mean) {
+TEST_F(completion, offers_subcommands_and_options_with_descriptions) {
     const std::string subcommands = answer("''");
     EXPECT_TRUE(subcommands.starts_with("words\nrecord\tRuns a program"));
     EXPECT_EQ(words_of(subcommands), (words{"words", "record", "finish", "info", "diff", "replay", "fit", "advise",
@@ -93,7 +93,7 @@ TEST_F(completion, offers_subcommands_and_options_with_what_they_mean) {
     EXPECT_TRUE(words_of(answer("--quiet -")).contains("--version"));
 }
 
-TEST_F(completion, offers_the_values_that_there_are) {
+TEST_F(completion, offers_the_values_of_options) {
     EXPECT_EQ(answer("record --stacks ''"), "words\ntrie\t\nfp\t\ncaller\t\n");
     EXPECT_EQ(answer("record --stacks=f"), "words\n--stacks=trie\t\n--stacks=fp\t\n--stacks=caller\t\n");
     EXPECT_TRUE(words_of(answer("diff --by ''")).contains("leaked"));
@@ -107,7 +107,7 @@ TEST_F(completion, offers_the_values_that_there_are) {
     EXPECT_TRUE(words_of(answer("fit --for=pool,")).contains("--for=pool,arena"));
 }
 
-/// What completion offers for a value is what the option takes.
+/// Completion offers only values that the option accepts.
 TEST_F(completion, offers_no_value_that_is_refused) {
     for (const char* option : {"record --stacks", "diff --by", "export --format", "export --table", "export --weight",
                                "replay --heap", "replay --threads", "replay --with", "fit --for"}) {

@@ -1,4 +1,4 @@
-// The man pages that are installed, and the documents: they say what the command does, no more and no less.
+// The installed man pages and the documents describe exactly what the command does.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -36,7 +36,7 @@ std::string without_escapes(std::string roff) {
 
 class manual : public command_run {
 protected:
-    /// The options that --help shows, of `acre` itself where the subcommand is empty.
+    /// The options that --help shows; those of `acre` itself for an empty subcommand.
     const std::set<std::string>& options_of(const std::string& subcommand) {
         std::set<std::string>& options = options_[subcommand];
         if (!options.empty()) return options;
@@ -53,7 +53,7 @@ protected:
 
     bool has(const char* program) { return shell("command -v " + std::string{program}).status == 0; }
 
-    /// The program's command line prints what there is to say against the pages.
+    /// Runs a checker of man pages, which prints its complaints.
     void expect_no_complaint(const std::string& program, const std::string& filter = "") {
         const run_result result = shell("cd '" ACRE_MANUAL "' && " + program + " *.1 " + filter);
         EXPECT_EQ(result.output + result.errors, "");
@@ -63,7 +63,7 @@ private:
     std::map<std::string, std::set<std::string>> options_;
 };
 
-TEST_F(manual, has_a_page_of_each_command_with_all_of_its_options) {
+TEST_F(manual, has_a_page_for_each_command_with_all_its_options) {
     for (const std::string& each : subcommands) {
         const std::string page = without_escapes(file_text(fs::path{ACRE_MANUAL} / ("acre-" + each + ".1")));
         const auto& options = options_of(each);
@@ -94,12 +94,12 @@ TEST_F(manual, is_what_the_command_prints) {
     expect_failure("man --folder new/one/acre.1", 1, "cannot make the folder 'new/one/acre.1'");
 }
 
-TEST_F(manual, says_where_long_traces_are_kept_and_what_a_folder_is) {
+TEST_F(manual, documents_temporary_files_and_the_folder_option) {
     EXPECT_NE(acre("man").output.find("advise, replay, report and fit keep"), std::string::npos);
     EXPECT_NE(without_escapes(acre("man man").output).find("\\fB--folder\\fR \\fIFOLDER\\fR"), std::string::npos);
 }
 
-TEST_F(manual, help_names_all_that_can_be_fitted) {
+TEST_F(manual, help_names_all_types_to_fit) {
     const std::string help = acre("fit --help").output;
     const std::string offered = acre("complete -- fit --for ''").output;
     for (const char* name : {"inline_multi_arena", "inline_concurrent_multi_arena", "inline_arena", "object_pool"}) {

@@ -1,4 +1,4 @@
-// A trace of orcs that come and go, for which a pool is advised, and of requests, for which an arena is.
+// A trace of orcs that are made and removed, where a pool is advised, and of requests, where an arena is.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace acre::test {
 
-/// Without allocations of requests it is what the program does when they have their arena.
+/// Without the allocations of requests: the program after the advice about the arena was followed.
 inline made_trace orcs_and_requests(bool requests_allocate = true) {
     made_trace made;
     const auto spawns = made.stack({"main", "spawn:3", "operator new(unsigned long)"});

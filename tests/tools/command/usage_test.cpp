@@ -1,4 +1,4 @@
-// Wrong use of each subcommand, and outputs that cannot be written: one sentence, an exit status, nothing lost.
+// Wrong use of each subcommand, and outputs that cannot be written: one sentence, an exit status, no loss of data.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ protected:
 
     void write(const char* name, const std::string& content) { std::ofstream{directory_ / name} << content; }
 
-    /// Fails with the sentence wherever a trace is read.
+    /// Expects each command that reads the trace to fail with the sentence.
     void expect_refused(const std::string& trace, const std::string& sentence) {
         for (const std::string line :
              {"info ", "advise ", "replay --with arena ", "fit ", "report -o x.html ", "export -o x.csv ",
@@ -39,7 +39,7 @@ protected:
     }
 };
 
-TEST_F(usage, what_is_no_trace_is_refused_by_each_subcommand) {
+TEST_F(usage, other_files_are_refused_by_each_subcommand) {
     write("empty.acre", "");
     write("text.acre", "this is no trace, though it is a file of some length\n");
     fs::create_directory(directory_ / "folder");
@@ -55,10 +55,10 @@ TEST_F(usage, what_is_no_trace_is_refused_by_each_subcommand) {
     expect_refused("text.acre", "'text.acre' is not a trace: make one with 'acre record'");
     expect_refused("short.acre", "'short.acre' was cut off before its first event: copy it again, or record again");
     expect_refused("newer.acre", "use the acre that recorded it, or record again");
-    EXPECT_EQ(files(), before) << "of outputs nothing is begun";
+    EXPECT_EQ(files(), before) << "no output was begun";
 }
 
-TEST_F(usage, a_trace_that_may_not_be_read_is_told) {
+TEST_F(usage, an_unreadable_trace_is_an_error) {
     if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
     fs::permissions(directory_ / "a.acre", fs::perms::none);
     expect_failure("info a.acre", 1, "cannot read 'a.acre': Permission denied");
@@ -94,7 +94,7 @@ TEST_F(usage, no_output_replaces_another_recording) {
     EXPECT_EQ(content_of("b.acre"), recording);
 }
 
-TEST_F(usage, numbers_out_of_range_are_told_with_the_range) {
+TEST_F(usage, numbers_out_of_range_are_refused_with_the_range) {
     const std::pair<const char*, const char*> lines[] = {
         {"info a.acre --top 0", "--top: '0' is not a number from 1 to 1000000"},
         {"info a.acre --top many", "--top: 'many' is not a number from 1 to 1000000"},
@@ -110,7 +110,7 @@ TEST_F(usage, numbers_out_of_range_are_told_with_the_range) {
     for (const auto& [line, sentence] : lines) expect_failure(line, 2, sentence);
 }
 
-TEST_F(usage, words_that_are_none_of_those_there_are_are_told_with_these) {
+TEST_F(usage, unknown_words_are_refused_with_the_known_ones) {
     const std::pair<const char*, const char*> lines[] = {
         {"replay a.acre --with arena --heap dirty", "--heap: 'dirty' is none of both, clean, fragmented"},
         {"replay a.acre --with arena --threads 7", "--threads: '7' is none of one, recorded"},
@@ -123,7 +123,7 @@ TEST_F(usage, words_that_are_none_of_those_there_are_are_told_with_these) {
     for (const auto& [line, sentence] : lines) expect_failure(line, 2, sentence);
 }
 
-TEST_F(usage, outputs_that_cannot_be_written_are_told) {
+TEST_F(usage, outputs_that_cannot_be_written_are_errors) {
     fs::create_directory(directory_ / "folder");
     for (const std::string line : {"report a.acre --no-measure -o ", "export a.acre --format csv -o ",
                                    "fit a.acre --for multi_arena --no-check --plot "}) {
@@ -136,7 +136,7 @@ TEST_F(usage, outputs_that_cannot_be_written_are_told) {
     expect_failure("record -o '' -- true", 1, "the trace to write has no name");
 }
 
-TEST_F(usage, standard_output_that_cannot_be_written_is_told_by_each_subcommand) {
+TEST_F(usage, standard_output_that_cannot_be_written_is_an_error_of_each_subcommand) {
     for (const std::string line :
          {"info a.acre", "diff a.acre a.acre", "diff a.acre a.acre --json", "fit a.acre --for pool", "replay --list",
           "fit a.acre --json --for pool", "advise a.acre --no-measure", "advise a.acre --no-measure --json",
@@ -146,17 +146,16 @@ TEST_F(usage, standard_output_that_cannot_be_written_is_told_by_each_subcommand)
     }
 }
 
-/// The process that plays is made only where something is played, and what goes side by side can go one after the
-/// other.
-TEST_F(usage, what_measures_nothing_starts_no_process) {
+/// Only commands that replay start the process for it, and parallel passes can also run one after the other.
+TEST_F(usage, commands_that_measure_nothing_start_no_process) {
     if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer opens files of its own, to see which memory there is";
-    // So few files can be open that the replay would have none.
+    // The limits on open files leave none for a replay process.
     const std::pair<const char*, const char*> lines[] = {{"6", "report a.acre --no-measure -o b.html"},
                                                          {"6", "report a.acre --no-measure --no-fit -o b.html"},
                                                          {"4", "advise a.acre --no-measure"},
                                                          {"4", "replay --list"},
                                                          {"4", "report --help"}};
-    // What this test was started with may hold files open, too.
+    // The parent of this test may have passed open files on.
     const std::string limited =
         "python3 -c 'import os, resource, sys; os.closerange(3, 1024); "
         "resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2); os.execv(sys.argv[2], sys.argv[2:])' ";
@@ -165,7 +164,8 @@ TEST_F(usage, what_measures_nothing_starts_no_process) {
         EXPECT_EQ(result.status, 0) << line << result.errors;
         EXPECT_EQ(result.errors, "") << line;
     }
-    EXPECT_EQ(acre("-q advise a.acre --no-measure=false").status, 0) << "what is not seen early is measured as well";
+    EXPECT_EQ(acre("-q advise a.acre --no-measure=false").status, 0)
+        << "a flag that is not seen early is honoured later";
 }
 
 TEST_F(usage, a_report_does_not_fail_for_lack_of_a_thread) {
@@ -177,9 +177,9 @@ TEST_F(usage, a_report_does_not_fail_for_lack_of_a_thread) {
     }
 }
 
-/// With too little memory the program may not even start, and what was recorded of it may not be converted. From limit
-/// to limit it is another thing that does not fit; but it is said, and the recording is kept.
-TEST_F(usage, recording_with_little_memory_is_told_and_keeps_what_was_recorded) {
+/// With too little memory the program may not start, or the recording cannot be converted; what fails differs from
+/// limit to limit. Each failure must be reported, and the recording kept.
+TEST_F(usage, recording_with_little_memory_fails_with_a_message_and_keeps_the_log) {
     if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer needs all of the address space";
     for (int kilobytes = 16'000; kilobytes <= 40'000; kilobytes += 3'000) {
         const std::string limited = "ulimit -v " + std::to_string(kilobytes) + "; ";
@@ -206,7 +206,7 @@ TEST_F(usage, a_reader_that_stops_early_is_no_crash) {
         EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 1) << line;
         EXPECT_EQ(result.errors, "") << line;
     }
-    // Where nobody dies of a broken pipe it is a failure to write like any other.
+    // With SIGPIPE ignored, a broken pipe is a failure to write like any other.
     const run_result result = shell("trap '' PIPE; ('" ACRE_COMMAND
                                     "' export a.acre --format csv --table events -o -; echo $? >status) | true");
     EXPECT_EQ(result.errors, "acre: cannot write to standard output: Broken pipe\n");
@@ -225,7 +225,7 @@ TEST_F(usage, quiet_is_quiet_in_each_subcommand) {
     EXPECT_EQ(acre("report a.acre --no-measure -q").errors, "") << "behind the subcommand as well";
 }
 
-/// On a terminal of its own; without one there is no script to make it.
+/// `script` makes the terminal.
 TEST_F(usage, colours_are_for_terminals_that_want_them) {
     if (shell("command -v script").status != 0) GTEST_SKIP() << "there is no script, which makes a terminal";
     const auto on_terminal = [&](const std::string& variables) {
@@ -244,11 +244,11 @@ TEST_F(usage, colours_are_for_terminals_that_want_them) {
 
 class advise_usage : public usage {
 protected:
-    /// The run in which requests have their arena.
+    /// The run after requests got their arena.
     advise_usage() { orcs_and_requests(false).write(directory_ / "b.acre"); }
 };
 
-TEST_F(advise_usage, without_measuring_says_what_suits) {
+TEST_F(advise_usage, without_measuring_only_plans) {
     const run_result result = acre("advise --no-measure a.acre --json");
     EXPECT_EQ(result.status, 0) << result.errors;
     const auto json = nlohmann::json::parse(result.output);
@@ -260,7 +260,7 @@ TEST_F(advise_usage, without_measuring_says_what_suits) {
     EXPECT_NE(acre("advise --no-measure a.acre").output.find("acre::arena"), std::string::npos);
 }
 
-TEST_F(advise_usage, apply_check_says_what_was_followed_and_obtained) {
+TEST_F(advise_usage, apply_check_shows_what_was_followed_and_saved) {
     const run_result result = acre("advise --apply-check a.acre b.acre --cpu-before 10 --cpu-after 1 --json");
     EXPECT_EQ(result.status, 0) << result.errors;
     const auto json = nlohmann::json::parse(result.output);

@@ -1,4 +1,4 @@
-// What grew and what shrank between two runs, and that nothing else counts.
+// The differences between two runs, and what must not count as one.
 #include "diff/run_difference.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using namespace acre::test;
 
 class run_difference_of_two : public testing::Test {
 protected:
-    /// A run that is kept for comparison.
+    /// A run to compare.
     struct run {
         run(const made_trace& made, const std::filesystem::path& path)
             : reader{made.write(path)}, paths{reader.tables()}, summary{summarise(reader, paths)} {}
@@ -41,7 +41,7 @@ protected:
         return diff_json(difference_, before_->reader, after_->reader, view);
     }
 
-    /// A program that parses, and keeps a few of what it parsed.
+    /// A program that parses and keeps a few of the results.
     static made_trace parser(int lines, int kept, const std::string& line_of_parse = "7") {
         made_trace made;
         const auto parses = made.stack({"main", "parse:" + line_of_parse, "malloc"});
@@ -69,7 +69,7 @@ TEST_F(run_difference_of_two, a_run_does_not_differ_from_itself) {
     EXPECT_TRUE(json()["grew"].empty());
 }
 
-TEST_F(run_difference_of_two, what_grew_and_what_shrank_is_told_by_site) {
+TEST_F(run_difference_of_two, sites_that_grew_and_shrank_are_listed) {
     compare(parser(1000, 20), parser(1100, 10));
     EXPECT_EQ(difference_.before, (run_figures{1020, 101'000, 1100, 1000, 20}));
     EXPECT_EQ(difference_.after, (run_figures{1110, 110'500, 600, 500, 10}));
@@ -89,7 +89,7 @@ TEST_F(run_difference_of_two, what_grew_and_what_shrank_is_told_by_site) {
     EXPECT_EQ(json()["totals"]["leaked_objects"]["before"], 20);
 }
 
-TEST_F(run_difference_of_two, a_site_that_is_new_or_gone_is_called_that) {
+TEST_F(run_difference_of_two, new_and_gone_sites_are_named_as_such) {
     made_trace after = parser(100, 0);
     after.release(after.allocate(after.stack({"main", "log:4"}), 10), after.stack({"main"}));
     compare(parser(100, 3), after);
@@ -101,7 +101,7 @@ TEST_F(run_difference_of_two, a_site_that_is_new_or_gone_is_called_that) {
     EXPECT_NE(text().find("log (made.cpp:4)"), std::string::npos);
 }
 
-TEST_F(run_difference_of_two, load_addresses_and_line_numbers_that_moved_do_not_count) {
+TEST_F(run_difference_of_two, moved_addresses_and_lines_are_no_difference) {
     made_trace before = parser(100, 3);
     made_trace after = parser(100, 3, "8");
     after.tables.modules[0].load_bias = 0x5555'0000;
@@ -112,7 +112,7 @@ TEST_F(run_difference_of_two, load_addresses_and_line_numbers_that_moved_do_not_
     EXPECT_TRUE(compare(before, after).nothing()) << text();
 }
 
-TEST_F(run_difference_of_two, the_order_of_threads_does_not_count) {
+TEST_F(run_difference_of_two, the_order_of_threads_is_no_difference) {
     made_trace before;
     made_trace after;
     for (int i = 0; i < 50; ++i) {
@@ -127,7 +127,7 @@ TEST_F(run_difference_of_two, the_order_of_threads_does_not_count) {
     EXPECT_TRUE(compare(before, after).nothing()) << text();
 }
 
-TEST_F(run_difference_of_two, only_the_wanted_number_of_sites_is_shown_the_most_changed_first) {
+TEST_F(run_difference_of_two, the_requested_number_of_sites_is_shown_largest_change_first) {
     made_trace before;
     made_trace after;
     for (std::uint64_t i = 0; i < 30; ++i) {

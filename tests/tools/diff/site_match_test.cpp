@@ -1,4 +1,4 @@
-// Sites are the same in another run wherever the program was loaded, and after it was changed.
+// Sites are matched between runs with other load addresses, and after changes of the program.
 #include "diff/site_match.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace acre::tool;
 
-/// Where each place of `before` is in `after`, as "function:where" -> the same or "gone"; what is new is behind "new".
+/// Maps each site of `before`, as "function:position", to its site in `after` or to "gone"; new sites are under "new".
 std::multimap<std::string, std::string> matched(const std::vector<site_position>& before,
                                                 const std::vector<site_position>& after) {
     const auto text = [](const site_position& each) { return each.function + ":" + std::to_string(each.position); };
@@ -35,7 +35,7 @@ TEST(site_match, a_function_that_moved_has_the_same_sites) {
     EXPECT_EQ(matched({{"f", "a.c", 10}, {"f", "a.c", 12}, {"f", "a.c", 19}},
                       {{"f", "a.c", 13}, {"f", "a.c", 15}, {"f", "a.c", 22}}),
               (pairs{{"f:10", "f:13"}, {"f:12", "f:15"}, {"f:19", "f:22"}}));
-    // One is gone, and one more has come.
+    // One site is gone, and one is new.
     EXPECT_EQ(matched({{"f", "a.c", 10}, {"f", "a.c", 12}, {"f", "a.c", 15}, {"f", "a.c", 19}},
                       {{"f", "a.c", 110}, {"f", "a.c", 112}, {"f", "a.c", 119}}),
               (pairs{{"f:10", "f:110"}, {"f:12", "f:112"}, {"f:15", "gone"}, {"f:19", "f:119"}}));
@@ -43,12 +43,12 @@ TEST(site_match, a_function_that_moved_has_the_same_sites) {
               (pairs{{"f:10", "f:20"}, {"f:12", "f:22"}, {"new", "f:8"}}));
 }
 
-TEST(site_match, what_moved_together_beats_what_lies_at_the_same_line_by_chance) {
+TEST(site_match, a_common_shift_beats_equal_lines_by_chance) {
     // A line inserted above.
     EXPECT_EQ(matched({{"f", "a.c", 5}, {"f", "a.c", 6}, {"f", "a.c", 7}},
                       {{"f", "a.c", 6}, {"f", "a.c", 7}, {"f", "a.c", 8}}),
               (pairs{{"f:5", "f:6"}, {"f:6", "f:7"}, {"f:7", "f:8"}}));
-    // In the midst of them, so that some have moved and some have not.
+    // Inserted between them, so that only some sites have moved.
     EXPECT_EQ(matched({{"f", "a.c", 5, 100, 1000}, {"f", "a.c", 6, 100, 20'000}, {"f", "a.c", 7, 100, 300'000}},
                       {{"f", "a.c", 5, 100, 1000}, {"f", "a.c", 7, 100, 20'000}, {"f", "a.c", 8, 100, 300'000}}),
               (pairs{{"f:5", "f:5"}, {"f:6", "f:7"}, {"f:7", "f:8"}}));
@@ -57,37 +57,37 @@ TEST(site_match, what_moved_together_beats_what_lies_at_the_same_line_by_chance)
               (pairs{{"f:5", "f:5"}, {"f:6", "f:6"}, {"f:20", "f:21"}, {"f:21", "f:22"}}));
 }
 
-TEST(site_match, what_was_allocated_decides_between_shifts_of_equally_many) {
-    // A line that allocates, inserted above; and the same one taken out again.
+TEST(site_match, figures_decide_between_shifts_of_equally_many) {
+    // A line that allocates is inserted above, and removed again.
     const std::vector<site_position> few{{"f", "a.c", 5, 9, 90}, {"f", "a.c", 6, 9, 1800}, {"f", "a.c", 7, 9, 270}};
     const std::vector<site_position> more{
         {"f", "a.c", 5, 9, 63}, {"f", "a.c", 6, 9, 90}, {"f", "a.c", 7, 9, 1800}, {"f", "a.c", 8, 9, 270}};
     EXPECT_EQ(matched(few, more), (pairs{{"f:5", "f:6"}, {"f:6", "f:7"}, {"f:7", "f:8"}, {"new", "f:5"}}));
     EXPECT_EQ(matched(more, few), (pairs{{"f:6", "f:5"}, {"f:7", "f:6"}, {"f:8", "f:7"}, {"f:5", "gone"}}));
-    // As large ones, but not as many.
+    // Objects of the same size, but another number of them.
     EXPECT_EQ(matched({{"f", "a.c", 5, 9, 90}}, {{"f", "a.c", 5, 9, 63}, {"f", "a.c", 6, 11, 110}}),
               (pairs{{"f:5", "f:6"}, {"new", "f:5"}}));
 }
 
-TEST(site_match, sites_that_allocate_otherwise_at_their_positions_are_the_same_ones) {
-    // Each twice as much, and so as much as the next one before.
+TEST(site_match, sites_with_other_figures_match_by_position) {
+    // Each site allocates twice as much: as much as the next site did before.
     EXPECT_EQ(matched({{"f", "a.c", 5, 9, 90}, {"f", "a.c", 6, 9, 180}, {"f", "a.c", 7, 9, 360}},
                       {{"f", "a.c", 5, 9, 180}, {"f", "a.c", 6, 9, 360}, {"f", "a.c", 7, 9, 720}}),
               (pairs{{"f:5", "f:5"}, {"f:6", "f:6"}, {"f:7", "f:7"}}));
-    // And moved all together.
+    // All of them moved as well.
     EXPECT_EQ(matched({{"f", "a.c", 5, 9, 90}, {"f", "a.c", 6, 9, 180}, {"f", "a.c", 7, 9, 360}},
                       {{"f", "a.c", 6, 9, 180}, {"f", "a.c", 7, 9, 360}, {"f", "a.c", 8, 9, 720}}),
               (pairs{{"f:5", "f:6"}, {"f:6", "f:7"}, {"f:7", "f:8"}}));
 }
 
-TEST(site_match, several_sites_of_one_place_are_paired_each_once) {
+TEST(site_match, several_sites_at_one_position_are_each_matched_once) {
     const std::vector<site_position> three{{"f", "a.c", 5}, {"f", "a.c", 5}, {"f", "a.c", 9}};
     EXPECT_EQ(matched(three, three), (pairs{{"f:5", "f:5"}, {"f:5", "f:5"}, {"f:9", "f:9"}}));
     EXPECT_EQ(matched(three, {{"f", "a.c", 6}, {"f", "a.c", 6}, {"f", "a.c", 10}}),
               (pairs{{"f:5", "f:6"}, {"f:5", "f:6"}, {"f:9", "f:10"}}));
 }
 
-TEST(site_match, what_moved_otherwise_keeps_its_order) {
+TEST(site_match, sites_that_moved_differently_keep_their_order) {
     EXPECT_EQ(matched({{"f", "a.c", 10}, {"f", "a.c", 20}}, {{"f", "a.c", 13}, {"f", "a.c", 29}}),
               (pairs{{"f:10", "f:13"}, {"f:20", "f:29"}}));
 }
@@ -97,7 +97,7 @@ TEST(site_match, other_functions_and_files_are_other_sites) {
               (pairs{{"f:10", "gone"}, {"g:10", "gone"}, {"new", "f:10"}, {"new", "h:10"}}));
 }
 
-TEST(site_match, a_function_of_very_many_sites_takes_no_quadratic_time) {
+TEST(site_match, a_function_with_very_many_sites_takes_no_quadratic_time) {
     std::vector<site_position> before;
     std::vector<site_position> after;
     for (std::uint64_t i = 0; i < 200'000; ++i) {

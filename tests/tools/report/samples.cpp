@@ -1,5 +1,4 @@
-// Writes the traces that the page is looked at with: programs that never ran, each with something that a page may
-// stumble over.
+// Writes traces for the tests of the page; each has something that is hard to show.
 //
 // Usage: report-samples DIRECTORY [EVENTS]     EVENTS: of the large one
 #include <cstdio>
@@ -48,7 +47,7 @@ made_trace server() {
     return made;
 }
 
-/// Names that would do something if the page took them for more than text.
+/// Names that would be harmful if the page took them for markup.
 made_trace hostile() {
     made_trace made;
     const std::string image = "<img src=x onerror=document.title='taken'>";
@@ -100,7 +99,7 @@ made_trace many_threads() {
     return made;
 }
 
-/// Names as templates make them, files in deep folders, a command line of many arguments.
+/// Long template names, files in deep folders, a command line with many arguments.
 made_trace long_names() {
     made_trace made;
     std::string type = "unsigned long";
@@ -144,7 +143,7 @@ made_trace without_free_stacks() {
     return made;
 }
 
-/// More paths than a page can show, and bursts; written as it is made, for there may be many events.
+/// More paths than a page can show, and bursts. Written while it is made, as it may have many events.
 void write_large(const std::filesystem::path& path, std::uint64_t events) {
     made_trace made;
     std::mt19937_64 random{5};

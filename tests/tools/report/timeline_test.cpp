@@ -27,7 +27,7 @@ TEST(timeline, has_the_live_bytes_of_each_bucket) {
     EXPECT_EQ(buckets[3].max_bytes, 57U);
 }
 
-TEST(timeline, what_a_bucket_begins_with_counts_as_alive_in_it) {
+TEST(timeline, live_bytes_from_before_count_in_a_bucket) {
     timeline line;
     line.allocate(0, 100);
     line.release(1000, 100);

@@ -202,8 +202,7 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
     if (list.of_resource) {
         text += wrapped(
             "These are the allocations of a resource that the program traced. Savings are relative to malloc in its "
-            "place, "
-            "not to the resource.",
+            "place, not to the resource.",
             0, 110);
     }
     if (list.is_sample()) {
@@ -229,9 +228,8 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
     }
     if (list.malloc_nanoseconds > 0) {
         text +=
-            "Savings were measured just now, by replaying only those allocations; a program may also gain from better "
-            "locality\n"
-            "and skipped destructors.\n";
+            "Savings were measured just now, by replaying only those allocations; a program may also gain from\n"
+            "better locality and skipped destructors.\n";
     }
     return text;
 }

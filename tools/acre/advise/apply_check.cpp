@@ -158,8 +158,7 @@ std::string outcome_text(const apply_check& check) {
     if (check.cpu->recorded) {
         text +=
             " These are the times of recorded runs minus an estimate for the recording. For exact times run both "
-            "without "
-            "recording, and give their times with --cpu-before and --cpu-after.";
+            "without recording, and give their times with --cpu-before and --cpu-after.";
     }
     return wrapped(text, 0, 110);
 }

@@ -14,12 +14,10 @@ constexpr const char* freed_by_others =
 constexpr const char* to_own_pool = "Every object must be freed to the pool that it came from, by the same thread.";
 constexpr const char* to_shared_pool =
     "Every object must be freed to this pool, by any thread. What threads cost each other, in malloc and in the pool, "
-    "is "
-    "not in the figures.";
+    "is not in the figures.";
 constexpr const char* share_an_arena =
     "{threads} threads allocate these: use a concurrent_arena, which they can share. Its cost with several threads is "
-    "not "
-    "in the figures.";
+    "not in the figures.";
 
 constexpr const char* arena_code = R"(#include <acre/acre.hpp>
 using namespace acre::literals;

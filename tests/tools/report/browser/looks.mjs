@@ -1,6 +1,6 @@
-// What is ugly about a page, as a list of sentences. The functions run in the page.
+// Finds flaws in the look of a page, as lists of sentences. The functions run in the page.
 
-// Texts whose colour is too near to what is behind them: below 4.5 to 1.
+// Texts with a contrast below 4.5 to 1.
 export function contrast_problems() {
   const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
   const luminance = (rgb) => {
@@ -40,7 +40,7 @@ export function contrast_problems() {
   return [...new Set(problems)];
 }
 
-// Texts of a plot that lie on one another, or stick out of it.
+// Texts that overlap in a plot or reach beyond it.
 export function overlapping_texts() {
   const problems = [];
   for (const svg of document.querySelectorAll('svg')) {
@@ -59,7 +59,7 @@ export function overlapping_texts() {
   return problems.slice(0, 10);
 }
 
-// Whatever makes the page wider than the window.
+// Elements that make the page wider than the window.
 export function overflowing() {
   const room = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= room) return [];
