@@ -14,6 +14,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
+#include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <concepts>
 #include <cstdarg>
@@ -145,14 +146,16 @@ public:
     std::string_view copy(std::string_view text)
         requires has_typed_calls<R>
     {
-        return copy_into(self().allocate(text.size() + 1, 1), text);
+        void* storage = self().allocate(text.size() + 1, 1);
+        return !exceptions_enabled && storage == nullptr ? std::string_view{} : copy_into(storage, text);
     }
 
     /// As copy, but a view whose data() is null when there is no memory.
     std::string_view try_copy(std::string_view text) noexcept
         requires has_typed_calls<R>
     {
-        return copy_into(self().try_allocate(text.size() + 1, 1), text);
+        void* storage = self().try_allocate(text.size() + 1, 1);
+        return storage == nullptr ? std::string_view{} : copy_into(storage, text);
     }
 
     /// A copy of `values`, whose type is trivially copyable. Throws as allocate.
@@ -216,7 +219,6 @@ private:
     Derived& self() noexcept { return static_cast<Derived&>(*this); }
 
     static std::string_view copy_into(void* storage, std::string_view text) noexcept {
-        if (storage == nullptr) return {};
         auto* copied = static_cast<char*>(storage);
         if (!text.empty()) std::memcpy(copied, text.data(), text.size());
         copied[text.size()] = '\0';
