@@ -1,5 +1,5 @@
-// An acre::concurrent_multi_arena whose threads all run in this one, in recorded order: the library's own mechanism,
-// told which thread calls.
+// An acre::concurrent_multi_arena that is called from one thread, in the recorded order: the library's mechanism, with
+// the calling thread as an argument.
 #pragma once
 
 #include <acre/arenas/concurrent_multi_arena.hpp>
@@ -19,7 +19,7 @@ public:
         : base{acre::concurrent_multi_arena_options{options.arenas, align_up(options.bytes, granule)},
                acre::resource_ref{acre::heap{}}} {}
 
-    /// Null when it is refused.
+    /// Null if the request fails.
     void* try_allocate(std::size_t bytes, std::size_t alignment, std::uint32_t thread) {
         part* mine = part_of(thread);
         void* p = nullptr;
@@ -28,7 +28,7 @@ public:
     }
 
     void deallocate(void* p, std::size_t bytes, std::uint32_t thread) {
-        // A thread that never allocated has nothing open.
+        // A thread that never allocated has no arena open.
         give_back(thread < parts_of_threads_.size() ? parts_of_threads_[thread].its : nullptr, p, bytes);
     }
 
@@ -38,7 +38,7 @@ private:
         bool asked = false;
     };
 
-    /// Null when enough other threads have one.
+    /// Null if too many other threads have one.
     part* part_of(std::uint32_t thread) {
         if (thread >= parts_of_threads_.size()) parts_of_threads_.resize(thread + std::size_t{1});
         thread_part& of = parts_of_threads_[thread];
