@@ -301,16 +301,16 @@ TEST_F(damage, impossible_events_are_refused) {
     expect(1, {.op = release, .size = "", .guess = numbers({7}), .object = numbers({0})}, "never allocated");
     expect(1, {.op = release, .size = "", .guess = numbers({8})}, "the guess");
     for (std::uint64_t guess = 0; guess < 7; ++guess) {
-        expect(1, {.op = release, .size = "", .guess = numbers({guess})}, "does not live");
+        expect(1, {.op = release, .size = "", .guess = numbers({guess})}, "is not live");
     }
     const columns twice{.op = numbers({0}) + release + release,
                         .stack = numbers({0, 0, 0}),
                         .guess = numbers({7, 7}),
                         .object = numbers({0, 0}),
                         .run = numbers({3})};
-    expect(3, twice, "does not live");
+    expect(3, twice, "is not live");
     expect(1, {.run = numbers({0})}, "a group of simultaneous events is empty");
-    expect(1, {.run = numbers({2})}, "events at a time");
+    expect(1, {.run = numbers({2})}, "simultaneous events");
     expect(2, {.op = numbers({0, 0}), .size = numbers({9, 9}), .stack = numbers({0, 0}), .step = "", .run = ""},
            "cut off");
     expect(2, {.op = numbers({0, 0}), .size = numbers({9, 9}), .stack = numbers({0, 0}), .run = numbers({1})},
@@ -321,7 +321,7 @@ TEST_F(damage, impossible_events_are_refused) {
             .stack = numbers({0, 0}),
             .step = numbers({0, 0}),
             .run = numbers({1, 2})},
-           "end within those of a time");
+           "end within a group of simultaneous ones");
     expect(2, {}, "cut off");
     expect(1, {.size = numbers({9, 9})}, "longer");
     expect(70'000, {.op = "", .size = "", .stack = "", .step = "", .run = ""}, "number of events");
