@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formatting of numbers for people.
 #include "text/text.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(text, one_and_many) {
     EXPECT_EQ(plural(2'000, "thread", "threads"), "2,000 threads");
 }
 
-TEST(text, means_have_a_decimal_where_it_tells_something) {
+TEST(text, means_have_a_decimal_if_small_and_not_whole) {
     const auto threads = [](double mean) { return plural_of_mean(mean, "thread", "threads"); };
     EXPECT_EQ(threads(0), "0 threads");
     EXPECT_EQ(threads(1), "1 thread");

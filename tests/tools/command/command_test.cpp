@@ -410,7 +410,7 @@ TEST_F(command, replay_refuses_a_sampled_trace) {
 
 TEST_F(command, wrong_replay_options_are_status_2) {
     write_trace();
-    expect_failure("replay a.acre --with pool:slot=1X", 2, "'1X' is no slot of pool");
+    expect_failure("replay a.acre --with pool:slot=1X", 2, "'1X' is not a valid slot of pool");
     expect_failure("replay a.acre --with arena --heap dirty", 2, "--heap");
     expect_failure("replay a.acre --with arena --threads 7", 2, "--threads");
     expect_failure("replay --with arena", 2, "FILE");

@@ -89,7 +89,7 @@ TEST_F(usage, no_output_replaces_another_recording) {
     const std::string recording = content_of("b.acre");
     for (const std::string line : {"fit a.acre --for multi_arena --no-check --plot ", "report a.acre --no-measure -o ",
                                    "export a.acre --format csv -o "}) {
-        expect_failure(line + "b.acre", 1, "'b.acre': it is a trace, which only another recording replaces");
+        expect_failure(line + "b.acre", 1, "'b.acre': it is a trace, which only 'acre record' replaces");
     }
     EXPECT_EQ(content_of("b.acre"), recording);
 }

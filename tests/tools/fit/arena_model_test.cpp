@@ -1,4 +1,4 @@
-// What the model says is what acre::arena takes: one block of so many bytes serves all, one of a granule less does not.
+// The model agrees with acre::arena: a block of the computed size serves everything, one smaller by a granule does not.
 #include "fit/arena_model.hpp"
 
 #include <gtest/gtest.h>
@@ -13,12 +13,12 @@ using acre::test::request;
 
 std::uint64_t modelled_capacity(const std::vector<request>& requests) {
     arena_model model;
-    std::vector<arena_model::place> places(requests.size());
+    std::vector<arena_model::offset> offsets(requests.size());
     for (const request& each : requests) {
         if (each.allocates) {
-            places[each.object] = model.allocate(each.bytes, each.alignment);
+            offsets[each.object] = model.allocate(each.bytes, each.alignment);
         } else {
-            model.release(places[each.object], each.bytes);
+            model.release(offsets[each.object], each.bytes);
         }
     }
     return model.capacity();
@@ -26,13 +26,13 @@ std::uint64_t modelled_capacity(const std::vector<request>& requests) {
 
 bool serves(const std::vector<request>& requests, std::size_t bytes) {
     acre::arena arena{{.first_block_bytes = bytes, .max_block_bytes = bytes, .limit_bytes = bytes}};
-    std::vector<void*> places(requests.size());
+    std::vector<void*> addresses(requests.size());
     for (const request& each : requests) {
         if (each.allocates) {
-            places[each.object] = arena.try_allocate(each.bytes, each.alignment);
-            if (places[each.object] == nullptr) return false;
+            addresses[each.object] = arena.try_allocate(each.bytes, each.alignment);
+            if (addresses[each.object] == nullptr) return false;
         } else {
-            arena.deallocate(places[each.object], each.bytes, each.alignment);
+            arena.deallocate(addresses[each.object], each.bytes, each.alignment);
         }
     }
     return true;
@@ -54,7 +54,7 @@ TEST(arena_model, says_enough_for_strict_alignments) {
     }
 }
 
-TEST(arena_model, begins_again_at_a_reset) {
+TEST(arena_model, starts_over_at_a_reset) {
     arena_model model;
     model.allocate(1000, 16);
     model.reset();

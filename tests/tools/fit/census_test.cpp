@@ -1,4 +1,4 @@
-// What is counted of a selection, and the sizes of arenas and pools that follow.
+// The counts of a selection, and the sizes of arenas and pools computed from them.
 #include "fit/census.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace acre::test;
 
-TEST(census, counts_what_lives) {
+TEST(census, counts_the_live_objects) {
     made_trace made;
     const auto stack = made.stack({"main", "work"});
     const auto a = made.allocate(stack, 100);
@@ -46,7 +46,7 @@ TEST(census, both_objects_of_a_realloc_live_for_a_moment) {
 }
 
 // Requests of 10 objects each; every tenth is ten times as large.
-TEST(census, measures_what_dies_together) {
+TEST(census, measures_generations) {
     made_trace made;
     const auto stack = made.stack({"main", "request"});
     for (int i = 0; i < 100; ++i) {
@@ -65,7 +65,7 @@ TEST(census, measures_what_dies_together) {
     EXPECT_EQ(found.max_bytes, large);
 }
 
-TEST(census, a_last_generation_counts_though_it_does_not_end) {
+TEST(census, a_last_generation_counts_even_if_it_does_not_end) {
     made_trace made;
     const auto stack = made.stack({"main", "request"});
     made.release(made.allocate(stack, 16), stack);
@@ -76,7 +76,7 @@ TEST(census, a_last_generation_counts_though_it_does_not_end) {
     EXPECT_EQ(found.max_bytes, 32U + (1 << 20));
 }
 
-TEST(census, refuses_sizes_that_no_program_has) {
+TEST(census, refuses_impossible_sizes) {
     const made_trace made = random_trace(3, 5000);
     EXPECT_THROW(take_census(source_of(made)), tool_error);
 }

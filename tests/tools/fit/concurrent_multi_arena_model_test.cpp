@@ -1,5 +1,5 @@
-// What the model says suffices for acre::concurrent_multi_arena: its own mechanism, with a part for each thread of the
-// recorded order, is run in that order.
+// The number of arenas from the model suffices for acre::concurrent_multi_arena, whose mechanism is run in the recorded
+// order of the threads.
 #include "fit/concurrent_multi_arena_model.hpp"
 
 #include <gtest/gtest.h>
@@ -15,12 +15,12 @@ using acre::test::request;
 
 std::uint64_t modelled_arenas(const std::vector<request>& requests, std::size_t bytes) {
     concurrent_multi_arena_model model{granules_of(bytes)};
-    std::vector<concurrent_multi_arena_model::place> places(requests.size());
+    std::vector<concurrent_multi_arena_model::position> positions(requests.size());
     for (const request& each : requests) {
         if (each.allocates) {
-            places[each.object] = model.allocate(granules_of(each.bytes), granules_of(each.alignment), each.thread);
+            positions[each.object] = model.allocate(granules_of(each.bytes), granules_of(each.alignment), each.thread);
         } else {
-            model.release(places[each.object], granules_of(each.bytes), each.thread);
+            model.release(positions[each.object], granules_of(each.bytes), each.thread);
         }
     }
     EXPECT_FALSE(model.gave_up());
@@ -29,13 +29,13 @@ std::uint64_t modelled_arenas(const std::vector<request>& requests, std::size_t 
 
 bool serves(const std::vector<request>& requests, std::size_t arenas, std::size_t bytes) {
     deterministic_threads tried{{.arenas = arenas, .bytes = bytes}};
-    std::vector<void*> places(requests.size());
+    std::vector<void*> addresses(requests.size());
     for (const request& each : requests) {
         if (each.allocates) {
-            places[each.object] = tried.try_allocate(each.bytes, each.alignment, each.thread);
-            if (places[each.object] == nullptr) return false;
+            addresses[each.object] = tried.try_allocate(each.bytes, each.alignment, each.thread);
+            if (addresses[each.object] == nullptr) return false;
         } else {
-            tried.deallocate(places[each.object], each.bytes, each.thread);
+            tried.deallocate(addresses[each.object], each.bytes, each.thread);
         }
     }
     return true;
@@ -58,7 +58,7 @@ TEST(concurrent_multi_arena_model, says_how_many_arenas_suffice) {
             tried += needed;
         }
     }
-    // The shared arena serves in place of those that are not there.
+    // The shared arena serves instead of the missing ones.
     EXPECT_LT(too_many, tried / 3);
 }
 

@@ -1,4 +1,4 @@
-// What is printed, drawn and handed to machines.
+// The text, the plots and the JSON of a fit.
 #include "fit/fit_report.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ protected:
     }
 
     bool says(const std::string& words) const {
-        // Lines are wrapped anywhere.
+        // Lines may be wrapped anywhere.
         std::string flat;
         for (const char each : text_) {
             const bool blank = each == ' ' || each == '\n';
@@ -52,7 +52,7 @@ protected:
     nlohmann::json json_;
 };
 
-TEST_F(fit_report, says_what_matters) {
+TEST_F(fit_report, contains_the_important_figures) {
     run();
     EXPECT_TRUE(says("1 allocation is of 256 bytes or more, up to 100,000 bytes at load (made.cpp:1)")) << text_;
     EXPECT_TRUE(says(" objects, live at a time")) << text_;
@@ -60,12 +60,12 @@ TEST_F(fit_report, says_what_matters) {
     EXPECT_TRUE(says("least in all"));
     EXPECT_TRUE(says("Checked by a replay"));
     EXPECT_TRUE(says("acre::multi_arena arenas{{.arenas = "));
-    EXPECT_TRUE(says("never runs out with"));
+    EXPECT_TRUE(says("never runs out of memory with"));
     EXPECT_FALSE(says("concurrent_multi_arena arenas{{"));
     EXPECT_TRUE(json_["concurrent_multi_arena"].is_null());
 }
 
-TEST_F(fit_report, several_threads_are_told_of_types_for_threads) {
+TEST_F(fit_report, for_several_threads_shows_types_for_threads) {
     for (std::size_t i = 0; i < made_.events.size(); ++i) made_.events[i].thread = i % 2;
     run();
     EXPECT_TRUE(says("2 threads allocate"));
@@ -74,7 +74,7 @@ TEST_F(fit_report, several_threads_are_told_of_types_for_threads) {
     EXPECT_EQ(json_["concurrent_multi_arena"]["check"]["suffices"], true);
 }
 
-TEST_F(fit_report, machines_get_the_same) {
+TEST_F(fit_report, json_has_the_same_figures) {
     run();
     const nlohmann::json& found = json_["multi_arena"];
     ASSERT_FALSE(found["pairs"].empty());
@@ -120,7 +120,7 @@ TEST_F(fit_report, draws_every_pair) {
     };
     EXPECT_EQ(count("class=\"pair\""), outcome_.result.multi_arena.pairs.size());
     EXPECT_EQ(count("class=\"best\""), 1U);
-    EXPECT_EQ(count("alive at the peak"), 1U);
+    EXPECT_EQ(count("live at the peak"), 1U);
     EXPECT_EQ(count("nan"), 0U);
     EXPECT_EQ(count("inf"), 0U);
     EXPECT_EQ(count("prefers-color-scheme: dark"), 1U);

@@ -1,4 +1,4 @@
-// The front of number and size, who keeps arenas busy, and that the real types agree.
+// The front of number and size, the sites that keep arenas busy, and the check with the real types.
 #include "fit/fit.hpp"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST(fit, finds_what_a_queue_of_equal_messages_needs) {
     made_trace made;
     add_messages(made, 2000, 64, 1000);
     const multi_arena_front found = fit_of(made).multi_arena;
-    // 65 messages of 1008 bytes live at a time; an arena that is not quite empty counts whole.
+    // 65 messages of 1008 bytes are live at a time; an arena with any live message is occupied.
     EXPECT_EQ(found.tried.front().bytes, 1008U);
     EXPECT_EQ(found.tried.front().arenas, 65U);
     EXPECT_LT(required_bytes(found.best(), arena_sharing::one_thread), 65U * 1008U * 11 / 10);
@@ -109,7 +109,7 @@ TEST(fit, arenas_are_multiples_of_the_strictest_alignment) {
     }
 }
 
-TEST(fit, what_cannot_be_aligned_has_no_front) {
+TEST(fit, alignments_beyond_those_of_arenas_have_no_front) {
     made_trace made;
     made.allocate(made.stack({"main", "work"}), 100);
     made.events.back().alignment_log2 = 13;
@@ -118,11 +118,11 @@ TEST(fit, what_cannot_be_aligned_has_no_front) {
     EXPECT_NE(found.multi_arena.impossible.find("8192"), std::string::npos);
 }
 
-TEST(fit, nothing_is_fitted_to_nothing) {
+TEST(fit, an_empty_selection_has_no_front) {
     EXPECT_EQ(fit_of(made_trace{}).multi_arena.impossible, "nothing is selected");
 }
 
-/// One object in 50 stays, from two places.
+/// One object in 50 is never freed; two sites allocate those.
 made_trace messages_with_survivors(std::uint32_t& first, std::uint32_t& second) {
     made_trace made;
     const auto works = made.stack({"main", "receive:5"});
@@ -151,7 +151,7 @@ TEST(fit, names_the_sites_that_keep_arenas_busy) {
     EXPECT_GT(found.with.arenas, 8 * found.without.arenas);
     ASSERT_FALSE(found.front.empty());
 
-    // What is said of the rest is what a fit of the rest says.
+    // The figures without these sites equal a fit of the other sites.
     const event_source without = [&](const std::function<void(const event&)>& visit) {
         std::vector<bool> left_out(made.events.size());
         for (const event& e : made.events) {
@@ -165,7 +165,7 @@ TEST(fit, names_the_sites_that_keep_arenas_busy) {
     EXPECT_TRUE(again.blockers.sites.empty());
 }
 
-TEST(fit, blames_nobody_where_all_live_alike) {
+TEST(fit, names_no_site_if_all_objects_live_alike) {
     made_trace made;
     add_messages(made, 3000, 500, 200);
     EXPECT_TRUE(fit_of(made).blockers.sites.empty());
@@ -201,7 +201,7 @@ TEST(fit, a_check_notices_too_few_arenas) {
     EXPECT_FALSE(check_sizes(source_of(made), found, false).multi_arena->one_less_fails.value());
 }
 
-// More pairs are tried at once when few objects live, fewer when many do: the answer is the same.
+// With few live objects more pairs are tried at once than with many; the result is the same.
 TEST(fit, batches_do_not_change_the_answer) {
     const made_trace made = random_lives(40);
     census few = take_census(source_of(made));
@@ -212,14 +212,14 @@ TEST(fit, batches_do_not_change_the_answer) {
     EXPECT_EQ(try_multi_arenas(source_of(made), few, trials), at_once);
 }
 
-/// What a fit uses of an event.
+/// The fields of an event that a fit uses.
 bool alike(const event& a, const event& b) {
     const bool reallocates = (a.op == operation::realloc) == (b.op == operation::realloc);
     const bool same = a.object == b.object && a.size == b.size && a.thread == b.thread && a.allocates == b.allocates;
     return same && reallocates && (!a.allocates || (a.stack == b.stack && a.alignment_log2 == b.alignment_log2));
 }
 
-TEST(kept_events, are_those_that_were_read_also_out_of_a_file) {
+TEST(kept_events, are_the_same_in_memory_and_in_a_file) {
     made_trace made = random_lives(9);
     for (std::size_t i = 0; i + 1 < made.events.size(); ++i) {
         event& first = made.events[i];
@@ -254,7 +254,7 @@ TEST(kept_events, are_those_that_were_read_also_out_of_a_file) {
     }
 }
 
-TEST(kept_events, sizes_that_no_program_can_have_are_refused) {
+TEST(kept_events, impossible_sizes_are_refused) {
     made_trace made;
     made.allocate(0, std::uint64_t{1} << 48);
     EXPECT_THROW(kept_events{source_of(made)}, tool_error);

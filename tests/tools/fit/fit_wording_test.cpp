@@ -1,4 +1,4 @@
-// The code that is printed compiles, with the options that the types have.
+// The printed code compiles and uses existing options.
 #include "fit/fit_wording.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace acre::tool;
 
-/// Each code in a function of its own, where T is some type.
+/// Puts each piece of code into a function of its own, with some type T.
 std::string program_of(const std::vector<std::string>& codes) {
     std::string functions;
     for (const std::string& code : codes) {
@@ -49,7 +49,7 @@ TEST(fit_code, compiles) {
     EXPECT_EQ(std::system(line.c_str()), 0);
 }
 
-TEST(fit_code, sizes_are_written_as_people_do) {
+TEST(fit_code, sizes_are_written_with_literals) {
     EXPECT_EQ(bytes_literal(16384), "16_KiB");
     EXPECT_EQ(bytes_literal(3 << 20), "3_MiB");
     EXPECT_EQ(bytes_literal(1008), "1008");

@@ -1,4 +1,5 @@
-// What the model says is what acre::multi_arena does: so many arenas serve a random order of events, one less does not.
+// The model agrees with acre::multi_arena: the computed number of arenas serves a random order of events, one less does
+// not.
 #include "fit/multi_arena_model.hpp"
 
 #include <gtest/gtest.h>
@@ -14,12 +15,12 @@ using acre::test::request;
 
 std::uint64_t modelled_arenas(const std::vector<request>& requests, std::size_t bytes, std::size_t open) {
     multi_arena_model model{granules_of(bytes), open};
-    std::vector<multi_arena_model::place> places(requests.size());
+    std::vector<multi_arena_model::position> positions(requests.size());
     for (const request& each : requests) {
         if (each.allocates) {
-            places[each.object] = model.allocate(granules_of(each.bytes), granules_of(each.alignment));
+            positions[each.object] = model.allocate(granules_of(each.bytes), granules_of(each.alignment));
         } else {
-            model.release(places[each.object], granules_of(each.bytes));
+            model.release(positions[each.object], granules_of(each.bytes));
         }
     }
     EXPECT_FALSE(model.gave_up());
@@ -28,13 +29,13 @@ std::uint64_t modelled_arenas(const std::vector<request>& requests, std::size_t 
 
 bool serves(const std::vector<request>& requests, const acre::multi_arena_options& options) {
     acre::multi_arena arenas{options};
-    std::vector<void*> places(requests.size());
+    std::vector<void*> addresses(requests.size());
     for (const request& each : requests) {
         if (each.allocates) {
-            places[each.object] = arenas.try_allocate(each.bytes, each.alignment);
-            if (places[each.object] == nullptr) return false;
+            addresses[each.object] = arenas.try_allocate(each.bytes, each.alignment);
+            if (addresses[each.object] == nullptr) return false;
         } else {
-            arenas.deallocate(places[each.object], each.bytes, each.alignment);
+            arenas.deallocate(addresses[each.object], each.bytes, each.alignment);
         }
     }
     return true;
@@ -59,8 +60,8 @@ TEST(multi_arena_model, says_exactly_how_many_arenas_are_needed) {
     }
 }
 
-// No number below is enough, and each above is: brute force over all of them.
-TEST(multi_arena_model, more_arenas_are_never_too_few) {
+// Brute force: no smaller number suffices, and every larger one does.
+TEST(multi_arena_model, more_arenas_always_suffice) {
     for (unsigned seed = 100; seed < 110; ++seed) {
         const auto requests = random_requests(seed, {.max_bytes = 300});
         const std::uint64_t needed = modelled_arenas(requests, 320, 0);
@@ -73,12 +74,12 @@ TEST(multi_arena_model, more_arenas_are_never_too_few) {
 TEST(multi_arena_model, agrees_with_the_search_of_the_library) {
     const auto requests = random_requests(7, {.max_bytes = 200});
     const auto workload = [&](acre::multi_arena& arenas) {
-        std::vector<void*> places(requests.size());
+        std::vector<void*> addresses(requests.size());
         for (const request& each : requests) {
             if (each.allocates) {
-                places[each.object] = arenas.allocate(each.bytes);
+                addresses[each.object] = arenas.allocate(each.bytes);
             } else {
-                arenas.deallocate(places[each.object], each.bytes);
+                arenas.deallocate(addresses[each.object], each.bytes);
             }
         }
     };
@@ -87,12 +88,12 @@ TEST(multi_arena_model, agrees_with_the_search_of_the_library) {
     }
 }
 
-TEST(multi_arena_model, gives_up_where_it_cannot_count) {
+TEST(multi_arena_model, gives_up_beyond_its_limit) {
     multi_arena_model model{max_granules / 2};
-    std::vector<multi_arena_model::place> places;
-    for (int i = 0; i < 3; ++i) places.push_back(model.allocate(max_granules / 2, 1));
+    std::vector<multi_arena_model::position> positions;
+    for (int i = 0; i < 3; ++i) positions.push_back(model.allocate(max_granules / 2, 1));
     EXPECT_TRUE(model.gave_up());
-    for (const auto place : places) model.release(place, max_granules / 2);
+    for (const auto position : positions) model.release(position, max_granules / 2);
 }
 
 TEST(multi_arena_model, counts_sizes_in_granules) {
@@ -109,7 +110,7 @@ TEST(quick_divisor, divides_as_the_operator_does) {
         for (const std::uint32_t number : {0U, 1U, divisor - 1, divisor, largest / 2, largest - 1, largest}) {
             EXPECT_EQ(quick(number), number / divisor) << number << " / " << divisor;
         }
-        // Around multiples, where a rounding would show.
+        // Around multiples, where rounding errors would show.
         for (std::uint64_t multiple = divisor; multiple <= largest;
              multiple += divisor * (1 + multiple / divisor / 3)) {
             const auto number = static_cast<std::uint32_t>(multiple);

@@ -1,4 +1,4 @@
-// Allocations and frees in a random but possible order, for models and for the types that they are models of.
+// Allocations and frees in a random valid order, for the models and the types that they model.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct request_kinds {
     std::uint32_t threads = 1;
 };
 
-/// Lives of every length. Any thread frees.
+/// Lifetimes of all lengths; any thread frees.
 inline std::vector<request> random_requests(unsigned seed, const request_kinds& kinds) {
     std::mt19937 random{seed};
     std::vector<request> all;
@@ -37,7 +37,7 @@ inline std::vector<request> random_requests(unsigned seed, const request_kinds& 
             live.push_back({bytes, std::min(alignment, kinds.max_alignment), objects++, thread, true});
             all.push_back(live.back());
         } else {
-            // The oldest, the youngest or any.
+            // The oldest, the newest or any object.
             const std::size_t kind = random() % 3;
             const std::size_t which = kind == 0 ? 0 : kind == 1 ? live.size() - 1 : random() % live.size();
             all.push_back(live[which]);

@@ -33,7 +33,7 @@ protected:
     std::uint32_t stack_ = made_.stack({"main"});
 };
 
-TEST_F(scope_summaries, count_runs_and_what_they_allocate) {
+TEST_F(scope_summaries, count_runs_and_their_allocations) {
     allocate(1);
     for (std::uint64_t i = 1; i <= 4; ++i) {
         begin("frame");
@@ -54,7 +54,7 @@ TEST_F(scope_summaries, count_runs_and_what_they_allocate) {
     EXPECT_EQ(scopes[0].runs_leaving, 0u);
 }
 
-TEST_F(scope_summaries, say_what_is_left_behind) {
+TEST_F(scope_summaries, count_objects_that_outlive_their_run) {
     begin("outer");
     const auto first = allocate(100);
     begin("inner");
@@ -77,7 +77,7 @@ TEST_F(scope_summaries, say_what_is_left_behind) {
     EXPECT_EQ(scopes[1].runs_leaving, 1u);
 }
 
-TEST_F(scope_summaries, count_what_a_recursion_allocates_once) {
+TEST_F(scope_summaries, count_allocations_in_a_recursion_once) {
     begin("level");
     allocate(1);
     begin("level");
@@ -121,7 +121,7 @@ TEST_F(scope_summaries, end_open_scopes_with_the_trace) {
     for (const auto& scope : scopes) EXPECT_EQ(scope.left.bytes, 30u) << scope.name;
 }
 
-TEST_F(scope_summaries, are_shown_to_people_and_machines) {
+TEST_F(scope_summaries, are_in_the_text_and_the_json) {
     begin("frame");
     allocate(1 << 20);
     end("frame");
@@ -130,7 +130,7 @@ TEST_F(scope_summaries, are_shown_to_people_and_machines) {
     const trace_summary summary = summarise(reader, paths);
     const std::string text = info_text(reader, paths, summary, 10);
     EXPECT_NE(text.find("1 run in 1 thread, 1 allocation, 1.0 MiB"), std::string::npos) << text;
-    EXPECT_NE(text.find("1 object, 1.0 MiB of it live when a run ends, in 1 run"), std::string::npos) << text;
+    EXPECT_NE(text.find("1 object outlives its run (1.0 MiB, in 1 run)"), std::string::npos) << text;
     const auto json = info_json(reader, paths, summary, 10).at("scopes");
     ASSERT_EQ(json.size(), 1u);
     EXPECT_EQ(json[0].at("name"), "frame");

@@ -15,7 +15,7 @@ namespace {
 
 using namespace acre::tool;
 
-/// The signal that ended a child which waits for one.
+/// The signal that killed a waiting child.
 int signal_that_ends_a_child(const signal_relay& signals, bool before_it_is_known) {
     if (before_it_is_known) ::raise(SIGUSR1);
     const pid_t child = ::fork();
@@ -32,17 +32,17 @@ int signal_that_ends_a_child(const signal_relay& signals, bool before_it_is_know
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-TEST(signal_relay, sends_what_was_wanted_to_the_child) {
+TEST(signal_relay, sends_the_replacement_signal_to_the_child) {
     const signal_relay signals{{{SIGUSR1, SIGTERM}}};
     EXPECT_EQ(signal_that_ends_a_child(signals, false), SIGTERM);
 }
 
-TEST(signal_relay, does_not_lose_what_comes_before_the_child_is_known) {
+TEST(signal_relay, keeps_a_signal_that_arrives_before_the_child_starts) {
     const signal_relay signals{{{SIGUSR1, SIGTERM}}};
     EXPECT_EQ(signal_that_ends_a_child(signals, true), SIGTERM);
 }
 
-TEST(signal_relay, forgets_what_came_for_another) {
+TEST(signal_relay, forgets_a_signal_for_an_earlier_child) {
     {
         const signal_relay before{{{SIGUSR2, SIGKILL}}};
         ::raise(SIGUSR2);
@@ -70,25 +70,25 @@ TEST(run_apart, gives_the_result_and_the_progress) {
     EXPECT_EQ(seen, (std::vector<double>{0.25, 1}));
 }
 
-TEST(run_apart, tells_what_was_thrown) {
+TEST(run_apart, reports_the_exception_of_the_work) {
     EXPECT_EQ(error_of([](const progress_function&) -> std::string { throw std::runtime_error{"no such luck"}; }),
               "no such luck");
 }
 
-TEST(run_apart, is_interrupted_by_a_signal_and_lives_on) {
+TEST(run_apart, reports_an_interruption_and_goes_on) {
     for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
         const std::string error = error_of([&](const progress_function&) -> std::string {
             ::kill(::getppid(), signal);
             for (;;) ::pause();
         });
-        EXPECT_EQ(error, "interrupted before the trace was whole") << signal;
+        EXPECT_EQ(error, "interrupted before the trace was complete") << signal;
         struct sigaction after{};
         ::sigaction(signal, nullptr, &after);
         EXPECT_EQ(after.sa_handler, SIG_DFL) << signal;
     }
 }
 
-TEST(run_apart, ignores_what_this_process_ignores) {
+TEST(run_apart, ignores_signals_that_this_process_ignores) {
     struct sigaction before{};
     struct sigaction ignoring{};
     ignoring.sa_handler = SIG_IGN;

@@ -71,7 +71,7 @@ struct own_counts {
     std::uint64_t frees = 0;
 };
 
-TEST_F(events, are_as_many_as_the_program_counts_itself) {
+TEST_F(events, are_as_many_as_the_program_counts) {
     const std::filesystem::path file = directory_.path() / "counts";
     ASSERT_EQ(::setenv("ACRE_COUNT_FILE", file.c_str(), 1), 0);
     const loaded_trace trace = run({COUNTING});
@@ -87,7 +87,7 @@ TEST_F(events, are_as_many_as_the_program_counts_itself) {
     EXPECT_EQ(trace.header.unmatched_frees, 0u);
 }
 
-TEST_F(events, are_in_order_and_say_who_and_when) {
+TEST_F(events, are_in_order_with_thread_and_time) {
     const loaded_trace trace = run({ENDINGS, "threads"});
     EXPECT_EQ(trace.allocations(4444), 8u * 5000);
     EXPECT_EQ(trace.frees(4444), 8u * 2000);

@@ -1,4 +1,4 @@
-// Whatever becomes of a process, what it did until then is in the trace.
+// However a process ends, its events up to then are in the trace.
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -71,7 +71,7 @@ TEST_F(life, goes_on_after_a_program_that_is_missing) {
 
 TEST_F(life, of_children_without_the_environment_is_recorded_or_mentioned) {
     for (const std::string how : {"posix_spawn", "posix_spawnp", "vfork"}) {
-        EXPECT_TRUE(run({ENDINGS, "bare " + how}).has_note("1 process more, unrecorded")) << how;
+        EXPECT_TRUE(run({ENDINGS, "bare " + how}).has_note("1 process, not recorded")) << how;
         EXPECT_EQ(result_.exit_status, 7) << how;
         record_options options = options_for({ENDINGS, "bare " + how});
         options.children = true;
@@ -84,12 +84,12 @@ TEST_F(life, of_children_without_the_environment_is_recorded_or_mentioned) {
 }
 
 TEST_F(life, of_children_is_mentioned) {
-    EXPECT_TRUE(run({ENDINGS, "fork"}).has_note("1 process more, unrecorded"));
-    EXPECT_TRUE(run({ENDINGS, "vfork"}).has_note("1 process more, unrecorded"));
+    EXPECT_TRUE(run({ENDINGS, "fork"}).has_note("1 process, not recorded"));
+    EXPECT_TRUE(run({ENDINGS, "vfork"}).has_note("1 process, not recorded"));
     EXPECT_FALSE(run({ENDINGS, "return"}).has_note("unrecorded"));
 }
 
-TEST_F(life, of_what_the_program_leaves_running_is_mentioned) {
+TEST_F(life, of_processes_left_running_is_mentioned) {
     const loaded_trace trace = run({ENDINGS, "daemon"});
     EXPECT_EQ(result_.exit_status, 0);
     EXPECT_EQ(trace.allocations(4242), 1000u);
@@ -120,8 +120,8 @@ TEST_F(life, of_children_replaces_nothing_but_traces) {
         options_for({"/bin/sh", "-c", "sh -c 'echo precious > \"$0.$$\"; exec ls /' \"$0\"; true", output});
     options.children = true;
     const std::string why = refusal(options);
-    EXPECT_NE(why.find("is not a trace, which is all that is replaced"), std::string::npos) << why;
-    EXPECT_NE(why.find("for 'acre finish'"), std::string::npos) << why;
+    EXPECT_NE(why.find("only traces are replaced"), std::string::npos) << why;
+    EXPECT_NE(why.find("with 'acre finish'"), std::string::npos) << why;
     EXPECT_FALSE(std::filesystem::exists(output));
     EXPECT_EQ(files_left(), 2u) << "the file and what was recorded";
 }
@@ -164,7 +164,7 @@ TEST_F(life, ends_at_the_size_limit_and_the_program_goes_on) {
     EXPECT_LT(trace.events.size(), 400'000u / 24);
 }
 
-/// While it lives, files of this process and those it starts must not be larger.
+/// Limits the file size of this process and of its children while it lives.
 class file_size_limit {
 public:
     explicit file_size_limit(rlim_t bytes) {
@@ -184,11 +184,11 @@ TEST_F(life, ends_at_the_limit_of_file_sizes_and_the_program_goes_on) {
     const file_size_limit limit{400'000};
     const loaded_trace trace = run({ENDINGS, "threads"});
     EXPECT_EQ(result_.exit_status, 7);
-    EXPECT_TRUE(trace.has_note("limit of file sizes"));
+    EXPECT_TRUE(trace.has_note("file size limit"));
     EXPECT_GT(trace.events.size(), 0u);
 }
 
-TEST_F(life, without_room_for_a_recording_is_told_with_the_reason) {
+TEST_F(life, without_room_for_a_recording_reports_the_reason) {
     record_options options = options_for({ENDINGS, "return"});
     options.max_bytes = 1000;
     EXPECT_NE(refusal(options).find("larger --max-size"), std::string::npos) << refusal(options);
@@ -201,11 +201,11 @@ TEST_F(life, without_room_for_a_recording_is_told_with_the_reason) {
     EXPECT_EQ(files_left(), 0u);
 }
 
-TEST_F(life, under_a_limit_of_memory_is_recorded_as_far_as_there_is_any) {
+TEST_F(life, under_a_memory_limit_is_recorded_until_memory_runs_out) {
     for (const std::string kilobytes : {"400000", "40000"}) {
         const loaded_trace trace = run({"/bin/sh", "-c", "ulimit -v " + kilobytes + "; exec " ENDINGS " return"});
         EXPECT_EQ(result_.exit_status, 7) << kilobytes;
-        EXPECT_TRUE(trace.allocations(4242) == 1000u || trace.has_note("memory was short")) << kilobytes;
+        EXPECT_TRUE(trace.allocations(4242) == 1000u || trace.has_note("memory ran out")) << kilobytes;
     }
 }
 
@@ -229,7 +229,7 @@ private:
     bool made_;
 };
 
-TEST_F(life, on_a_full_disk_is_told) {
+TEST_F(life, on_a_full_disk_is_reported) {
     const std::filesystem::path folder = directory_.path() / "disk";
     const small_disk disk{folder, "size=64k"};
     if (!disk.made()) GTEST_SKIP() << "a small disk can be had by root only";

@@ -1,4 +1,4 @@
-// A recording that is paused, and one that samples, say the truth about what they show.
+// Traces of paused and of sampled recordings are right about what they contain.
 #include <cmath>
 
 #include "recording.hpp"
@@ -14,7 +14,7 @@ protected:
     }
 };
 
-TEST_P(paused, recordings_leave_out_what_is_allocated_meanwhile) {
+TEST_P(paused, recordings_leave_out_allocations_made_meanwhile) {
     const record_result result = record(with_signal(options_for({PAUSING, GetParam()})));
     const loaded_trace trace{result.traces.at(0)};
     EXPECT_EQ(trace.allocations(1001), 10u);
@@ -39,7 +39,7 @@ TEST_P(paused, recordings_leave_out_what_is_allocated_meanwhile) {
 INSTANTIATE_TEST_SUITE_P(by, paused, testing::Values("program", "signal", "outside"),
                          [](const auto& each) { return std::string{each.param}; });
 
-TEST_P(paused, recordings_may_begin_so) {
+TEST_P(paused, recordings_can_start_paused) {
     record_options options = with_signal(options_for({PAUSING, "signal"}));
     options.paused = true;
     const loaded_trace trace{record(options).traces.at(0)};
@@ -63,7 +63,7 @@ protected:
     }
 };
 
-TEST_F(samples, have_one_allocation_in_so_many_and_its_free) {
+TEST_F(samples, have_one_allocation_in_n_and_its_free) {
     constexpr double made = 400'000;
     for (const std::uint32_t period : {2u, 10u, 100u}) {
         const loaded_trace trace = sample_of("often in threads", period);
@@ -77,10 +77,10 @@ TEST_F(samples, have_one_allocation_in_so_many_and_its_free) {
     }
 }
 
-TEST_F(samples, that_took_nothing_say_that_it_was_the_sample) {
+TEST_F(samples, without_any_allocation_are_reported_as_due_to_sampling) {
     record_options options = options_for({PAUSING, "seldom"});
     options.sampling_period = 1'000'000;
-    EXPECT_NE(refusal(options).find("that the sample took"), std::string::npos) << refusal(options);
+    EXPECT_NE(refusal(options).find("in the sample"), std::string::npos) << refusal(options);
 }
 
 TEST_F(samples, are_the_same_each_time) {

@@ -1,4 +1,4 @@
-// What cannot be recorded is refused before it is started, in a sentence, and nothing is left behind.
+// A program that cannot be recorded is refused with a sentence before it starts, and leaves no files.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ protected:
     }
 };
 
-TEST_F(refused, is_what_does_not_exist) {
+TEST_F(refused, is_a_program_that_does_not_exist) {
     EXPECT_TRUE(contains(refusal({"/does/not/exist"}), "no such program"));
     EXPECT_TRUE(contains(refusal({"no-such-program-anywhere"}), "no such program in PATH"));
     EXPECT_TRUE(contains(refusal(std::vector<std::string>{""}), "empty"));
@@ -35,18 +35,18 @@ TEST_F(refused, is_what_does_not_exist) {
     EXPECT_EQ(files_left(), 0u);
 }
 
-TEST_F(refused, is_what_has_the_malloc_of_a_sanitizer) {
+TEST_F(refused, is_a_program_with_the_malloc_of_a_sanitizer) {
     EXPECT_TRUE(contains(refusal({SANITIZED}), "built with AddressSanitizer"));
     EXPECT_EQ(files_left(), 0u);
 }
 
-TEST_F(refused, is_what_is_no_program) {
+TEST_F(refused, is_a_file_that_is_not_a_program) {
     EXPECT_TRUE(contains(refusal({"/"}), "directory"));
     EXPECT_TRUE(contains(refusal({"/etc/passwd"}), "not an executable"));
     const fs::path text = directory_.path() / "text";
     std::ofstream{text} << "hello\n";
     fs::permissions(text, fs::perms::owner_all);
-    EXPECT_TRUE(contains(refusal({text.string()}), "neither a program nor a script"));
+    EXPECT_TRUE(contains(refusal({text.string()}), "neither an ELF program nor a script"));
     std::ofstream{text} << "#!/no/interpreter\n";
     EXPECT_TRUE(contains(refusal({text.string()}), "'/no/interpreter' does not exist"));
     std::ofstream{text} << "\177ELF";
@@ -110,11 +110,11 @@ TEST_F(refused, is_an_output_that_is_not_a_trace) {
     record_options options = options_for({ENDINGS});
     options.output = directory_.path() / "main.c";
     std::ofstream{options.output} << "int main(void) {}";
-    EXPECT_TRUE(contains(refusal(options), "is not a trace, which is all that is replaced: name another file with -o"));
+    EXPECT_TRUE(contains(refusal(options), "is not a trace, and only traces are replaced: name another file with -o"));
     EXPECT_EQ(fs::file_size(options.output), 17U);
     EXPECT_THROW(finish_raw_log(directory_.path(), options.output), tool_error);
     EXPECT_EQ(fs::file_size(options.output), 17U);
-    // One that is empty, and then the trace that has come of it.
+    // An empty file, then the trace that replaced it.
     fs::resize_file(options.output, 0);
     record(options);
     EXPECT_EQ(loaded_trace{record(options).traces.at(0)}.allocations(4242), 1000u);

@@ -1,5 +1,5 @@
-// A raw log that was left behind is finished; one that is cut off or wrong gives a trace of what is whole or a
-// sentence.
+// A raw log that was left behind becomes a trace. A truncated or invalid one gives a trace of its valid part, or an
+// error.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ protected:
         std::ofstream{path, std::ios::binary} << bytes;
     }
 
-    /// Events of the trace made of a log; none when it is refused, which takes a sentence.
+    /// Number of events in the trace of a log; nothing if it is refused, which must give a sentence.
     std::size_t events_of(const fs::path& raw) {
         try {
             const record_result result = finish_raw_log(raw, directory_.path() / "finished.acre");
@@ -72,7 +72,7 @@ TEST_F(raw_logs, are_finished) {
     EXPECT_TRUE(fs::exists(log));
 }
 
-TEST_F(raw_logs, say_how_long_the_recording_took_however_the_program_ended) {
+TEST_F(raw_logs, have_the_recording_time_however_the_program_ended) {
     const fs::path log = make_log("kill");
     const fs::path output = directory_.path() / "finished.acre";
     EXPECT_GT(loaded_trace{finish_raw_log(log, output).traces.at(0)}.header.recording_time, 0u);
@@ -86,7 +86,7 @@ TEST_F(raw_logs, say_how_long_the_recording_took_however_the_program_ended) {
     }
 }
 
-TEST_F(raw_logs, that_are_none_are_refused) {
+TEST_F(raw_logs, files_that_are_no_raw_logs_are_refused) {
     const fs::path file = directory_.path() / "file";
     EXPECT_THROW(finish_raw_log(file, directory_.path() / "out"), tool_error);
     for (const std::string& bytes :
@@ -98,7 +98,7 @@ TEST_F(raw_logs, that_are_none_are_refused) {
     EXPECT_FALSE(fs::exists(directory_.path() / "out"));
 }
 
-TEST_F(raw_logs, that_are_cut_off_are_read_as_far_as_they_go) {
+TEST_F(raw_logs, that_are_truncated_are_read_up_to_their_end) {
     const fs::path log = make_log("threads");
     const std::string whole = contents(log);
     const std::size_t all = events_of(log);
@@ -123,7 +123,7 @@ TEST_P(raw_logs_of, programs_with_any_bytes_changed_never_crash_the_reader) {
     for (int round = 0; round < 15; ++round) {
         std::string changed = whole;
         for (int i = 0; i < 30; ++i) {
-            // Mostly where heads are: their fields decide what else is believed.
+            // Mostly in the heads, whose fields decide how the rest is read.
             const std::size_t chunk = random() % (changed.size() / raw::chunk_alignment) * raw::chunk_alignment;
             const std::size_t place =
                 round % 2 == 0 ? random() % changed.size() : chunk + random() % raw::chunk_alignment;
@@ -136,7 +136,7 @@ TEST_P(raw_logs_of, programs_with_any_bytes_changed_never_crash_the_reader) {
 
 INSTANTIATE_TEST_SUITE_P(, raw_logs_of, testing::Values(ENDINGS, MARKED, TRACED));
 
-TEST_F(raw_logs, with_absurd_heads_never_crash_the_reader) {
+TEST_F(raw_logs, with_invalid_heads_never_crash_the_reader) {
     const fs::path log = make_log("fork");
     const std::string whole = contents(log);
     std::mt19937 random{11};

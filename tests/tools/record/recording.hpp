@@ -1,4 +1,4 @@
-// Records a program for a test and reads what came of it.
+// Records a program for a test and reads the trace.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace acre::tool {
 
-/// A directory that goes with the test.
+/// A directory that is removed at the end of the test.
 class scratch_directory {
 public:
     scratch_directory() {
@@ -39,7 +39,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// All of a trace in memory.
+/// A whole trace in memory.
 struct loaded_trace {
     explicit loaded_trace(const std::filesystem::path& path) {
         trace_reader reader{path};
@@ -94,7 +94,7 @@ protected:
         return loaded_trace{result_.traces.at(0)};
     }
 
-    /// What record() refuses with; empty when it does not refuse.
+    /// The error of record(); empty if it throws none.
     std::string refusal(const record_options& options) const {
         try {
             record(options);

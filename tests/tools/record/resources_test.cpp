@@ -1,5 +1,5 @@
-// What goes through an acre::traced resource is in the trace as what goes through malloc is, and what the resource does
-// to serve it is not.
+// Requests to an acre::traced resource are in the trace like those to malloc; the calls by which the resource serves
+// them are not.
 #include "recording.hpp"
 
 namespace acre::tool {
@@ -14,7 +14,7 @@ struct resources : recording {
 
     static bool is_of_resource(const event& e) { return e.op == operation::allocate || e.op == operation::deallocate; }
 
-    /// Of all events with that size, expecting that they are of a resource.
+    /// All events of a size, which are expected to be of a resource.
     static std::vector<event> events_of(std::uint64_t size, bool allocating) {
         std::vector<event> found;
         for (const event& each : trace_->events) {
@@ -53,7 +53,7 @@ TEST_F(resources, allocations_end_where_the_arena_is_reset) {
     }
 }
 
-TEST_F(resources, rewinding_frees_what_came_after_the_mark) {
+TEST_F(resources, rewinding_frees_the_objects_after_the_mark) {
     expect_pairs(6002, 3);
     expect_pairs(6003, 1);
     for (const event& each : events_of(6002, false)) EXPECT_TRUE(is_in(each, "go_back("));
@@ -85,14 +85,14 @@ TEST_F(resources, constructors_are_the_programs) {
 TEST_F(resources, own_blocks_are_not_seen) {
     for (const event& each : trace_->events) {
         if (is_of_resource(each) || each.size == 6100 || each.size == 7100) continue;
-        // The library's table of all concurrent objects is no resource's.
+        // The library's own table of all concurrent objects belongs to no resource.
         const bool of_a_block =
             is_in(each, "acre::") && !is_in(each, "in_threads<") && !is_in(each, "acre::detail::per_thread");
         EXPECT_FALSE(of_a_block) << each.size << " bytes";
     }
 }
 
-TEST_F(resources, move_with_what_lives_in_them) {
+TEST_F(resources, move_with_their_live_objects) {
     for (const std::uint64_t size : {7001u, 7002u, 7003u}) expect_pairs(size, 1);
 }
 

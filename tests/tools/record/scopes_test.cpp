@@ -48,7 +48,7 @@ protected:
     }
 };
 
-TEST_F(scopes, are_where_the_program_has_them) {
+TEST_F(scopes, are_recorded_where_the_program_marks_them) {
     const loaded_trace trace = run({MARKED, "run"});
     ASSERT_EQ(result_.exit_status, 0);
     EXPECT_EQ(scopes_of(trace, 1001), "outer");
@@ -92,7 +92,7 @@ TEST_F(scopes, of_threads_are_told_apart) {
     for (const auto& each : trace.events) EXPECT_NE(each.thread, idle) << "it never allocated";
 }
 
-TEST_F(scopes, that_nobody_leaves_end_with_the_trace) {
+TEST_F(scopes, that_are_never_left_end_with_the_trace) {
     const loaded_trace trace = run({MARKED, "unbalanced"});
     ASSERT_EQ(result_.exit_status, 0);
     EXPECT_EQ(scopes_of(trace, 5001), "left by its thread's end");
@@ -108,7 +108,7 @@ TEST_F(scopes, of_a_program_that_crashes_end_with_the_trace) {
     EXPECT_EQ(in_words(trace, 0), "outer( inner( ) )");
 }
 
-TEST_F(scopes, that_a_process_was_forked_in_are_its_parents) {
+TEST_F(scopes, that_are_open_at_a_fork_stay_with_the_parent) {
     record_options options = options_for({MARKED, "fork"});
     options.children = true;
     result_ = record(options);
@@ -128,7 +128,7 @@ TEST_F(scopes, are_found_in_programs_at_fixed_addresses_and_in_static_ones_with_
     }
 }
 
-TEST_F(scopes, cost_nothing_where_nothing_records) {
+TEST_F(scopes, cost_nothing_without_a_recorder) {
     for (const char* program : {MARKED, MARKED_STATIC, MARKED_NO_PIE, TRACED}) {
         const int status = std::system(program);
         EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << program;

@@ -21,7 +21,7 @@ offsets folded(const offsets& innermost_first) {
     return {path.rbegin(), path.rend()};
 }
 
-/// The frame that a signal interrupted is exact in a trace and one less in what the subject prints.
+/// The address of an interrupted frame is exact in a trace; the subject prints one less.
 bool same_frames(const offsets& expected, const offsets& recorded) {
     if (expected.size() != recorded.size()) return false;
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -122,7 +122,7 @@ TEST_F(stacks, name_inlined_functions_with_their_lines) {
     EXPECT_FALSE(module.build_id.empty());
 }
 
-TEST_F(stacks, know_which_places_of_a_stripped_program_are_in_one_function) {
+TEST_F(stacks, know_which_addresses_of_a_stripped_program_are_in_one_function) {
     const loaded_trace trace = run({INLINED_STRIPPED});
     const auto allocation = std::find_if(trace.events.begin(), trace.events.end(),
                                          [](const event& each) { return each.size == 7'654'321; });
@@ -158,7 +158,7 @@ bool any_begins_with(const std::vector<std::string>& names, const std::string& s
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return name.starts_with(start); });
 }
 
-TEST_F(stacks, name_functions_of_local_types_with_what_they_lie_in) {
+TEST_F(stacks, qualify_the_names_of_functions_of_local_types) {
     for (const char* program : {LOCAL_TYPES, LOCAL_TYPES_PLAIN}) {
         const loaded_trace trace = run({program});
         const std::vector<std::string> in_table = functions_around(trace, 7'654'321);
@@ -189,7 +189,7 @@ TEST_F(stacks, by_frame_pointers_are_those_by_unwind_tables_where_there_are_fram
     const loaded_trace chained{record(options).traces.at(0)};
     EXPECT_EQ(chained.header.stacks, stack_method::frame_pointers);
     EXPECT_TRUE(std::ranges::any_of(chained.header.notes, [](const std::string& note) {
-        return note.starts_with("The stacks were found by frame pointers");
+        return note.starts_with("Stacks were found by frame pointers");
     }));
     for (const std::uint64_t size : {7'654'321u, 7'654'322u}) {
         auto expected = own_offsets(whole, size);
@@ -224,7 +224,7 @@ TEST_F(stacks, of_callers_are_one_frame) {
     EXPECT_NE(trace.stack_of(*found)[0].locations.at(2).function.find("outer_function"), std::string::npos);
 }
 
-TEST_F(stacks, at_free_are_left_out_when_not_wanted) {
+TEST_F(stacks, at_free_can_be_left_out) {
     record_options options = options_for({INLINED});
     options.stacks_at_free = false;
     const loaded_trace trace{record(options).traces.at(0)};

@@ -1,4 +1,4 @@
-// Rounds over real processes; what they measure is not looked at, that they measure is.
+// Comparisons over real processes. Tests that figures exist and are consistent, not their values.
 #include "replay/comparison.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ contender named(std::string_view name) {
     return {.resource = resource_number(name)};
 }
 
-TEST(comparison, gives_a_standing_to_everyone) {
+TEST(comparison, gives_a_standing_to_every_contender) {
     replay_host host;
     const sequence steps = some_steps();
     const std::vector<contender> contenders = installed_contenders("all");
@@ -59,7 +59,7 @@ TEST(comparison, gives_a_standing_to_everyone) {
         EXPECT_GT(each.wall_nanoseconds.median, 0);
         EXPECT_LE(each.ratio.low, each.ratio.median);
         EXPECT_GE(each.ratio.high, each.ratio.median);
-        // AddressSanitizer's malloc does not say what it holds.
+        // AddressSanitizer's malloc does not report what it holds.
         const resource_group group = resources()[contenders[i].resource].group;
         const bool tells = !acre::poisoning || group == resource_group::standard;
         EXPECT_GE(each.peak_bytes, tells ? steps.peak_bytes : 0) << resources()[contenders[i].resource].name;
@@ -94,7 +94,7 @@ TEST(comparison, goes_on_when_one_runs_out_of_memory) {
     EXPECT_NE(replay_text(outcome).find("failed"), std::string::npos);
 }
 
-TEST(comparison, finds_parameters_that_were_left_open) {
+TEST(comparison, finds_parameters_that_were_not_given) {
     replay_host host;
     const sequence steps = some_steps();
     comparison_options options;
@@ -134,7 +134,7 @@ TEST(comparison, plays_threads_and_leaves_out_frees) {
     EXPECT_GT(found.system.wall_nanoseconds.median, 0);
 }
 
-TEST(comparison, asks_for_no_memory_where_only_the_time_is_wanted) {
+TEST(comparison, measures_no_memory_for_contenders_with_time_only) {
     replay_host host;
     const sequence steps = some_steps();
     contender arena = named("arena");
@@ -153,7 +153,7 @@ TEST(comparison, asks_for_no_memory_where_only_the_time_is_wanted) {
     EXPECT_GT(found.standings[2].parameters.count, 0U);
 }
 
-TEST(comparison, gives_up_where_nothing_is_saved) {
+TEST(comparison, stops_early_when_nothing_is_saved) {
     replay_host host;
     const sequence steps = some_steps();
     comparison_options options;
@@ -165,7 +165,7 @@ TEST(comparison, gives_up_where_nothing_is_saved) {
     EXPECT_TRUE(found.rounds > 3 || found.saved_nanoseconds(0).high < 1e-3);
 }
 
-TEST(comparison, takes_fewer_rounds_when_it_is_late) {
+TEST(comparison, plays_fewer_rounds_when_time_runs_out) {
     replay_host host;
     const sequence steps = some_steps();
     comparison_options options;
@@ -205,9 +205,9 @@ TEST(comparison, several_sequences_after_each_other) {
     }
 }
 
-TEST(comparison, a_child_that_dies_is_an_answer) {
+TEST(comparison, a_child_that_dies_is_a_result) {
     replay_host host;
-    // A release of a slot that nothing was allocated into, with a size that belongs to no pool: free(garbage) at best.
+    // Frees a slot that was never allocated, with a size that no pool has: at best free() of an invalid pointer.
     sequence broken;
     broken.shapes.push_back({16, 16});
     broken.slots = 1;
@@ -215,7 +215,7 @@ TEST(comparison, a_child_that_dies_is_an_answer) {
     host.stage(broken.view());
     const trial_result result = host.measure({.resource = resource_number("std_pool"), .memory_limit = 1 << 20});
     EXPECT_TRUE(result.failed());  // under sanitizers by a status, not by a signal
-    // And the host lives on.
+    // The host is still alive.
     const sequence steps = some_steps();
     host.stage(steps.view());
     EXPECT_EQ(host.measure({.resource = system_number, .memory_limit = 1 << 20}).signal, 0);

@@ -1,4 +1,4 @@
-// What a person writes after --with.
+// The lists that users write after --with.
 #include "replay/contender_list.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace acre::tool;
 
-/// The list as it was understood, in the same syntax.
+/// The parsed list, written again in the same syntax.
 std::string understood(const std::string& list) {
     std::string text;
     for (const named_contender& each : parse_contenders(list)) {
@@ -36,7 +36,7 @@ TEST(contender_list, names_and_parameters) {
     EXPECT_EQ(understood("multi_arena:bytes=16k, count = 2"), "multi_arena:count=2,bytes=16K");
 }
 
-TEST(contender_list, each_is_there_once_and_the_systems_malloc_anyway) {
+TEST(contender_list, duplicates_and_the_systems_malloc_are_dropped) {
     EXPECT_EQ(understood("arena,arena,pool,arena"), "arena pool");
     EXPECT_EQ(understood("arena,arena:block=1K"), "arena arena:block=1K");
     EXPECT_EQ(understood("system"), "");
@@ -50,33 +50,34 @@ TEST(contender_list, groups_stand_for_their_members) {
     EXPECT_EQ(parse_contenders("acre,peers").size(), resources().size() - 2);
 }
 
-TEST(contender_list, mistakes_get_a_sentence) {
+TEST(contender_list, mistakes_are_refused_with_a_sentence) {
     EXPECT_NE(complaint("nonsense").find("there is no resource 'nonsense': known are system, new_delete"),
               std::string::npos);
     EXPECT_NE(complaint("arena,,pool").find("there is no resource ''"), std::string::npos);
     EXPECT_NE(complaint("").find("there is no resource ''"), std::string::npos);
     EXPECT_NE(complaint("arena,").find("there is no resource ''"), std::string::npos);
     EXPECT_EQ(complaint("bytes=16K"),
-              "'bytes=16K' belongs to no resource: write it behind one, as in multi_arena:count=64,bytes=16K");
+              "parameter 'bytes=16K' follows no resource: write it after one, as in multi_arena:count=64,bytes=16K");
     EXPECT_EQ(complaint("std:count=3"),
-              "'count=3' belongs to no resource: write it behind one, as in multi_arena:count=64,bytes=16K");
+              "parameter 'count=3' follows no resource: write it after one, as in multi_arena:count=64,bytes=16K");
     EXPECT_EQ(complaint("multi_pool:slot=3"), "multi_pool has no parameters");
     EXPECT_EQ(complaint("arena:count=3"), "arena has no parameter 'count': it has block");
     EXPECT_EQ(complaint("arena:64K"), "'64K' is no parameter of arena: write its name, = and a number");
     EXPECT_EQ(complaint("pool:slot=8K"),
-              "'8K' is no slot of pool: a number from 1 to 4,096, with K, M or G behind it if you like");
-    EXPECT_NE(complaint("pool:slot=").find("'' is no slot"), std::string::npos);
-    EXPECT_NE(complaint("pool:slot=-1").find("'-1' is no slot"), std::string::npos);
-    EXPECT_NE(complaint("pool:slot=12X").find("'12X' is no slot"), std::string::npos);
+              "'8K' is not a valid slot of pool: give a number from 1 to 4,096, optionally followed by K, M or G");
+    EXPECT_NE(complaint("pool:slot=").find("'' is not a valid slot"), std::string::npos);
+    EXPECT_NE(complaint("pool:slot=-1").find("'-1' is not a valid slot"), std::string::npos);
+    EXPECT_NE(complaint("pool:slot=12X").find("'12X' is not a valid slot"), std::string::npos);
     EXPECT_EQ(complaint("pool:slot=8,slot=16"), "slot of pool is given twice");
 }
 
-TEST(contender_list, a_pool_for_one_size_says_what_it_cannot_play) {
+TEST(contender_list, a_pool_for_one_size_refuses_larger_requests) {
     const shape large{100'000, 16};
     sequence_view sequence;
     sequence.shapes = {&large, 1};
     const contender wait_free{.resource = resource_number("wait_free_pool")};
-    EXPECT_EQ(not_for(wait_free, sequence), "its slots have at most 4.0 KiB, and the trace asks for 97.7 KiB at once");
+    EXPECT_EQ(not_for(wait_free, sequence),
+              "its slots hold at most 4.0 KiB, and the trace has an allocation of 97.7 KiB");
     EXPECT_EQ(not_for({.resource = resource_number("arena")}, sequence), "");
     const lane_run run{0, 1, 1};
     sequence.runs = {&run, 1};

@@ -21,7 +21,7 @@ TEST(interval, few_samples_give_their_range) {
     EXPECT_EQ(found.high, 3);
 }
 
-TEST(interval, holds_the_median_as_often_as_it_says) {
+TEST(interval, contains_the_median_as_often_as_promised) {
     std::mt19937 random{1};
     std::exponential_distribution<double> skewed{1};
     const double true_median = std::log(2.0);
@@ -34,7 +34,7 @@ TEST(interval, holds_the_median_as_often_as_it_says) {
             if (found.low <= true_median && true_median <= found.high) ++held;
         }
         EXPECT_GT(held, 2000 * 0.94) << count;
-        // It must not hold it by being as wide as can be.
+        // The interval must not contain the median merely because it is wide.
         EXPECT_LT(held, 2000 * 0.999) << count;
     }
 }

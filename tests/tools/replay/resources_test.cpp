@@ -1,4 +1,4 @@
-// Every resource plays every trace that it says it can, keeps what its blocks hold, and says so when it cannot.
+// Every resource plays every trace that it accepts, keeps the content of its blocks, and reports failures.
 #include "replay/resources.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using namespace acre::test;
 
 constexpr std::uint64_t plenty = std::uint64_t{1} << 32;
 
-/// A trace without sizes and alignments that no machine has.
+/// A trace without impossible sizes and alignments.
 made_trace modest_trace(unsigned seed) {
     made_trace made = random_trace(seed, 6'000);
     for (event& e : made.events) {
@@ -27,7 +27,7 @@ made_trace modest_trace(unsigned seed) {
     return made;
 }
 
-/// One that pools of one slot size can play, too.
+/// A trace that pools of one slot size can play as well.
 made_trace small_trace(unsigned seed) {
     made_trace made = modest_trace(seed);
     for (event& e : made.events) {
@@ -51,7 +51,7 @@ protected:
         return entry().refuse == nullptr || entry().refuse({}, steps.view()).empty();
     }
 
-    /// With room enough where it has to be said how much that is.
+    /// The request with generous parameters, where the resource needs any.
     trial_request completed(const sequence& steps, trial_request request) const {
         constexpr unsigned generous = 6;
         request.resource = GetParam();
@@ -70,7 +70,7 @@ protected:
     }
 };
 
-TEST_P(every_resource, keeps_what_its_blocks_hold) {
+TEST_P(every_resource, keeps_the_content_of_its_blocks) {
     for (unsigned seed = 1; seed <= 2; ++seed) {
         for (const made_trace& made : {modest_trace(seed), small_trace(seed)}) {
             const sequence steps = sequence_of(made);
@@ -88,7 +88,7 @@ TEST_P(every_resource, measures_the_time) {
     EXPECT_GT(result.wall_nanoseconds, 0U);
 }
 
-TEST_P(every_resource, is_played_by_several_threads_if_it_may_be) {
+TEST_P(every_resource, is_played_by_several_threads_if_it_allows_them) {
     const sequence steps = sequence_of(small_trace(5), lanes::as_recorded);
     ASSERT_EQ(steps.lanes, 5U);
     const trial_failure wanted = entry().threads == thread_rule::any ? trial_failure::none : trial_failure::not_started;
@@ -96,11 +96,11 @@ TEST_P(every_resource, is_played_by_several_threads_if_it_may_be) {
     EXPECT_EQ(play(steps, {.repeats = 2}).failure, wanted);
 }
 
-TEST_P(every_resource, takes_at_least_what_lives_at_the_peak) {
+TEST_P(every_resource, holds_at_least_the_live_bytes_at_the_peak) {
     const sequence steps = sequence_of(small_trace(4));
     const trial_result result = play(steps, {.purpose = trial_purpose::footprint});
     EXPECT_EQ(result.failure, trial_failure::none);
-    // AddressSanitizer's malloc does not say what it holds.
+    // AddressSanitizer's malloc does not report what it holds.
     const bool tells = !acre::poisoning || has_upstream();
     EXPECT_GE(result.peak_bytes, tells ? steps.peak_bytes : 0);
 }
@@ -111,7 +111,7 @@ TEST_P(every_resource, names_the_step_at_which_memory_ran_out) {
     made_trace made;
     for (int i = 0; i < 1000; ++i) made.allocate(0, 4096);
     const sequence steps = sequence_of(made);
-    // In a process of its own, for what lives when a step fails is not given back.
+    // In a process of its own, since objects that live when a step fails are not freed.
     replay_host host;
     host.stage(steps.view());
     const trial_result result = host.measure(completed(steps, {.memory_limit = 1 << 20}));
@@ -157,7 +157,7 @@ std::vector<std::uint32_t> all_but_the_loop() {
 INSTANTIATE_TEST_SUITE_P(all, every_resource, testing::ValuesIn(all_but_the_loop()),
                          [](const auto& parameter) { return std::string{resources()[parameter.param].name}; });
 
-TEST(resources, have_names_of_their_own) {
+TEST(resources, have_distinct_names) {
     for (std::uint32_t i : all_but_the_loop()) EXPECT_EQ(resource_number(resources()[i].name), i);
 }
 
@@ -213,7 +213,7 @@ TEST(resources, a_pool_takes_one_slot_size_when_told_to) {
     }
 }
 
-TEST(resources, an_unknown_name_gets_the_known_ones) {
+TEST(resources, an_unknown_name_is_refused_with_the_known_ones) {
     try {
         resource_number("mymalloc");
         FAIL();

@@ -1,4 +1,4 @@
-// Events become the steps that they should.
+// Events become the right steps.
 #include <gtest/gtest.h>
 
 #include "replay/sequence_builder.hpp"
@@ -22,7 +22,7 @@ std::string kinds_of(const sequence& steps) {
     return kinds;
 }
 
-TEST(sequence, uses_a_slot_again_once_its_object_died) {
+TEST(sequence, reuses_a_slot_after_its_object_is_freed) {
     made_trace made;
     const auto a = made.allocate(0, 10);
     const auto b = made.allocate(0, 20);
@@ -39,7 +39,7 @@ TEST(sequence, uses_a_slot_again_once_its_object_died) {
     EXPECT_EQ(steps.survivors[0].slot(), steps.steps[3].slot());
 }
 
-TEST(sequence, knows_what_operator_new_made) {
+TEST(sequence, knows_objects_of_operator_new) {
     made_trace made;
     const auto a = made.allocate(0, 30, 0, operation::new_single);
     made.release(a, 0, 0, operation::delete_single);
@@ -54,7 +54,7 @@ TEST(sequence, knows_what_operator_new_made) {
     EXPECT_EQ(steps.shapes.size(), 2U);
 }
 
-TEST(sequence, knows_the_most_bytes_alive_and_when) {
+TEST(sequence, knows_the_peak_of_live_bytes_and_its_step) {
     made_trace made;
     const auto a = made.allocate(0, 100);
     made.release(a, 0);
@@ -66,7 +66,7 @@ TEST(sequence, knows_the_most_bytes_alive_and_when) {
     EXPECT_EQ(steps.peak_step, 3U);
 }
 
-TEST(sequence, the_halves_of_a_realloc_become_one) {
+TEST(sequence, the_halves_of_a_realloc_become_one_step) {
     made_trace made;
     const auto a = made.allocate(0, 100);
     made.release(a, 0, 0, operation::realloc);
@@ -89,7 +89,7 @@ TEST(sequence, the_halves_of_a_realloc_are_told_apart_by_thread) {
     EXPECT_EQ(kinds_of(sequence_of(made)), "++rr-");
 }
 
-TEST(sequence, a_realloc_that_only_frees_or_only_allocates_is_that) {
+TEST(sequence, half_a_realloc_is_a_free_or_an_allocation) {
     made_trace made;
     const auto a = made.allocate(0, 100, 0, operation::realloc);
     made.release(a, 0, 0, operation::realloc);
@@ -148,14 +148,14 @@ TEST(sequence, each_recorded_thread_gets_its_own_steps) {
     }
     for (const event& e : made.events) ++wanted[e.thread];
     EXPECT_EQ(played, wanted);
-    // Each turn of a slot is there once.
+    // Each turn of a slot occurs once.
     for (std::vector<std::uint32_t>& of_slot : turns) {
         std::sort(of_slot.begin(), of_slot.end());
         for (std::size_t i = 0; i < of_slot.size(); ++i) EXPECT_EQ(of_slot[i], i);
     }
 }
 
-TEST(sequence, too_many_threads_are_refused_when_each_is_to_play) {
+TEST(sequence, too_many_threads_are_refused_if_each_plays) {
     made_trace made;
     for (std::uint32_t i = 0; i <= sequence_builder::max_lanes; ++i) made.allocate(0, 8, i);
     EXPECT_EQ(sequence_of(made).lanes, 1U);

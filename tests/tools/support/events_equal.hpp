@@ -1,4 +1,4 @@
-// Whether two events say the same, and what they say where a test fails.
+// Comparison and printing of events, for tests.
 #pragma once
 
 #include <ostream>

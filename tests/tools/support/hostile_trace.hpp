@@ -1,4 +1,4 @@
-// Small traces whose tables name far more than the file is large: to be refused, or read without the machine's memory.
+// Small malicious traces whose tables expand to far more than the file: to be refused, or read in bounded memory.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ public:
         tables.call_tree.emplace_back();
     }
 
-    /// A frame of so many inlined functions, all different from those of other frames.
+    /// A frame of `count` inlined functions, all different from those of other frames.
     std::uint32_t frame(std::uint32_t functions) {
         frame_info& made = tables.frames.emplace_back();
         made.module = 0;

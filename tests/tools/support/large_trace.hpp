@@ -1,5 +1,5 @@
-// A server that never ran, for as many events as wanted: requests of many kinds in several threads, a cache, messages
-// between threads, texts that grow, names that stay. The same events every time, and few of them in memory.
+// A synthetic server with any number of events: requests of many kinds in several threads, a cache, messages between
+// threads, growing texts, permanent names. The events are the same every time; few are in memory.
 #pragma once
 
 #include <algorithm>

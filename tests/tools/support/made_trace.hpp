@@ -1,4 +1,4 @@
-// A program that never ran: a test says what it allocates and frees, and where, and gets its trace.
+// A synthetic trace: a test specifies allocations, frees and their stacks.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ public:
         events.push_back(e);
     }
 
-    /// A mark after the event that was last.
+    /// Adds a mark after the last event.
     void mark_here(mark_kind kind, const std::string& scope = {}, std::uint32_t thread = 0) {
         mark m{.time = time_, .event = events.size(), .thread = thread, .kind = kind};
         if (m.is_scope()) m.name = scope_name(scope);

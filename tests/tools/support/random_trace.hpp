@@ -1,4 +1,4 @@
-// A trace of random but possible events: every operation, several threads, odd sizes, alignments and times.
+// A trace of random valid events: every operation, several threads, odd sizes, alignments and times.
 #pragma once
 
 #include <random>
@@ -36,7 +36,7 @@ inline made_trace random_trace(unsigned seed, std::size_t events) {
             live[which] = live.back();
             live.pop_back();
         }
-        // Times may jump and even go back a little: several threads' clocks.
+        // Times may jump and go back a little, as with the clocks of several threads.
         made.events.back().time = 1000 * (i * 7 + below(50));
         if (i == threads * std::size_t{50} && threads < 5) {
             made.events.back().thread = threads++;

@@ -1,4 +1,4 @@
-// A section of a trace file around any payload, for files that no writer would write.
+// Makes sections with any payload, for invalid trace files.
 #pragma once
 
 #include <zstd.h>
@@ -14,7 +14,7 @@ namespace acre::test {
 
 namespace format = acre::tool::format;
 
-/// A section as the format wants it, around any payload.
+/// A valid section around any payload.
 inline std::string section(format::section_kind kind, const std::string& raw) {
     std::string compressed(ZSTD_compressBound(raw.size()), '\0');
     compressed.resize(ZSTD_compress(compressed.data(), compressed.size(), raw.data(), raw.size(), 1));

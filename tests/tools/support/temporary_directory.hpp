@@ -1,4 +1,4 @@
-// A directory that is gone, with all in it, at the end of a test.
+// A directory that is removed with its contents at the end of a test.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Writes a trace of so many events, for measuring by hand how the commands cope: acre_large_trace OUTPUT EVENTS
+// Writes a trace with a number of events, for measuring commands by hand: acre_large_trace OUTPUT EVENTS
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

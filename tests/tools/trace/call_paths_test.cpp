@@ -26,7 +26,7 @@ TEST(call_paths, the_site_is_the_first_function_that_decides) {
     EXPECT_EQ(paths.path_text(stack, 9), "parse < main");
 }
 
-TEST(call_paths, one_place_reached_on_two_ways_is_one_site) {
+TEST(call_paths, one_location_with_two_stacks_is_one_site) {
     made_trace made;
     const auto a = made.stack({"main:1", "f:2", "g:3"});
     const auto b = made.stack({"main:9", "h:2", "g:3"});
@@ -57,7 +57,7 @@ std::uint32_t library_call(made_trace& made, std::uint32_t parent, const std::st
     return static_cast<std::uint32_t>(made.tables.call_tree.size() - 1);
 }
 
-TEST(call_paths, what_the_runtime_libraries_allocate_for_themselves_is_at_the_function_that_wants_it) {
+TEST(call_paths, allocations_of_the_runtime_libraries_are_at_the_function_that_requests_them) {
     made_trace made;
     const auto starts = library_call(made, no_stack, "call_init");
     const auto pool = library_call(made, starts, "");
@@ -72,7 +72,7 @@ TEST(call_paths, what_the_runtime_libraries_allocate_for_themselves_is_at_the_fu
     EXPECT_EQ(paths.site(of_itself), 0U) << "who called it is not known";
 }
 
-TEST(call_paths, what_the_runtime_libraries_call_is_no_part_of_them) {
+TEST(call_paths, functions_that_the_runtime_libraries_call_are_the_programs) {
     made_trace made;
     const auto starts = library_call(made, no_stack, "call_init");
     made.tables.frames.push_back({0, 0, {{"xmalloc", "made.cpp", 7}}});
@@ -133,7 +133,7 @@ TEST(call_paths, inlined_calls_are_levels_of_their_own) {
     EXPECT_EQ(paths.site_text(paths.site(1)), "inner (a.hpp:5)");
 }
 
-TEST(call_paths, a_frame_that_is_gone_at_the_free_is_put_back_with_what_it_is_called_through) {
+TEST(call_paths, a_frame_that_is_missing_at_the_free_is_restored) {
     made_trace made;
     const auto caller = made.stack({"main:3"});
     made.tables.frames.push_back({0, 0, {{"work", "a.cpp", 5}, {"std::invoke()", "functional", 9}}});
@@ -144,7 +144,7 @@ TEST(call_paths, a_frame_that_is_gone_at_the_free_is_put_back_with_what_it_is_ca
     EXPECT_EQ(function_at(paths, paths.common(paths.node(allocates), paths.free_node(caller))), "work");
 }
 
-TEST(call_paths, what_has_no_name_is_called_by_its_module) {
+TEST(call_paths, unnamed_functions_are_named_by_their_module) {
     made_trace made;
     made.tables.frames.push_back({0, 0x1a2b, {}});
     made.tables.call_tree.push_back({0, 0});
@@ -173,14 +173,14 @@ std::string refusal_of(const trace_tables& tables, const call_path_limits& limit
     return {};
 }
 
-TEST(call_paths, more_calls_than_any_recording_has_are_refused) {
+TEST(call_paths, too_many_calls_are_refused) {
     hostile_trace made;
     made.add_fans(10, 90);  // 20 calls of frames with 1 + 90 functions
     EXPECT_EQ(refusal_of(made.tables, {.calls = 910}), "");
     EXPECT_NE(refusal_of(made.tables, {.calls = 909}).find("more than 909 calls"), std::string::npos);
 }
 
-TEST(call_paths, more_paths_than_any_recording_has_are_refused) {
+TEST(call_paths, too_many_paths_are_refused) {
     hostile_trace made;
     made.add_fans(10, 90);
     const call_paths paths{made.tables};

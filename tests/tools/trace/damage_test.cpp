@@ -1,4 +1,4 @@
-// Files that are cut off, damaged or made to do harm: one sentence, no crash, no unbounded memory.
+// Truncated, damaged and malicious files give one sentence: no crash, no unbounded memory.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -33,7 +33,7 @@ std::filesystem::path write_bytes(const std::filesystem::path& path, const std::
     return path;
 }
 
-/// A section of a file: where its head begins and its payload ends.
+/// A section of a file: the start of its head and the end of its payload.
 struct span_in_file {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -76,7 +76,7 @@ protected:
         return events;
     }
 
-    /// Opening or reading throws one sentence that names the file.
+    /// Expects that opening or reading throws one sentence that names the file.
     void expect_refused(const std::string& bytes, const std::string& word = "") {
         try {
             trace_reader reader = reader_of(bytes);
@@ -101,13 +101,13 @@ protected:
     std::vector<span_in_file> sections_;
 };
 
-TEST_F(damage, the_trace_has_the_sections_that_these_tests_are_about) {
+TEST_F(damage, the_trace_has_the_sections_that_these_tests_change) {
     ASSERT_EQ(sections_.size(), 6U + 3U + 1U);
     trace_reader reader = reader_of(bytes_);
     EXPECT_EQ(events_of(reader), made_.events);
 }
 
-TEST_F(damage, a_file_cut_at_a_section_gives_what_is_whole) {
+TEST_F(damage, a_file_cut_at_a_section_gives_the_complete_events) {
     for (std::size_t kept = 7; kept < sections_.size(); ++kept) {
         trace_reader reader = reader_of(bytes_.substr(0, sections_[kept].begin));
         EXPECT_NE(reader.missing(), "") << kept;
@@ -162,7 +162,7 @@ TEST_F(damage, another_version_is_named) {
     expect_refused(changed, "version 1");
 }
 
-TEST_F(damage, what_is_not_a_trace_is_called_that) {
+TEST_F(damage, a_file_that_is_not_a_trace_is_reported_as_such) {
     expect_refused("", "not a trace");
     expect_refused("#!/bin/sh\necho no trace at all, but long enough\n", "not a trace");
     EXPECT_THROW(trace_reader{directory_ / "missing.acre"}, tool_error);
@@ -181,7 +181,7 @@ TEST_F(damage, sections_in_another_order_are_refused) {
     for (std::size_t first = 0; first + 1 < sections_.size(); ++first) {
         expect_refused(bytes_.substr(0, sections_[first].begin) + section_text(first + 1) + section_text(first) +
                            bytes_.substr(sections_[first + 1].end),
-                       // Behind the end there is more.
+                       // Bytes after the end.
                        first + 2 == sections_.size() ? "after its end" : "out of order");
     }
 }
@@ -191,15 +191,15 @@ TEST_F(damage, a_chunk_that_is_missing_is_noticed) {
 }
 
 TEST_F(damage, a_last_chunk_that_is_missing_is_noticed) {
-    expect_refused(replaced(8, ""), "do not add up");
+    expect_refused(replaced(8, ""), "the totals of its events differ");
 }
 
-TEST_F(damage, absurd_sizes_are_refused_before_memory_is_taken) {
+TEST_F(damage, impossible_sizes_are_refused_before_memory_is_allocated) {
     for (std::size_t i = 0; i < sections_.size(); ++i) {
         std::string changed = bytes_;
         const std::uint64_t absurd = std::uint64_t{1} << 40;
         std::memcpy(changed.data() + sections_[i].begin + 16, &absurd, sizeof absurd);
-        expect_refused(changed, "absurd");
+        expect_refused(changed, "impossible size");
     }
 }
 
@@ -227,7 +227,7 @@ TEST_F(damage, counts_that_the_file_cannot_hold_are_refused) {
     expect_refused(replaced(4, section(section_kind::call_tree, std::string(1, '\0'))), "root");
 }
 
-TEST_F(damage, names_that_grow_beyond_all_bounds_are_refused) {
+TEST_F(damage, names_that_expand_beyond_the_limit_are_refused) {
     // One long text, referred to a million times.
     std::string long_text(60'000, 'x');
     std::mt19937 random{1};
@@ -245,7 +245,7 @@ TEST_F(damage, names_that_grow_beyond_all_bounds_are_refused) {
     const std::string no_modules = section(section_kind::modules, payload([](byte_sink& sink) { sink.number(0); }));
     changed = changed.substr(0, old.begin) + section(section_kind::strings, strings) + no_modules +
               changed.substr(sections_[2].end);
-    expect_refused(changed, "absurdly long");
+    expect_refused(changed, "too long");
     rusage usage{};
     ASSERT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
     EXPECT_LT(usage.ru_maxrss, 2'000'000);  // KiB
@@ -301,16 +301,16 @@ TEST_F(damage, impossible_events_are_refused) {
     expect(1, {.op = release, .size = "", .guess = numbers({7}), .object = numbers({0})}, "never allocated");
     expect(1, {.op = release, .size = "", .guess = numbers({8})}, "the guess");
     for (std::uint64_t guess = 0; guess < 7; ++guess) {
-        expect(1, {.op = release, .size = "", .guess = numbers({guess})}, "does not live");
+        expect(1, {.op = release, .size = "", .guess = numbers({guess})}, "is not live");
     }
     const columns twice{.op = numbers({0}) + release + release,
                         .stack = numbers({0, 0, 0}),
                         .guess = numbers({7, 7}),
                         .object = numbers({0, 0}),
                         .run = numbers({3})};
-    expect(3, twice, "does not live");
-    expect(1, {.run = numbers({0})}, "no event is at a time");
-    expect(1, {.run = numbers({2})}, "events at a time");
+    expect(3, twice, "is not live");
+    expect(1, {.run = numbers({0})}, "a group of simultaneous events is empty");
+    expect(1, {.run = numbers({2})}, "simultaneous events");
     expect(2, {.op = numbers({0, 0}), .size = numbers({9, 9}), .stack = numbers({0, 0}), .step = "", .run = ""},
            "cut off");
     expect(2, {.op = numbers({0, 0}), .size = numbers({9, 9}), .stack = numbers({0, 0}), .run = numbers({1})},
@@ -321,14 +321,14 @@ TEST_F(damage, impossible_events_are_refused) {
             .stack = numbers({0, 0}),
             .step = numbers({0, 0}),
             .run = numbers({1, 2})},
-           "end within those of a time");
+           "end within a group of simultaneous ones");
     expect(2, {}, "cut off");
     expect(1, {.size = numbers({9, 9})}, "longer");
     expect(70'000, {.op = "", .size = "", .stack = "", .step = "", .run = ""}, "number of events");
     expect_refused(tables + section(section_kind::events, ""), "cut off");
 }
 
-TEST_F(damage, a_file_cut_anywhere_gives_what_came_before_or_is_refused) {
+TEST_F(damage, a_file_cut_anywhere_gives_the_events_before_or_is_refused) {
     const made_trace made = random_trace(9, 500);
     const std::string small = read_bytes(made.write(directory_ / "small.acre"));
     for (std::size_t at = 0; at < small.size(); ++at) {
@@ -342,7 +342,7 @@ TEST_F(damage, a_file_cut_anywhere_gives_what_came_before_or_is_refused) {
     }
 }
 
-TEST_F(damage, damaged_marks_are_refused_where_only_the_events_are_read) {
+TEST_F(damage, damaged_marks_are_refused_even_if_only_events_are_read) {
     made_trace made;
     made.mark_here(mark_kind::scope_begin, "all");
     made.allocate(made.stack({"main"}), 8);
@@ -362,7 +362,7 @@ TEST_F(damage, damaged_marks_are_refused_where_only_the_events_are_read) {
     const std::string more_marks = payload([](byte_sink& sink) {
         for (const unsigned total : {1U, 1U, 8U, 1U, 1U, 3U}) sink.number(total);
     });
-    expect_refused(whole.substr(0, sections.back().begin) + section(section_kind::end, more_marks), "as many marks");
+    expect_refused(whole.substr(0, sections.back().begin) + section(section_kind::end, more_marks), "the number of its marks");
 }
 
 TEST_F(damage, sections_that_are_repeated_are_refused) {
@@ -378,10 +378,10 @@ TEST_F(damage, sizes_near_the_largest_number_take_no_memory) {
         for (const std::uint64_t size : absurd) {
             std::string changed = bytes_;
             std::memcpy(changed.data() + sections_[i].begin + 16, &size, sizeof size);
-            expect_refused(changed, "absurd");
+            expect_refused(changed, "impossible size");
             changed = bytes_;
             std::memcpy(changed.data() + sections_[i].begin + 8, &size, sizeof size);
-            // To a reader the file ends within that section.
+            // For a reader the file ends within that section.
             if (i < 7) {
                 expect_refused(changed, "cut off");
             } else {
@@ -391,8 +391,8 @@ TEST_F(damage, sizes_near_the_largest_number_take_no_memory) {
     }
 }
 
-TEST_F(damage, a_section_that_is_larger_in_the_file_than_what_is_in_it_is_refused) {
-    // A file with a hole takes no room on the disk, and all of it would be read into memory.
+TEST_F(damage, a_section_larger_in_the_file_than_decompressed_is_refused) {
+    // A sparse file takes no disk space, but all of it would be read into memory.
     for (const std::size_t i : {std::size_t{1}, std::size_t{6}}) {
         const std::uint64_t size = std::uint64_t{1} << 36;
         std::string head = bytes_.substr(0, sections_[i].begin + format::section_head_bytes);
@@ -403,7 +403,7 @@ TEST_F(damage, a_section_that_is_larger_in_the_file_than_what_is_in_it_is_refuse
             const trace_reader reader{directory_ / "a.acre"};
             ADD_FAILURE() << "a section of 64 GiB was taken";
         } catch (const tool_error& error) {
-            EXPECT_NE(std::string{error.what()}.find("absurd"), std::string::npos) << error.what();
+            EXPECT_NE(std::string{error.what()}.find("impossible size"), std::string::npos) << error.what();
         }
     }
 }

@@ -6,7 +6,7 @@ namespace {
 
 using namespace acre::tool;
 
-TEST(function_name, short_names_are_as_people_say_them) {
+TEST(function_name, short_names_have_no_types_and_arguments) {
     const std::pair<const char*, const char*> expected[] = {
         {"main", "main"},
         {"game::battle::step(int)", "game::battle::step"},
@@ -64,7 +64,7 @@ TEST(function_name, wrappers_of_malloc_pass_memory_on) {
     }
 }
 
-TEST(function_name, what_decides_to_allocate_does_not) {
+TEST(function_name, functions_that_decide_to_allocate_do_not) {
     for (const char* name :
          {"main", "allocateCursor", "game::battle::step(std::vector<int, std::allocator<int> >)", "stdio_open",
           "newton(double)", "mystd::thing()", "acre::tool::record(acre::tool::record_options const&)"}) {
@@ -72,7 +72,7 @@ TEST(function_name, what_decides_to_allocate_does_not) {
     }
 }
 
-TEST(function_name, allocation_functions_are_told_from_what_calls_them_in_libraries) {
+TEST(function_name, allocation_functions_are_told_from_their_callers_in_libraries) {
     for (const char* name : {"malloc", "operator new(unsigned long)", "std::allocator<int>::allocate(unsigned long)"}) {
         EXPECT_TRUE(only_allocates(name)) << name;
     }

@@ -20,7 +20,7 @@ TEST(live_table, agrees_with_a_map) {
     for (std::uint64_t object = 0; object < 200'000; ++object) {
         table.insert(object, object * 3);
         expected.emplace(object, object * 3);
-        // Grows to about a hundred, then shrinks to nothing, again and again.
+        // Grows to about a hundred and shrinks to zero, repeatedly.
         while (!expected.empty() && random() % 200 < (object % 400 < 200 ? 80 : 120)) {
             auto gone = expected.lower_bound(random() % (object + 1));
             if (gone == expected.end()) gone = expected.begin();
@@ -38,7 +38,7 @@ TEST(live_table, agrees_with_a_map) {
     EXPECT_EQ(left, expected);
 }
 
-TEST(live_table, numbers_far_apart_are_found_beside_long_rows) {
+TEST(live_table, finds_numbers_far_apart_between_long_rows) {
     live_table<std::uint64_t> table;
     std::uint64_t value = 0;
     for (std::uint64_t object = 0; object < 300'000; ++object) {
@@ -82,7 +82,7 @@ TEST(live_objects, agree_with_a_list) {
             .number = number, .size = random() % 1000, .site = static_cast<std::uint32_t>(random() % 5)};
         objects.insert(born.number, born.size, born.site);
         expected.push_back(born);
-        // Grows to about a hundred, then shrinks to nothing, again and again.
+        // Grows to about a hundred and shrinks to zero, repeatedly.
         while (!expected.empty() && random() % 200 < (number % 400 < 200 ? 80 : 120)) {
             const auto gone = expected.begin() + static_cast<std::ptrdiff_t>(random() % expected.size());
             const auto back = std::make_reverse_iterator(gone);

@@ -1,4 +1,4 @@
-// Marks are read back where they stood, and no reader sees scopes that are not nested.
+// Marks are read back in their places, and scopes that are not nested are refused.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -29,7 +29,7 @@ std::uint64_t events_of(trace_reader& reader) {
     return events;
 }
 
-TEST(marks, come_back_where_they_stood) {
+TEST(marks, are_read_back_in_their_places) {
     const temporary_directory directory;
     made_trace made;
     const auto stack = made.stack({"main"});
@@ -68,7 +68,7 @@ TEST(marks, come_with_the_events_in_one_order) {
     EXPECT_EQ(marks, made.marks.size());
 }
 
-TEST(marks, come_between_the_events_they_stood_between) {
+TEST(marks, come_between_the_same_events) {
     const temporary_directory directory;
     made_trace made;
     const auto stack = made.stack({"main"});
@@ -101,7 +101,7 @@ TEST(marks, may_be_more_than_a_section_holds_with_events_or_without) {
     }
 }
 
-TEST(marks, beyond_the_events_that_are_whole_are_left_out) {
+TEST(marks, after_the_last_complete_event_are_left_out) {
     const temporary_directory directory;
     made_trace made = random_trace(5, format::events_per_chunk + 10);
     for (std::size_t i = 0; i <= made.events.size(); i += 5) {
@@ -193,7 +193,7 @@ TEST_F(damaged_marks, are_refused) {
     expect_refused({2, 0, 0, 0, 0, 0, 0}, "cut off");
     expect_refused({1, 5, 0, 0, 0, 0, 0}, "out of order");
     expect_refused({std::uint64_t{1} << 50, 0}, "number of marks");
-    expect_refused({0, 0}, "as many marks");
+    expect_refused({0, 0}, "the number of its marks");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is written is read back, event for event and name for name.
+// Everything that is written is read back: each event and each name.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -28,7 +28,7 @@ TEST_P(random_round_trip, gives_every_event_back) {
     trace_reader reader{made.write(directory / "a.acre")};
     EXPECT_EQ(reader.missing(), "");
     EXPECT_EQ(events_of(reader), made.events);
-    // Reading again starts anew.
+    // Reading again starts from the beginning.
     EXPECT_EQ(events_of(reader), made.events);
 }
 

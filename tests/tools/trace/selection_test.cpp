@@ -19,7 +19,7 @@ protected:
         for (const std::uint64_t each : objects_) made_.release(each, other, 2);
     }
 
-    /// Objects whose allocation and free both came through.
+    /// Number of objects whose allocation and free were both passed on.
     std::vector<std::uint64_t> chosen(const selection_options& options) {
         const call_paths paths{made_.tables};
         const selection of{options, paths, made_.tables};
@@ -66,7 +66,7 @@ TEST_F(selecting, sizes_and_threads) {
     EXPECT_EQ(chosen({.min_bytes = 100, .max_bytes = 100, .thread = 1}), (numbers{1}));
 }
 
-TEST_F(selecting, what_a_thread_allocates_in_a_scope) {
+TEST_F(selecting, allocations_of_a_thread_in_a_scope) {
     made_.tables.scope_names = {"request", "log"};
     const selection of{{.scopes = {"request"}}, call_paths{made_.tables}, made_.tables};
     selected_events passing{of};
@@ -95,7 +95,7 @@ TEST_F(selecting, what_a_thread_allocates_in_a_scope) {
     EXPECT_THROW(chosen({.scopes = {"nothing"}}), tool_error);
 }
 
-TEST_F(selecting, says_what_it_is) {
+TEST_F(selecting, describes_itself) {
     const selection_options options{.functions = {"a", "b"},
                                     .scopes = {},
                                     .sites = {},

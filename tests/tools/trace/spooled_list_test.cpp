@@ -1,4 +1,4 @@
-// A list that goes into a file when it grows long.
+// A list that continues in a file when it grows long.
 #include "trace/spooled_list.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(spooled_list, has_its_elements_in_order_in_memory_and_in_a_file) {
     }
 }
 
-TEST(spooled_list, ends_where_the_visitor_says) {
+TEST(spooled_list, ends_when_the_visitor_returns_false) {
     spooled_list<std::uint32_t> in_memory;
     spooled_list<std::uint32_t> in_file{1};
     for (std::uint32_t i = 0; i < 300'000; ++i) {

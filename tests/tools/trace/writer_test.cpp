@@ -1,4 +1,4 @@
-// The writer leaves nothing half-written and takes no events that contradict each other.
+// The writer leaves no incomplete file and refuses inconsistent events.
 #include "trace/writer.hpp"
 
 #include <fcntl.h>
@@ -70,7 +70,7 @@ TEST(writer, replaces_the_old_file_at_finish) {
     EXPECT_EQ(files_in(directory), 1U);
 }
 
-TEST(writer, refuses_what_is_no_regular_file) {
+TEST(writer, refuses_to_replace_anything_but_a_regular_file) {
     EXPECT_THROW(made_trace{}.write("/dev/null"), tool_error);
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
     const temporary_directory directory;
@@ -78,7 +78,7 @@ TEST(writer, refuses_what_is_no_regular_file) {
     EXPECT_THROW(made_trace{}.write(directory / "missing/a.acre"), tool_error);
 }
 
-TEST(writer, refuses_tables_that_contradict_themselves) {
+TEST(writer, refuses_inconsistent_tables) {
     const temporary_directory directory;
     const auto refused = [&](auto change) {
         made_trace made;
@@ -94,7 +94,7 @@ TEST(writer, refuses_tables_that_contradict_themselves) {
     refused([](trace_tables& tables) { tables.frames[0].module = 1; });
 }
 
-TEST(writer, refuses_events_that_contradict_each_other) {
+TEST(writer, refuses_inconsistent_events) {
     const temporary_directory directory;
     const auto refused = [&](auto change) {
         made_trace made;

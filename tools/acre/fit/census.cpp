@@ -14,25 +14,25 @@ namespace acre::tool {
 
 namespace {
 
-// What an address can name.
+// Size of the address space.
 constexpr std::uint64_t largest_possible = std::uint64_t{1} << 47;
 
-/// An arena that is reset whenever nothing is left in it.
+/// Counts generations by a model of an arena that is reset whenever it is empty.
 class generation_counter {
 public:
-    arena_model::place allocate(const event& e) noexcept {
+    arena_model::offset allocate(const event& e) noexcept {
         ++live_;
         ++objects_;
         return arena_.allocate(e.size, alignment_of(e));
     }
 
-    void release(arena_model::place at, std::uint64_t bytes) {
+    void release(arena_model::offset at, std::uint64_t bytes) {
         arena_.release(at, bytes);
         if (--live_ == 0) end();
     }
 
     generation_sizes sizes() {
-        // So many are below the value that is enough for 50, or 99, in a hundred.
+        // Ranks of the 50th and the 99th percentile.
         result_.p50_bytes = capacities_.at_rank((result_.count * 50 + 99) / 100 - (result_.count != 0));
         result_.p99_bytes = capacities_.at_rank((result_.count * 99 + 99) / 100 - (result_.count != 0));
         if (live_ != 0) result_.max_bytes = std::max(result_.max_bytes, arena_.capacity());
@@ -83,8 +83,8 @@ public:
         --use_of(gone.bytes).live;
         live_bytes_ -= gone.bytes;
         live_granules_ -= granules_of(gone.bytes);
-        all_.release(gone.place, gone.bytes);
-        generations_.release(gone.place_in_generation, gone.bytes);
+        all_.release(gone.in_arena, gone.bytes);
+        generations_.release(gone.in_generation, gone.bytes);
     }
 
     void reallocate(const event& acquired, std::uint64_t released) {
@@ -112,8 +112,8 @@ public:
 
 private:
     struct live_object {
-        arena_model::place place = 0;
-        arena_model::place place_in_generation = 0;
+        arena_model::offset in_arena = 0;
+        arena_model::offset in_generation = 0;
         std::uint64_t bytes = 0;
         std::uint32_t thread = 0;
     };
@@ -153,7 +153,7 @@ private:
 void require_possible(const event& e) {
     if (e.size <= largest_possible && alignment_of(e) <= largest_possible) return;
     throw tool_error{"the trace has an allocation of " + std::to_string(e.size) + " bytes aligned to " +
-                     std::to_string(alignment_of(e)) + ", which no program can have"};
+                     std::to_string(alignment_of(e)) + ", which no program can make: record again"};
 }
 
 census take_census(const event_source& source) {

@@ -1,5 +1,5 @@
-// What a fit must know of a selection before it tries anything: how many live at a time and how large they are; and
-// what follows for arenas and pools.
+// What a fit counts in a selection before it tries sizes: peaks, sizes and generations of objects, and from these the
+// sizes of arenas and pools.
 #pragma once
 
 #include <array>
@@ -16,21 +16,21 @@ struct size_use {
     std::uint64_t bytes = 0;
     std::uint64_t alignment = 0;  // the strictest
     std::uint64_t objects = 0;
-    std::uint64_t peak_objects = 0;  // most of them alive at a time
+    std::uint64_t peak_objects = 0;  // peak of live objects
     std::uint64_t live = 0;
 };
 
-/// Stretches from nothing alive to nothing alive, and what an arena takes that is reset at the end of each.
+/// Generations: periods from no live object to no live object. Capacity of an arena that is reset after each.
 struct generation_sizes {
-    std::uint64_t count = 0;  // that ended
+    std::uint64_t count = 0;  // of generations that ended
     std::uint64_t objects = 0;
-    std::uint64_t p50_bytes = 0;  // capacity; up to 1 % more where there are very many different ones
+    std::uint64_t p50_bytes = 0;  // capacity; at most 1 % too large if there are very many different ones
     std::uint64_t p99_bytes = 0;
-    std::uint64_t max_bytes = 0;  // exact, with that of a last one that did not end
+    std::uint64_t max_bytes = 0;  // exact, includes a last generation that did not end
 };
 
 struct census {
-    /// Larger objects are not for pools.
+    /// Pools are not offered for larger objects.
     static constexpr std::uint64_t largest_slot = 4096;
     static constexpr std::size_t size_classes = 65;  // class n: sizes below 2^n and not in a smaller class
 
@@ -39,7 +39,7 @@ struct census {
     std::uint64_t never_freed = 0;
     std::uint64_t peak_objects = 0;
     std::uint64_t peak_bytes = 0;
-    std::uint64_t peak_granules = 0;    // the same with each size rounded up to 16 bytes
+    std::uint64_t peak_granules = 0;    // peak_bytes in granules of 16 bytes, each size rounded up
     std::uint64_t threads = 0;          // that allocate
     std::uint64_t freed_elsewhere = 0;  // by another thread
     std::uint64_t largest = 0;
@@ -54,11 +54,10 @@ struct census {
     size_use larger;              // all others
 };
 
-/// Throws tool_error on a size or an alignment that no program can have.
+/// Throws tool_error if the size or the alignment is impossible.
 void require_possible(const event& e);
 
-/// Reads all events once. Memory in proportion to the live objects. Throws tool_error on sizes that no program can
-/// have.
+/// Reads all events once. Memory in proportion to the live objects. Throws tool_error if a size is impossible.
 census take_census(const event_source& source);
 
 /// What a trace says of an event's alignment, in bytes.

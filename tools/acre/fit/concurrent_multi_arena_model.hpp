@@ -1,8 +1,8 @@
-// An acre::concurrent_multi_arena in numbers: how many arenas suffice for the recorded order of all threads.
+// Models an acre::concurrent_multi_arena: how many arenas suffice for the recorded order of all threads.
 //
-// It follows lock_free_arenas.hpp with a part for each thread, which threads keep to the end since a trace does not say
-// when they ended. The arena that threads share is not counted on, and never serves anything here; where it does, fewer
-// arenas may do: what is said suffices for this order, and another order of the threads may need more.
+// It follows lock_free_arenas.hpp with a thread_arena for each thread. Threads keep it to the end, since a trace does
+// not say when they end. The shared arena serves nothing here, so fewer arenas may suffice in fact. Another order of
+// the threads may need more.
 #pragma once
 
 #include <acre/arenas/concurrent_multi_arena.hpp>
@@ -14,30 +14,30 @@
 
 namespace acre::tool {
 
-/// Arenas as a multi_arena_model wants them.
+/// The arenas must be as multi_arena_model requires.
 class concurrent_multi_arena_model {
 public:
-    using place = std::uint32_t;
+    using position = std::uint32_t;
 
     explicit concurrent_multi_arena_model(std::uint32_t arena_granules)
         : size_{arena_granules}, arena_at_{arena_granules} {}
 
-    place allocate(std::uint32_t granules, std::uint32_t alignment, std::uint32_t thread) {
-        if (thread >= parts_.size()) parts_.resize(thread + std::size_t{1});
-        part& mine = parts_[thread];
-        place made = 0;
-        if (mine.open != none && put(mine, granules, alignment, made)) return made;
-        if (mine.open != none && arenas_[mine.open].live == 0) {
-            begin(mine, mine.open);
-            put(mine, granules, alignment, made);
+    position allocate(std::uint32_t granules, std::uint32_t alignment, std::uint32_t thread) {
+        if (thread >= thread_arenas_.size()) thread_arenas_.resize(thread + std::size_t{1});
+        thread_arena& own = thread_arenas_[thread];
+        position made = 0;
+        if (own.open != none && put(own, granules, alignment, made)) return made;
+        if (own.open != none && arenas_[own.open].live == 0) {
+            begin(own, own.open);
+            put(own, granules, alignment, made);
             return made;
         }
         const std::uint32_t next = take_empty();
         if (next == none) return 0;
-        return put_in_next(mine, next, granules, thread);
+        return put_in_next(own, next, granules, thread);
     }
 
-    void release(place at, std::uint32_t granules, std::uint32_t thread) {
+    void release(position at, std::uint32_t granules, std::uint32_t thread) {
         if (gave_up_) return;
         const std::uint32_t home = arena_at_(at);
         arena& in = arenas_[home];
@@ -47,17 +47,17 @@ public:
             return;
         }
         if (in.opened_by != thread) return;
-        part& mine = parts_[thread];
-        if (--mine.live == 0) {
-            mine.used = 0;
-        } else if (at - home * size_ + granules == mine.used) {
-            mine.used = at - home * size_;
+        thread_arena& own = thread_arenas_[thread];
+        if (--own.live == 0) {
+            own.used = 0;
+        } else if (at - home * size_ + granules == own.used) {
+            own.used = at - home * size_;
         }
     }
 
     std::uint64_t arena_bytes() const noexcept { return size_ * granule_bytes; }
 
-    /// That suffice: one is the shared one, and half of them are enough for every thread to have its own.
+    /// A sufficient number of arenas: one is the shared one, and at most half of them can be thread arenas.
     std::uint64_t arenas() const noexcept { return std::max<std::uint64_t>(max_taken_ + 1, 2 * threads_); }
 
     bool gave_up() const noexcept { return gave_up_; }
@@ -70,38 +70,38 @@ private:
         std::uint32_t live = 0;
         std::uint32_t opened_by = closed;  // a thread
     };
-    struct part {
+    struct thread_arena {
         std::uint32_t open = none;
         std::uint32_t used = 0;
-        std::int64_t live = 0;  // allocated since it was opened less what this thread freed there
+        std::int64_t live = 0;  // allocated there since it was opened, minus freed there by this thread
     };
 
-    bool put(part& mine, std::uint32_t granules, std::uint32_t alignment, place& made) noexcept {
-        const std::uint32_t start = mine.used + (alignment - mine.used % alignment) % alignment;
+    bool put(thread_arena& own, std::uint32_t granules, std::uint32_t alignment, position& made) noexcept {
+        const std::uint32_t start = own.used + (alignment - own.used % alignment) % alignment;
         if (start > size_ || granules > size_ - start) return false;
-        mine.used = start + granules;
-        ++mine.live;
-        ++arenas_[mine.open].live;
-        made = mine.open * size_ + start;
+        own.used = start + granules;
+        ++own.live;
+        ++arenas_[own.open].live;
+        made = own.open * size_ + start;
         return true;
     }
 
-    static void begin(part& mine, std::uint32_t with) noexcept { mine = {with, 0, 0}; }
+    static void begin(thread_arena& own, std::uint32_t with) noexcept { own = {with, 0, 0}; }
 
-    /// Of the arena that is open and `next`, the one with more room left is open from then on.
-    place put_in_next(part& mine, std::uint32_t next, std::uint32_t granules, std::uint32_t thread) {
+    /// Allocates in `next`, and keeps open the arena with more free space, `next` or the one open so far.
+    position put_in_next(thread_arena& own, std::uint32_t next, std::uint32_t granules, std::uint32_t thread) {
         ++taken_;
         max_taken_ = std::max(max_taken_, taken_);
-        if (mine.open == none) ++threads_;
-        if (mine.open != none && size_ - granules < size_ - mine.used) {
+        if (own.open == none) ++threads_;
+        if (own.open != none && size_ - granules < size_ - own.used) {
             arenas_[next].live = 1;
             return next * size_;
         }
-        if (mine.open != none) arenas_[mine.open].opened_by = closed;
+        if (own.open != none) arenas_[own.open].opened_by = closed;
         arenas_[next].opened_by = thread;
-        begin(mine, next);
-        place made = 0;
-        put(mine, granules, 1, made);
+        begin(own, next);
+        position made = 0;
+        put(own, granules, 1, made);
         return made;
     }
 
@@ -133,7 +133,7 @@ private:
     std::uint64_t max_taken_ = 0;
     std::vector<arena> arenas_;
     std::vector<std::uint32_t> empty_;
-    std::vector<part> parts_;  // by thread
+    std::vector<thread_arena> thread_arenas_;  // by thread
 };
 
 }  // namespace acre::tool

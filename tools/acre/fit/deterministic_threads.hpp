@@ -19,34 +19,34 @@ public:
         : base{acre::concurrent_multi_arena_options{options.arenas, align_up(options.bytes, granule)},
                acre::resource_ref{acre::heap{}}} {}
 
-    /// Null when it is refused.
+    /// Null if the request fails.
     void* try_allocate(std::size_t bytes, std::size_t alignment, std::uint32_t thread) {
-        thread_arena* mine = part_of(thread);
+        thread_arena* own = arena_of(thread);
         void* p = nullptr;
-        if (mine != nullptr && is_ordinary(alignment) && place_in_own(*mine, bytes, p)) return p;
-        return place_slow(mine, bytes, alignment);
+        if (own != nullptr && is_ordinary(alignment) && place_in_own(*own, bytes, p)) return p;
+        return place_slow(own, bytes, alignment);
     }
 
     void deallocate(void* p, std::size_t bytes, std::uint32_t thread) {
-        // A thread that never allocated has nothing open.
-        give_back(thread < parts_of_threads_.size() ? parts_of_threads_[thread].its : nullptr, p, bytes);
+        // A thread that never allocated has no arena.
+        give_back(thread < attachments_.size() ? attachments_[thread].arena : nullptr, p, bytes);
     }
 
 private:
-    struct thread_part {
-        thread_arena* its = nullptr;
+    struct attachment {
+        thread_arena* arena = nullptr;
         bool asked = false;
     };
 
-    /// Null when enough other threads have one.
-    thread_arena* part_of(std::uint32_t thread) {
-        if (thread >= parts_of_threads_.size()) parts_of_threads_.resize(thread + std::size_t{1});
-        thread_part& of = parts_of_threads_[thread];
-        if (!of.asked) of = {attach(), true};
-        return of.its;
+    /// Null if too many other threads have one.
+    thread_arena* arena_of(std::uint32_t thread) {
+        if (thread >= attachments_.size()) attachments_.resize(thread + std::size_t{1});
+        attachment& found = attachments_[thread];
+        if (!found.asked) found = {attach(), true};
+        return found.arena;
     }
 
-    std::vector<thread_part> parts_of_threads_;
+    std::vector<attachment> attachments_;
 };
 
 }  // namespace acre::tool

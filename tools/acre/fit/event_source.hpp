@@ -10,11 +10,11 @@
 
 namespace acre::tool {
 
-/// Calls its argument for each event, in order and the same each time. A free comes only of an object whose allocation
-/// came.
+/// Calls its argument for each event, in the same order each time. Contains only frees of objects whose allocation it
+/// contains.
 using event_source = std::function<void(const std::function<void(const event&)>&)>;
 
-/// Hands all events to a sink of event_pairing.
+/// Passes all events to a sink of event_pairing.
 template <typename Sink>
 void play(const event_source& source, Sink& sink) {
     event_pairing pairing;
@@ -22,19 +22,19 @@ void play(const event_source& source, Sink& sink) {
     pairing.close_all(sink);
 }
 
-/// Memory in proportion to the objects that live at a time, and to a limit for the events, the others of which are in a
-/// file.
+/// A copy of the events of a selection in 16 bytes each: a fit reads them many times, and decoding the trace each time
+/// would take longer than the fit. Memory: in proportion to the live objects, and at most `memory` for events; the
+/// others are in a file.
 class kept_events {
 public:
-    /// Reads all events once. Throws tool_error on sizes that no program can have.
+    /// Reads all events once. Throws tool_error if a size is impossible.
     explicit kept_events(const event_source& from, std::size_t memory = spooled_list<std::uint64_t>::usual_memory);
 
-    /// The same events again, but for the stacks of frees; `tell` is told how much of them has been gone through. This
-    /// object must live longer.
+    /// The events without the stacks of frees. Calls `tell` with its progress. This object must outlive the source.
     event_source source(std::function<void(double)> tell = {}) const;
 
 private:
-    /// Allocations take the slot that was free last, so that only a free must say which one.
+    /// Allocations take the slot that was freed last, so only a free must name its slot.
     struct kept_event {
         std::uint64_t size : 48 = 0;
         std::uint64_t alignment_log2 : 8 = 0;
@@ -45,7 +45,7 @@ private:
     };
     static_assert(sizeof(kept_event) == 16);
 
-    /// Slots of live objects, used again in a fixed order.
+    /// Slots of live objects, reused in a fixed order.
     class slots;
 
     spooled_list<kept_event> events_;

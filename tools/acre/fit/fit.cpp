@@ -12,11 +12,11 @@ namespace {
 
 constexpr double max_share = 0.05;  // of the objects, for all blockers together
 constexpr std::size_t max_blockers = 8;
-constexpr std::uint64_t objects_an_arena = 16;  // in the arenas that are looked at
-constexpr std::uint64_t min_arenas = 8;         // below, nothing is worth a look
+constexpr std::uint64_t objects_per_arena = 16;  // in arenas of the size that is examined
+constexpr std::uint64_t min_arenas = 8;          // with fewer, leaving sites out is not worth it
 
-/// Looks, at the moment when most arenas are taken, at who lives in them: each arena is the fault of those in it, in
-/// equal parts. Where few live, they have outlived the others.
+/// At the peak of occupied arenas, charges each arena to the sites of the objects that live in it, in equal shares. An
+/// arena with few live objects is charged to those that outlived the others.
 class blame_pass {
 public:
     struct site_blame {
@@ -26,19 +26,19 @@ public:
     };
 
     blame_pass(const acre::multi_arena_fit& at, const site_of_stack& site)
-        : model_{granules_of(at.bytes), at.open}, most_{at.arenas}, site_{site} {}
+        : model_{granules_of(at.bytes), at.open}, max_taken_{at.arenas}, site_{site} {}
 
     void allocate(const event& e) {
         const std::uint32_t site = site_(e.stack);
         ++sites_[site].objects;
         const std::uint32_t granules = granules_of(e.size);
         live_.insert(e.object, {model_.allocate(granules, granules_of(alignment_of(e))), granules, site});
-        if (!looked_ && model_.taken() == most_) look();
+        if (!charged_ && model_.taken() == max_taken_) charge();
     }
 
     void release(std::uint64_t object, std::uint32_t) {
         live_object gone;
-        if (live_.take(object, gone)) model_.release(gone.place, gone.granules);
+        if (live_.take(object, gone)) model_.release(gone.at, gone.granules);
     }
 
     void reallocate(const event& acquired, std::uint64_t released) {
@@ -46,7 +46,7 @@ public:
         release(released, acquired.thread);
     }
 
-    /// The worst first.
+    /// Sites with the most arenas first.
     std::vector<site_blame> result() const {
         std::vector<site_blame> all;
         for (const auto& [site, blame] : sites_) all.push_back({site, blame.objects, blame.arenas});
@@ -58,27 +58,27 @@ public:
 
 private:
     struct live_object {
-        multi_arena_model::place place = 0;
+        multi_arena_model::position at = 0;
         std::uint32_t granules = 0;
         std::uint32_t site = 0;
     };
 
-    void look() {
-        looked_ = true;
+    void charge() {
+        charged_ = true;
         live_.for_each([&](std::uint64_t, const live_object& each) {
-            sites_[each.site].arenas += 1.0 / model_.live_in(model_.arena_of(each.place));
+            sites_[each.site].arenas += 1.0 / model_.live_in(model_.arena_of(each.at));
         });
     }
 
     multi_arena_model model_;
-    std::uint64_t most_;
+    std::uint64_t max_taken_;
     const site_of_stack& site_;
     live_table<live_object> live_;
     std::unordered_map<std::uint32_t, site_blame> sites_;
-    bool looked_ = false;
+    bool charged_ = false;
 };
 
-/// Few enough objects to leave out, without a site that allocates much.
+/// Sites with few objects that occupy many arenas.
 std::vector<blocking_site> suspects(const event_source& source, const census& of, const acre::multi_arena_fit& at,
                                     const site_of_stack& site) {
     blame_pass pass{at, site};
@@ -94,7 +94,8 @@ std::vector<blocking_site> suspects(const event_source& source, const census& of
     return found;
 }
 
-/// The fewest to leave out that gain nearly as much as leaving all out; 0 when that is not half of the arenas.
+/// The smallest number of sites to leave out with nearly the gain of leaving all out; 0 if that saves less than half of
+/// the arenas.
 std::size_t worth_leaving_out(std::uint64_t with, const std::vector<arenas_needed>& without) {
     const auto least = static_cast<double>(*without.back());
     if (least * 2 > static_cast<double>(with)) return 0;
@@ -110,7 +111,7 @@ std::size_t worth_leaving_out(std::uint64_t with, const std::vector<arenas_neede
 blocker_figures find_blockers(const event_source& source, const census& of, const multi_arena_front& front,
                               const front_options& options, const site_of_stack& site) {
     blocker_figures result;
-    const std::uint64_t bytes = size_for_objects(front, of, objects_an_arena);
+    const std::uint64_t bytes = size_for_objects(front, of, objects_per_arena);
     result.with = *std::ranges::find(front.tried, bytes, &acre::multi_arena_fit::bytes);
     if (result.with.arenas < min_arenas) return result;
     std::vector<blocking_site> found = suspects(source, of, result.with, site);
@@ -118,8 +119,8 @@ blocker_figures find_blockers(const event_source& source, const census& of, cons
 
     front_options without = options;
     without.rank = [&](const event& e) {
-        const auto place = std::ranges::find(found, site(e.stack), &blocking_site::site);
-        return static_cast<std::uint32_t>(place - found.begin());
+        const auto at = std::ranges::find(found, site(e.stack), &blocking_site::site);
+        return static_cast<std::uint32_t>(at - found.begin());
     };
     std::vector<multi_arena_trial> trials;
     for (std::uint32_t i = 1; i <= found.size(); ++i) trials.push_back({bytes, options.open, i});

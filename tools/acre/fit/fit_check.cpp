@@ -14,11 +14,11 @@ namespace acre::tool {
 
 namespace {
 
-/// A multi_arena, or an arena that is reset when nothing is left.
+/// A multi_arena, or an arena that is reset when it is empty, for all threads.
 template <typename Resource>
-struct one_for_all {
+struct same_for_all_threads {
     template <typename... Arguments>
-    explicit one_for_all(const Arguments&... arguments) : resource{arguments...} {}
+    explicit same_for_all_threads(const Arguments&... arguments) : resource{arguments...} {}
 
     void* try_allocate(std::size_t bytes, std::size_t alignment, std::uint32_t) {
         return resource.try_allocate(bytes, alignment);
@@ -28,23 +28,23 @@ struct one_for_all {
     Resource resource;
 };
 
-/// Plays events over a resource until it refuses one.
+/// Plays events over a resource until a request fails.
 template <typename Resource>
 class size_trial {
 public:
     size_trial(Resource& resource, bool resets) : resource_{resource}, resets_{resets} {}
 
     void allocate(const event& e) {
-        if (refused_) return;
+        if (failed_) return;
         const auto bytes = static_cast<std::size_t>(e.size);
         void* p = resource_.try_allocate(bytes, static_cast<std::size_t>(alignment_of(e)), e.thread);
-        refused_ = p == nullptr;
-        if (!refused_) live_.insert(e.object, {p, bytes});
+        failed_ = p == nullptr;
+        if (!failed_) live_.insert(e.object, {p, bytes});
     }
 
     void release(std::uint64_t object, std::uint32_t thread) {
         live_object gone;
-        if (refused_ || !live_.take(object, gone)) return;
+        if (failed_ || !live_.take(object, gone)) return;
         resource_.deallocate(gone.p, gone.bytes, thread);
         if constexpr (requires { resource_.resource.reset(); }) {
             if (resets_ && live_.size() == 0) resource_.resource.reset();
@@ -56,7 +56,7 @@ public:
         release(released, acquired.thread);
     }
 
-    bool refused() const noexcept { return refused_; }
+    bool failed() const noexcept { return failed_; }
 
 private:
     struct live_object {
@@ -67,17 +67,17 @@ private:
     Resource& resource_;
     bool resets_;
     live_table<live_object> live_;
-    bool refused_ = false;
+    bool failed_ = false;
 };
 
 template <typename Resource>
 bool serves(const event_source& source, Resource&& resource, bool resets = false) {
     size_trial trial{resource, resets};
     play(source, trial);
-    return !trial.refused();
+    return !trial.failed();
 }
 
-/// `serves_with(n)` with the number found and, unless that is none, with one less.
+/// Calls serves_with(found) and, if one_less has a value, serves_with(*one_less).
 template <typename ServesWith>
 size_check check_size(std::uint64_t found, std::optional<std::uint64_t> one_less, ServesWith serves_with) {
     size_check result;
@@ -85,7 +85,7 @@ size_check check_size(std::uint64_t found, std::optional<std::uint64_t> one_less
         result.suffices = serves_with(found);
         if (one_less) result.one_less_fails = !serves_with(*one_less);
     } catch (const std::bad_alloc&) {
-        result.failure = "there is not so much memory on this machine";
+        result.failure = "this machine has too little memory";
     }
     return result;
 }
@@ -98,7 +98,7 @@ size_check check_multi_arena(const event_source& source, const acre::multi_arena
     return check_size(pair.arenas, one_less(pair), [&](std::uint64_t arenas) {
         acre::multi_arena_options options = pair.options();
         options.arenas = static_cast<std::size_t>(arenas);
-        return serves(source, one_for_all<acre::multi_arena>{options});
+        return serves(source, same_for_all_threads<acre::multi_arena>{options});
     });
 }
 
@@ -110,14 +110,14 @@ size_check check_concurrent(const event_source& source, const acre::multi_arena_
 
 size_check check_arena(const event_source& source, const census& of) {
     const std::uint64_t found = arena_block_bytes(of);
-    // Stricter alignments are counted at their worst.
+    // For stricter alignments the model assumes the worst case.
     const bool exact = found > arena_model::smallest_block && of.strictest <= acre::default_alignment;
     const auto less = exact ? std::optional<std::uint64_t>{found - acre::arena::granule} : std::nullopt;
     return check_size(found, less, [&](std::uint64_t bytes) {
         const auto block = static_cast<std::size_t>(bytes);
-        ::operator delete(::operator new(block));  // so that there being no memory is not taken for a refusal
+        ::operator delete(::operator new(block));  // throws bad_alloc if there is too little memory
         const acre::arena_options options{.first_block_bytes = block, .max_block_bytes = block, .limit_bytes = block};
-        return serves(source, one_for_all<acre::arena>{options}, dies_together(of));
+        return serves(source, same_for_all_threads<acre::arena>{options}, dies_together(of));
     });
 }
 

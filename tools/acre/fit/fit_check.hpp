@@ -1,7 +1,7 @@
-// Shows by a replay over the real types that what was found suffices, and that it is the least where that is said.
+// Checks by a replay over the real types that the sizes found suffice, and that those said to be the smallest are.
 //
-// The events are played as they are read, and nothing is written to the memory handed out, so that the replay takes no
-// more memory than the live objects need, however long the trace is and however large the arenas are.
+// Events are played as they are read, and nothing is written to the allocated memory. So the replay needs memory only
+// in proportion to the live objects, however long the trace and however large the arenas are.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace acre::tool {
 
-/// What the replay over one type gave.
+/// Result of the replay over one type.
 struct size_check {
-    bool suffices = false;               // everything was served at exactly that size
-    std::optional<bool> one_less_fails;  // with one arena less, or 8 bytes; nothing where there is no less
-    std::string failure;                 // why it could not be tried
+    bool suffices = false;               // every request was served at that size
+    std::optional<bool> one_less_fails;  // with one arena less, or 8 bytes less; nothing if there is no smaller size
+    std::string failure;                 // why it could not be checked
 };
 
 struct fit_checks {
@@ -25,7 +25,7 @@ struct fit_checks {
     std::optional<size_check> arena;
 };
 
-/// Plays the selection over the multi-arenas that `result` has, and over an arena where that is wanted.
+/// Plays the selection over the best multi-arenas of `result` and, if `arena` is true, over an arena.
 fit_checks check_sizes(const event_source& source, const fit_result& result, bool arena);
 
 }  // namespace acre::tool

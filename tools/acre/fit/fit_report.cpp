@@ -24,9 +24,8 @@ constexpr std::size_t max_pairs = 12;
 constexpr std::size_t max_sizes = 10;
 constexpr double too_much = 3;  // times what lives at the peak
 constexpr const char* mixed_lives =
-    "Even the least is several times what lives: short and long lives are too mixed for this type, acre::multi_pool "
-    "takes "
-    "less.";
+    "Even the smallest total is several times the live bytes: short and long lifetimes are too mixed for this type. "
+    "acre::multi_pool takes less.";
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -50,7 +49,7 @@ std::string indented(const std::string& code) {
     return lines;
 }
 
-/// Bytes that a pool of such slots takes from upstream for the most that live at a time.
+/// Bytes that a pool takes from upstream for the peak number of such objects.
 std::uint64_t pool_bytes(const size_use& of) {
     const auto geometry =
         acre::detail::slab_geometry::of(static_cast<std::size_t>(std::max<std::uint64_t>(of.bytes, 1)),
@@ -59,7 +58,7 @@ std::uint64_t pool_bytes(const size_use& of) {
     return acre::detail::bitmap_slabs::required_bytes(geometry, of.peak_objects);
 }
 
-/// The ends, the best, and of the others those that leave the gaps alike.
+/// The first, the last, the best and, evenly spaced, some of the others.
 std::vector<acre::multi_arena_fit> shown_pairs(const multi_arena_front& front) {
     if (front.pairs.size() <= max_pairs) return front.pairs;
     std::vector<acre::multi_arena_fit> shown;
@@ -105,7 +104,7 @@ private:
     }
 
     void front(const multi_arena_front& front, arena_sharing sharing) {
-        std::vector<std::vector<std::string>> rows{{"arenas", "bytes each", "in all", "of what lives", ""}};
+        std::vector<std::vector<std::string>> rows{{"arenas", "bytes each", "in all", "of live peak", ""}};
         for (const acre::multi_arena_fit& each : shown_pairs(front)) {
             const std::uint64_t total = required_bytes(each, sharing);
             rows.push_back({count_text(each.arenas), count_text(each.bytes), bytes_text(total),
@@ -117,7 +116,8 @@ private:
 
     void multi_arena() {
         const multi_arena_front& found = of_.result.multi_arena;
-        out_ += heading("multi_arena") + sentence("The fewest arenas of each size with which nothing is refused.");
+        out_ +=
+            heading("multi_arena") + sentence("The smallest number of arenas of each size that serves every request.");
         if (found.empty()) {
             out_ += sentence(impossible_text(found, paths_));
             return;
@@ -133,10 +133,11 @@ private:
 
     void concurrent_multi_arena() {
         const multi_arena_front& found = of_.result.concurrent_multi_arena;
-        out_ += heading("concurrent_multi_arena") +
-                sentence(
-                    "So many arenas suffice for the recorded order of the threads; each keeps one open for itself to "
-                    "the end. Another order may need more.");
+        out_ +=
+            heading("concurrent_multi_arena") +
+            sentence(
+                "These arenas suffice for the recorded order of the threads, each of which keeps one open to the end. "
+                "Another order may need more.");
         if (found.empty()) {
             out_ += sentence(impossible_text(found, paths_));
             return;
@@ -158,13 +159,12 @@ private:
         out_ += heading("arena");
         out_ += sentence(fmt::format("Never reset, it takes {} bytes.", count_text(figures_.arena_bytes)));
         if (ends.count != 0) {
-            out_ +=
-                sentence(fmt::format("{} nothing of it lives ({} of the allocations are before the last). Reset there, "
-                                     "half of the times at most "
-                                     "{} bytes are enough, 99 % of the times {} bytes, always {} bytes.",
-                                     ends.count == 1 ? "Once" : count_text(ends.count) + " times",
-                                     percent_text(ratio(ends.objects, figures_.objects)), count_text(ends.p50_bytes),
-                                     count_text(ends.p99_bytes), count_text(ends.max_bytes)));
+            out_ += sentence(fmt::format(
+                "All objects had been freed at {} ({} of the allocations come before the last). An arena that "
+                "is reset there needs at most {} bytes half of the time, {} bytes 99 % of the time and "
+                "never more than {} bytes.",
+                plural(ends.count, "moment", "moments"), percent_text(ratio(ends.objects, figures_.objects)),
+                count_text(ends.p50_bytes), count_text(ends.p99_bytes), count_text(ends.max_bytes)));
         }
         if (of_.checks.arena) {
             const std::uint64_t block = arena_block_bytes(figures_);
@@ -178,7 +178,7 @@ private:
         out_ += heading("pool, object_pool, typed_arena");
         if (figures_.sizes.empty()) {
             out_ += sentence(
-                fmt::format("All are of more than {} bytes: too large for slots.", count_text(census::largest_slot)));
+                fmt::format("All allocations exceed {} bytes, too large for slots.", count_text(census::largest_slot)));
             return;
         }
         std::vector<std::vector<std::string>> rows{{"size", "allocations", "slots at the peak", "pool", "typed_arena"}};
@@ -205,8 +205,9 @@ private:
     void realtime_heap() {
         out_ += heading("realtime_heap") +
                 sentence(fmt::format(
-                    "The library has none yet. Half-fit, a heap of constant time, never runs out with {} beside its "
-                    "bookkeeping, in whatever order these sizes and this peak come.",
+                    "acre has no realtime_heap yet. Half-fit, a constant-time heap, never runs out of memory with {} "
+                    "plus its "
+                    "bookkeeping, in whatever order allocations and frees of these sizes and this peak come.",
                     bytes_text(half_fit_bound(figures_.peak_granules, granules_of(figures_.largest)) * granule_bytes)));
     }
 

@@ -12,7 +12,7 @@
 
 namespace acre::tool {
 
-/// The types that sizes are wanted of.
+/// The types to find sizes for.
 struct fit_targets {
     bool multi_arena = false;
     bool concurrent_multi_arena = false;
@@ -22,7 +22,7 @@ struct fit_targets {
     bool realtime_heap = false;
 };
 
-/// All that is printed.
+/// Everything that is printed.
 struct fit_outcome {
     fit_targets targets;
     fit_result result;

@@ -14,7 +14,7 @@ namespace {
 constexpr double few = 0.01;              // of the objects
 constexpr std::uint64_t much_larger = 4;  // times as large as the others
 
-/// The bytes that all but a few of the objects stay below; 0 where the largest are not that much larger.
+/// A size that all but a few of the objects stay below, if the largest are much larger; else 0.
 std::uint64_t bulk_bytes(const census& of, std::uint64_t& beyond) {
     beyond = 0;
     std::uint64_t bound = 0;
@@ -48,8 +48,8 @@ std::vector<std::string> selection_notes(const census& of, const call_paths& pat
     std::vector<std::string> notes;
     if (of.threads > 1) {
         notes.push_back(fmt::format(
-            "{} threads allocate: one arena or multi_arena for all of them stands behind acre::synchronized; --thread "
-            "says what one thread needs for itself.",
+            "{} threads allocate: wrap one arena or multi_arena for all of them in acre::synchronized; --thread says "
+            "what one thread needs for itself.",
             of.threads));
     }
     if (of.never_freed != 0) {
@@ -68,7 +68,7 @@ std::vector<std::string> selection_notes(const census& of, const call_paths& pat
 
 std::string impossible_text(const multi_arena_front& front, const call_paths& paths) {
     if (front.impossible.empty()) return {};
-    return fmt::format("There is no size of arenas for these: {} ({}); --without leaves a site out.", front.impossible,
+    return fmt::format("No arena size can serve these: {} ({}); --without leaves a site out.", front.impossible,
                        site_text(paths, front.culprit));
 }
 
@@ -80,8 +80,7 @@ std::string blockers_text(const blocker_figures& of, const call_paths& paths) {
     }
     return fmt::format(
         "A few objects live long and keep arenas busy, those of {}. Without {}, {} of {} bytes would do instead of {}, "
-        "and "
-        "the least in all is {} of {} bytes; --without leaves a site out.",
+        "and the smallest total is {} of {} bytes; --without leaves a site out.",
         fmt::join(names, ", "), of.sites.size() == 1 ? "that site" : "these sites",
         plural(of.without.arenas, "arena", "arenas"), count_text(of.without.bytes), count_text(of.with.arenas),
         plural(of.front.best().arenas, "arena", "arenas"), count_text(of.front.best().bytes));
@@ -89,7 +88,8 @@ std::string blockers_text(const blocker_figures& of, const call_paths& paths) {
 
 std::string check_text(const size_check& of, const std::string& size, const std::string& one_less) {
     if (!of.failure.empty()) return fmt::format("Not checked by a replay: {}.", of.failure);
-    if (!of.suffices) return fmt::format("The replay was refused something with {}: tell the authors of acre.", size);
+    if (!of.suffices)
+        return fmt::format("A replay with {} ran out of memory, which is a defect of acre: please report it.", size);
     if (!of.one_less_fails) return fmt::format("Checked by a replay: {} served everything.", size);
     return fmt::format("Checked by a replay: {} served everything, {} did{}.", size, one_less,
                        *of.one_less_fails ? " not" : " too");

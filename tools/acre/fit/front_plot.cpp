@@ -14,7 +14,7 @@ namespace acre::tool {
 
 namespace {
 
-/// From bytes to places in a picture, both axes logarithmic.
+/// Maps bytes to coordinates on a logarithmic axis.
 class scale {
 public:
     scale(double low, double high, double from, double to)
@@ -40,7 +40,7 @@ double total_of(const front_picture& of, const acre::multi_arena_fit& pair) {
     return static_cast<double>(required_bytes(pair, of.sharing));
 }
 
-/// Twice the range at least, so that a single pair has a place.
+/// At least a factor of two, so that a single pair can be drawn.
 limits limits_of(const front_picture& of) {
     limits found;
     found.smallest_arena = static_cast<double>(of.front.tried.front().bytes);
@@ -188,7 +188,7 @@ private:
         const double y = y_(static_cast<double>(of_.peak_bytes));
         out_ += fmt::format(
             "<line class=\"live\" x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2}\" y2=\"{1:.1f}\"/>"
-            "<text class=\"live-text\" x=\"{2}\" y=\"{3:.1f}\" text-anchor=\"end\">alive at the peak: {4}</text>\n",
+            "<text class=\"live-text\" x=\"{2}\" y=\"{3:.1f}\" text-anchor=\"end\">live at the peak: {4}</text>\n",
             svg_left, y, svg_width - svg_right, y - 6, bytes_text(of_.peak_bytes));
     }
 
@@ -216,7 +216,7 @@ private:
                         x_(static_cast<double>(pair.bytes)), y_(total_of(of_, pair)), radius, pair_text(of_, pair));
     }
 
-    static constexpr std::string_view title_ = "The fewest arenas of each size with which nothing is refused";
+    static constexpr std::string_view title_ = "The smallest number of arenas of each size that serves every request";
 
     const front_picture& of_;
     limits within_;
@@ -245,7 +245,7 @@ std::string plot_text(const front_picture& of) {
                        canvas.text(bytes_text(static_cast<std::uint64_t>(within.max_total)),
                                    bytes_text(static_cast<std::uint64_t>(within.min_total))),
                        "", "", text_width, "", left, right, text_width - left.size(), "",
-                       "bytes of an arena; # least in all, * front, . others tried, - alive at the peak");
+                       "bytes of an arena; # least in all, * front, . others tried, - live at the peak");
 }
 
 std::string plot_svg(const front_picture& of) {

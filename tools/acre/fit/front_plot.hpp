@@ -1,4 +1,4 @@
-// Pictures of a front: over the size of an arena, the memory that the fewest arenas of that size take.
+// Plots of a front: total memory over the size of an arena.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace acre::tool {
 
-/// What a picture shows besides the front.
+/// The contents of a plot.
 struct front_picture {
     multi_arena_front front;
     arena_sharing sharing = arena_sharing::one_thread;
-    std::uint64_t peak_bytes = 0;  // what lived at the peak: no arenas can take less
+    std::uint64_t peak_bytes = 0;  // live bytes at the peak, which no arenas can undercut
 };
 
-/// For a terminal: some lines of text.
+/// A plot of text lines for a terminal.
 std::string plot_text(const front_picture& of);
 
-/// A picture of its own, readable on light and on dark ground.
+/// A standalone SVG, readable on light and on dark backgrounds.
 std::string plot_svg(const front_picture& of);
 
 }  // namespace acre::tool

@@ -15,10 +15,10 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::uint64_t memory_for_places = std::uint64_t{256} << 20;
+constexpr std::uint64_t memory_for_positions = std::uint64_t{256} << 20;
 constexpr std::uint32_t highest_rank = 0xffff'ffff;
 
-/// One pass over the events.
+/// Several trials in one pass over the events.
 template <typename Model>
 class trial_pass {
 public:
@@ -38,13 +38,13 @@ public:
         const std::uint32_t granules = granules_of(e.size);
         const std::uint32_t alignment = granules_of(alignment_of(e));
         objects_[slot] = {granules, rank_ ? rank_(e) : highest_rank};
-        std::uint32_t* const places = places_of(slot);
+        std::uint32_t* const positions = positions_of(slot);
         for (std::size_t i = 0; i < models_.size(); ++i) {
             if (trials_[i].left_out > objects_[slot].rank) continue;
             if constexpr (std::is_same_v<Model, multi_arena_model>) {
-                places[i] = models_[i].allocate(granules, alignment);
+                positions[i] = models_[i].allocate(granules, alignment);
             } else {
-                places[i] = models_[i].allocate(granules, alignment, e.thread);
+                positions[i] = models_[i].allocate(granules, alignment, e.thread);
             }
         }
     }
@@ -53,13 +53,13 @@ public:
         std::uint32_t slot = 0;
         if (!live_.take(object, slot)) return;
         const std::uint32_t granules = objects_[slot].granules;
-        const std::uint32_t* const places = places_of(slot);
+        const std::uint32_t* const positions = positions_of(slot);
         for (std::size_t i = 0; i < models_.size(); ++i) {
             if (trials_[i].left_out > objects_[slot].rank) continue;
             if constexpr (std::is_same_v<Model, multi_arena_model>) {
-                models_[i].release(places[i], granules);
+                models_[i].release(positions[i], granules);
             } else {
-                models_[i].release(places[i], granules, thread);
+                models_[i].release(positions[i], granules, thread);
             }
         }
         free_slots_.push_back(slot);
@@ -85,7 +85,7 @@ private:
     std::uint32_t take_slot() {
         if (free_slots_.empty()) {
             objects_.emplace_back();
-            places_.resize(places_.size() + models_.size());
+            positions_.resize(positions_.size() + models_.size());
             return static_cast<std::uint32_t>(objects_.size() - 1);
         }
         const std::uint32_t slot = free_slots_.back();
@@ -93,22 +93,22 @@ private:
         return slot;
     }
 
-    std::uint32_t* places_of(std::uint32_t slot) noexcept { return places_.data() + slot * models_.size(); }
+    std::uint32_t* positions_of(std::uint32_t slot) noexcept { return positions_.data() + slot * models_.size(); }
 
     std::span<const multi_arena_trial> trials_;
     const object_rank& rank_;
     std::vector<Model> models_;
-    live_table<std::uint32_t> live_;     // slots
-    std::vector<std::uint32_t> places_;  // by slot and model
-    std::vector<object_shape> objects_;  // by slot
+    live_table<std::uint32_t> live_;        // slots
+    std::vector<std::uint32_t> positions_;  // by slot and model
+    std::vector<object_shape> objects_;     // by slot
     std::vector<std::uint32_t> free_slots_;
 };
 
 template <typename Model>
 std::vector<arenas_needed> try_in_batches(const event_source& source, const census& of,
                                           std::span<const multi_arena_trial> trials, const object_rank& rank) {
-    const std::uint64_t bytes_a_trial = std::max<std::uint64_t>(of.peak_objects, 1) * sizeof(std::uint32_t);
-    const auto at_once = static_cast<std::size_t>(std::max<std::uint64_t>(memory_for_places / bytes_a_trial, 1));
+    const std::uint64_t bytes_per_trial = std::max<std::uint64_t>(of.peak_objects, 1) * sizeof(std::uint32_t);
+    const auto at_once = static_cast<std::size_t>(std::max<std::uint64_t>(memory_for_positions / bytes_per_trial, 1));
     std::vector<arenas_needed> results;
     while (!trials.empty()) {
         const auto batch = trials.first(std::min(at_once, trials.size()));
@@ -120,14 +120,14 @@ std::vector<arenas_needed> try_in_batches(const event_source& source, const cens
     return results;
 }
 
-// Arenas begin at multiples of no more.
+// The strictest alignment of arenas.
 constexpr std::uint64_t max_alignment = 4096;
 constexpr std::uint64_t largest_object = std::uint64_t{16} << 30;
 constexpr std::uint64_t finer_steps = 16;  // between the neighbours of the best
 
 using pairs = std::vector<acre::multi_arena_fit>;
 
-/// Says so where there can be no front.
+/// Sets `impossible` if no size can work.
 void note_impossible(multi_arena_front& front, const census& of) {
     if (of.objects == 0) {
         front.impossible = "nothing is selected";
@@ -146,7 +146,7 @@ std::uint64_t smallest_size(const census& of, std::uint64_t unit) {
     return align_up(std::max<std::uint64_t>(of.largest, 1), unit);
 }
 
-/// Where an arena holds all that lives, with room for what died, or all from nothing to nothing.
+/// Large enough for the peak of live bytes with room for freed objects, or for a whole generation.
 std::uint64_t largest_size(const census& of) {
     const std::uint64_t live = std::bit_ceil(std::min(of.peak_granules * granule_bytes, largest_object));
     const std::uint64_t everything = std::bit_ceil(std::min(of.generations.max_bytes, largest_object));
@@ -170,7 +170,7 @@ std::size_t smallest_of(const pairs& among, arena_sharing sharing) {
     return static_cast<std::size_t>(std::ranges::min_element(among, {}, total) - among.begin());
 }
 
-/// Between the sizes before and after the best, which are not tried again.
+/// Sizes between the neighbours of the best.
 std::vector<std::uint64_t> finer_sizes(const pairs& tried, std::size_t best, std::uint64_t unit) {
     const std::uint64_t low = tried[best == 0 ? 0 : best - 1].bytes;
     const std::uint64_t high = tried[std::min(best + 1, tried.size() - 1)].bytes;
@@ -188,7 +188,7 @@ public:
     front_search(const event_source& source, const census& of, const front_options& options)
         : source_{source}, of_{of}, options_{options} {}
 
-    /// By size.
+    /// Sorted by size.
     pairs run() {
         const std::uint64_t unit = std::max(granule_bytes, of_.strictest);
         try_sizes(coarse_sizes(of_, unit));

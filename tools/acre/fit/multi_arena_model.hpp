@@ -1,8 +1,8 @@
-// An acre::multi_arena in numbers: where each allocation comes to lie, and how many arenas the recorded order needs.
+// Models an acre::multi_arena: the position of each allocation, and how many arenas the recorded order needs.
 //
-// It follows refcounted_arenas.hpp, but never runs out of arenas. Empty arenas are all alike, so until it takes arena n
-// + 1 it does what a multi_arena of n arenas does until it refuses. So the most arenas that were taken at a time are
-// exactly the fewest with which nothing is refused: with one less, that request is.
+// It follows refcounted_arenas.hpp but never runs out of arenas. Empty arenas are interchangeable, so until the model
+// takes arena n + 1 it behaves like a multi_arena of n arenas until that fails. So the peak number of arenas taken is
+// exactly the smallest number that serves every request.
 #pragma once
 
 #include <acre/arenas/multi_arena.hpp>
@@ -16,9 +16,9 @@
 
 namespace acre::tool {
 
-/// Exact for all numbers of 32 bits: with M the whole part of (2^64 - 1) / d, (n + 1) M / 2^64 is at least n / d
-/// rounded down, since (n + 1) M loses less than n + 1 to the rounding, and below the next whole number, since (n + 1)
-/// M < (n / d + 1) 2^64.
+/// Divides by a constant with a multiplication; exact for 32-bit numbers. With M = floor((2^64 - 1) / d), (n + 1) M /
+/// 2^64 is at least floor(n / d), since (n + 1) M loses less than n + 1 to rounding, and below floor(n / d) + 1, since
+/// (n + 1) M < (n / d + 1) 2^64.
 class quick_divisor {
 public:
     explicit quick_divisor(std::uint32_t divisor) : reciprocal_{~std::uint64_t{0} / divisor} {}
@@ -33,39 +33,39 @@ private:
     std::uint64_t reciprocal_;
 };
 
-/// Sizes, alignments and places are in granules of so many bytes, as a multi_arena counts them.
+/// Sizes, alignments and positions are in granules of this many bytes, as in a multi_arena.
 inline constexpr std::uint64_t granule_bytes = acre::multi_arena::granule;
 
-/// Granules that so many bytes take; those of more than a model can hold are `max_granules`.
+/// Number of granules for a number of bytes, at most max_granules.
 inline constexpr std::uint32_t max_granules = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t granules_of(std::uint64_t bytes) noexcept {
     const std::uint64_t granules = bytes / granule_bytes + (bytes % granule_bytes != 0 || bytes == 0 ? 1 : 0);
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(granules, max_granules));
 }
 
-/// The arenas must be multiples of every alignment asked for, so that places do not depend on addresses, and no smaller
-/// than any object.
+/// The size of arenas must be a multiple of every alignment, so that positions do not depend on addresses, and at least
+/// that of the largest object.
 class multi_arena_model {
 public:
     /// Granules from the start of the first arena.
-    using place = std::uint32_t;
+    using position = std::uint32_t;
 
     explicit multi_arena_model(std::uint32_t arena_granules, std::size_t open = 0)
         : size_{arena_granules}, arena_at_{arena_granules}, open_limit_{open} {}
 
-    place allocate(std::uint32_t granules, std::uint32_t alignment) {
+    position allocate(std::uint32_t granules, std::uint32_t alignment) {
         if (active_ != none && fits(active_, granules, alignment)) return put(active_, granules, alignment);
         for (std::size_t i = 0; i < kept_count_; ++i) {
             if (fits(kept_[i], granules, alignment)) return put(kept_[i], granules, alignment);
         }
         const std::uint32_t next = take_empty();
         if (next == none) return 0;
-        const place made = put(next, granules, alignment);
+        const position made = put(next, granules, alignment);
         use(next);
         return made;
     }
 
-    void release(place at, std::uint32_t granules) {
+    void release(position at, std::uint32_t granules) {
         if (gave_up_) return;
         const std::uint32_t home = arena_at_(at);
         arena& in = arenas_[home];
@@ -76,15 +76,15 @@ public:
 
     std::uint64_t arena_bytes() const noexcept { return size_ * granule_bytes; }
 
-    /// The fewest with which nothing so far is refused.
+    /// The smallest number of arenas that serves every request so far.
     std::uint64_t arenas() const noexcept { return max_taken_; }
 
-    /// True when more memory was needed than is counted here (64 GiB); arenas() is meaningless then.
+    /// True if more than 64 GiB were needed; arenas() is then meaningless.
     bool gave_up() const noexcept { return gave_up_; }
 
-    /// Of those taken now, this many are; and which arena a place is in, with how many live there.
+    /// The arenas taken now; the arena of a position, and its number of live objects.
     std::uint64_t taken() const noexcept { return taken_; }
-    std::uint32_t arena_of(place at) const noexcept { return arena_at_(at); }
+    std::uint32_t arena_of(position at) const noexcept { return arena_at_(at); }
     std::uint32_t live_in(std::uint32_t index) const noexcept { return arenas_[index].live; }
 
 private:
@@ -106,7 +106,7 @@ private:
         return skipped <= room(in) && granules <= room(in) - skipped;
     }
 
-    place put(std::uint32_t in, std::uint32_t granules, std::uint32_t alignment) noexcept {
+    position put(std::uint32_t in, std::uint32_t granules, std::uint32_t alignment) noexcept {
         arena& home = arenas_[in];
         const std::uint32_t start = home.used + (alignment == 1 ? 0 : padding(home.used, alignment));
         home.used = start + granules;
@@ -140,7 +140,7 @@ private:
         return std::find(kept_.begin(), kept_.begin() + kept_count_, index) != kept_.begin() + kept_count_;
     }
 
-    /// Of the arena in use and `added`, the one with more room left is used next.
+    /// Makes `added` the active arena, or keeps the one so far if that has more free space.
     void use(std::uint32_t added) {
         max_taken_ = std::max(max_taken_, ++taken_);
         std::uint32_t other = active_;

@@ -89,21 +89,22 @@ std::string stacks_in_words(const trace_header& header) {
     std::string text;
     switch (header.stacks) {
         case stack_method::unwind_tables:
-            text = "whole, by unwind tables";
+            text = "complete, by unwind tables";
             break;
         case stack_method::frame_pointers:
             text = "by frame pointers: functions without them are missing";
             break;
         case stack_method::caller:
-            text = "the caller of the allocating function alone";
+            text = "only the caller of the allocating function";
             break;
     }
     return text + (header.stacks_at_free ? "; at allocations and at frees" : "; at allocations, not at frees");
 }
 
 std::string left_text(const scope_summary& scope) {
-    if (scope.runs_leaving == 0) return "nothing of it lives when a run ends";
-    return fmt::format("{}, {} of it live when a run ends, in {}", plural(scope.left.count, "object", "objects"),
+    if (scope.runs_leaving == 0) return "all of it is freed before its run ends";
+    return fmt::format("{} ({}, in {})",
+                       plural(scope.left.count, "object outlives its run", "objects outlive their run"),
                        bytes_text(scope.left.bytes), plural(scope.runs_leaving, "run", "runs"));
 }
 
@@ -128,7 +129,7 @@ std::string scopes_text(const trace_summary& summary, std::size_t most) {
     return text;
 }
 
-/// Null where the program's end was not seen.
+/// Null if the end of the program was not observed.
 template <typename Number>
 nlohmann::json known_of_end(const trace_header& header, Number value) {
     return header.end_is_known() ? nlohmann::json(value) : nullptr;
@@ -157,9 +158,10 @@ std::string figures(const trace_reader& reader, const trace_summary& summary) {
                      plural(summary.threads, "thread", "threads"), share(reader.file_bytes(), summary.events)));
     line("stacks", stacks_in_words(header));
     if (header.is_sampled()) {
-        line("sampled", fmt::format("one allocation in {0} on average; what follows are estimates, {0} times what was "
-                                    "recorded",
-                                    count_text(header.sampling_period)));
+        line("sampled",
+             fmt::format("one allocation in {0} on average; the figures below are estimates: {0} times what was "
+                         "recorded",
+                         count_text(header.sampling_period)));
     }
     line("allocations",
          fmt::format("{}, of which {} by realloc", count_text(summary.allocated.count), count_text(summary.reallocs)));

@@ -1,4 +1,4 @@
-// Tells a summary of a trace to a person or to a machine.
+// A summary of a trace as text or JSON.
 #pragma once
 
 #include <cstddef>

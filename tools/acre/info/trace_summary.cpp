@@ -24,7 +24,7 @@ std::size_t lifetime_class(std::uint64_t nanoseconds) {
     return number;
 }
 
-/// Multiplies what was counted in a sample, as far as the numbers go.
+/// Multiplies the counts of a sample by its period, without overflow.
 class estimate {
 public:
     explicit estimate(std::uint64_t factor) : factor_{factor} {}
@@ -143,7 +143,8 @@ scope_summariser::scope_summariser(const trace_tables& tables) : scopes_(tables.
     }
 }
 
-/// The innermost open run that an object of its thread belongs to: what a run within allocated is handed on to it.
+/// The innermost open run that includes an object of its thread; an ended run passes its objects on to the run around
+/// it.
 scope_summariser::run* scope_summariser::run_of(std::vector<run>& open, std::uint64_t object) {
     const auto behind = std::upper_bound(open.begin(), open.end(), object, [](std::uint64_t number, const run& each) {
         return number < each.first_object;

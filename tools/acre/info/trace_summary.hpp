@@ -19,7 +19,8 @@
 
 namespace acre::tool {
 
-/// Counts in classes, 32 to each power of two: a percentile is at most 1/32 too large, exact below 64.
+/// Counts sizes in classes, 32 per power of two, in bounded memory: a percentile is at most 1/32 too large, and exact
+/// below 64.
 class run_sizes {
 public:
     void add(std::uint64_t bytes) {
@@ -28,7 +29,7 @@ public:
         largest_ = std::max(largest_, bytes);
     }
 
-    /// The size that at least the part `share` of all runs do not exceed; 0 without runs.
+    /// The size that at least the fraction `share` of all runs does not exceed; 0 without runs.
     std::uint64_t percentile(double share) const {
         const double wanted = share * static_cast<double>(count_);
         std::uint64_t passed = 0;
@@ -64,21 +65,21 @@ private:
     std::uint64_t largest_ = 0;
 };
 
-/// The figures of the scopes of one name. What a run allocates is what its thread does, in scopes within it too. Where
-/// a scope is within another of the same name, that counts as a run of its own but what it allocates counts once.
+/// The figures of all scopes with one name. A run includes the allocations of its thread in nested scopes. A scope
+/// nested in one of the same name counts as a run of its own, but its allocations count once.
 struct scope_summary {
     std::string name;
     std::uint32_t number = 0;  // in trace_tables::scope_names
     std::uint64_t runs = 0;
     std::uint64_t threads = 0;
     tally allocated;
-    tally left;                      // what was live at the end of the run that allocated it
-    std::uint64_t runs_leaving = 0;  // how many of the runs left something
+    tally left;                      // objects that outlived the run that allocated them
+    std::uint64_t runs_leaving = 0;  // runs with such objects
     run_sizes bytes;                 // allocated by each run
 };
 
-/// To be told of events and marks in their order. Memory in proportion to the names, to the scopes that threads are in
-/// and to the live objects of such scopes.
+/// Computes scope summaries from the events and marks, in order. Memory in proportion to the names, the open scopes and
+/// the live objects in them.
 class scope_summariser {
 public:
     explicit scope_summariser(const trace_tables& tables);
@@ -86,18 +87,18 @@ public:
     void add(const event& e);
     void add(const mark& m);
 
-    /// Scopes that are open end here. Those that ran, most bytes first.
+    /// Ends the open scopes and returns the scopes that ran, those with the most bytes first.
     std::vector<scope_summary> finish();
 
 private:
-    /// What a scope that has not ended did so far, without the scopes that are open within it.
+    /// What an open scope allocated so far, without the open scopes nested in it.
     struct run {
         run(std::uint32_t of_name, std::uint64_t object, bool outermost)
             : name{of_name}, first_object{object}, is_outermost{outermost} {}
 
         std::uint32_t name;
         std::uint64_t first_object;
-        bool is_outermost;  // of its name
+        bool is_outermost;  // not nested in one of the same name
         tally allocated;
         tally live;
     };
@@ -112,8 +113,8 @@ private:
 
     std::vector<scope_summary> scopes_;
     std::unordered_map<std::uint32_t, std::vector<run>> open_;     // by thread, innermost last
-    std::unordered_map<std::uint64_t, std::uint64_t> open_names_;  // how often a thread is in a name
-    std::unordered_set<std::uint64_t> threads_;                    // with a name that they have been in
+    std::unordered_map<std::uint64_t, std::uint64_t> open_names_;  // nesting of each thread in each name
+    std::unordered_set<std::uint64_t> threads_;                    // pairs of thread and name
     live_table<live_object> live_;
     std::uint64_t objects_ = 0;
 };
@@ -123,14 +124,14 @@ struct site_summary {
     std::uint32_t site = 0;
     tally allocated;
     tally never_freed;
-    std::uint64_t peak_bytes = 0;  // most bytes of this site alive at a time
+    std::uint64_t peak_bytes = 0;  // peak of live bytes of this site
     std::uint64_t smallest = ~std::uint64_t{0};
     std::uint64_t largest = 0;
-    std::uint64_t lifetime = 0;  // nanoseconds of all freed objects together
+    std::uint64_t lifetime = 0;  // nanoseconds, sum over all freed objects
     std::uint32_t stack = no_stack;
 };
 
-/// Of a sampled trace all figures but `events` are estimates of the whole.
+/// Of a sampled trace, all figures but `events` are estimates.
 struct trace_summary {
     static constexpr std::size_t size_classes = 65;      // class n: sizes below 2^n and not in a smaller class
     static constexpr std::size_t lifetime_classes = 10;  // below 1 us, below 10 us, ... and the rest

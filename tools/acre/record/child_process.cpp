@@ -22,7 +22,7 @@ namespace acre::tool {
 namespace {
 
 volatile pid_t receiver = 0;
-volatile int came_early = 0;              // a signal to go on when there was nobody yet
+volatile int came_early = 0;              // a signal that arrived before there was a receiver
 std::array<volatile int, NSIG> sent_for;  // by signal
 
 void relay(int signal) {
@@ -37,14 +37,14 @@ void relay(int signal) {
 
 constexpr std::array ending_signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
-/// A signal that would end this process ends the one that works, so that it can be told what became of the work.
+/// Signals that would end this process end the child instead, so that this process can report it.
 std::vector<signal_relay::rule> ending_the_work() {
     std::vector<signal_relay::rule> rules;
     for (const int each : ending_signals) rules.push_back({each, SIGTERM});
     return rules;
 }
 
-/// What goes from the process that works to the one that waits, in front of its bytes.
+/// Header of a message from the child.
 struct message_head {
     enum class kind { progress, result, failure } what{};
     std::size_t bytes = 0;
@@ -83,16 +83,15 @@ void send(int pipe, message_head::kind what, const std::string& text) {
     send(pipe, what, text.data(), text.size());
 }
 
-/// Libraries that end the program for lack of memory say so in words of their own; the sentence about it is enough.
+/// Libraries that abort when memory runs out print messages of their own; this process reports the failure itself.
 void silence_errors() {
     const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
 }
 
 std::string short_of_memory() {
-    return memory_is_limited()
-               ? "the memory of this process is limited to too little: raise it with 'ulimit -v unlimited'"
-               : "memory is short: close other programs";
+    return memory_is_limited() ? "the memory limit of this process is too low: raise it with 'ulimit -v unlimited'"
+                               : "there is too little memory: close other programs";
 }
 
 [[noreturn]] void work_and_end(const std::function<std::string(const progress_function&)>& work, int pipe) {
@@ -108,7 +107,7 @@ std::string short_of_memory() {
     ::_exit(0);
 }
 
-/// The result; nothing when the process ended without one.
+/// The result; nothing if the child ended without one.
 std::optional<std::string> receive_result(int pipe, const progress_function& progress) {
     for (message_head head; read_all(pipe, &head, sizeof head);) {
         std::string bytes(head.bytes, '\0');
@@ -122,7 +121,7 @@ std::optional<std::string> receive_result(int pipe, const progress_function& pro
     return std::nullopt;
 }
 
-/// A process that is waited for, and the end of the pipe that it writes to.
+/// The child that works, and the pipe from it.
 class working_process {
 public:
     working_process(const std::function<std::string(const progress_function&)>& work, const signal_relay& signals) {
@@ -148,7 +147,7 @@ public:
 
     int pipe() const { return pipe_; }
 
-    /// Its status, as wait() gives it.
+    /// Waits for the child; returns its status as wait() does.
     int wait() {
         if (process_ <= 0) return status_;
         ::close(pipe_);
@@ -208,10 +207,10 @@ std::string run_apart(const std::function<std::string(const progress_function&)>
     const int status = process.wait();
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (std::ranges::find(ending_signals, signal) != ending_signals.end())
-        throw tool_error{"interrupted before the trace was whole"};
+        throw tool_error{"interrupted before the trace was complete"};
     if (memory_is_limited() || signal == SIGKILL) throw tool_error{short_of_memory()};
     throw tool_error{signal != 0
-                         ? std::string{"the process that wrote the trace was ended by a signal: "} + ::strsignal(signal)
+                         ? std::string{"a signal ended the process that wrote the trace: "} + ::strsignal(signal)
                          : "the process that wrote the trace ended early"};
 }
 

@@ -10,13 +10,14 @@
 
 namespace acre::tool {
 
-/// As long as it lives, signals to this process are ignored or go on to a child. One at a time.
+/// While an object of this class lives, signals to this process are ignored or passed on to a child. One object at a
+/// time.
 class signal_relay {
 public:
     struct rule {
         int signal = 0;
-        int sent = 0;                  // to the child in its place; 0: none, it is ignored
-        bool also_if_ignored = false;  // else a signal that this process ignores already stays so
+        int sent = 0;                  // to the child instead; 0: nothing, the signal is ignored
+        bool also_if_ignored = false;  // false: if this process ignores the signal already, it stays ignored
     };
 
     explicit signal_relay(const std::vector<rule>& rules);
@@ -24,10 +25,10 @@ public:
     signal_relay(const signal_relay&) = delete;
     signal_relay& operator=(const signal_relay&) = delete;
 
-    /// Who gets the signals from here on, the last that came before there was anybody included; 0: nobody.
+    /// Sets the child that gets the signals, including the last one that arrived before there was a child; 0: none.
     static void send_to(pid_t child);
 
-    /// As it was before; what the child does first.
+    /// Restores the previous handlers; the first thing that the child does.
     void restore() const;
 
 private:
@@ -41,12 +42,12 @@ private:
 
 using progress_function = std::function<void(double)>;
 
-/// Does the work in a fork of this process; what it returns comes back, and what it says of its progress. Throws
-/// tool_error with the sentence of what it throws, or about how the process ended.
+/// Runs `work` in a forked child, which may crash without harm to this process, and returns its result. Throws
+/// tool_error with the message of an exception in `work`, or with one about how the child ended.
 std::string run_apart(const std::function<std::string(const progress_function&)>& work,
                       const progress_function& progress);
 
-/// Whether this process may have only so much memory, as after 'ulimit -v'.
+/// Whether the address space of this process is limited, as after 'ulimit -v'.
 bool memory_is_limited();
 
 }  // namespace acre::tool

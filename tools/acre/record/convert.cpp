@@ -16,7 +16,7 @@ namespace acre::tool {
 
 namespace {
 
-/// Conversion's three parts in its progress: symbols, counting, writing.
+/// The progress at the ends of the first two stages of a conversion; the third is writing.
 constexpr double symbols_done = 0.2;
 constexpr double counting_done = 0.4;
 
@@ -67,9 +67,9 @@ trace_tables make_tables(const raw_reader& log, const progress_report& progress)
         progress.part(0, symbols_done, i, log.nodes().size());
         const raw::node& node = log.nodes()[i];
         const std::size_t module = node.module <= tables.modules.size() ? node.module : 0;
-        const auto [place, is_new] =
+        const auto [entry, is_new] =
             known[module].try_emplace(node.address, static_cast<std::uint32_t>(tables.frames.size()));
-        tables.call_tree[i] = {node.parent, place->second};
+        tables.call_tree[i] = {node.parent, entry->second};
         if (!is_new) continue;
         frame_info& frame = tables.frames.emplace_back();
         frame.module = frame_info::no_module;
@@ -88,7 +88,7 @@ trace_tables make_tables(const raw_reader& log, const progress_report& progress)
 std::string note_of_pauses(const raw_events& events) {
     std::string note = "The recording was paused " +
                        (events.pauses() == 1 ? "once" : std::to_string(events.pauses()) + " times") +
-                       "; what was allocated meanwhile is not in the trace";
+                       "; allocations made meanwhile are not in the trace";
     if (events.unrecorded_frees() > 0)
         note += ", nor are " + std::to_string(events.unrecorded_frees()) + " frees of such objects";
     return note + ".";
@@ -96,8 +96,7 @@ std::string note_of_pauses(const raw_events& events) {
 
 void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vector<std::string>& notes) {
     if (log.has_flag(raw::flag_forked)) {
-        notes.emplace_back(
-            "The process was forked from another; what it inherited and freed counts as unmatched frees.");
+        notes.emplace_back("This process was forked from another; its frees of inherited objects count as unmatched.");
     }
     if (const stop_cause cause = cause_of(log.stopped()); !cause.what.empty()) {
         notes.push_back(std::string{trace_header::stopped_note} + cause.what +
@@ -105,12 +104,11 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
     }
     if (log.stacks() == raw::stack_method::frame_pointers) {
         notes.emplace_back(
-            "The stacks were found by frame pointers: functions compiled without them, and what called these, are "
-            "missing "
-            "(-fno-omit-frame-pointer keeps them).");
+            "Stacks were found by frame pointers: functions compiled without them, and the callers of those, are "
+            "missing. Compile with -fno-omit-frame-pointer to keep them.");
     }
     if (events.pauses() > 0) notes.push_back(note_of_pauses(events));
-    if (log.damaged()) notes.emplace_back("The raw log has damaged parts, which are missing here.");
+    if (log.damaged()) notes.emplace_back("Parts of the raw log are damaged and missing here.");
     if (events.missed_frees() > 0) {
         notes.push_back("The frees of " + std::to_string(events.missed_frees()) +
                         " objects were not seen; each counts as freed when its address was allocated again.");
@@ -133,15 +131,16 @@ stop_cause cause_of(raw::stop_reason reason) {
         case raw::stop_reason::limit_reached:
             return {"its size limit was reached", "give it a larger --max-size"};
         case raw::stop_reason::disk_full:
-            return {"it could not be written, as on a full disk", "free space there, or name another disk with -o"};
+            return {"its file could not be written, for example on a full disk",
+                    "free space there, or name another disk with -o"};
         case raw::stop_reason::file_size_limit:
-            return {"the system's limit of file sizes was reached", "raise it with 'ulimit -f unlimited'"};
+            return {"the system's file size limit was reached", "raise it with 'ulimit -f unlimited'"};
         case raw::stop_reason::log_lost:
             return {"the program could no longer reach the recording's file", "name another directory with -o"};
         case raw::stop_reason::no_memory:
             break;
     }
-    return {"memory was short", "close other programs, or raise the limit with 'ulimit -v unlimited'"};
+    return {"memory ran out", "close other programs, or raise the limit with 'ulimit -v unlimited'"};
 }
 
 std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end) {
@@ -151,7 +150,7 @@ std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end)
 
 conversion convert(const raw_reader& log, trace_header header, raw::clock_pair end, const std::filesystem::path& output,
                    const std::function<void(double)>& tell) {
-    // A trace that grows beyond the system's limit of file sizes is a failure to tell, not a signal to die of.
+    // So that a write beyond the file size limit fails with an error instead of killing this process.
     std::signal(SIGXFSZ, SIG_IGN);
     const progress_report progress{tell};
     const trace_tables tables = make_tables(log, progress);

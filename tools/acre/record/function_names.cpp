@@ -12,7 +12,7 @@ namespace acre::tool {
 
 namespace {
 
-/// An attribute of a function, also where it is said at the function's declaration or abstract instance.
+/// An attribute of a function, of its declaration or of its abstract instance.
 const char* attribute_text(Dwarf_Die& die, unsigned name) {
     Dwarf_Attribute attribute;
     return dwarf_formstring(dwarf_attr_integrate(&die, name, &attribute));
@@ -23,7 +23,7 @@ const char* linkage_name(Dwarf_Die& function) {
     return name != nullptr ? name : attribute_text(function, DW_AT_MIPS_linkage_name);
 }
 
-/// The entry that stands in the function's scope: a member function's definition is outside of its class.
+/// The entry in the function's own scope: the definition of a member function lies outside its class.
 Dwarf_Die declaration_of(Dwarf_Die function) {
     Dwarf_Attribute attribute;
     Dwarf_Die named;
@@ -33,7 +33,7 @@ Dwarf_Die declaration_of(Dwarf_Die function) {
     return function;
 }
 
-/// C has no scopes with names.
+/// C has no named scopes.
 bool is_c(Dwarf_Die& entry) {
     Dwarf_Die unit;
     if (dwarf_diecu(&entry, &unit, nullptr, nullptr) == nullptr) return true;
@@ -41,7 +41,8 @@ bool is_c(Dwarf_Die& entry) {
     return language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 || language == DW_LANG_C11;
 }
 
-/// The entries that an entry lies in, from its unit inwards. What lies in an entry stands between it and the next.
+/// The entries that contain an entry, outermost (the unit) first. Children lie between their parent and its next
+/// sibling.
 std::vector<Dwarf_Die> entries_around(Dwarf_Die& entry) {
     const Dwarf_Off wanted = dwarf_dieoffset(&entry);
     std::vector<Dwarf_Die> around(1);
@@ -61,13 +62,13 @@ bool is_class(Dwarf_Die& entry) {
     return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
-/// The class of a lambda has no name, or with some compilers one that begins like this.
+/// The class of a lambda has no name, or one that begins with "<lambda".
 bool has_name(Dwarf_Die& entry) {
     const char* name = dwarf_diename(&entry);
     return name != nullptr && !std::string_view{name}.starts_with("<lambda");
 }
 
-/// How many classes without a name a scope has up to an entry, in the blocks within it too.
+/// Number of unnamed classes in a scope and its blocks, up to an entry.
 unsigned unnamed_classes(Dwarf_Die& scope, Dwarf_Off last) {
     unsigned count = 0;
     Dwarf_Die child;
@@ -103,7 +104,7 @@ std::string function_names::of(Dwarf_Die& function) {
 std::string function_names::scope_of(Dwarf_Die& entry) {
     std::vector<Dwarf_Die> around = entries_around(entry);
     std::string scope;
-    std::size_t named = 0;  // the innermost so far that has a part in the name
+    std::size_t named = 0;  // index of the innermost entry that contributes to the name
     for (std::size_t i = 1; i < around.size(); ++i) {
         Dwarf_Die& each = around[i];
         if (dwarf_tag(&each) == DW_TAG_subprogram) {

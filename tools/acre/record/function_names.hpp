@@ -1,5 +1,5 @@
-// What functions are called, by the debug information of their file: with the namespaces, classes and functions around
-// them, also where the compiler gives no linkage name, as g++ does for all that is made of types of one source file.
+// Names of functions from the debug information of their file, qualified by their namespaces, classes and functions.
+// Also for functions without a linkage name, as g++ makes of types that are local to one source file.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -9,13 +9,13 @@
 
 namespace acre::tool {
 
-/// The name as it stands in the source; as it is given where it is not a mangled one.
+/// The demangled name, or the name itself if it is not mangled.
 std::string demangled(const char* name);
 
-/// Of one file; remembers what it has found.
+/// The names in one file; caches them.
 class function_names {
 public:
-    /// A function, or an inlined call of one; empty where it has no name.
+    /// The name of a function or of an inlined call; empty if it has none.
     std::string of(Dwarf_Die& function);
 
 private:

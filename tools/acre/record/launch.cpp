@@ -62,8 +62,7 @@ private:
     int before_ = 0;
 };
 
-/// While the program runs, what the terminal sends to interrupt is left to it, and what asks this process to end is
-/// passed on.
+/// The terminal sends SIGINT and SIGQUIT to the program as well, so this process ignores them; it passes on the others.
 std::vector<signal_relay::rule> signals_of(const record_options& options) {
     std::vector<signal_relay::rule> rules{{SIGINT, 0}, {SIGQUIT, 0}, {SIGTERM, SIGTERM}, {SIGHUP, SIGHUP}};
     if (options.toggle_signal != 0) rules.push_back({options.toggle_signal, options.toggle_signal, true});
@@ -82,7 +81,7 @@ std::string option_letters(const record_options& options) {
     return letters;
 }
 
-/// Puts the recorder before what is preloaded already.
+/// Puts the recorder in front of the libraries that are preloaded already.
 void preload(const std::filesystem::path& recorder) {
     std::string all = recorder.string();
     if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != 0)
@@ -90,7 +89,7 @@ void preload(const std::filesystem::path& recorder) {
     ::setenv("LD_PRELOAD", all.c_str(), 1);
 }
 
-/// In the forked child: becomes the program, or says why not.
+/// In the forked child: executes the program, or writes errno to `errors`.
 [[noreturn]] void become_program(const record_options& options, const recordable_program& program,
                                  const std::filesystem::path& recorder, const std::filesystem::path& raw_directory,
                                  int errors) {
@@ -98,7 +97,7 @@ void preload(const std::filesystem::path& recorder) {
     ::setenv(raw::directory_variable, raw_directory.c_str(), 1);
     ::setenv(raw::process_variable, std::to_string(::getpid()).c_str(), 1);
     ::setenv(raw::options_variable, option_letters(options).c_str(), 1);
-    // Until the recorder listens, the signal must not end the program.
+    // The signal must not kill the program before the recorder handles it.
     if (options.toggle_signal != 0) ::signal(options.toggle_signal, SIG_IGN);
     std::vector<char*> arguments;
     for (const std::string& each : options.command) arguments.push_back(const_cast<char*>(each.c_str()));
@@ -109,7 +108,7 @@ void preload(const std::filesystem::path& recorder) {
     ::_exit(127);
 }
 
-/// The error for which the child could not become the program; 0 when it did, which closes the pipe.
+/// errno of the failed execution; 0 if it succeeded, which closes the pipe.
 int read_start_error(int errors) {
     int error = 0;
     ssize_t bytes = 0;
@@ -124,12 +123,12 @@ struct cpu_microseconds {
     std::uint64_t system = 0;
 };
 
-/// Of the children that a process which has ended, but was not yet waited for, had waited for itself; in steps of the
-/// system's clock tick, 10 milliseconds mostly.
+/// CPU times of the children that a process had waited for. The process has ended and has not been waited for.
+/// Resolution: the system's clock tick, usually 10 ms.
 cpu_microseconds times_of_children(pid_t ended) {
     std::ifstream file{"/proc/" + std::to_string(ended) + "/stat"};
     const std::string text{std::istreambuf_iterator<char>{file}, {}};
-    // The name of the program, in parentheses, may hold anything; 13 fields stand between it and those that are wanted.
+    // The program's name, in parentheses, may contain anything; 13 fields follow before cutime.
     std::istringstream fields{text.substr(std::min(text.rfind(')') + 1, text.size()))};
     std::string skipped;
     for (int i = 0; i < 13; ++i) fields >> skipped;
@@ -143,7 +142,8 @@ std::uint64_t microseconds(const timeval& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
 }
 
-/// Waits for its end; its status as wait() gives it. What the system counts of it then has its children's times in it.
+/// Waits for the end; returns the status as wait() does. rusage includes the times of its children, so they are
+/// subtracted.
 int wait_for_end(finished_program& program) {
     siginfo_t ended{};
     while (::waitid(P_PID, static_cast<id_t>(program.process), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {

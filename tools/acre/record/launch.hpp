@@ -1,4 +1,4 @@
-// Runs a program to its end with the recorder preloaded.
+// Runs a program with the recorder preloaded until it ends.
 #pragma once
 
 #include <sys/types.h>
@@ -16,15 +16,15 @@ namespace acre::tool {
 
 struct finished_program {
     pid_t process = 0;
-    int exit_status = 0;          // as a shell says it
-    std::uint64_t user_time = 0;  // microseconds of its own, without those of its children
+    int exit_status = 0;          // 128 + n if signal n ended it
+    std::uint64_t user_time = 0;  // microseconds, without its children
     std::uint64_t system_time = 0;
     raw::clock_pair end{};
-    std::vector<std::string> left_running;  // what it started and did not wait for, each as "1234 (name)"
+    std::vector<std::string> left_running;  // processes that it started and did not wait for, each as "1234 (name)"
 };
 
-/// `raw_directory` is absolute. Throws tool_error when the program cannot be started. While it runs, what the terminal
-/// sends to interrupt is left to it, and what asks this process to end is passed on.
+/// `raw_directory` must be absolute. Throws tool_error if the program cannot be started. While it runs, this process
+/// ignores SIGINT and SIGQUIT, which the terminal sends to both, and passes SIGTERM and SIGHUP on to it.
 finished_program run_recorded(const record_options& options, const recordable_program& program,
                               const std::filesystem::path& recorder, const std::filesystem::path& raw_directory);
 

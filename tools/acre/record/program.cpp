@@ -27,7 +27,7 @@ namespace {
 
 using elf_file = std::unique_ptr<Elf, decltype(&elf_end)>;
 
-/// By the function that a program of it calls first, which both gcc and clang leave among its dynamic symbols.
+/// Recognised by the initialisation function, which both gcc and clang leave among the dynamic symbols.
 std::string_view sanitizer_begun_by(std::string_view function) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 5> sanitizers{{
         {"__asan_init", "AddressSanitizer"},
@@ -105,7 +105,7 @@ fs::path find_program(const std::string& name) {
     return path;
 }
 
-/// The system lets nobody preload into a program that gains privileges by being executed.
+/// The system preloads nothing into a program that gains privileges when it is executed.
 void check_privileges(const fs::path& path) {
     struct stat status{};
     if (::stat(path.c_str(), &status) != 0) refuse(path, std::strerror(errno));
@@ -123,7 +123,7 @@ void check_privileges(const fs::path& path) {
     }
 }
 
-/// The first bytes of a file; fewer where it is shorter.
+/// Bytes of a file from an offset on; fewer if the file is shorter.
 std::string read_start(const fs::path& path, std::size_t offset, std::size_t bytes) {
     std::ifstream file{path, std::ios::binary};
     std::string text(bytes, '\0');
@@ -133,7 +133,7 @@ std::string read_start(const fs::path& path, std::size_t offset, std::size_t byt
     return text;
 }
 
-/// The contents of an ELF file's segments of one type, as far as they are there and not absurdly long.
+/// The contents of an ELF file's segments of one type, at most 64 KiB of each.
 std::vector<std::string> segments_of(const fs::path& path, const Elf64_Ehdr& head, std::uint32_t type) {
     std::vector<std::string> found;
     for (std::size_t i = 0; i < head.e_phnum; ++i) {
@@ -147,13 +147,13 @@ std::vector<std::string> segments_of(const fs::path& path, const Elf64_Ehdr& hea
     return found;
 }
 
-/// The dynamic loader that an ELF file asks for; empty when it asks for none.
+/// The dynamic loader that an ELF file names; empty if it names none.
 std::string loader_of(const fs::path& path, const Elf64_Ehdr& head) {
     const std::vector<std::string> names = segments_of(path, head, PT_INTERP);
     return names.empty() ? std::string{} : names.front().c_str();
 }
 
-/// The version of the raw log that the recorder in this segment of notes writes; 0 when none is there.
+/// The raw log version in the note of a linked recorder; 0 if the segment has no such note.
 std::uint32_t recorder_in_notes(const std::string& notes) {
     constexpr auto padded = [](std::size_t bytes) { return (bytes + 3) & ~std::size_t{3}; };
     for (std::size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
@@ -178,7 +178,7 @@ bool has_recorder(const fs::path& path, const Elf64_Ehdr& head) {
         const std::uint32_t version = recorder_in_notes(notes);
         if (version == 0) continue;
         if (version == raw::file_version) return true;
-        refuse(path, "the recorder that is linked into it is that of another version of acre: link it again");
+        refuse(path, "it is linked with the recorder of another version of acre: link it again");
     }
     return false;
 }
@@ -189,7 +189,7 @@ bool check_elf(const fs::path& path) {
     const auto machine_class = static_cast<unsigned char>(bytes.size() > EI_CLASS ? bytes[EI_CLASS] : 0);
     if (machine_class == ELFCLASS32) refuse(path, "it is a 32-bit program; only 64-bit ones can be recorded");
     Elf64_Ehdr head{};
-    if (bytes.size() < sizeof head) refuse(path, "it is not a whole program");
+    if (bytes.size() < sizeof head) refuse(path, "its ELF header is incomplete");
     std::memcpy(&head, bytes.data(), sizeof head);
     if (head.e_machine != EM_X86_64)
         refuse(path, "it is made for another processor; only x86-64 programs can be recorded");
@@ -202,18 +202,18 @@ bool check_elf(const fs::path& path) {
             "docs/record.md shows, or dynamically");
     }
     if (loader.find("ld-linux-x86-64") == std::string::npos) {
-        refuse(path, "it uses the C library of '" + loader + "'; only programs of glibc can be recorded");
+        refuse(path, "its dynamic loader is '" + loader + "'; only programs that use glibc can be recorded");
     }
     if (const std::string sanitizer = sanitizer_of(path); !sanitizer.empty()) {
         refuse(path, "it is built with " + sanitizer +
-                         ", whose malloc the recorder cannot stand in front of: record a build without it");
+                         ", whose malloc the recorder cannot replace: record a build without it");
     }
     return true;
 }
 
 bool check_file(const fs::path& path, int scripts_left);
 
-/// What a script is run by is what will be recorded.
+/// Checks the interpreter of a script, which is what will be recorded.
 bool check_script(const fs::path& path, int scripts_left) {
     std::string line = read_start(path, 2, 4096);
     line.resize(std::min(line.find('\n'), line.size()));
@@ -233,7 +233,7 @@ bool check_file(const fs::path& path, int scripts_left) {
     if (start.rfind("#!", 0) == 0) return check_script(path, scripts_left);
     check_privileges(path);
     if (start != std::string{ELFMAG, SELFMAG})
-        refuse(path, "it is neither a program nor a script that says its interpreter");
+        refuse(path, "it is neither an ELF program nor a script that begins with #!");
     return check_elf(path);
 }
 

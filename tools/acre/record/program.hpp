@@ -1,4 +1,4 @@
-// Finds a program as a shell does and says whether it can be recorded.
+// Finds a program as a shell does and checks whether it can be recorded.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,10 @@ namespace acre::tool {
 
 struct recordable_program {
     std::filesystem::path path;
-    bool needs_preload = true;  // false: the recorder is linked into it, and another one would only be in its way
+    bool needs_preload = true;  // false: the recorder is linked into it
 };
 
-/// Finds the program; throws tool_error when there is none or when the recorder can neither be preloaded into it nor is
-/// linked into it.
+/// Throws tool_error if there is no such program, or if the recorder is not linked into it and cannot be preloaded.
 recordable_program find_recordable_program(const std::string& name);
 
 }  // namespace acre::tool

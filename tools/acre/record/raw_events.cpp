@@ -16,7 +16,7 @@ constexpr std::uint8_t alignment_of(const raw::row& row) {
     return static_cast<std::uint8_t>(std::min<std::uint64_t>(row.pointer_and_kind >> (raw::pointer_bits + 8), 47));
 }
 
-/// The moment that a row has the low bits of; it was at most some hours before.
+/// The full moment whose low bits are in a row; it is at most some hours before the row.
 constexpr std::uint64_t moment_of(const raw::row& row) {
     const std::uint64_t wrap = std::uint64_t{1} << raw::pointer_bits;
     return row.ticks - ((row.ticks - pointer_of(row)) & (wrap - 1));
@@ -30,7 +30,7 @@ std::vector<live_object> in_order(std::vector<live_object> objects) {
 
 }  // namespace
 
-/// The next whole row; a row without a time was never written to its end.
+/// The next complete row; in an incomplete one the time is 0.
 const raw::row* raw_events::thread_position::peek() {
     while (segment < segments->size()) {
         const raw_rows rows = (*segments)[segment];
@@ -81,7 +81,7 @@ std::optional<raw_events::item> raw_events::next_item() {
         const std::uint32_t thread = queue_.top().thread;
         queue_.pop();
         thread_position& position = threads_[thread];
-        // While no other thread has an earlier row, this one goes on without the queue.
+        // The last thread with rows needs no queue.
         do {
             const raw::row& row = *position.peek();
             position.ticks = std::max(position.ticks, row.ticks);
@@ -97,7 +97,7 @@ std::optional<raw_events::item> raw_events::next_item() {
     return made;
 }
 
-/// The end of a scope whose thread never left it: at the end of all.
+/// Ends, after all rows, a scope that its thread never left.
 std::optional<mark> raw_events::next_unended_scope() {
     for (; threads_ended_ < threads_.size(); ++threads_ended_) {
         scope_nesting& scopes = threads_[threads_ended_].scopes;
@@ -107,7 +107,7 @@ std::optional<mark> raw_events::next_unended_scope() {
     return std::nullopt;
 }
 
-/// The next mark that belongs before an event at that time.
+/// The next pause or resumption up to that time.
 std::optional<mark> raw_events::next_pause(std::uint64_t time) {
     while (pauses_passed_ < log_.pauses().size()) {
         const raw::pause_record& record = log_.pauses()[pauses_passed_];
@@ -116,7 +116,7 @@ std::optional<mark> raw_events::next_pause(std::uint64_t time) {
         if (made.time > time) return std::nullopt;
         ++pauses_passed_;
         const bool paused = record.paused != 0;
-        if (paused == paused_) continue;  // two threads at a time
+        if (paused == paused_) continue;  // two threads did the same
         paused_ = paused;
         if (paused) ++pauses_;
         made.kind = paused ? mark_kind::recording_paused : mark_kind::recording_resumed;
@@ -127,7 +127,7 @@ std::optional<mark> raw_events::next_pause(std::uint64_t time) {
     return std::nullopt;
 }
 
-/// Whether an object that is freed then may have been allocated in a pause.
+/// Whether an object that is freed at that moment may have been allocated in a pause.
 bool raw_events::paused_before(std::uint64_t ticks) const {
     return !log_.pauses().empty() && log_.pauses().front().ticks <= ticks;
 }
@@ -230,7 +230,7 @@ std::optional<raw_events::item> raw_events::acquire(std::uint32_t number, const 
         held_back_.push_back(made);
     }
     if (!was_live) return std::nullopt;
-    // Its free was not seen, say in a signal handler: it must have been before this.
+    // Its free was not recorded, for example in a signal handler; it must have come before this allocation.
     ++missed_;
     event freed = make_event(number, row, op == operation::allocate ? operation::deallocate : operation::free);
     freed.allocates = false;

@@ -1,4 +1,4 @@
-// Makes the events of a trace from the rows of a raw log: the threads merged by time, objects numbered, frees matched.
+// Turns the rows of a raw log into the events of a trace: merges threads by time, numbers objects and matches frees.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace acre::tool {
 
-/// How many scopes all threads are in together.
+/// Limits the number of open scopes in all threads together.
 class scope_limit {
 public:
     bool take() { return open_ < format::max_open_scopes && ++open_ != 0; }
@@ -26,10 +26,11 @@ private:
     std::uint64_t open_ = 0;
 };
 
-/// The scopes of one thread.
+/// The open scopes of one thread. An end without a beginning is dropped, as in a forked child; so are scopes beyond the
+/// limit.
 class scope_nesting {
 public:
-    /// Whether the trace has room for it.
+    /// False: beyond the limit, so the scope is dropped.
     bool begin(std::uint32_t name, scope_limit& limit) {
         if (too_deep_ == 0 && limit.take()) {
             open_.push_back(name);
@@ -39,7 +40,7 @@ public:
         return false;
     }
 
-    /// The name of the scope that ends, if one does.
+    /// The name of the scope that ends; nothing if it was dropped.
     std::optional<std::uint32_t> end(scope_limit& limit) {
         if (too_deep_ != 0) {
             --too_deep_;
@@ -52,7 +53,7 @@ public:
         return name;
     }
 
-    /// No more rows come: what was dropped needs no end.
+    /// To be called when no more rows come: dropped scopes need no end.
     void forget_dropped() { too_deep_ = 0; }
 
 private:
@@ -60,29 +61,31 @@ private:
     std::uint64_t too_deep_ = 0;       // begun within, and dropped
 };
 
-/// An object as the trace knows it.
+/// An object of the trace.
 struct live_object {
-    /// Number of what a resource allocated for itself, which is not in the trace.
+    /// Number of an object that a resource allocated for itself, which is not in the trace.
     static constexpr std::uint64_t unseen = ~std::uint64_t{0};
 
     std::uint64_t number = 0;
     std::uint64_t size = 0;
 };
 
+/// The live objects of the resources that a program traces. Several resources may have an object at the same address: a
+/// pool's slab is an object of the arena below, and its first slot may begin there.
 class traced_objects {
 public:
-    /// The resource must have no object there.
+    /// The resource must have no live object at that address.
     void insert(std::uint64_t resource, std::uint64_t address, live_object object, std::uint64_t ticks) {
         resources_[resource].try_emplace(address, entry{object, ticks});
     }
 
-    /// False when the resource has no object there; else it is moved to `taken` and gone from here.
+    /// Removes the object at an address into `taken`; false if the resource has none there.
     bool take(std::uint64_t resource, std::uint64_t address, live_object& taken);
 
-    /// Takes those of a resource that were allocated after a moment, in the order of their numbers.
+    /// Removes the objects of a resource that were allocated after a moment; in the order of their numbers.
     std::vector<live_object> take_since(std::uint64_t resource, std::uint64_t ticks);
 
-    /// Takes all of a resource, in the order of their numbers.
+    /// Removes all objects of a resource; in the order of their numbers.
     std::vector<live_object> take_all(std::uint64_t resource);
 
 private:
@@ -94,7 +97,7 @@ private:
     std::unordered_map<std::uint64_t, std::unordered_map<std::uint64_t, entry>> resources_;  // by number, by address
 };
 
-/// Turns time stamp counts into nanoseconds since the start.
+/// Converts time stamp counter ticks to nanoseconds since the start.
 class tick_clock {
 public:
     tick_clock(raw::clock_pair start, raw::clock_pair end) : start_{start} {
@@ -109,7 +112,7 @@ public:
     }
 
     std::uint64_t nanoseconds_in(std::uint64_t ticks) const {
-        // A log that is damaged may say anything.
+        // A damaged log may contain any number.
         return static_cast<std::uint64_t>(std::min(static_cast<double>(ticks) * rate_, latest));
     }
 
@@ -124,8 +127,8 @@ class raw_events {
 public:
     raw_events(const raw_reader& log, tick_clock clock) : log_{log}, clock_{clock} {}
 
-    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order. To be called
-    /// twice: threads are numbered by their first events, so that those of all marks have numbers only then.
+    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order. Call it twice:
+    /// threads get their numbers from their first events, so only the second pass knows the numbers of all marks.
     template <typename Visit, typename VisitMark>
     void for_each(Visit&& visit, VisitMark&& visit_mark) {
         begin();
@@ -144,27 +147,29 @@ public:
     // Of the last for_each.
     std::uint64_t events() const noexcept { return events_; }
     std::uint64_t unmatched_frees() const noexcept { return unmatched_; }
-    std::uint64_t unrecorded_frees() const noexcept { return unrecorded_; }  // of what a pause may have left out
+    std::uint64_t unrecorded_frees() const noexcept {
+        return unrecorded_;
+    }  // of objects that may have been allocated in a pause
     std::uint64_t pauses() const noexcept { return pauses_; }
-    std::uint64_t missed_frees() const noexcept { return missed_; }  // their address was allocated again
+    std::uint64_t missed_frees() const noexcept { return missed_; }  // noticed when the address was allocated again
     std::uint64_t last_time() const noexcept { return last_time_; }
 
 private:
-    /// Where a thread's rows stand.
+    /// The position in a thread's rows.
     struct thread_position {
         const raw_reader* log = nullptr;
         const std::vector<raw_rows>* segments = nullptr;
         std::size_t segment = 0;
         std::size_t row = 0;
         std::uint64_t ticks = 0;     // of the row, never less than before
-        std::uint64_t resource = 0;  // that its resource rows are of
+        std::uint64_t resource = 0;  // of the following resource rows
         scope_nesting scopes;
 
         const raw::row* peek();
         void advance() { ++row; }
     };
 
-    /// The earliest row of a thread.
+    /// A thread in the queue, by the time of its next row.
     struct waiting {
         std::uint64_t ticks;
         std::uint32_t thread;
@@ -205,10 +210,10 @@ private:
     std::priority_queue<waiting, std::vector<waiting>, std::greater<>> queue_;
     live_table<live_object> live_;  // of malloc
     traced_objects traced_;
-    std::vector<event> held_back_;  // that follow from the same row, the next one last
+    std::vector<event> held_back_;  // more events of the same row, the next one last
     scope_limit scope_limit_;
     std::uint32_t threads_ended_ = 0;     // their scopes are closed
-    std::vector<std::uint32_t> numbers_;  // of the log's threads in the trace
+    std::vector<std::uint32_t> numbers_;  // by thread of the log: its number in the trace
     std::uint64_t objects_ = 0;
     std::uint64_t events_ = 0;
     std::uint64_t unmatched_ = 0;

@@ -1,8 +1,8 @@
-// The raw log: how the recorder inside the program leaves what it saw for `acre record` outside.
+// The raw log: the file that the recorder in the program writes and `acre record` reads.
 //
-// A file is a head and chunks, each on a multiple of chunk_alignment. Threads write into chunks that are mapped, so
-// that nothing is lost however the program ends; a full one is copied to the end of the file and filled anew. So a row
-// can be in the file twice, and its thread and sequence number tell. Between chunks lies nothing but zeros.
+// A file is a head and chunks, each at a multiple of chunk_alignment, with zeros between them. Threads write into
+// mapped chunks, so that nothing is lost however the program ends. A full chunk is copied to the end of the file and
+// filled again, so a row can be in the file twice; thread and sequence number identify it.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ inline constexpr std::uint32_t chunk_magic = 0x6b6e6863;
 inline constexpr std::size_t chunk_alignment = 64;
 inline constexpr std::size_t page_bytes = 4096;
 
-/// The processor's time stamp counter and the system's clock at one moment.
+/// Time stamp counter and system clock at one moment.
 struct clock_pair {
     std::uint64_t ticks;
     std::uint64_t nanoseconds;  // CLOCK_MONOTONIC
@@ -25,7 +25,7 @@ struct clock_pair {
 
 enum class stop_reason : std::uint32_t { none, limit_reached, disk_full, log_lost, no_memory, file_size_limit };
 
-/// How stacks are found. The numbers are those of acre::tool::stack_method.
+/// How stacks are found; same numbers as acre::tool::stack_method.
 enum class stack_method : std::uint32_t {
     unwind_tables,
     frame_pointers,  // along the chain that begins in rbp
@@ -52,7 +52,7 @@ struct file_head {
     std::atomic<std::uint32_t> stopped;      // a stop_reason
     stack_method stacks;
     std::uint32_t sampling_period;  // one allocation in so many is recorded
-    // What the recorder has taken of the process's time so far: in the hooks, estimated from samples, and on this file.
+    // Time that the recorder has taken so far: in the hooks (ticks, estimated from samples) and writing this file.
     std::atomic<std::uint64_t> own_ticks;
     std::atomic<std::uint64_t> own_nanoseconds;  // of CPU time
 };
@@ -71,7 +71,7 @@ struct chunk_head {
 };
 static_assert(sizeof(chunk_head) == chunk_alignment);
 
-/// What a row says. The numbers of the allocating and freeing ones are those of acre::tool::operation.
+/// The numbers of the allocating and freeing rows are those of acre::tool::operation.
 enum class row_kind : std::uint8_t {
     malloc,
     calloc,
@@ -82,10 +82,10 @@ enum class row_kind : std::uint8_t {
     free,
     delete_single,
     delete_array,
-    realloc_release,  // the next row of the thread is what the realloc gave, or realloc_refused
+    realloc_release,  // the next row of the thread is the reallocated block or realloc_refused
     realloc_refused,  // the realloc failed: the release before this row did not happen
-    size_before,      // the true size of the row before, which did not fit
-    resource,         // has the number of the resource that the thread's resource rows are of from here on
+    size_before,      // the true size of the previous row, which did not fit
+    resource,         // the number of the resource of this thread's following resource rows
     resource_allocate,
     resource_deallocate,
     resource_reset,   // all its objects are gone
@@ -95,7 +95,7 @@ enum class row_kind : std::uint8_t {
     end
 };
 
-/// size of a row whose true size follows in a row of its own.
+/// Size in a row whose true size follows in a size_before row.
 inline constexpr std::uint32_t size_follows = 0xffff'ffff;
 inline constexpr unsigned pointer_bits = 48;
 
@@ -108,7 +108,7 @@ struct row {
 };
 static_assert(sizeof(row) == 24);
 
-/// In a row of an allocation: a resource made it for itself, so it is not an event.
+/// In a row of an allocation: a resource made it for itself, so it becomes no event.
 inline constexpr std::uint64_t inside_resource_bit = std::uint64_t{1} << (pointer_bits + 7);
 
 constexpr std::uint64_t pack(std::uint64_t pointer, row_kind kind, unsigned alignment_log2) {
@@ -124,7 +124,7 @@ struct node {
 };
 static_assert(sizeof(node) == 16);
 
-/// A module chunk is this, the build-id's bytes and the path.
+/// A module chunk contains this, the bytes of the build-id and the path.
 struct module_record {
     std::uint32_t number;  // from 1
     std::uint32_t build_id_bytes;
@@ -135,25 +135,25 @@ struct module_record {
     std::uint32_t unused;
 };
 
-/// A scope name chunk is this and the text.
+/// A scope name chunk contains this and the text.
 struct scope_name_record {
     std::uint32_t number;  // from 1
     std::uint32_t text_bytes;
 };
 inline constexpr std::uint32_t max_scope_names = 1 << 16;
 
-/// A pause chunk: from here on allocations are not recorded, or are again.
+/// A pause chunk: from here on allocations are not recorded (paused), or recorded again.
 struct pause_record {
     std::uint64_t ticks;
     std::uint32_t thread_plus_one;  // 0: a thread that had no number yet
     std::uint32_t paused;
 };
 
-/// The ELF note of a program or library that holds the recorder; its content is the version of the log that it writes.
+/// The ELF note of the recorder, in the program or library that contains it; its content is the version of the log.
 inline constexpr char note_name[] = "acre";
 inline constexpr std::uint32_t note_type = 1;
 
-/// What `acre record` tells the recorder through the environment.
+/// Environment variables by which `acre record` configures the recorder.
 inline constexpr char directory_variable[] = "ACRE_RECORD_DIRECTORY";  // absolute; the raw logs go there
 inline constexpr char process_variable[] = "ACRE_RECORD_PROCESS";      // the process started, in decimal
 inline constexpr char options_variable[] = "ACRE_RECORD_OPTIONS";      // letters, some with a number
@@ -165,8 +165,8 @@ inline constexpr char option_stacks = 's';         // followed by the number of 
 inline constexpr char option_sampling = 'n';       // followed by the period
 inline constexpr char option_toggle_signal = 't';  // followed by the number of the signal
 
-/// In the directory: logs are named PROCESS.IMAGE.raw; each process that went unrecorded adds its number, 4 bytes,
-/// here.
+/// File in that directory to which each process that is not recorded appends its number, 4 bytes. Logs are named
+/// PROCESS.IMAGE.raw.
 inline constexpr char unrecorded_name[] = "unrecorded";
 
 }  // namespace acre::raw

@@ -19,10 +19,10 @@ namespace {
 constexpr std::uint32_t max_threads = 1 << 22;
 constexpr std::uint32_t max_modules = 1 << 16;
 
-// Of the file, while its chunks are looked for: with each page that is read, the system maps those around it.
+// Bytes of the file kept mapped while it is searched for chunks; the system maps the pages around each page read.
 constexpr std::size_t max_mapped = std::size_t{32} << 20;
 
-/// The fields of a head, which lie in the file as they do in memory.
+/// A struct in the file has the same layout as in memory.
 template <typename T>
 T copy_of(std::span<const std::byte> bytes) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -31,9 +31,9 @@ T copy_of(std::span<const std::byte> bytes) {
     return value;
 }
 
-/// A field of a head that has atomic members and so cannot be copied whole.
+/// One member of a head that has atomic members and so cannot be copied as a whole.
 template <typename T>
-T field(std::span<const std::byte> bytes, std::size_t offset) {
+T member_at(std::span<const std::byte> bytes, std::size_t offset) {
     return copy_of<T>(bytes.subspan(offset));
 }
 
@@ -58,7 +58,7 @@ mapped_file::mapped_file(const std::filesystem::path& path) {
     const auto fail = [&](int error) {
         throw tool_error{"cannot read '" + path.string() + "': " + std::strerror(error)};
     };
-    // Of a pipe the writer is not waited for.
+    // O_NONBLOCK: opening a pipe must not wait for its writer.
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) fail(errno);
     struct stat status{};
@@ -98,22 +98,22 @@ void raw_reader::read_head(const std::filesystem::path& path) {
     if (!known)
         throw tool_error{"'" + path.string() +
                          "' is not a raw log: name the folder TRACE.raw-XXXXXX that 'acre record' left behind"};
-    if (field<std::uint32_t>(bytes, offsetof(raw::file_head, version)) != raw::file_version) {
-        throw tool_error{"'" + path.string() + "' was left by another version of acre"};
+    if (member_at<std::uint32_t>(bytes, offsetof(raw::file_head, version)) != raw::file_version) {
+        throw tool_error{"'" + path.string() + "' was written by another version of acre: finish it with that version"};
     }
-    flags_ = field<std::uint32_t>(bytes, offsetof(raw::file_head, flags));
-    process_ = field<std::uint32_t>(bytes, offsetof(raw::file_head, process));
-    start_ = field<raw::clock_pair>(bytes, offsetof(raw::file_head, start));
+    flags_ = member_at<std::uint32_t>(bytes, offsetof(raw::file_head, flags));
+    process_ = member_at<std::uint32_t>(bytes, offsetof(raw::file_head, process));
+    start_ = member_at<raw::clock_pair>(bytes, offsetof(raw::file_head, start));
     last_clock_ = start_;
-    start_of_day_ = field<std::uint64_t>(bytes, offsetof(raw::file_head, start_of_day));
-    stopped_ = static_cast<raw::stop_reason>(field<std::uint32_t>(bytes, offsetof(raw::file_head, stopped)));
-    stacks_ = static_cast<raw::stack_method>(field<std::uint32_t>(bytes, offsetof(raw::file_head, stacks)));
-    sampling_period_ = field<std::uint32_t>(bytes, offsetof(raw::file_head, sampling_period));
-    own_ticks_ = field<std::uint64_t>(bytes, offsetof(raw::file_head, own_ticks));
-    own_nanoseconds_ = field<std::uint64_t>(bytes, offsetof(raw::file_head, own_nanoseconds));
+    start_of_day_ = member_at<std::uint64_t>(bytes, offsetof(raw::file_head, start_of_day));
+    stopped_ = static_cast<raw::stop_reason>(member_at<std::uint32_t>(bytes, offsetof(raw::file_head, stopped)));
+    stacks_ = static_cast<raw::stack_method>(member_at<std::uint32_t>(bytes, offsetof(raw::file_head, stacks)));
+    sampling_period_ = member_at<std::uint32_t>(bytes, offsetof(raw::file_head, sampling_period));
+    own_ticks_ = member_at<std::uint64_t>(bytes, offsetof(raw::file_head, own_ticks));
+    own_nanoseconds_ = member_at<std::uint64_t>(bytes, offsetof(raw::file_head, own_nanoseconds));
     if (stacks_ > raw::stack_method::caller || sampling_period_ == 0) {
         throw tool_error{"'" + path.string() +
-                         "' is damaged: its head says neither how stacks were found nor how often"};
+                         "' is damaged: the stack method or the sampling period in its head is invalid"};
     }
 }
 
@@ -129,24 +129,24 @@ void raw_reader::read_chunks() {
     }
 }
 
-/// Takes note of the chunk at an offset, and says how far on the next one may begin.
+/// Reads the chunk at an offset; returns the distance to where the next one may begin.
 std::size_t raw_reader::read_chunk(std::size_t offset) {
     const auto rest = file_.bytes().subspan(offset);
-    const auto magic = field<std::uint32_t>(rest, offsetof(raw::chunk_head, magic));
+    const auto magic = member_at<std::uint32_t>(rest, offsetof(raw::chunk_head, magic));
     if (magic != raw::chunk_magic) {
         damaged_ = damaged_ || magic != 0;
         return raw::chunk_alignment;
     }
-    const auto kind = field<raw::chunk_kind>(rest, offsetof(raw::chunk_head, kind));
-    const auto thread = field<std::uint32_t>(rest, offsetof(raw::chunk_head, thread));
-    const auto first = field<std::uint64_t>(rest, offsetof(raw::chunk_head, first));
-    auto count = field<std::uint64_t>(rest, offsetof(raw::chunk_head, count));
-    const std::size_t capacity = field<std::uint32_t>(rest, offsetof(raw::chunk_head, capacity));
+    const auto kind = member_at<raw::chunk_kind>(rest, offsetof(raw::chunk_head, kind));
+    const auto thread = member_at<std::uint32_t>(rest, offsetof(raw::chunk_head, thread));
+    const auto first = member_at<std::uint64_t>(rest, offsetof(raw::chunk_head, first));
+    auto count = member_at<std::uint64_t>(rest, offsetof(raw::chunk_head, count));
+    const std::size_t capacity = member_at<std::uint32_t>(rest, offsetof(raw::chunk_head, capacity));
     const auto body = rest.subspan(sizeof(raw::chunk_head));
     const std::uint64_t most = std::min(capacity, body.size()) / entry_bytes(kind);
     if (count > most || capacity > body.size() || thread >= max_threads) damaged_ = true;
     count = std::min(count, most);
-    const auto clock = field<raw::clock_pair>(rest, offsetof(raw::chunk_head, clock));
+    const auto clock = member_at<raw::clock_pair>(rest, offsetof(raw::chunk_head, clock));
     if (clock.ticks > last_clock_.ticks) last_clock_ = clock;
     const segment found{first, count, offset + sizeof(raw::chunk_head)};
     if (kind == raw::chunk_kind::rows && thread < max_threads) {
@@ -218,7 +218,7 @@ void raw_reader::read_pause(std::span<const std::byte> bytes) {
     }
 }
 
-/// A mapped chunk and its copy may both be in the file: whatever was taken already is passed over.
+/// Calls `take` for all entries in order. A mapped chunk and its copy may both be in the file; duplicates are skipped.
 template <typename Take>
 void raw_reader::take_in_order(std::vector<segment>& segments, std::uint64_t next, Take&& take) {
     std::sort(segments.begin(), segments.end(), [](const segment& a, const segment& b) {

@@ -10,7 +10,7 @@
 
 namespace acre::tool {
 
-/// A file mapped for reading; a file that shrinks meanwhile is not provided for.
+/// A file mapped for reading. The file must not shrink meanwhile.
 class mapped_file {
 public:
     explicit mapped_file(const std::filesystem::path& path);  // throws tool_error
@@ -20,7 +20,7 @@ public:
 
     std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
-    /// A part that is not needed soon no longer counts as this process's memory; it is read again when it is looked at.
+    /// Drops the pages of a part from this process's memory; they are read again on the next access.
     void let_go(std::span<const std::byte> part) const noexcept;
 
 private:
@@ -38,7 +38,7 @@ struct raw_module {
 
 class raw_reader {
 public:
-    /// Throws tool_error when the file is not a raw log.
+    /// Throws tool_error if the file is not a raw log.
     explicit raw_reader(const std::filesystem::path& path);
 
     bool has_flag(std::uint32_t flag) const noexcept { return (flags_ & flag) != 0; }
@@ -50,35 +50,35 @@ public:
     raw::stack_method stacks() const noexcept { return stacks_; }
     std::uint32_t sampling_period() const noexcept { return sampling_period_; }
 
-    /// What the recorder took of the process's time, as the log has it.
+    /// Time that the recorder took in the recorded process.
     std::uint64_t own_ticks() const noexcept { return own_ticks_; }
     std::uint64_t own_nanoseconds() const noexcept { return own_nanoseconds_; }
 
     const std::vector<std::string>& command() const noexcept { return command_; }
 
-    /// In the order of their numbers; an unknown one is empty.
+    /// By number minus 1; an unknown one is empty.
     const std::vector<raw_module>& modules() const noexcept { return modules_; }
 
     /// Number 0 is the root; a parent's number is smaller than its children's.
     const std::vector<raw::node>& nodes() const noexcept { return nodes_; }
 
-    /// Rows that were gone through and are not needed soon: else the whole log would end up in memory.
+    /// Drops rows from memory that are not needed soon.
     void let_go(raw_rows rows) const noexcept { file_.let_go(std::as_bytes(rows)); }
 
-    /// The rows of each thread in their order, each once.
+    /// The rows of each thread, in order and without duplicates.
     const std::vector<std::vector<raw_rows>>& threads() const noexcept { return threads_; }
 
-    /// In the order of time; the first one may be the beginning of the log.
-    /// Of the scopes that rows mark, by number; number 0 stands for any that has none.
+    /// Names of the scopes, by number; number 0 stands for scopes without a number.
     const std::vector<std::string>& scope_names() const noexcept { return scope_names_; }
 
+    /// In order of time; the first may be the beginning of the log.
     const std::vector<raw::pause_record>& pauses() const noexcept { return pauses_; }
 
     std::uint64_t row_count() const noexcept { return row_count_; }
     bool damaged() const noexcept { return damaged_; }
 
 private:
-    /// Rows or nodes as they lie in the file.
+    /// Consecutive rows or nodes in the file.
     struct segment {
         std::uint64_t first = 0;
         std::uint64_t count = 0;

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A directory of our own that goes with everything in it.
+/// A directory that is removed with its contents in the destructor.
 class temporary_directory {
 public:
     explicit temporary_directory(const std::string& prefix) {
@@ -47,14 +47,14 @@ public:
 
     const fs::path& path() const noexcept { return path_; }
 
-    /// Leaves it to the user.
+    /// Leaves the directory to the user.
     void keep() noexcept { path_.clear(); }
 
 private:
     fs::path path_;
 };
 
-/// The recorder's library, by a name without the characters that separate the names in LD_PRELOAD.
+/// The path of the recorder's library, or of a link to it if the path contains a separator of LD_PRELOAD.
 class preloadable_recorder {
 public:
     explicit preloadable_recorder(const fs::path& wanted) : path_{fs::absolute(wanted.empty() ? find() : wanted)} {
@@ -62,7 +62,7 @@ public:
         if (!fs::exists(path_, error))
             throw tool_error{"cannot record: the recorder '" + path_.string() + "' is missing"};
         if (path_.string().find_first_of(": \t\n") == std::string::npos) return;
-        // Not where TMPDIR says: that name may have such characters as well.
+        // TMPDIR may contain separators as well.
         link_ = std::make_unique<temporary_directory>("/tmp/acre-");
         fs::create_symlink(path_, link_->path() / "libacre-record.so");
         path_ = link_->path() / "libacre-record.so";
@@ -85,7 +85,7 @@ private:
     std::unique_ptr<temporary_directory> link_;
 };
 
-/// Only what another recording can have written is replaced.
+/// Refuses to replace a file that is not a trace.
 void check_output(const fs::path& output) {
     if (output.empty()) throw tool_error{"cannot record: the trace to write has no name"};
     std::error_code error;
@@ -94,7 +94,7 @@ void check_output(const fs::path& output) {
     const std::string cannot = "cannot write a trace to '" + output.string() + "': it exists and ";
     if (!fs::is_regular_file(status)) throw tool_error{cannot + "is not a regular file"};
     if (fs::file_size(output, error) != 0 && !begins_as_a_trace(output))
-        throw tool_error{cannot + "is not a trace, which is all that is replaced: name another file with -o"};
+        throw tool_error{cannot + "is not a trace, and only traces are replaced: name another file with -o"};
 }
 
 void check_output_of(const recordable_program& program, const fs::path& output) {
@@ -105,7 +105,7 @@ void check_output_of(const recordable_program& program, const fs::path& output) 
     check_output(output);
 }
 
-/// What a raw directory holds of one process: its logs, one for each program that it executed, in that order.
+/// The logs of one process: one for each program that it executed, in that order.
 using process_logs = std::vector<std::unique_ptr<raw_reader>>;
 
 /// Logs are named PROCESS.IMAGE.raw.
@@ -119,7 +119,7 @@ std::map<std::uint32_t, process_logs> read_logs(const fs::path& directory) {
             const std::uint32_t process = log->process();
             ordered[{process, image}] = std::move(log);
         } catch (const tool_error&) {
-            continue;  // begun and not yet written when the process ended
+            continue;  // the process ended before it wrote the head
         }
     }
     std::map<std::uint32_t, process_logs> result;
@@ -127,7 +127,7 @@ std::map<std::uint32_t, process_logs> read_logs(const fs::path& directory) {
     return result;
 }
 
-/// The last program that the process executed and that did anything, or null.
+/// The log of the last executed program that recorded anything, or null.
 const raw_reader* last_with_rows(const process_logs& logs) {
     const auto found = std::find_if(logs.rbegin(), logs.rend(), [](const auto& log) { return log->row_count() > 0; });
     return found == logs.rend() ? nullptr : found->get();
@@ -147,7 +147,7 @@ std::string command_line(const std::vector<std::string>& command) {
     return line;
 }
 
-/// Converts all of a raw directory, the process started first.
+/// Converts all logs of a raw directory, that of the started process first.
 class directory_conversion {
 public:
     directory_conversion(const fs::path& directory, fs::path output, const std::function<void(double)>& progress)
@@ -155,12 +155,12 @@ public:
         const std::size_t unrecorded = count_unrecorded(directory);
         if (unrecorded > 0) {
             notes_.push_back("It started " + plural(unrecorded, "process", "processes") +
-                             (with_children() ? " more that could not be recorded."
-                                              : " more, unrecorded; --children records them too."));
+                             (with_children() ? " that could not be recorded."
+                                              : ", not recorded; --children records them too."));
         }
     }
 
-    /// The process that was started, 0 when it left no log.
+    /// The process that was started; 0 if it left no log.
     std::uint32_t started_process() const {
         for (const auto& [process, logs] : logs_) {
             if (logs.front()->has_flag(raw::flag_started)) return process;
@@ -173,11 +173,11 @@ public:
         return logs != logs_.end() && last_with_rows(logs->second) != nullptr;
     }
 
-    /// What kept the recorder from writing anything of a process; none when it was not kept from it.
+    /// Why the recorder could not write anything for a process; `none` if nothing prevented it.
     raw::stop_reason obstacle(std::uint32_t process, const fs::path& directory) const {
         const auto logs = logs_.find(process);
         if (logs != logs_.end()) return logs->second.back()->stopped();
-        // Not even a log's first page. The program had this process's limits.
+        // There is not even the first page of a log. The program had the same limits as this process.
         rlimit limit{};
         if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < raw::page_bytes) {
             return raw::stop_reason::file_size_limit;
@@ -188,8 +188,8 @@ public:
         return !error && space.available < raw::page_bytes ? raw::stop_reason::disk_full : raw::stop_reason::none;
     }
 
-    /// Throws tool_error before anything is written when what one of the traces would replace is not a trace. `end` may
-    /// be all zeros: unknown.
+    /// Throws tool_error before it writes anything if one of the outputs exists and is not a trace. `end`: all zeros if
+    /// unknown.
     record_result convert_all(std::uint32_t started, const trace_header& header, raw::clock_pair end) {
         std::vector<std::uint32_t> others;
         for (const auto& [process, logs] : logs_) {
@@ -201,15 +201,14 @@ public:
         for (const std::uint32_t process : others) {
             trace_header other;
             other.exit_status = trace_header::unknown_status;
-            other.notes.emplace_back(
-                "The process was started by another that was recorded; how it ended is not known.");
+            other.notes.emplace_back("Another recorded process started this one; its exit status is not known.");
             convert_process(logs_.at(process), other, end, output_of(process), result);
         }
         return result;
     }
 
 private:
-    /// The trace of a process that was not the one started.
+    /// The trace of a process other than the one that was started.
     fs::path output_of(std::uint32_t process) const { return output_.string() + "." + std::to_string(process); }
 
     bool with_children() const {
@@ -222,12 +221,13 @@ private:
         const raw_reader& log = *last_with_rows(logs);
         if (logs.size() > 1) {
             header.notes.push_back("The process executed " + std::to_string(logs.size()) +
-                                   " programs one after the other; this is '" + command_line(log.command()) + "'.");
+                                   " programs one after the other; this trace is of '" + command_line(log.command()) +
+                                   "'.");
             header.command.clear();
         }
         const bool first = result.traces.empty();
         if (first) header.notes.insert(header.notes.end(), notes_.begin(), notes_.end());
-        // The CPU time is that of the process, whatever it executed.
+        // The CPU time is that of the process, so all programs that it executed count.
         for (const auto& each : logs) header.recording_time += recording_microseconds(*each, end_of(*each, end));
         const conversion made = convert(log, header, end_of(log, end), output, progress_);
         result.events += made.events;
@@ -240,7 +240,7 @@ private:
         return known.ticks != 0 ? known : latest_clock(log);
     }
 
-    /// A log of this machine since it was started is best measured against now; another has only its own clocks.
+    /// For a log made on this machine since it booted the clocks now are the best; otherwise the last ones in the log.
     static raw::clock_pair latest_clock(const raw_reader& log) {
         const raw::clock_pair now = read_clocks();
         const bool plausible = now.ticks > log.last_clock().ticks && now.nanoseconds > log.last_clock().nanoseconds;
@@ -264,8 +264,8 @@ std::string why_nothing(const record_options& options, const finished_program& f
     if (obstacle == raw::stop_reason::none && options.paused)
         return program + " before its recording was resumed: " + how_to_resume(options);
     if (obstacle == raw::stop_reason::none && options.sampling_period > 1)
-        return program + " without any allocation that the sample took: record more of them by a smaller --sample";
-    if (obstacle == raw::stop_reason::none) return program + " without any allocation that the recorder saw";
+        return program + ", and none of its allocations was in the sample: use a smaller --sample";
+    if (obstacle == raw::stop_reason::none) return program + ", and the recorder saw no allocation";
     const stop_cause cause = cause_of(obstacle);
     return program + ", but before its first allocation the recording stopped when " + cause.what + ": " + cause.remedy;
 }
@@ -274,11 +274,11 @@ std::string note_of_left(const std::vector<std::string>& running) {
     std::string which;
     for (const std::string& each : running) which += (which.empty() ? "" : ", ") + each;
     return "It left " + plural(running.size(), "process", "processes") + " running: " + which +
-           "; what they do after its end is not recorded. A server that goes into the background is recorded in the "
-           "foreground, by an option of its own.";
+           "; what they do after its end is not recorded. To record a server that goes into the background, start "
+           "it in the foreground, by an option of its own.";
 }
 
-/// The traces of what is in the raw directory; none, and why as the only note, when nothing is.
+/// Writes the traces of a raw directory. If nothing was recorded, there are none, and the only note says why.
 record_result convert_recording(const record_options& options, const finished_program& finished,
                                 const fs::path& directory, const progress_function& progress) {
     directory_conversion conversion{directory, options.output, progress};
@@ -308,18 +308,18 @@ record_result finish_directory_or_file(const fs::path& raw, const fs::path& outp
         record_result result = conversion.convert_all(conversion.started_process(), header, {});
         if (result.traces.empty())
             throw tool_error{"'" + raw.string() +
-                             "' holds no raw log with anything recorded: name the folder TRACE.raw-XXXXXX that 'acre "
+                             "' holds no raw log with any allocation: name the folder TRACE.raw-XXXXXX that 'acre "
                              "record' left behind"};
         return result;
     }
     const raw_reader log{raw};
-    if (log.row_count() == 0) throw tool_error{"'" + raw.string() + "' holds nothing that was recorded"};
+    if (log.row_count() == 0) throw tool_error{"'" + raw.string() + "' holds no recorded allocation"};
     header.recording_time = recording_microseconds(log, log.last_clock());
     const conversion made = convert(log, header, log.last_clock(), output, progress);
     return {0, made.events, made.unmatched_frees, {output}, made.notes};
 }
 
-/// As bytes that go from one process to another; names of files need not be UTF-8, which CBOR leaves as it is.
+/// Serialised for another process. CBOR keeps file names that are not UTF-8 as they are.
 std::string packed(const record_result& result) {
     std::vector<std::string> traces;
     for (const fs::path& each : result.traces) traces.push_back(each.string());
@@ -334,7 +334,7 @@ record_result unpacked(const std::string& bytes) {
     return {0, fields[0], fields[1], {traces.begin(), traces.end()}, fields[3].get<std::vector<std::string>>()};
 }
 
-/// In a process of its own: libdw, which reads the files of any program, ends a process that has too little memory.
+/// In a child process, because libdw aborts when memory runs out.
 record_result convert_apart(const std::function<record_result(const progress_function&)>& convert,
                             const progress_function& progress) {
     return unpacked(run_apart([&](const progress_function& tell) { return packed(convert(tell)); }, progress));
@@ -359,7 +359,8 @@ record_result record(const record_options& options) {
     } catch (const tool_error& error) {
         const std::string kept = raw.path().string();
         raw.keep();
-        throw tool_error{std::string{error.what()} + "; what was recorded is in '" + kept + "', for 'acre finish'"};
+        throw tool_error{std::string{error.what()} + "; the recording is in '" + kept +
+                         "': make a trace of it with 'acre finish'"};
     }
     if (result.traces.empty()) throw tool_error{result.notes.front()};
     result.exit_status = finished.exit_status;

@@ -19,7 +19,7 @@ namespace acre::tool {
 
 namespace {
 
-/// How the table begins: version, then the encodings of what follows (Linux Standard Base, "The .eh_frame_hdr
+/// The first bytes of the table: its version and the encodings of its fields (Linux Standard Base, "The .eh_frame_hdr
 /// section").
 constexpr std::array<unsigned char, 4> usual_form{1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4,
                                                   DW_EH_PE_datarel | DW_EH_PE_sdata4};
@@ -99,7 +99,7 @@ std::string hexadecimal(const unsigned char* bytes, int count) {
     return result;
 }
 
-/// Where the calls of `find_debuginfo` look besides the file itself; the system's places.
+/// Separate debug information is searched in the system's standard places.
 const Dwfl_Callbacks callbacks = {nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address, nullptr};
 
 std::uint32_t attribute_number(Dwarf_Die& die, unsigned name) {
@@ -121,7 +121,7 @@ public:
         }
     }
 
-    /// The functions of a unit: they lie in it, its namespaces and its classes, and in other functions' own classes.
+    /// Adds the functions of a unit, which lie in it, in its namespaces and classes, and in local classes of functions.
     void add_functions(Dwarf_Die& parent, int depth) {
         Dwarf_Die child;
         if (depth == 0 || dwarf_child(&parent, &child) != 0) return;
@@ -197,7 +197,7 @@ struct symbol_source::state {
     void open_debug_information();
     const address_index& functions_of(Dwarf_Die& unit);
     void add_functions(std::uint64_t address, std::vector<source_location>& into);
-    void add_places(Dwarf_Die& unit, std::uint64_t address, std::vector<Dwarf_Die>& scopes,
+    void set_places(Dwarf_Die& unit, std::uint64_t address, std::vector<Dwarf_Die>& scopes,
                     std::vector<source_location>& into);
     std::string name_at(std::uint64_t address);
 };
@@ -223,7 +223,8 @@ bool symbol_source::state::open(const std::string& path, const std::string& buil
     return true;
 }
 
-/// libdw itself finds the unit of an address only where the compiler made an index, as g++ does and clang++ does not.
+/// Indexes the units by address. libdw needs an index from the compiler for that, which g++ writes and clang++ does
+/// not.
 void symbol_source::state::open_debug_information() {
     debug = dwfl_module_getdwarf(module, &debug_shift);
     Dwarf_Off next = 0;
@@ -237,15 +238,15 @@ void symbol_source::state::open_debug_information() {
 }
 
 const address_index& symbol_source::state::functions_of(Dwarf_Die& unit) {
-    const auto [place, is_new] = functions.try_emplace(dwarf_dieoffset(&unit));
+    const auto [entry, is_new] = functions.try_emplace(dwarf_dieoffset(&unit));
     if (is_new) {
-        place->second.add_functions(unit, 32);
-        place->second.sort();
+        entry->second.add_functions(unit, 32);
+        entry->second.sort();
     }
-    return place->second;
+    return entry->second;
 }
 
-/// The function at an address and what is inlined there, innermost first.
+/// Appends the function at an address and the calls inlined there, innermost first.
 void symbol_source::state::add_functions(std::uint64_t address, std::vector<source_location>& into) {
     if (debug == nullptr) return;
     address -= debug_shift;
@@ -257,12 +258,12 @@ void symbol_source::state::add_functions(std::uint64_t address, std::vector<sour
     if (!function_entry || dwarf_offdie(debug, *function_entry, scopes.data()) == nullptr) return;
     find_inlined(scopes[0], address, scopes);
     for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) into.push_back({names.of(*scope), {}, 0});
-    add_places(unit, address, scopes, into);
+    set_places(unit, address, scopes, into);
 }
 
-/// The innermost function's place is that of the address; an inlined call says where it was called from, a place in the
-/// function around it.
-void symbol_source::state::add_places(Dwarf_Die& unit, std::uint64_t address, std::vector<Dwarf_Die>& scopes,
+/// Sets files and lines. The line table has the place in the innermost function; each inlined call has the place of the
+/// call in the function around it.
+void symbol_source::state::set_places(Dwarf_Die& unit, std::uint64_t address, std::vector<Dwarf_Die>& scopes,
                                       std::vector<source_location>& into) {
     if (Dwarf_Line* line = dwarf_getsrc_die(&unit, address)) {
         int number = 0;
@@ -280,8 +281,8 @@ void symbol_source::state::add_places(Dwarf_Die& unit, std::uint64_t address, st
     }
 }
 
-/// Only of symbols that say how far they reach: the nearest one would often be a wrong one. A function without a symbol
-/// is called by where it begins.
+/// Uses only symbols with a size, since the nearest symbol is often a wrong one. A function without a symbol is named
+/// by its start.
 std::string symbol_source::state::name_at(std::uint64_t address) {
     GElf_Off offset = 0;
     GElf_Sym symbol{};

@@ -1,5 +1,5 @@
-// From an address in a file to function, source file and line, inlined calls included, by the file's debug information
-// (its own or separate) or else its symbol table, or else where the function begins.
+// Finds function, source file and line of an address in a file, with inlined calls. Uses the file's debug information
+// (in it or separate), else its symbol table, else the start of the function.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace acre::tool {
 
-/// One file; opened once, asked often.
+/// The symbols of one file.
 class symbol_source {
 public:
-    /// A file that cannot be read, or that is not the one with that build-id any more, knows nothing.
+    /// Without symbols if the file cannot be read or has another build-id.
     symbol_source(const std::string& path, const std::string& build_id);
     ~symbol_source();
     symbol_source(const symbol_source&) = delete;
     symbol_source& operator=(const symbol_source&) = delete;
 
-    /// Innermost inlined call first; empty: nothing known.
+    /// Innermost inlined call first; empty if nothing is known.
     std::vector<source_location> locate(std::uint64_t address);
 
 private:

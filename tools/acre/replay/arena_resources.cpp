@@ -15,11 +15,11 @@ namespace acre::tool {
 namespace {
 
 constexpr auto block_parameters = std::to_array<parameter_entry>({
-    {"block", "bytes of the first block; without it 4K", &resource_parameters::bytes, 64, max_parameter},
+    {"block", "bytes of the first block; default 4K", &resource_parameters::bytes, 64, max_parameter},
 });
 
 constexpr auto inline_parameters = std::to_array<parameter_entry>({
-    {"bytes", "bytes in the object, rounded up to 1K, 4K, 16K or 64K; without it 4K", &resource_parameters::bytes, 1,
+    {"bytes", "bytes in the object, rounded up to 1K, 4K, 16K or 64K; default 4K", &resource_parameters::bytes, 1,
      64 << 10},
 });
 
@@ -40,7 +40,7 @@ using recycling_over =
 using synchronized_over =
     with_options<acre::synchronized<acre::arena>, thread_rule::any, arena_options_of<acre::arena_options>>;
 
-/// An inline_arena as it lies in a function: with the last object it ends, and the next call makes another one.
+/// An inline_arena as a local variable: it ends with its last object, and the next call makes another one.
 template <std::size_t Bytes>
 class arena_of_calls {
 public:
@@ -85,18 +85,18 @@ resource_parameters complete_inline(const resource_parameters& given, const sequ
 
 constexpr auto known = std::to_array<resource_entry>({
     {.name = "arena",
-     .description = "acre::arena, never reset: only what is freed last first comes back",
+     .description = "acre::arena, never reset: only the last allocation can be freed",
      .takes_all_back = true,
      .parameters = block_parameters,
      .play = play<arena_over>},
     {.name = "inline_arena",
-     .description = "acre::inline_arena, which begins with bytes in the object",
+     .description = "acre::inline_arena, whose first block is in the object",
      .takes_all_back = true,
      .parameters = inline_parameters,
      .play = play_inline,
      .complete = complete_inline},
     {.name = "stack_buffer",
-     .description = "acre::inline_arena<4K> in a function: one for each time that nothing of an advice lives",
+     .description = "acre::inline_arena<4K> as a local variable: a new one whenever no object is live",
      .play = play_stack_buffer},
     {.name = "recycling_arena",
      .description = "acre::recycling<acre::arena>, which hands freed blocks out again",

@@ -64,8 +64,8 @@ void set_parameter(contender& which, const std::string& text) {
     const auto value = parse_bytes(digits);
     if (!value || *value < parameter.min || *value > parameter.max) {
         throw tool_error{
-            fmt::format("'{}' is no {} of {}: a number from {} to {}, with K, M or G behind it if you like", digits,
-                        parameter.name, entry.name, count_text(parameter.min), count_text(parameter.max))};
+            fmt::format("'{}' is not a valid {} of {}: give a number from {} to {}, optionally followed by K, M or G",
+                        digits, parameter.name, entry.name, count_text(parameter.min), count_text(parameter.max))};
     }
     std::uint64_t& member = which.parameters.*parameter.member;
     if (member != 0) throw tool_error{fmt::format("{} of {} is given twice", parameter.name, entry.name)};
@@ -87,7 +87,7 @@ public:
     void add_parameter(const std::string& text) {
         if (!open_) {
             throw tool_error{
-                fmt::format("'{}' belongs to no resource: write it behind one, as in "
+                fmt::format("parameter '{}' follows no resource: write it after one, as in "
                             "multi_arena:count=64,bytes=16K",
                             text)};
         }
@@ -218,7 +218,7 @@ std::string groups_text() {
 std::string not_here(const contender& which) {
     const resource_entry& entry = resources()[which.resource];
     if (is_installed(entry)) return {};
-    return fmt::format("no {} is installed here", entry.start.libraries.front());
+    return fmt::format("{} is not installed here", entry.start.libraries.front());
 }
 
 std::string not_for(const contender& which, const sequence_view& sequence) {
@@ -239,8 +239,8 @@ std::string resources_text(const sequence_view* sequence) {
                         parameters_of(entry),
                         std::string{entry.description} + (why.empty() ? "" : "; not played: " + why)});
     }
-    return table_text(rows, {0, 1, 2, 3}) + "\nParameters, numbers with K, M or G behind them if you like:\n" +
-           parameter_lines() + "\nGroups:\n" + groups_text();
+    return table_text(rows, {0, 1, 2, 3}) + "\nParameters (K, M or G may follow a number):\n" + parameter_lines() +
+           "\nGroups:\n" + groups_text();
 }
 
 nlohmann::json resources_json(const sequence_view* sequence) {

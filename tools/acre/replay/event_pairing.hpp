@@ -1,4 +1,4 @@
-// Joins the two halves of a realloc, which other threads' events may come between.
+// Joins the two halves of a realloc, between which events of other threads may come.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace acre::tool {
 
-/// Hands each event on to a sink, which has
-///   allocate(const event&), release(object, thread), reallocate(const event& acquired, released object).
+/// Passes each event to a sink with allocate(const event&), release(object, thread) and reallocate(const event&
+/// acquired, released object).
 class event_pairing {
 public:
     template <typename Sink>
@@ -32,7 +32,7 @@ public:
         }
     }
 
-    /// A realloc whose second half never came only freed.
+    /// Passes on, as frees, the reallocs whose second half is missing.
     template <typename Sink>
     void close_all(Sink&& sink) {
         for (std::uint32_t thread = 0; thread < halves_.size(); ++thread) close(thread, sink);

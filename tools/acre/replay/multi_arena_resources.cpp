@@ -17,15 +17,14 @@ constexpr std::uint64_t fast_path_max_bytes = 64 << 10;
 constexpr std::uint64_t max_arenas = 16'777'213;
 
 constexpr auto arenas_parameters = std::to_array<parameter_entry>({
-    {"count", "number of arenas; without it as many as the trace turns out to need, doubling",
-     &resource_parameters::count, 1, max_arenas},
-    {"bytes", "bytes of each arena; without it 64K", &resource_parameters::bytes, 1, max_parameter},
+    {"count", "number of arenas; by default doubled until the trace fits", &resource_parameters::count, 1, max_arenas},
+    {"bytes", "bytes of each arena; default 64K", &resource_parameters::bytes, 1, max_parameter},
 });
 
 constexpr auto inline_parameters = std::to_array<parameter_entry>({
-    {"count", "number of arenas, rounded up to 16, 64, 256 or 1024; without it what the trace needs",
+    {"count", "number of arenas, rounded up to 16, 64, 256 or 1024; by default what the trace needs",
      &resource_parameters::count, 1, 1024},
-    {"bytes", "bytes of each arena, rounded up to 4K or 64K; without it 64K", &resource_parameters::bytes, 1, 64 << 10},
+    {"bytes", "bytes of each arena, rounded up to 4K or 64K; default 64K", &resource_parameters::bytes, 1, 64 << 10},
 });
 
 acre::multi_arena_options multi_arena_options_of(const resource_parameters& parameters) {
@@ -63,7 +62,7 @@ resource_parameters complete_concurrent(const resource_parameters& given, const 
     return completed(given, sequence, attempt, std::max(fast_path_max_bytes, std::bit_ceil(largest)));
 }
 
-/// What does not fit goes to malloc, so what is asked for once is enough.
+/// Requests that do not fit go to malloc, so the first count suffices.
 resource_parameters complete_fallback(const resource_parameters& given, const sequence_view& sequence, unsigned) {
     return completed(given, sequence, 0, fast_path_max_bytes);
 }
@@ -86,8 +85,8 @@ constexpr std::array<std::uint64_t, 4> inline_counts{16, 64, 256, 1024};
 
 template <std::size_t Size>
 std::uint64_t rounded_up(const std::array<std::uint64_t, Size>& steps, std::uint64_t value) {
-    const auto place = std::lower_bound(steps.begin(), steps.end(), value);
-    return place == steps.end() ? steps.back() : *place;
+    const auto step = std::lower_bound(steps.begin(), steps.end(), value);
+    return step == steps.end() ? steps.back() : *step;
 }
 
 resource_parameters complete_inline(const resource_parameters& given, const sequence_view& sequence, unsigned attempt) {
@@ -97,11 +96,11 @@ resource_parameters complete_inline(const resource_parameters& given, const sequ
 
 std::string refuse_inline(const resource_parameters&, const sequence_view& sequence) {
     if (largest_request(sequence) <= inline_bytes.back()) return {};
-    return "its arenas have at most " + bytes_text(inline_bytes.back()) + ", and the trace asks for " +
-           bytes_text(largest_request(sequence)) + " at once";
+    return "its arenas hold at most " + bytes_text(inline_bytes.back()) + ", and the trace has an allocation of " +
+           bytes_text(largest_request(sequence));
 }
 
-/// Arena: an inline arena's template.
+/// Arenas: the template of an inline arena.
 template <template <std::size_t, std::size_t> class Arenas, thread_rule Threads>
 trial_result play_inline(const sequence_view& sequence, const trial_request& request) {
     trial_result result;
@@ -123,7 +122,7 @@ using inline_arenas = acre::inline_multi_arena<Count, Bytes>;
 
 constexpr auto known = std::to_array<resource_entry>({
     {.name = "multi_arena",
-     .description = "acre::multi_arena; what is larger than an arena takes several",
+     .description = "acre::multi_arena; a request larger than an arena takes several",
      .parameters = arenas_parameters,
      .play = play<multi_over>,
      .complete = complete_multi},
@@ -134,7 +133,7 @@ constexpr auto known = std::to_array<resource_entry>({
      .complete = complete_inline,
      .refuse = refuse_inline},
     {.name = "fallback",
-     .description = "acre::fallback<acre::multi_arena, ...>: malloc for what finds no arena",
+     .description = "acre::fallback<acre::multi_arena, ...>: malloc when no arena is free",
      .parameters = arenas_parameters,
      .play = play<fallback_over>,
      .complete = complete_fallback},

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t default_tcache_count = 1000;
 
 constexpr auto tcache_parameters = std::to_array<parameter_entry>({
-    {"count", "blocks of each size that a thread keeps; without it 1000", &resource_parameters::count, 1, 65'535},
+    {"count", "blocks of each size that a thread keeps; default 1000", &resource_parameters::count, 1, 65'535},
 });
 
 resource_parameters complete_tcache(const resource_parameters& given, const sequence_view&, unsigned) {
@@ -42,7 +42,7 @@ constexpr auto known = std::to_array<resource_entry>({
      .threads = thread_rule::any,
      .play = play<plain<system_resource, thread_rule::any>>},
     {.name = "loop",
-     .description = "no allocator at all: what the replay itself costs",
+     .description = "no allocator: the cost of the replay itself",
      .group = resource_group::system,
      .threads = thread_rule::any,
      .takes_all_back = true,
@@ -53,7 +53,7 @@ constexpr auto known = std::to_array<resource_entry>({
      .threads = thread_rule::any,
      .play = play<plain<new_delete_resource, thread_rule::any>>},
     {.name = "glibc_tcache",
-     .description = "glibc's malloc with larger caches of the threads (GLIBC_TUNABLES=glibc.malloc.tcache_count=N)",
+     .description = "glibc's malloc with larger thread caches (GLIBC_TUNABLES=glibc.malloc.tcache_count=N)",
      .group = resource_group::system,
      .threads = thread_rule::any,
      .parameters = tcache_parameters,

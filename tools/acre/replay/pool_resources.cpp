@@ -21,7 +21,7 @@ struct segregate_over {
 
 constexpr std::uint64_t max_chunks = 1'000'000;
 constexpr auto chunk_parameters = std::to_array<parameter_entry>({
-    {"count", "slots of each size, rounded up to a power of ten; without it as many as live at a time",
+    {"count", "slots of each size, rounded up to a power of ten; by default the peak number of live objects",
      &resource_parameters::count, 1, max_chunks},
 });
 
@@ -74,10 +74,10 @@ constexpr auto known = std::to_array<resource_entry>({
      .threads = thread_rule::any,
      .play = play<standard<acre::synchronized_pool_resource, thread_rule::any>>},
     {.name = "segregate",
-     .description = "acre::segregate<512, acre::multi_pool, ...>: malloc for what is larger",
+     .description = "acre::segregate<512, acre::multi_pool, ...>: malloc above 512 bytes",
      .play = play<segregate_over>},
     {.name = "chunk_pool",
-     .description = "acre::chunk_pool of slots of 16 to 512 bytes; malloc for what finds none",
+     .description = "acre::chunk_pool of slots of 16 to 512 bytes; malloc when no slot is free",
      .parameters = chunk_parameters,
      .play = play_chunks,
      .complete = complete_chunks},

@@ -1,5 +1,4 @@
-// What is replayed: the allocations and frees of a trace, or of a part of it, as steps that cost next to nothing to
-// read.
+// What is replayed: the allocations and frees of a trace or of a part of it, as compact steps.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +13,20 @@ namespace acre::tool {
 enum class step_kind : std::uint8_t {
     allocate,
     release,
-    reallocate,  // two steps: the second holds the shape that the slot had
-    reset,       // everything allocated so far is dead: a resource that can take it all back at once does so
+    reallocate,  // two steps; the second has the previous shape
+    reset,       // no object is live: a resource with reset() is reset
 };
 
-/// Size and alignment of an allocation, and how the program asked for it; a trace has few different ones.
+/// Size, alignment and kind of an allocation; a trace has few different ones.
 struct shape {
     std::uint64_t bytes = 0;
     std::uint64_t alignment = 0;
-    bool by_new = false;  // of operator new
+    bool by_new = false;  // allocated by operator new
 
     friend bool operator==(const shape&, const shape&) = default;
 };
 
-/// Eight bytes: the slot holds the address of an object while it lives, and is then used again.
+/// Eight bytes. The slot holds the address of a live object and is reused after its free.
 class step {
 public:
     static constexpr std::uint32_t max_slots = std::uint32_t{1} << 30;
@@ -45,41 +44,41 @@ private:
     std::uint32_t shape_ = 0;
 };
 
-/// A stretch of the steps that one thread plays. A lane's stretches stand in the order in which it plays them.
+/// Consecutive steps that one thread plays. The runs of a lane are in the order in which it plays them.
 struct lane_run {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
     std::uint32_t lane = 0;
 };
 
-/// Steps with what they refer to; the storage belongs to someone else.
+/// Steps and what they refer to; does not own the storage.
 ///
-/// Where several threads play, each of their steps has a turn: the number of steps on its slot before it. A step that
-/// waits for its turn keeps the recorded order of what happens to an object; all else is free.
+/// With several threads each step has a turn: the number of earlier steps on its slot. Waiting for the turn keeps the
+/// recorded order of the steps of an object; other steps are not ordered.
 struct sequence_view {
     std::span<const step> steps;
     std::span<const std::uint32_t> turns;  // by step; empty when one thread plays all
     std::span<const lane_run> runs;        // empty when one thread plays all
     std::span<const shape> shapes;
-    std::span<const std::uint64_t> uses;  // by shape: steps that have it
+    std::span<const std::uint64_t> uses;  // by shape: number of its steps
     std::span<const step> survivors;
     std::uint32_t slots = 0;
     std::uint32_t lanes = 1;
-    std::uint64_t peak_bytes = 0;  // most bytes alive at a time
-    std::uint64_t peak_step = 0;   // where that is reached, when one thread plays all
-    int steps_file = -1;           // where steps and turns are shared with other processes
+    std::uint64_t peak_bytes = 0;  // peak of live bytes
+    std::uint64_t peak_step = 0;   // step of that peak, if one thread plays all
+    int steps_file = -1;           // files of steps and turns, for other processes
     int turns_file = -1;
-    bool in_memory = true;  // steps and turns; else they are to be read in before they are played
+    bool in_memory = true;  // false: steps and turns must be read in before they are played
 };
 
-/// Steps that own their storage. The many lie in memory that the processes that play them can map.
+/// A sequence that owns its storage. Steps and turns are in files that other processes can map.
 struct sequence {
     shared_array<step> steps;
     shared_array<std::uint32_t> turns;
     std::vector<lane_run> runs;
     std::vector<shape> shapes;
     std::vector<std::uint64_t> uses;
-    std::vector<step> survivors;  // releases what lives at the end
+    std::vector<step> survivors;  // frees of the objects that live at the end
     std::uint32_t slots = 0;
     std::uint32_t lanes = 1;
     std::uint64_t peak_bytes = 0;

@@ -14,12 +14,12 @@ namespace {
 constexpr std::uint64_t default_alignment = 16;
 constexpr std::uint64_t run_steps = 4096;
 
-// A slot that another lane freed is used again only after so many others: the later its next use, the less a lane that
-// allocates waits for one that frees.
-constexpr std::size_t max_freed_afar = 256;
+// A slot that another lane freed is reused only after this many others: the later it is reused, the less an allocating
+// lane waits for the freeing one.
+constexpr std::size_t max_freed_by_others = 256;
 
-// Lanes get slots in groups, so that what one of them writes lies on cache lines of its own.
-constexpr std::uint32_t slots_a_group = 64;
+// Lanes get slots in groups, so that they write to different cache lines.
+constexpr std::uint32_t slots_per_group = 64;
 
 }  // namespace
 
@@ -50,11 +50,11 @@ void sequence_builder::release(std::uint64_t object, std::uint32_t thread) {
     const std::uint32_t lane = lane_of(thread);
     append(lane, {{step_kind::release, gone.slot, gone.shape}});
     live_bytes_ -= sequence_.shapes[gone.shape].bytes;
-    lane_part& home = parts_[gone.home];
+    lane_state& home = lanes_[gone.home];
     if (lane == gone.home) {
         home.freed.push_back(gone.slot);
     } else {
-        home.freed_afar.push_back(gone.slot);
+        home.freed_by_others.push_back(gone.slot);
     }
 }
 
@@ -71,20 +71,20 @@ void sequence_builder::reallocate(const event& acquired, std::uint64_t released)
 
 std::uint32_t sequence_builder::lane_of(std::uint32_t thread) {
     const std::uint32_t lane = who_ == lanes::one ? 0 : thread;
-    if (lane >= parts_.size()) {
+    if (lane >= lanes_.size()) {
         if (lane >= max_lanes) {
             throw tool_error{
                 fmt::format("the trace has more than {}, too many to play each in a thread of its own: leave "
                             "out --threads recorded",
                             plural(max_lanes, "thread", "threads"))};
         }
-        parts_.resize(lane + std::size_t{1});
+        lanes_.resize(lane + std::size_t{1});
         sequence_.lanes = lane + 1;
     }
     return lane;
 }
 
-/// The steps, all on one slot, stand next to each other and have one turn.
+/// Appends consecutive steps on one slot, which have one turn.
 void sequence_builder::append(std::uint32_t lane, std::initializer_list<step> steps) {
     for (const step& each : steps) {
         if (each.kind() != step_kind::reset) ++sequence_.uses[each.shape()];
@@ -93,9 +93,9 @@ void sequence_builder::append(std::uint32_t lane, std::initializer_list<step> st
         for (const step& each : steps) sequence_.steps.push_back(each);
         return;
     }
-    lane_part& part = parts_[lane];
-    if (part.left < steps.size()) begin_run(lane);
-    lane_run& run = sequence_.runs[part.run];
+    lane_state& state = lanes_[lane];
+    if (state.left < steps.size()) begin_run(lane);
+    lane_run& run = sequence_.runs[state.run];
     const std::uint32_t slot = steps.begin()->slot();
     for (const step& each : steps) {
         sequence_.steps[run.first + run.count] = each;
@@ -103,15 +103,15 @@ void sequence_builder::append(std::uint32_t lane, std::initializer_list<step> st
         ++run.count;
     }
     ++next_turns_[slot];
-    part.left -= steps.size();
+    state.left -= steps.size();
 }
 
 void sequence_builder::begin_run(std::uint32_t lane) {
     const std::uint64_t first = sequence_.steps.size();
     sequence_.steps.resize(first + run_steps);
     sequence_.turns.resize(first + run_steps);
-    parts_[lane].run = sequence_.runs.size();
-    parts_[lane].left = run_steps;
+    lanes_[lane].run = sequence_.runs.size();
+    lanes_[lane].left = run_steps;
     sequence_.runs.push_back({first, 0, lane});
 }
 
@@ -125,7 +125,7 @@ void sequence_builder::count_bytes(std::uint64_t added) {
 std::uint32_t sequence_builder::shape_of(const event& e) {
     const shape wanted{e.size, e.alignment_log2 == 0 ? default_alignment : std::uint64_t{1} << e.alignment_log2,
                        is_new(e.op)};
-    const auto [place, added] = shape_numbers_.try_emplace(wanted, static_cast<std::uint32_t>(sequence_.shapes.size()));
+    const auto [entry, added] = shape_numbers_.try_emplace(wanted, static_cast<std::uint32_t>(sequence_.shapes.size()));
     if (added) {
         if (sequence_.shapes.size() == max_shapes) {
             throw tool_error{
@@ -134,32 +134,32 @@ std::uint32_t sequence_builder::shape_of(const event& e) {
         sequence_.shapes.push_back(wanted);
         sequence_.uses.push_back(0);
     }
-    return place->second;
+    return entry->second;
 }
 
 std::uint32_t sequence_builder::take_slot(std::uint32_t lane) {
-    lane_part& part = parts_[lane];
-    if (!part.freed.empty()) {
-        const std::uint32_t slot = part.freed.back();
-        part.freed.pop_back();
+    lane_state& state = lanes_[lane];
+    if (!state.freed.empty()) {
+        const std::uint32_t slot = state.freed.back();
+        state.freed.pop_back();
         return slot;
     }
-    if (part.freed_afar.size() > max_freed_afar) {
-        const std::uint32_t slot = part.freed_afar.front();
-        part.freed_afar.pop_front();
+    if (state.freed_by_others.size() > max_freed_by_others) {
+        const std::uint32_t slot = state.freed_by_others.front();
+        state.freed_by_others.pop_front();
         return slot;
     }
-    if (part.fresh == part.fresh_end) add_slots(part);
-    return part.fresh++;
+    if (state.fresh == state.fresh_end) add_slots(state);
+    return state.fresh++;
 }
 
-void sequence_builder::add_slots(lane_part& part) {
-    const std::uint32_t more = who_ == lanes::one ? 1 : slots_a_group;
+void sequence_builder::add_slots(lane_state& state) {
+    const std::uint32_t more = who_ == lanes::one ? 1 : slots_per_group;
     if (step::max_slots - sequence_.slots < more) {
-        throw tool_error{"too many objects live at a time to replay them"};
+        throw tool_error{"too many objects are live at a time to replay"};
     }
-    part.fresh = sequence_.slots;
-    part.fresh_end = sequence_.slots += more;
+    state.fresh = sequence_.slots;
+    state.fresh_end = sequence_.slots += more;
     if (who_ == lanes::as_recorded) next_turns_.resize(sequence_.slots);
 }
 

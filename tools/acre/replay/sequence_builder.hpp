@@ -16,12 +16,11 @@ namespace acre::tool {
 /// Who plays the steps.
 enum class lanes : std::uint8_t {
     one,         // one thread plays all, in recorded order
-    as_recorded  // each recorded thread's steps are a lane of their own
+    as_recorded  // the steps of each recorded thread are a lane
 };
 
-/// The two halves of a realloc become one step, which a resource without a realloc of its own plays as allocate, copy
-/// and free. Memory: so many bytes of steps, the others being in a file, and what is known of each live object and each
-/// different size.
+/// The two halves of a realloc become one operation, which a resource without realloc plays as allocate, copy and free.
+/// Memory: `memory_for_steps`, with further steps in a file, and the live objects and different shapes.
 class sequence_builder {
 public:
     static constexpr std::uint32_t max_lanes = 512;
@@ -35,17 +34,17 @@ public:
 
     void add(const event& e) { pairing_.add(e, sink{*this}); }
 
-    /// Everything allocated so far is dead. Only where one thread plays.
+    /// Adds a reset: no object is live. Only if one thread plays all.
     void reset();
 
-    /// To be called once; the builder is then empty.
+    /// Returns the sequence and leaves the builder empty.
     sequence finish();
 
 private:
     struct live_object {
         std::uint32_t slot = 0;
         std::uint32_t shape = 0;
-        std::uint32_t home = 0;  // the lane that uses the slot again
+        std::uint32_t home = 0;  // the lane that reuses the slot
     };
     struct sink {
         sequence_builder& builder;
@@ -59,13 +58,13 @@ private:
             return static_cast<std::size_t>(all * 0x9e37'79b9'7f4a'7c15);
         }
     };
-    /// What a lane has of its own.
-    struct lane_part {
-        std::size_t run = 0;                   // the stretch that it writes into, when it has one
-        std::uint64_t left = 0;                // steps that fit into it
-        std::vector<std::uint32_t> freed;      // slots that it freed itself
-        std::deque<std::uint32_t> freed_afar;  // slots that other lanes freed, oldest first
-        std::uint32_t fresh = 0;               // the next slot that was never used
+    /// The state of a lane.
+    struct lane_state {
+        std::size_t run = 0;                        // the run that it appends to, if any
+        std::uint64_t left = 0;                     // steps that still fit in the run
+        std::vector<std::uint32_t> freed;           // slots that it freed itself
+        std::deque<std::uint32_t> freed_by_others;  // slots that other lanes freed, oldest first
+        std::uint32_t fresh = 0;                    // the next unused slot
         std::uint32_t fresh_end = 0;
     };
 
@@ -78,7 +77,7 @@ private:
     void begin_run(std::uint32_t lane);
     std::uint32_t shape_of(const event& e);
     std::uint32_t take_slot(std::uint32_t lane);
-    void add_slots(lane_part& part);
+    void add_slots(lane_state& part);
     void count_bytes(std::uint64_t added);
 
     lanes who_;
@@ -86,7 +85,7 @@ private:
     event_pairing pairing_;
     sequence sequence_;
     live_table<live_object> live_;
-    std::vector<lane_part> parts_;
+    std::vector<lane_state> lanes_;
     std::vector<std::uint32_t> next_turns_;  // by slot
     std::unordered_map<shape, std::uint32_t, shape_hash> shape_numbers_;
     std::uint64_t live_bytes_ = 0;

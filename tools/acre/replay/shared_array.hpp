@@ -1,5 +1,5 @@
-// An array that grows and that other processes can map: what is built in it needs no copy to be handed over. As long as
-// it is short it lies in memory, beyond that in a file without a name.
+// A growing array that other processes can map without a copy. While it is short it is in a memory file, beyond that in
+// a temporary file on disk.
 #pragma once
 
 #include <sys/mman.h>
@@ -60,11 +60,11 @@ public:
 
     bool is_in_memory() const noexcept { return disk_file_.descriptor() < 0; }
 
-    /// The descriptor of the file, which stays this object's; -1 while there was never an element.
+    /// The descriptor of the file, owned by this object; -1 before the first element.
     int file() const noexcept { return is_in_memory() ? memory_file_ : disk_file_.descriptor(); }
 
 private:
-    // So much of a file on the disk is in memory while it is written.
+    // Elements by which a file on disk grows; about that much of it is in memory while it is written.
     static constexpr std::size_t piece = (std::size_t{32} << 20) / sizeof(T);
 
     void swap(shared_array& other) noexcept {
@@ -91,12 +91,12 @@ private:
             room_ = room;
             return;
         }
-        // What was written is in the file; its pages may leave this process.
+        // Written elements are in the file, so their pages can be dropped from this process.
         ::madvise(elements_, room_ * sizeof(T), MADV_DONTNEED);
         remap(room);
     }
 
-    // By half, for the file has pages only where elements were written.
+    // Grows by half: unwritten pages of the file take no memory.
     void grow_in_memory(std::size_t wanted) {
         const std::size_t room = std::max({wanted, room_ + room_ / 2, std::size_t{4096} / sizeof(T)});
         if (memory_file_ < 0) memory_file_ = ::memfd_create("acre-replay", MFD_CLOEXEC);

@@ -16,17 +16,17 @@ namespace {
 constexpr std::uint64_t largest_slot = 4096;
 
 constexpr auto slot_parameters = std::to_array<parameter_entry>({
-    {"slot", "one pool of so large slots, rounded up; without it one for each multiple of 16 bytes up to 512",
+    {"slot", "slot size of a single pool, rounded up; by default one pool for each multiple of 16 bytes up to 512",
      &resource_parameters::bytes, 1, largest_slot},
 });
 
 constexpr auto wait_free_parameters = std::to_array<parameter_entry>({
-    {"count", "slots; without it as many as live at a time", &resource_parameters::count, 1, 16'777'216},
-    {"slot", "bytes of a slot, rounded up; without it the largest size", &resource_parameters::bytes, 1, largest_slot},
+    {"count", "slots; by default the peak number of live objects", &resource_parameters::count, 1, 16'777'216},
+    {"slot", "bytes of a slot, rounded up; by default the largest size", &resource_parameters::bytes, 1, largest_slot},
 });
 
-/// Slots: constructed from (metered_upstream&), with take() and give(void*), for slots of `bytes` bytes. What they
-/// cannot serve goes to upstream.
+/// A single pool. Slots: constructed from (metered_upstream&), with take() and give(void*), for slots of `bytes` bytes.
+/// Requests that do not fit go to upstream.
 template <typename Slots>
 class single_pool {
 public:
@@ -49,7 +49,8 @@ private:
     Slots slots_;
 };
 
-/// Slots of Family for each multiple of 16 bytes up to 512; what is larger goes to upstream, as a pool's own do.
+/// A pool for each multiple of 16 bytes up to 512, as in a program with a pool per type. Larger requests go to
+/// upstream.
 template <template <std::size_t> class Slots>
 class pool_set {
 public:
@@ -72,7 +73,7 @@ private:
     static constexpr std::size_t pools = 32;
     using pool_numbers = std::make_index_sequence<pools>;
 
-    /// Makes a distinct base of each pool, so that the upstream can be handed to all of them.
+    /// Makes each pool a distinct base class, so that all can be constructed from the upstream.
     template <std::size_t Number>
     struct numbered {
         Slots<(Number + 1) * step> pool;
@@ -93,8 +94,7 @@ private:
         with_pool_of<0, pools>(bytes == 0 ? 0 : (bytes - 1) / step, use);
     }
 
-    /// Halves the pools until one is left: a few branches, of which a program of few sizes takes the same ones each
-    /// time.
+    /// Binary search for the pool: few branches, which are well predicted in a program with few sizes.
     template <std::size_t First, std::size_t Count, typename Use>
     [[gnu::always_inline]] void with_pool_of(std::size_t wanted, Use& use) noexcept {
         if constexpr (Count == 1) {
@@ -123,7 +123,7 @@ struct pool_slots {
 
 template <std::size_t Bytes>
 struct object_slots {
-    /// Leaves its bytes as they are.
+    /// Does not initialise its bytes.
     struct object {
         object() noexcept {}
         alignas(malloc_alignment) std::byte bytes[Bytes];
@@ -152,7 +152,7 @@ struct static_slots {
     void give(void* p) noexcept { acre::static_pool<Bytes>::deallocate(p); }
 };
 
-/// Static pools take their memory from the heap, whatever else is there.
+/// Static pools always take their memory from the heap.
 template <typename Resource>
 struct over_heap : over_upstream<Resource, thread_rule::any> {
     static constexpr bool takes_from_upstream = false;
@@ -164,7 +164,7 @@ using for_one = over_upstream<Resource, thread_rule::one>;
 template <typename Resource>
 using for_any = over_upstream<Resource, thread_rule::any>;
 
-/// Calls use.operator()<Slot>() with the first slot size that has room for so many bytes.
+/// Calls use.operator()<Slot>() with the smallest slot size for a number of bytes.
 template <typename Use>
 void with_slot(std::uint64_t bytes, Use use) {
     [&]<std::size_t... Slot>(std::index_sequence<Slot...>) {
@@ -172,7 +172,7 @@ void with_slot(std::uint64_t bytes, Use use) {
     }(std::index_sequence<16, 32, 48, 64, 80, 96, 128, 192, 256, 512, 1024, 4096>{});
 }
 
-/// With a parameter one pool of that slot size, else a set of them.
+/// With the parameter `slot` a single pool, else a set of pools.
 template <template <std::size_t> class Slots, template <typename> class Arrangement>
 trial_result play_pool(const sequence_view& sequence, const trial_request& request) {
     if (request.parameters.bytes == 0) return play<Arrangement<pool_set<Slots>>>(sequence, request);
@@ -207,11 +207,11 @@ resource_parameters complete_wait_free(const resource_parameters& given, const s
 std::string refuse_wait_free(const resource_parameters& parameters, const sequence_view& sequence) {
     const std::uint64_t slot = parameters.bytes == 0 ? largest_slot : parameters.bytes;
     if (largest_request(sequence) > slot) {
-        return "its slots have at most " + bytes_text(slot) + ", and the trace asks for " +
-               bytes_text(largest_request(sequence)) + " at once";
+        return "its slots hold at most " + bytes_text(slot) + ", and the trace has an allocation of " +
+               bytes_text(largest_request(sequence));
     }
     if (largest_alignment(sequence) > malloc_alignment) {
-        return "its slots are aligned to 16 bytes, and the trace asks for more";
+        return "its slots are aligned to 16 bytes, and the trace has a stricter alignment";
     }
     return {};
 }
@@ -226,7 +226,7 @@ constexpr auto known = std::to_array<resource_entry>({
      .parameters = slot_parameters,
      .play = play_pool<object_slots, for_one>},
     {.name = "static_pool",
-     .description = "acre::static_pool, as pool; what it holds stays from replay to replay",
+     .description = "acre::static_pool, as pool; its memory stays from one replay to the next",
      .threads = thread_rule::any,
      .parameters = slot_parameters,
      .play = play_pool<static_slots, over_heap>},

@@ -16,7 +16,7 @@ namespace acre::tool {
 
 namespace {
 
-/// In front of the stretches, the survivors, the shapes and how often they are used.
+/// The head of the stage; runs, survivors, shapes and uses follow.
 struct stage_head {
     trial_request request;
     std::uint64_t bytes = 0;  // of the stage, this included
@@ -49,7 +49,7 @@ std::span<const T> map_elements(int file, std::uint64_t count, bool in_memory) {
     return {static_cast<const T*>(start), static_cast<std::size_t>(count)};
 }
 
-/// The next elements of the stage.
+/// Takes the next elements of the stage.
 template <typename T>
 std::span<const T> take(const std::byte*& from, std::uint64_t count) {
     const auto* first = reinterpret_cast<const T*>(from);
@@ -60,7 +60,7 @@ std::span<const T> take(const std::byte*& from, std::uint64_t count) {
 }  // namespace
 
 void write_stage(int stage, const sequence_view& sequence) {
-    // What goes to the disk later would do so while trials are timed.
+    // Otherwise the data would go to disk while trials are timed.
     for (const int file : {sequence.steps_file, sequence.turns_file}) {
         if (!sequence.in_memory && file >= 0 && ::fdatasync(file) != 0) fail();
     }

@@ -1,5 +1,4 @@
-// Steps that lie in a file are brought into memory before they are played, while no clock runs, and let go of
-// afterwards.
+// Reads steps that are in a file into memory before they are played, while no clock runs, and drops them afterwards.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,7 +12,7 @@
 
 namespace acre::tool {
 
-/// Of a sequence that lies in memory there is only one window, with all steps, and nothing to be done.
+/// For a sequence in memory the only window is the whole, and nothing needs to be done.
 class step_window {
 public:
     static constexpr std::uint64_t usual_steps = std::uint64_t{1} << 20;  // in memory at a time
@@ -22,17 +21,17 @@ public:
 
     bool is_whole() const noexcept { return sequence_.in_memory; }
 
-    /// Brings in the steps from `first` on, at most to `last`, and says where it ended.
+    /// Reads in steps from `first` on, up to `last`; returns the end of the window.
     std::uint64_t bring_in(std::uint64_t first, std::uint64_t last) const noexcept {
         if (is_whole()) return last;
         const std::uint64_t end = std::min(last, first + usual_steps);
-        // One more: it may be the second half of a reallocation.
+        // One more, which may be the second half of a reallocation.
         read(sequence_.steps, first, end + 1);
         read(sequence_.turns, first, end + 1);
         return end;
     }
 
-    /// Lets go of the steps from `first` to `last`.
+    /// Drops the steps from `first` to `last`.
     void let_go(std::uint64_t first, std::uint64_t last) const noexcept {
         if (is_whole()) return;
         drop(sequence_.steps, first, last);
@@ -42,7 +41,7 @@ public:
 private:
     static constexpr std::uintptr_t page_bytes = 4096;
 
-    /// From one page to another, each with at least a part of the elements in it.
+    /// The pages that contain a range of elements.
     struct pages {
         std::uintptr_t first = 0;
         std::uintptr_t last = 0;

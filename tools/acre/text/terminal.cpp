@@ -12,13 +12,13 @@ namespace acre::tool {
 
 namespace {
 
-/// Whether it is a terminal that knows the sequences for colours and for erasing a line.
+/// Whether the stream is a terminal that supports escape sequences.
 bool follows_sequences(int stream) {
     const char* kind = std::getenv("TERM");
     return ::isatty(stream) != 0 && kind != nullptr && std::string_view{kind} != "dumb";
 }
 
-/// As no-color.org has it: set, and not empty.
+/// See no-color.org: NO_COLOR is set and not empty.
 bool colours_are_unwanted() {
     const char* value = std::getenv("NO_COLOR");
     return value != nullptr && *value != 0;
@@ -69,7 +69,7 @@ void progress_bar::show(double done) {
     last_ = now;
     shown_ = true;
     const int filled = static_cast<int>(std::clamp(done, 0.0, 1.0) * bar_width);
-    // Not fmt::print, which throws when it cannot write.
+    // fmt::print would throw on a write error.
     const std::string line =
         fmt::format("\r{} [{:#<{}}{:.<{}}] {:3.0f} %\033[K", label_, "", filled, "", bar_width - filled, done * 100);
     std::fputs(line.c_str(), stderr);

@@ -1,4 +1,4 @@
-// What depends on whether a person looks at a terminal: colours and the progress bar.
+// Output for a person at a terminal: colours and the progress bar.
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,11 @@ namespace acre::tool {
 
 enum class style { plain, bold, dim, green, yellow, red };
 
-/// Text in a style where standard output is a terminal that shows colours; elsewhere as it is.
+/// The text in a style if standard output is a terminal with colours, else unchanged.
 std::string styled(std::string_view text, style wanted);
 
-/// Where standard error is a terminal, a line that says how far long work is; it is gone at the end. Work of less than
-/// half a second shows nothing.
+/// A progress line on standard error if that is a terminal; it is erased at the end. Nothing is shown in the first half
+/// second.
 class progress_bar {
 public:
     progress_bar(std::string label, bool wanted);

@@ -17,7 +17,7 @@ bool continues(std::uint8_t byte) {
     return (byte & 0xc0) == 0x80;
 }
 
-/// The bytes of the character that begins the text; 0 when none does.
+/// Length of the UTF-8 character at the start of the text; 0 if there is none.
 std::size_t character_length(std::string_view text) {
     const std::uint8_t first = byte_at(text, 0);
     const std::uint8_t second = byte_at(text, 1);

@@ -1,4 +1,4 @@
-// Names as they may go into files of other formats.
+// Names for files of other formats.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace acre::tool {
 
-/// The text as UTF-8 without zero bytes, which most formats demand: each byte that is wrong becomes U+FFFD. Of a text
-/// of more than a MiB, the beginning.
+/// The text as UTF-8 without zero bytes, as most formats require: replaces each invalid byte by U+FFFD and cuts the
+/// text at 1 MiB.
 std::string valid_text(std::string_view text);
 
 }  // namespace acre::tool

@@ -1,4 +1,4 @@
-// Growing bytes that numbers and text are appended to, as the trace format lays them out.
+// A byte buffer to which numbers and text are appended in the encodings of the trace format.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ class byte_sink {
 public:
     void byte(std::uint8_t value) { bytes_.push_back(value); }
 
-    /// Seven bits a byte, low bits first, the top bit set on all but the last.
+    /// Seven bits per byte, low bits first; the top bit is set in all bytes but the last.
     void number(std::uint64_t value) {
         for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
         byte(static_cast<std::uint8_t>(value));
     }
 
-    /// Small whether positive or negative.
+    /// Zigzag: short for small numbers of either sign.
     void signed_number(std::int64_t value) {
         number((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
     }
@@ -33,7 +33,7 @@ public:
         bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     }
 
-    /// The low bytes of a number, the lowest first.
+    /// The low `bytes` bytes of a number, lowest first.
     void little_endian(std::uint64_t value, unsigned bytes) {
         for (unsigned i = 0; i < bytes; ++i) byte(static_cast<std::uint8_t>(value >> (8 * i)));
     }

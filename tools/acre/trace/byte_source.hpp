@@ -1,4 +1,4 @@
-// Takes numbers and text from bytes that nobody vouches for: every read is checked.
+// Reads numbers and text from untrusted bytes: every read is checked and throws tool_error.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ public:
         throw tool_error{"a number has more than 64 bits"};
     }
 
-    /// A number that must not exceed `most`; `what` names it.
-    std::uint64_t number(std::uint64_t most, const char* what) {
+    /// A number of at most `max`; `what` names it in the error.
+    std::uint64_t number(std::uint64_t max, const char* what) {
         const std::uint64_t value = number();
-        if (value > most) throw tool_error{std::string{what} + " is out of range"};
+        if (value > max) throw tool_error{std::string{what} + " is out of range"};
         return value;
     }
 
@@ -51,16 +51,16 @@ public:
         return {reinterpret_cast<const char*>(part.data()), part.size()};
     }
 
-    /// A count of things of which each takes at least a byte, so that it cannot exceed what remains.
-    std::uint64_t count(std::uint64_t most, const char* what) {
-        return number(remaining() < most ? remaining() : most, what);
+    /// A count of elements of at least one byte each, so it cannot exceed what remains.
+    std::uint64_t count(std::uint64_t max, const char* what) {
+        return number(remaining() < max ? remaining() : max, what);
     }
 
     std::size_t remaining() const noexcept { return bytes_.size() - position_; }
 
-    /// Nothing may be left over.
+    /// Throws if bytes remain.
     void expect_end() const {
-        if (remaining() != 0) throw tool_error{"there is more in it than it says"};
+        if (remaining() != 0) throw tool_error{"it is longer than its contents"};
     }
 
 private:

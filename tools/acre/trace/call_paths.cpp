@@ -13,13 +13,13 @@ namespace acre::tool {
 
 namespace {
 
-// Deeper calls are taken for their caller, so that a stack made to do harm costs no more than this.
+// Deeper calls are merged into their caller, which bounds the cost of a malicious stack.
 constexpr std::uint32_t deepest = 256;
 
 [[noreturn]] void refuse(std::uint64_t limit, const char* what) {
     throw tool_error{
         fmt::format("the stacks of the trace have more than {} {}, which no recording has: the trace is damaged "
-                    "or made to do harm; record again",
+                    "or malicious; record again",
                     count_text(limit), what)};
 }
 
@@ -44,11 +44,11 @@ call_paths::call_paths(const trace_tables& tables, const call_path_limits& limit
 
 std::uint32_t call_paths::function_number(const std::string& recorded, bool in_runtime_library) {
     const std::string name = printable(recorded);
-    const auto [place, added] = function_numbers_.try_emplace(name, static_cast<std::uint32_t>(functions_.size()));
+    const auto [entry, added] = function_numbers_.try_emplace(name, static_cast<std::uint32_t>(functions_.size()));
     if (added)
         functions_.push_back({name, short_name(name), in_runtime_library || passes_memory_on(name), in_runtime_library,
                               only_allocates(name)});
-    return place->second;
+    return entry->second;
 }
 
 void call_paths::number_functions() {
@@ -98,7 +98,7 @@ void call_paths::number_sites() {
     }
 }
 
-/// The site in the function that stands there among those at the stack's innermost frame.
+/// The number of the site in the function at that index of the stack's innermost frame.
 std::uint32_t call_paths::number_site(std::uint32_t stack, std::size_t inlined) {
     const std::uint32_t number = tables_.call_tree[stack].frame;
     const frame_info& frame = tables_.frames[number];
@@ -109,10 +109,10 @@ std::uint32_t call_paths::number_site(std::uint32_t stack, std::size_t inlined) 
         site.line = frame.locations[inlined].line;
     }
     const std::uint64_t where = site.line != 0 ? site.line : frame.module_offset;
-    const auto [place, added] =
+    const auto [entry, added] =
         site_numbers_.try_emplace({function, site.file, where}, static_cast<std::uint32_t>(sites_.size()));
     if (added) sites_.push_back(std::move(site));
-    return place->second;
+    return entry->second;
 }
 
 void call_paths::build_nodes() {
@@ -130,15 +130,15 @@ void call_paths::build_nodes() {
     }
 }
 
-/// A call that leads back to a node above goes through all that lie between.
+/// Marks the nodes from the caller up to the called node, which a recursive call leads back to.
 void call_paths::mark_recursive(std::uint32_t caller, std::uint32_t called) {
     if (nodes_[caller].depth < nodes_[called].depth || nodes_[caller].depth == deepest) return;
     for (std::uint32_t node = caller; node != called; node = nodes_[node].parent) nodes_[node].recursive = true;
     nodes_[called].recursive = true;
 }
 
-/// Of the functions at a frame the outermost of the program's own and those around it, through which std::function and
-/// the like call it; empty where all pass memory on.
+/// The outermost function of the program at a frame, with the functions around it through which std::function and the
+/// like call it; empty if all pass memory on.
 std::span<const std::uint32_t> call_paths::entered_functions(std::uint32_t frame) const {
     const std::vector<std::uint32_t>& functions = functions_of_frame_[frame];
     const auto own = std::find_if(functions.rbegin(), functions.rend(),
@@ -147,7 +147,7 @@ std::span<const std::uint32_t> call_paths::entered_functions(std::uint32_t frame
     return own == functions.rend() ? std::span<const std::uint32_t>{} : std::span{functions}.last(around + 1);
 }
 
-/// By frame: the functions of the program that are entered there; empty when there are none, or several.
+/// By frame: the functions of the program that are called there; empty if there is none or more than one.
 std::vector<std::span<const std::uint32_t>> call_paths::called_functions() const {
     std::vector<std::span<const std::uint32_t>> called(tables_.frames.size());
     std::vector<bool> several(tables_.frames.size());
@@ -179,7 +179,7 @@ void call_paths::build_free_nodes() {
     }
 }
 
-/// What was once found is known, so that long paths are not searched again and again.
+/// Caches the children, so that long paths are not searched repeatedly.
 std::uint32_t call_paths::child(std::uint32_t parent, std::uint32_t function) {
     const std::uint64_t key = std::uint64_t{parent} << 32 | function;
     if (const auto known = children_.find(key); known != children_.end()) return known->second;
@@ -219,10 +219,10 @@ bool call_paths::is_above(std::uint32_t above, std::uint32_t node) const noexcep
     return node == above;
 }
 
-std::string call_paths::path_text(std::uint32_t stack, std::size_t most) const {
+std::string call_paths::path_text(std::uint32_t stack, std::size_t max) const {
     std::string text;
     std::size_t shown = 0;
-    for (std::uint32_t node = own_code(node_of_stack_[stack]); node != 0 && shown < most; ++shown) {
+    for (std::uint32_t node = own_code(node_of_stack_[stack]); node != 0 && shown < max; ++shown) {
         text += (shown == 0 ? "" : " < ") + functions_[nodes_[node].function].short_name;
         node = own_code(nodes_[node].parent);
     }

@@ -1,4 +1,4 @@
-// The program's functions as its stacks show them: which place in the source allocates, and which function owns what.
+// The call stacks of a trace as paths of functions, and the sites: the places in the source that allocate.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace acre::tool {
 
-/// A place in the source that asks for memory; site 0 is "unknown".
+/// A place in the source that allocates; site 0 is "unknown".
 struct site_info {
     std::uint32_t function = 0;
     std::string file;                // empty when unknown
     std::uint32_t line = 0;          // 0 when unknown
-    std::uint32_t stack = no_stack;  // a call node at that place, of which there may be more
+    std::uint32_t stack = no_stack;  // one of the call nodes at that place
 };
 
 /// A function; function 0 is "unknown".
@@ -30,8 +30,8 @@ struct function_info {
     bool only_allocates = false;
 };
 
-/// A node of the tree of functions: calls from different lines of a function are one, and recursion is folded into the
-/// first entry of the function.
+/// A node of the function tree. Calls from different lines of a function are one node, and recursion is folded into the
+/// function's first node.
 struct function_node {
     std::uint32_t parent = 0;
     std::uint32_t function = 0;
@@ -39,27 +39,27 @@ struct function_node {
     bool recursive = false;
 };
 
-/// Far above what a recording has. A small file can name many stacks with many functions each, so the number of their
-/// functions is limited before they are gone through, and the number of their paths while they are.
+/// Limits far above those of any recording: a small malicious file can name many stacks with many functions each. The
+/// number of calls is checked first, the number of paths while they are built.
 struct call_path_limits {
-    std::uint64_t calls = std::uint64_t{1} << 26;  // of functions, inlined calls included, on all stacks
-    std::uint64_t paths = std::uint64_t{1} << 23;  // of functions, those that recursion folds included
+    std::uint64_t calls = std::uint64_t{1} << 26;  // calls of functions, including inlined ones, on all stacks
+    std::uint64_t paths = std::uint64_t{1} << 23;  // paths of functions, including those that recursion folds
 };
 
 class call_paths {
 public:
-    /// The tables must live longer. Throws tool_error when their stacks are larger than the limits.
+    /// The tables must outlive this object. Throws tool_error if their stacks exceed the limits.
     explicit call_paths(const trace_tables& tables, const call_path_limits& limits = {});
 
     const std::vector<site_info>& sites() const noexcept { return sites_; }
     const std::vector<function_info>& functions() const noexcept { return functions_; }
     const std::vector<function_node>& nodes() const noexcept { return nodes_; }
 
-    /// How many call nodes there are, "no stack" included.
+    /// Number of call nodes, including "no stack".
     std::uint32_t stacks() const noexcept { return static_cast<std::uint32_t>(node_of_stack_.size()); }
 
-    /// The innermost place on the stack that is not only passing memory on; where there is none, the outermost of the
-    /// program and its libraries; where all is the run-time libraries' own, the innermost that does not only allocate.
+    /// The site of a stack: its innermost function that does not just pass memory on. Without one, the outermost
+    /// function outside the run-time libraries; without that, the innermost function that does not only allocate.
     std::uint32_t site(std::uint32_t stack) const noexcept { return site_of_stack_[stack]; }
 
     /// The functions at a frame, innermost inlined call first; never empty.
@@ -67,30 +67,29 @@ public:
         return functions_of_frame_[frame];
     }
 
-    /// Where a stack stands in the tree of functions.
+    /// The node of a stack in the function tree.
     std::uint32_t node(std::uint32_t stack) const noexcept { return node_of_stack_[stack]; }
 
-    /// Where a free stands: at its end a function often jumps to free, and its own frame is gone from the stack. The
-    /// call that the stack ends with is then one that other stacks show to be a call of that function.
+    /// The node of the stack of a free. A function often ends with a jump to free, so its own frame is missing from the
+    /// stack. It is then inferred from other stacks, which show the function that the last call calls.
     std::uint32_t free_node(std::uint32_t stack) const noexcept { return free_node_of_stack_[stack]; }
 
-    /// The deepest node above or at both.
+    /// The deepest common ancestor of two nodes.
     std::uint32_t common(std::uint32_t a, std::uint32_t b) const noexcept;
 
-    /// The node itself, or the first above it, whose function is the program's own; 0 when there is none.
+    /// The node or its nearest ancestor whose function is the program's own; 0 if there is none.
     std::uint32_t own_code(std::uint32_t node) const noexcept;
 
-    /// True when the node's function was called again, directly or through others, before it returned: its calls on a
-    /// stack are one node.
+    /// Whether the function was called again, directly or indirectly, before it returned.
     bool is_recursive(std::uint32_t node) const noexcept { return nodes_[node].recursive; }
 
-    /// True when `above` is `node` or above it.
+    /// Whether `above` is `node` or an ancestor of it.
     bool is_above(std::uint32_t above, std::uint32_t node) const noexcept;
 
-    /// Short names from the site outwards, at most `most` of them: "parse < load < main".
-    std::string path_text(std::uint32_t stack, std::size_t most) const;
+    /// Short names from the site outwards, at most `max`: "parse < load < main".
+    std::string path_text(std::uint32_t stack, std::size_t max) const;
 
-    /// Where the innermost call of `function` on the stack stands in its source; line 0 when that is not known.
+    /// The source location within `function` of its innermost call on the stack; line 0 if not known.
     source_location place_in(std::uint32_t stack, std::uint32_t function) const;
 
     /// "function (file:line)", as much of it as is known.

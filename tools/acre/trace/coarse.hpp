@@ -1,4 +1,4 @@
-// Sizes when there are too many different ones to keep each.
+// Rounding of sizes, for when there are too many different ones to keep.
 #pragma once
 
 #include <bit>
@@ -6,8 +6,7 @@
 
 namespace acre::tool {
 
-/// The next number at or above `value` that has eight significant bits at most: there are about 7,000 of them, each
-/// less than 1 % above what it stands for.
+/// Rounds up to eight significant bits: about 7,000 different results, each less than 1 % above the value.
 constexpr std::uint64_t coarse(std::uint64_t value) noexcept {
     constexpr int kept_bits = 8;
     const int shift = static_cast<int>(std::bit_width(value)) - kept_bits;

@@ -22,7 +22,7 @@ bool begins_operator(std::string_view name, std::size_t at) {
     return end == name.size() || !is_name_character(name[end]);
 }
 
-/// Length of an operator's own symbol: "<<", "()", "->". What may follow at once are template arguments: "+<char>".
+/// Length of an operator's symbol: "<<", "()", "->". Template arguments may follow directly: "+<char>".
 std::size_t operator_symbol_length(std::string_view rest) {
     constexpr std::array<std::string_view, 39> longest_first{
         "<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "&&",
@@ -33,7 +33,7 @@ std::size_t operator_symbol_length(std::string_view rest) {
     return found == longest_first.end() ? 0 : found->size();
 }
 
-/// Where the bracket at `open` closes, or the end.
+/// Index of the bracket that closes the one at `open`, or the end.
 std::size_t closing(std::string_view name, std::size_t open, char left, char right) {
     int depth = 0;
     for (std::size_t i = open; i < name.size(); ++i) {
@@ -44,7 +44,7 @@ std::size_t closing(std::string_view name, std::size_t open, char left, char rig
     return name.size();
 }
 
-/// Where a parameter list that closed before `at` is over with what may stand behind it.
+/// Index after the qualifiers that follow a parameter list which ends at `at`.
 std::size_t after_qualifiers(std::string_view name, std::size_t at) {
     for (const std::string_view qualifier : {" const", " volatile", " &&", " &"}) {
         if (name.substr(std::min(at, name.size())).starts_with(qualifier)) at += qualifier.size();
@@ -59,7 +59,7 @@ bool ends_with_digits_or(std::string_view name, std::string_view word) {
     return name.ends_with(word);
 }
 
-/// Length of what stands at `at` and is no bracket though it looks like one: "operator<", "->", "()"; else 0.
+/// Length of text at `at` that only looks like a bracket: "operator<", "->", "()"; else 0.
 std::size_t no_bracket_length(std::string_view name, std::size_t at) {
     if (begins_operator(name, at))
         return operator_word.size() + operator_symbol_length(name.substr(at + operator_word.size()));
@@ -67,21 +67,21 @@ std::size_t no_bracket_length(std::string_view name, std::size_t at) {
     return pair == "->" || pair == "()" ? 2 : 0;
 }
 
-/// Without what stands in more than so many brackets: of "a<b<c>>::f(d<e>)" and 1 it is "a<b<…>>::f(d<…>)".
-std::string less_deep(std::string_view name, std::size_t most) {
+/// Leaves out text in more than `max` nested brackets: "a<b<c>>::f(d<e>)" becomes "a<b<…>>::f(d<…>)" for 1.
+std::string less_deep(std::string_view name, std::size_t max) {
     std::string shown;
     std::size_t depth = 0;
     for (std::size_t i = 0; i < name.size(); ++i) {
         if (const std::size_t length = no_bracket_length(name, i); length != 0) {
-            if (depth <= most) shown += name.substr(i, length);
+            if (depth <= max) shown += name.substr(i, length);
             i += length - 1;
             continue;
         }
         const bool opens = name[i] == '<' || name[i] == '(';
         const bool closes = name[i] == '>' || name[i] == ')';
         if (opens) ++depth;
-        if (depth <= most || (depth == most + 1 && (opens || closes))) shown += name[i];
-        if (opens && depth == most + 1) shown += "…";
+        if (depth <= max || (depth == max + 1 && (opens || closes))) shown += name[i];
+        if (opens && depth == max + 1) shown += "…";
         if (closes && depth != 0) --depth;
     }
     return shown;
@@ -151,7 +151,7 @@ std::string short_name(std::string_view name) {
 
 std::string shortened_name(std::string_view name, std::size_t letters) {
     std::string shown{name};
-    for (std::size_t most = 6; most-- > 0 && shown.size() > letters;) shown = less_deep(name, most);
+    for (std::size_t max = 6; max-- > 0 && shown.size() > letters;) shown = less_deep(name, max);
     if (shown.size() <= letters) return shown;
     return shown.substr(0, letters / 2) + " … " + shown.substr(shown.size() - letters / 2);
 }
@@ -162,7 +162,7 @@ bool passes_memory_on(std::string_view demangled) {
         name.starts_with("operator delete") || name == "_start") {
         return true;
     }
-    // The library's own; the command is a program like others.
+    // The functions of the library, but not those of this command.
     if (name.starts_with("acre::")) return !name.starts_with("acre::tool::");
     return is_named_like_malloc(name);
 }

@@ -1,4 +1,4 @@
-// Demangled C++ function names as people say them, and which functions only pass memory on.
+// Short forms of demangled C++ function names, and which functions only pass memory on.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@ namespace acre::tool {
 /// Without return type, template arguments and parameters: "void store<Orc>::add<int>(int)" is "store::add".
 std::string short_name(std::string_view demangled);
 
-/// With fewer of its template arguments and parameters where it is longer than that; the function's own name stays.
+/// Shortened to about `letters` letters by leaving out nested template arguments and parameters, the deepest first.
 std::string shortened_name(std::string_view name, std::size_t letters);
 
-/// True for the allocation functions of the C and C++ libraries, for what std:: does between them and a program, and
-/// for wrappers that are named like them (xmalloc, sqlite3DbMallocRaw): the program's own decision stands in a caller.
+/// Whether the decision to allocate is a caller's: true for the allocation functions of the C and C++ libraries, for
+/// functions of std:: and for wrappers with similar names (xmalloc, sqlite3DbMallocRaw).
 bool passes_memory_on(std::string_view demangled);
 
-/// True for the allocation functions alone and what is named like them.
+/// True for allocation functions and functions with similar names, but not for the rest of std::.
 bool only_allocates(std::string_view demangled);
 
-/// What passes memory on as a whole module: the C and C++ run-time libraries and the recorder itself.
+/// Whether a module is one of the C and C++ run-time libraries or the recorder, whose functions all pass memory on.
 bool is_runtime_library(std::string_view module_path);
 
 }  // namespace acre::tool

@@ -8,34 +8,34 @@
 
 namespace acre::tool {
 
-/// A hash table with linear probing; removing shifts back, so that no tombstones pile up.
+/// A hash table with linear probing; removal shifts entries back, so there are no tombstones.
 template <typename Value>
 class live_table {
 public:
     /// The object must not be in the table.
     Value& insert(std::uint64_t object, Value value) {
         if ((count_ + 1) * 4 > slots_.size() * 3) grow();
-        std::size_t place = home(object);
-        while (slots_[place].key != empty) place = next(place);
+        std::size_t index = home(object);
+        while (slots_[index].key != empty) index = next(index);
         ++count_;
-        slots_[place] = {object + 1, std::move(value)};
-        return slots_[place].value;
+        slots_[index] = {object + 1, std::move(value)};
+        return slots_[index].value;
     }
 
-    /// Null when the object does not live.
+    /// Null if the object is not live.
     Value* find(std::uint64_t object) noexcept {
         if (slots_.empty()) return nullptr;
-        const std::size_t place = find_place(object);
-        return slots_[place].key == empty ? nullptr : &slots_[place].value;
+        const std::size_t index = find_index(object);
+        return slots_[index].key == empty ? nullptr : &slots_[index].value;
     }
 
-    /// False when the object does not live; else it is moved to `taken` and gone from the table.
+    /// Removes the object into `taken`; false if it is not live.
     bool take(std::uint64_t object, Value& taken) {
         if (slots_.empty()) return false;
-        const std::size_t place = find_place(object);
-        if (slots_[place].key == empty) return false;
-        taken = std::move(slots_[place].value);
-        remove(place);
+        const std::size_t index = find_index(object);
+        if (slots_[index].key == empty) return false;
+        taken = std::move(slots_[index].value);
+        remove(index);
         return true;
     }
 
@@ -58,27 +58,27 @@ private:
         Value value{};
     };
 
-    /// Numbers that follow each other are of objects that are made, and mostly freed, at about the same time: they lie
-    /// side by side, in groups that are small enough for what probing has to step over.
+    /// Consecutive numbers are of objects that are allocated, and mostly freed, at about the same time, so they share a
+    /// cache line. The groups are small, which keeps probing short.
     std::size_t home(std::uint64_t object) const noexcept {
         const std::uint64_t group = ((object / neighbours) * 0x9e37'79b9'7f4a'7c15) >> shift_;
         return static_cast<std::size_t>(group & ~(neighbours - 1)) | static_cast<std::size_t>(object % neighbours);
     }
-    std::size_t next(std::size_t place) const noexcept { return (place + 1) & (slots_.size() - 1); }
+    std::size_t next(std::size_t index) const noexcept { return (index + 1) & (slots_.size() - 1); }
 
-    std::size_t find_place(std::uint64_t object) const noexcept {
-        std::size_t place = home(object);
-        while (slots_[place].key != empty && slots_[place].key != object + 1) place = next(place);
-        return place;
+    std::size_t find_index(std::uint64_t object) const noexcept {
+        std::size_t index = home(object);
+        while (slots_[index].key != empty && slots_[index].key != object + 1) index = next(index);
+        return index;
     }
 
     void remove(std::size_t hole) {
-        for (std::size_t place = next(hole); slots_[place].key != empty; place = next(place)) {
-            const std::size_t wanted = home(slots_[place].key - 1);
+        for (std::size_t index = next(hole); slots_[index].key != empty; index = next(index)) {
+            const std::size_t wanted = home(slots_[index].key - 1);
             const std::size_t mask = slots_.size() - 1;
-            if (((place - wanted) & mask) < ((place - hole) & mask)) continue;
-            slots_[hole] = std::move(slots_[place]);
-            hole = place;
+            if (((index - wanted) & mask) < ((index - hole) & mask)) continue;
+            slots_[hole] = std::move(slots_[index]);
+            hole = index;
         }
         slots_[hole].key = empty;
         --count_;
@@ -100,12 +100,13 @@ private:
     unsigned shift_ = 64;
 };
 
-/// Everything takes constant time. Memory: 61 to 123 bytes an object that lives.
+/// The live objects, each linked to those allocated before and after it: among all objects, and among those of its
+/// site. All operations take constant time. Memory: 61 to 123 bytes per live object.
 class live_objects {
 public:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-    /// The objects, still alive, that were allocated next to another one; none where there is no such object.
+    /// The live objects that were allocated next to another one; none if there is no such object.
     struct neighbours {
         std::uint64_t older = none;
         std::uint64_t newer = none;
@@ -116,7 +117,7 @@ public:
     /// Sites are numbered from 0.
     explicit live_objects(std::size_t sites) : newest_of_site_(sites, end) {}
 
-    /// Objects come with growing numbers.
+    /// Object numbers must grow.
     void insert(std::uint64_t object, std::uint64_t size, std::uint32_t site) {
         const position at = new_entry();
         entries_[at] = {.object = object, .size = size, .site = site};
@@ -125,14 +126,14 @@ public:
         positions_.insert(object, at);
     }
 
-    /// False when the object does not live; else it is gone, and its size and what it stood between are known.
-    bool take(std::uint64_t object, std::uint64_t& size, neighbours& stood_between) {
+    /// Removes the object and sets its size and its neighbours; false if it is not live.
+    bool take(std::uint64_t object, std::uint64_t& size, neighbours& found) {
         position at = end;
         if (!positions_.take(object, at)) return false;
         const entry& gone = entries_[at];
         size = gone.size;
-        stood_between = {object_at(gone.among_all.older), object_at(gone.among_all.newer),
-                         object_at(gone.of_site.older), object_at(gone.of_site.newer)};
+        found = {object_at(gone.among_all.older), object_at(gone.among_all.newer), object_at(gone.of_site.older),
+                 object_at(gone.of_site.newer)};
         unlink<&entry::among_all>(at, newest_);
         unlink<&entry::of_site>(at, newest_of_site_[gone.site]);
         entries_[at].among_all.older = unused_;
@@ -156,7 +157,7 @@ private:
         std::uint64_t object = 0;
         std::uint64_t size = 0;
         std::uint32_t site = 0;
-        links among_all = {};  // of an entry that is not used: `older` is the next such
+        links among_all = {};  // of an unused entry: `older` is the next unused one
         links of_site = {};
     };
 

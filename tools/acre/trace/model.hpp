@@ -1,10 +1,9 @@
-// The words of a trace: what the recorder hands over, what the trace file holds and what every command reads.
+// The data model of a trace, as the recorder writes it, the trace file holds it and every command reads it.
 //
-// A trace is one run of one program: a header, the modules that were loaded, the frames and the call tree that the
-// program's stacks form, the events in the order in which they happened, and marks between them. An object is one
-// successful allocation; objects are numbered from 0 in the order of their allocation, and a free refers to its object
-// by that number, so no address is kept. A realloc that succeeds is two events, a release and an acquisition of another
-// object, both marked `operation::realloc`.
+// A trace is one run of one program: a header, the loaded modules, the frames, the call tree of the stacks, the events
+// in order, and marks between them. An object is one successful allocation. Objects are numbered from 0 in the order of
+// allocation; a free refers to that number, so no addresses are kept. A successful realloc is two events, a free and an
+// allocation of another object, both with `operation::realloc`.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +17,7 @@
 
 namespace acre::tool {
 
-/// Which function of the program's C or C++ library was called.
+/// The allocation function that was called.
 enum class operation : std::uint8_t {
     malloc,
     calloc,
@@ -29,7 +28,7 @@ enum class operation : std::uint8_t {
     free,
     delete_single,  // operator delete, every form
     delete_array,   // operator delete[], every form
-    allocate,       // of a resource that the program has traced, not of malloc
+    allocate,       // of a resource that the program traces, not of malloc
     deallocate,     // of such a resource
 };
 
@@ -37,7 +36,7 @@ constexpr bool is_new(operation op) noexcept {
     return op == operation::new_single || op == operation::new_array;
 }
 
-/// As a program writes it: "malloc", "new[]", "deallocate".
+/// The name as in source code: "malloc", "new[]", "deallocate".
 inline const char* name_of(operation op) {
     constexpr std::array names{"malloc", "calloc", "realloc",  "aligned_alloc", "new",       "new[]",
                                "free",   "delete", "delete[]", "allocate",      "deallocate"};
@@ -45,34 +44,34 @@ inline const char* name_of(operation op) {
     return names[static_cast<std::size_t>(op)];
 }
 
-/// Number of a node of the call tree that stands for "no stack known".
+/// The call node for "stack not known".
 inline constexpr std::uint32_t no_stack = 0;
 
 /// One allocation or one free.
 struct event {
     std::uint64_t time = 0;           // nanoseconds since the recording began
     std::uint64_t object = 0;         // number of the object allocated or freed
-    std::uint64_t size = 0;           // bytes asked for; on a free, those of its object
+    std::uint64_t size = 0;           // requested bytes; of a free: those of its object
     std::uint32_t thread = 0;         // threads are numbered from 0 in order of their first event
     std::uint32_t stack = no_stack;   // index into trace_tables::call_tree: the innermost frame
-    std::uint8_t alignment_log2 = 0;  // 0: the function's default (16 bytes); else log2 of the alignment asked for
+    std::uint8_t alignment_log2 = 0;  // 0: the default (16 bytes); else log2 of the requested alignment
     operation op = operation::malloc;
     bool allocates = true;  // false: a free
 };
 
-/// What a mark says of the time after it.
+/// What begins or ends at a mark.
 enum class mark_kind : std::uint8_t {
-    scope_begin,        // the thread enters a scope that the program has named
-    scope_end,          // it leaves that scope, the innermost that it is in
+    scope_begin,        // the thread enters a named scope
+    scope_end,          // it leaves that scope, which is its innermost
     recording_paused,   // what follows is not recorded
     recording_resumed,  // what follows is recorded again
 };
 
-/// Something between two events that the program or its user wanted to be seen.
+/// A point between two events that the program or its user marked.
 struct mark {
     std::uint64_t time = 0;    // nanoseconds since the recording began
-    std::uint64_t event = 0;   // how many events came before it
-    std::uint32_t thread = 0;  // numbered as in events; a thread without events has a number of its own
+    std::uint64_t event = 0;   // number of events before it
+    std::uint32_t thread = 0;  // as in events; threads without events have numbers, too
     std::uint32_t name = 0;    // of a scope: index into trace_tables::scope_names; else 0
     mark_kind kind = mark_kind::scope_begin;
 
@@ -87,7 +86,7 @@ struct module_info {
     std::uint64_t load_bias = 0;  // address in the process minus address in the file
 };
 
-/// One function in the source at a frame; a frame with inlined calls has several, innermost first.
+/// A function at a frame; a frame with inlined calls has several, innermost first.
 struct source_location {
     std::string function;    // demangled; empty when unknown
     std::string file;        // empty when unknown
@@ -121,30 +120,30 @@ struct trace_tables {
 /// How the recorder found the stacks.
 enum class stack_method : std::uint8_t {
     unwind_tables,   // whole stacks
-    frame_pointers,  // functions that keep no frame pointer, and what calls them, may be missing
-    caller,          // the caller of the allocating function alone
+    frame_pointers,  // functions without a frame pointer and their callers may be missing
+    caller,          // only the caller of the allocating function
 };
 
-/// How the recorded run came about and ended.
+/// Facts about the recorded run.
 struct trace_header {
     std::vector<std::string> command;  // the program and its arguments
     std::string date;                  // UTC, ISO 8601
     std::string machine;               // processor and system, in words
-    std::int32_t exit_status = 0;      // as a shell says it: 128 + n when a signal n ended it; or unknown_status
+    std::int32_t exit_status = 0;      // 128 + n if signal n ended the program; or unknown_status
     std::uint64_t duration = 0;        // nanoseconds from the first to the last moment recorded
-    std::uint64_t user_time = 0;       // microseconds of CPU time of the program, recording included
+    std::uint64_t user_time = 0;       // CPU time of the program in microseconds, including recording
     std::uint64_t system_time = 0;
-    std::uint64_t recording_time = 0;   // microseconds of those that the recorder took, an estimate
-    std::uint64_t unmatched_frees = 0;  // frees of memory whose allocation was not seen; they are not events
+    std::uint64_t recording_time = 0;   // estimate of the recorder's part of it, microseconds
+    std::uint64_t unmatched_frees = 0;  // frees of memory whose allocation was not recorded; not events
     bool stacks_at_free = true;
     stack_method stacks = stack_method::unwind_tables;
-    std::uint64_t sampling_period = 1;  // 1: each allocation was recorded; n: one in n on average, at random
-    std::vector<std::string> notes;     // what a reader should know, a sentence each
+    std::uint64_t sampling_period = 1;  // n: one allocation in n was recorded, at random; 1: all
+    std::vector<std::string> notes;     // sentences for the reader
 
-    /// How the note begins of a recording that stopped before the program ended.
+    /// The beginning of the note about a recording that stopped before the program ended.
     static constexpr std::string_view stopped_note = "The recording stopped when ";
 
-    static constexpr std::int32_t unknown_status = -1;  // the program's end was not seen
+    static constexpr std::int32_t unknown_status = -1;  // the end of the program was not observed
 
     bool is_sampled() const noexcept { return sampling_period > 1; }
 
@@ -152,7 +151,7 @@ struct trace_header {
     bool end_is_known() const noexcept { return exit_status != unknown_status; }
     std::uint64_t cpu_microseconds() const noexcept { return user_time + system_time; }
 
-    /// What the recorder took of it. That is an estimate, so a tenth is left to the program in any case.
+    /// CPU time that the recorder took. It is an estimate, so at least a tenth is left to the program.
     std::uint64_t recording_microseconds() const noexcept {
         return std::min(recording_time, cpu_microseconds() - cpu_microseconds() / 10);
     }

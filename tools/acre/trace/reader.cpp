@@ -65,7 +65,7 @@ void trace_reader::open_file() {
     const auto cannot = [&](const std::string& why) {
         throw tool_error{"cannot read '" + path_.string() + "': " + why};
     };
-    // Of a pipe the writer is not waited for.
+    // O_NONBLOCK: opening a pipe must not wait for its writer.
     const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     file_.reset(descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb"));
     if (file_ == nullptr) cannot(std::strerror(errno));
@@ -96,7 +96,7 @@ void trace_reader::find_sections() {
     std::uint64_t offset = format::file_head_bytes;
     section found;
     while (!ended_ && read_section_head(offset, found)) {
-        place(found);
+        keep(found);
         offset = found.offset + found.head.compressed_bytes;
     }
     if (!ended_ && chunks_.empty()) {
@@ -112,7 +112,7 @@ void trace_reader::find_sections() {
     }
 }
 
-/// Each chunk says how many events are in it and how many come before it.
+/// From the last chunk, which contains its number of events and the number before it.
 std::uint64_t trace_reader::count_whole_events() {
     try {
         const auto payload = payload_of(chunks_.back());
@@ -124,8 +124,8 @@ std::uint64_t trace_reader::count_whole_events() {
     }
 }
 
-/// Checks that the section may come here, and keeps it.
-void trace_reader::place(const section& found) {
+/// Checks the order of sections and keeps this one.
+void trace_reader::keep(const section& found) {
     const bool in_tables = table_sections_.size() < tables_in_order.size();
     const bool ends = found.head.kind == section_kind::end;
     const bool marks = found.head.kind == section_kind::marks;
@@ -145,7 +145,7 @@ void trace_reader::place(const section& found) {
     }
 }
 
-/// False when the file ends before the section does.
+/// False if the file ends within the section.
 bool trace_reader::read_section_head(std::uint64_t offset, section& found) {
     if (file_bytes_ - offset < format::section_head_bytes) return false;
     format::section_head_image image{};
@@ -166,7 +166,7 @@ void trace_reader::check_head(const section& found) const {
     if (found.head.flags != 0) damaged(where + " has flags that this acre does not know");
     const bool absurd = found.head.raw_bytes > format::max_raw_bytes(found.head) ||
                         found.head.compressed_bytes > format::max_compressed_bytes(found.head);
-    if (absurd) damaged(where + " claims an absurd size");
+    if (absurd) damaged(where + " claims an impossible size");
 }
 
 void trace_reader::read_tables() {
@@ -235,7 +235,7 @@ void trace_reader::open_chunk(const section& chunk, event_stream& stream) {
             stream.columns[i] = byte_source{std::span{stream.payload}.subspan(at, lengths[i])};
             at += lengths[i];
         }
-        if (at != stream.payload.size()) throw tool_error{"there is more in it than it says"};
+        if (at != stream.payload.size()) throw tool_error{"it is longer than its contents"};
     } catch (const tool_error& error) {
         damaged("in its events after event " + std::to_string(stream.events) + ", " + error.what());
     }
@@ -245,7 +245,7 @@ void trace_reader::close_chunk(event_stream& stream) const {
     for (const byte_source& column : stream.columns) {
         if (column.remaining() != 0) damaged("a column of its events is longer than they need");
     }
-    if (stream.run != 0) damaged("its events end within those of a time");
+    if (stream.run != 0) damaged("its events end within a group of simultaneous ones");
 }
 
 void trace_reader::check_counts(const event_stream& stream) const {
@@ -253,14 +253,14 @@ void trace_reader::check_counts(const event_stream& stream) const {
     const bool right = totals_.events == stream.events && totals_.objects == stream.objects &&
                        totals_.bytes == stream.bytes && totals_.threads == stream.threads &&
                        totals_.live == stream.context.live();
-    if (!right) damaged("its events do not add up to what its end section says");
+    if (!right) damaged("the totals of its events differ from its end section");
 }
 
 event trace_reader::next_event(event_stream& stream) const {
     try {
         event e = decode_event(stream);
-        if (!stream.context.pass(e)) throw tool_error{"an object is freed that does not live"};
-        if (stream.context.live() > format::max_live_objects) throw tool_error{"absurdly many objects live"};
+        if (!stream.context.pass(e)) throw tool_error{"an object is freed that is not live"};
+        if (stream.context.live() > format::max_live_objects) throw tool_error{"too many objects are live"};
         ++stream.events;
         return e;
     } catch (const tool_error& error) {
@@ -314,7 +314,7 @@ std::uint32_t trace_reader::decode_stack(event_stream& stream) const {
 std::uint64_t trace_reader::decode_object(event_stream& stream, std::uint32_t stack) const {
     const auto guesses = stream.context.guess_objects(stream.thread, stack);
     const std::uint8_t guess = stream.column(format::column::guess).byte();
-    if (guess > guesses.size()) throw tool_error{"the guess at its object is unknown"};
+    if (guess > guesses.size()) throw tool_error{"the guess code of its object is unknown"};
     if (guess < guesses.size()) return guesses[guess];
     const std::uint64_t back = stream.column(format::column::object).number();
     if (back >= stream.objects) throw tool_error{"an object is freed that was never allocated"};
@@ -324,19 +324,20 @@ std::uint64_t trace_reader::decode_object(event_stream& stream, std::uint32_t st
 std::uint64_t trace_reader::decode_time(event_stream& stream) const {
     if (stream.run == 0) {
         stream.tick += static_cast<std::uint64_t>(stream.column(format::column::step).signed_number());
-        stream.run = stream.column(format::column::run).number(stream.left, "the number of events at a time");
-        if (stream.run == 0) throw tool_error{"no event is at a time"};
+        stream.run = stream.column(format::column::run).number(stream.left, "the number of simultaneous events");
+        if (stream.run == 0) throw tool_error{"a group of simultaneous events is empty"};
     }
     --stream.run;
     return stream.tick * format::tick_nanoseconds;
 }
 
-/// The next mark, if there is one that does not lie behind what is whole of the events.
+/// The next mark, up to the last complete event.
 std::optional<mark> trace_reader::take_mark(mark_stream& stream) {
     while (stream.left == 0) {
         if (stream.source.remaining() != 0) damaged("a section of its marks is longer than they need");
         if (stream.chunks == mark_chunks_.size()) {
-            if (ended_ && stream.marks != totals_.marks) damaged("it has not as many marks as its end section says");
+            if (ended_ && stream.marks != totals_.marks)
+                damaged("the number of its marks differs from its end section");
             marks_are_sound_ = true;
             return std::nullopt;
         }

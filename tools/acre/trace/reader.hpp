@@ -1,4 +1,4 @@
-// Reads a trace file: header and tables when it is opened, the events by streaming, as often as wanted.
+// Reads a trace file: header and tables on opening, the events by streaming, any number of times.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@
 
 namespace acre::tool {
 
-/// The file is untrusted: what makes no sense throws tool_error with one sentence. A file that was cut off is read as
-/// far as it is whole, and missing() says so.
+/// The file is untrusted: invalid contents throw tool_error. Of a truncated file the complete part is read, and
+/// missing() says so.
 class trace_reader {
 public:
     explicit trace_reader(std::filesystem::path path);
@@ -30,30 +30,30 @@ public:
     const trace_tables& tables() const noexcept { return tables_; }
     std::uint64_t file_bytes() const noexcept { return file_bytes_; }
 
-    /// A sentence that says what a cut-off file lacks; empty when the file is whole.
+    /// A sentence about what a truncated file lacks; empty if the file is complete.
     const std::string& missing() const noexcept { return missing_; }
 
-    /// Told how much of the events has been read, from 0 to 1, now and then during for_each.
+    /// Sets a function that for_each calls now and then with its progress, from 0 to 1.
     void on_progress(std::function<void(double)> tell) { tell_ = std::move(tell); }
 
-    /// Calls `visit(const event&)` for each event in order; the marks are checked before, if they have not been.
-    /// Memory: a chunk and 61 to 123 bytes a live object.
+    /// Calls `visit(const event&)` for each event in order. Checks the marks first, once. Memory: a chunk, and 61 to
+    /// 123 bytes per live object.
     template <typename Visit>
     void for_each(Visit&& visit) {
         if (!marks_are_sound_) for_each_mark([](const mark&) {});
         for_each_event(visit);
     }
 
-    /// Calls `visit(const mark&)` for each mark in order: those that stand before an event have its number at most. A
-    /// scope that ends is the innermost of its thread. Memory: a chunk and 4 bytes for a scope that a thread is in.
+    /// Calls `visit(const mark&)` for each mark in order. A mark before an event has at most its number; a scope that
+    /// ends is the innermost of its thread. Memory: a chunk, and 4 bytes per open scope.
     template <typename Visit>
     void for_each_mark(Visit&& visit) {
         mark_stream stream;
         while (const std::optional<mark> next = take_mark(stream)) visit(*next);
     }
 
-    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, all in their order.
-    /// Memory: that of both functions above.
+    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order. Memory: that
+    /// of both functions above.
     template <typename Visit, typename VisitMark>
     void for_each(Visit&& visit, VisitMark&& visit_mark) {
         mark_stream marks;
@@ -78,7 +78,7 @@ private:
         std::uint64_t offset = 0;  // of its payload
     };
 
-    /// Where the reading of events stands.
+    /// The state of reading events.
     struct event_stream {
         explicit event_stream(std::size_t nodes) : context{nodes} {}
 
@@ -93,12 +93,12 @@ private:
         std::uint64_t objects = 0;
         std::uint64_t bytes = 0;
         std::uint64_t tick = 0;
-        std::uint64_t run = 0;  // events that are still to come at that tick
+        std::uint64_t run = 0;  // further events at that tick
         std::uint32_t thread = 0;
         std::uint32_t threads = 0;
     };
 
-    /// Where the reading of marks stands.
+    /// The state of reading marks.
     struct mark_stream {
         open_scopes scopes;
         byte_source source;
@@ -110,7 +110,7 @@ private:
         std::uint64_t tick = 0;
     };
 
-    /// What the end section says.
+    /// The contents of the end section.
     struct totals {
         std::uint64_t events = 0;
         std::uint64_t objects = 0;
@@ -123,7 +123,7 @@ private:
     void open_file();
     void check_file_head();
     void find_sections();
-    void place(const section& found);
+    void keep(const section& found);
     std::uint64_t count_whole_events();
     void read_tables();
     void read_end(const section& end);
@@ -170,10 +170,10 @@ private:
     std::vector<section> table_sections_;
     std::vector<section> chunks_;
     std::vector<section> mark_chunks_;
-    std::uint64_t whole_events_ = ~std::uint64_t{0};  // of a file that was cut off
+    std::uint64_t whole_events_ = ~std::uint64_t{0};  // of a truncated file
     totals totals_;
     bool ended_ = false;
-    bool marks_are_sound_ = false;  // as far as they are used
+    bool marks_are_sound_ = false;  // they have been checked
     std::string missing_;
     std::function<void(double)> tell_;
 };

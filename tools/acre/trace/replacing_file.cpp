@@ -26,7 +26,7 @@ std::filesystem::path final_path(const std::filesystem::path& path, written_file
     }
     if (what != written_file::trace && begins_as_a_trace(path)) {
         throw tool_error{"cannot write '" + path.string() +
-                         "': it is a trace, which only another recording replaces: name another file"};
+                         "': it is a trace, which only 'acre record' replaces: name another file"};
     }
     const auto canonical = std::filesystem::canonical(path, ignored);
     return ignored ? path : canonical;
@@ -50,7 +50,7 @@ replacing_file::replacing_file(const std::filesystem::path& path, written_file w
     if (file_ == nullptr) cannot_write();
 }
 
-/// Negative where the system cannot do that, or could not give it a name later.
+/// Negative if the system cannot make such a file or give it a name later.
 int replacing_file::open_without_name() const {
     if (::access("/proc/self/fd", X_OK) != 0) return -1;
     const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
@@ -72,7 +72,7 @@ void replacing_file::finish() {
     file_.reset();
 }
 
-/// One that can be put in another file's place, which no system call does with a file that has none.
+/// Gives the file a temporary name, since no system call can rename an unnamed file over another.
 void replacing_file::give_name() {
     const std::string file = "/proc/self/fd/" + std::to_string(::fileno(file_.get()));
     ::unlink(temporary_.c_str());  // of a process that had this number before

@@ -1,4 +1,4 @@
-// A file that is there under its name only when it is whole.
+// A file that gets its name only when it is complete.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,17 @@
 
 namespace acre::tool {
 
-/// Whether the file begins as every trace does, also one of another version or one that was cut off.
+/// Whether a file begins like a trace, of any version, complete or not.
 bool begins_as_a_trace(const std::filesystem::path& path);
 
 enum class written_file : std::uint8_t { trace, other };
 
-/// What is written goes to a temporary file in the same folder, which finish() gives the name; without finish() nothing
-/// is left of it, and an older file of that name stays. It has no name of its own, so that it is gone with the process
-/// however that ends, where the file system can do that. Every failure throws tool_error.
+/// Writes to a temporary file in the same directory, which finish() renames; without finish() it is removed and an
+/// older file stays. If the file system allows, the temporary file has no name, so it is gone however the process ends.
+/// Every failure throws tool_error.
 class replacing_file {
 public:
-    /// Refuses a name that must not be replaced by a file, and a recording unless a trace is written; follows symbolic
-    /// links.
+    /// Follows symbolic links. Refuses to replace anything but a regular file, and a trace by anything but a trace.
     explicit replacing_file(const std::filesystem::path& path, written_file what = written_file::other);
     ~replacing_file();
     replacing_file(const replacing_file&) = delete;
@@ -28,7 +27,7 @@ public:
 
     void write(std::span<const std::uint8_t> bytes);
 
-    /// Nothing can be written after that.
+    /// Gives the file its name. Nothing can be written afterwards.
     void finish();
 
 private:

@@ -29,7 +29,7 @@ bool is_site(const call_paths& paths, std::uint32_t site, const std::string& tex
 
 [[noreturn]] void not_there(const char* what, const std::string& name) {
     throw tool_error{
-        fmt::format("there is no {} '{}' in the trace: 'acre info' names those that allocate most", what, name)};
+        fmt::format("there is no {} '{}' in the trace: 'acre info' lists those that allocate most", what, name)};
 }
 
 /// By number of its name.
@@ -39,7 +39,7 @@ std::vector<bool> named_scopes(const std::vector<std::string>& scopes, const std
         const auto place = std::find(scopes.begin(), scopes.end(), name);
         if (place == scopes.end())
             throw tool_error{fmt::format(
-                "there is no scope '{}' in the trace: scopes are what a program marks by acre::trace_scope", name)};
+                "there is no scope '{}' in the trace: a program marks scopes with acre::trace_scope", name)};
         named[static_cast<std::size_t>(place - scopes.begin())] = true;
     }
     return named;

@@ -1,4 +1,4 @@
-// A part of a trace: the allocations of some functions, scopes, sites, sizes or threads, and their frees.
+// A part of a trace: the allocations of certain functions, scopes, sites, sizes or threads, and their frees.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace acre::tool {
 
-/// All that is said must hold; of several functions, scopes or sites, one.
+/// All given conditions must hold; of several functions, scopes or sites, one of them.
 struct selection_options {
     std::vector<std::string> functions{};  // on the path of the allocation
     std::vector<std::string> scopes{};     // that the program has named, and the thread is in
@@ -31,10 +31,10 @@ struct selection_options {
 
 class selection {
 public:
-    /// Throws tool_error for a function, a scope or a site that is not in the trace.
+    /// Throws tool_error if a function, scope or site is not in the trace.
     selection(const selection_options& options, const call_paths& paths, const trace_tables& tables);
 
-    /// Whether an allocation belongs to it, scopes apart.
+    /// Whether an allocation belongs to the selection, apart from scopes.
     bool takes(const event& allocation) const noexcept;
 
     bool has_scopes() const noexcept { return !options_.scopes.empty(); }
@@ -46,7 +46,7 @@ private:
     std::vector<bool> takes_scope_;  // by name
 };
 
-/// Passes on what belongs to a selection, the frees by their objects.
+/// Filters events: passes on the selected allocations and the frees of their objects.
 class selected_events {
 public:
     explicit selected_events(const selection& of) : of_{of} {}
@@ -63,7 +63,7 @@ public:
         visit(e);
     }
 
-    /// The marks come between the events.
+    /// To be called with the marks between the events.
     void pass(const mark& m) {
         if (!m.is_scope() || !of_.is_scope(m.name)) return;
         if (m.thread >= depths_.size()) depths_.resize(m.thread + std::size_t{1});

@@ -1,4 +1,4 @@
-// A list that is written once and then gone through: in memory as long as it is short, in a file beyond that.
+// A list that is written once and then iterated: in memory while it is short, in a temporary file beyond that.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 namespace acre::tool {
 
+/// Calls a visitor of a for_each function: false if it returned false, which ends the iteration.
 template <typename Visit, typename Element>
 bool visit_goes_on(Visit& visit, const Element& element) {
     if constexpr (std::same_as<std::invoke_result_t<Visit&, const Element&>, bool>) {
@@ -42,8 +43,8 @@ public:
     std::uint64_t size() const noexcept { return size_; }
     bool is_in_memory() const noexcept { return blocks_in_file_ == 0; }
 
-    /// Calls `visit(const T&)` for each element in order, to the end or until it returns false; may be called again,
-    /// and by several at a time.
+    /// Calls `visit(const T&)` for each element in order until it returns false. May be called repeatedly and
+    /// concurrently.
     template <typename Visit>
     void for_each(Visit&& visit) const {
         const auto visit_all = [&](const std::vector<T>& block) {
@@ -76,7 +77,7 @@ private:
     }
 
     std::size_t max_blocks_;
-    std::vector<std::vector<T>> blocks_;  // when there is a file, the last one stands behind those in it
+    std::vector<std::vector<T>> blocks_;  // if there is a file, the last block follows those in it
     std::uint64_t blocks_in_file_ = 0;
     std::uint64_t size_ = 0;
     unnamed_file file_;

@@ -29,7 +29,7 @@ private:
     std::unordered_map<std::string_view, std::uint64_t> numbers_;
 };
 
-/// Looks texts up and refuses when all that were handed out together grow beyond the limit.
+/// Looks texts up; throws if the total length of the results exceeds the limit.
 class string_lookup {
 public:
     explicit string_lookup(const std::vector<std::string>& strings) : strings_{strings} {}
@@ -39,7 +39,7 @@ public:
         if (number >= strings_.size()) throw tool_error{"a text is not in the table of texts"};
         const std::string& text = strings_[static_cast<std::size_t>(number)];
         bytes_ += text.size();
-        if (bytes_ > format::max_text_bytes) throw tool_error{"the names are absurdly long"};
+        if (bytes_ > format::max_text_bytes) throw tool_error{"the names are too long"};
         return text;
     }
 
@@ -137,7 +137,7 @@ trace_header decode_header(std::span<const std::uint8_t> payload) {
     byte_source source{payload};
     trace_header header;
     header.command = decode_texts(source);
-    // The sentences are made printable where they come in; the command stays as it was, to be run again.
+    // Sentences are made printable here; the command stays as it was, so that it can be run again.
     header.date = printable(source.text());
     header.machine = printable(source.text());
     header.exit_status = static_cast<std::int32_t>(source.signed_number());

@@ -1,4 +1,4 @@
-// Between the header and tables of a trace and the payloads of their sections.
+// Encodes the header and tables of a trace as the payloads of their sections, and decodes them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace acre::tool {
 
-/// The payloads of the five sections that the tables become.
+/// The payloads of the five sections with the tables.
 struct encoded_tables {
     byte_sink strings;
     byte_sink modules;
@@ -20,13 +20,13 @@ struct encoded_tables {
     byte_sink scopes;
 };
 
-/// Throws tool_error when an index is out of range, the tree has a cycle or a limit is passed.
+/// Throws tool_error if an index is out of range, the tree has a cycle or a limit is exceeded.
 void check_tables(const trace_tables& tables);
 
 byte_sink encode_header(const trace_header& header);
 encoded_tables encode_tables(const trace_tables& tables);
 
-// The payloads here are untrusted: each function throws tool_error when its payload makes no sense.
+// Payloads are untrusted: each function throws tool_error if its payload is invalid.
 trace_header decode_header(std::span<const std::uint8_t> payload);
 std::vector<std::string> decode_strings(std::span<const std::uint8_t> payload);
 std::vector<module_info> decode_modules(std::span<const std::uint8_t> payload, const std::vector<std::string>& strings);

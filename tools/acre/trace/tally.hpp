@@ -1,4 +1,4 @@
-// Objects that are counted together.
+// A number of objects and of their bytes.
 #pragma once
 
 #include <cstdint>

@@ -48,11 +48,11 @@ void unnamed_file::reserve(std::uint64_t bytes) {
 
 void unnamed_file::create() {
     const char* wanted = std::getenv("TMPDIR");
-    // Not /tmp, which may itself be in memory.
+    // Not /tmp, which may be in memory.
     directory_ = wanted != nullptr && *wanted != '\0' ? wanted : "/var/tmp";
     file_ = ::open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (file_ >= 0) return;
-    // Not every file system makes files without a name.
+    // Not every file system supports O_TMPFILE.
     std::string name = directory_ + "/acre-XXXXXX";
     file_ = ::mkostemp(name.data(), O_CLOEXEC);
     if (file_ < 0) fail("make");
@@ -62,7 +62,7 @@ void unnamed_file::create() {
 void unnamed_file::fail(const char* what) const {
     const char* why = errno == 0 ? "it is shorter than it was" : std::strerror(errno);
     throw tool_error{std::string{"cannot "} + what + " a temporary file in '" + directory_ + "': " + why +
-                     "; name a directory with more room in the environment variable TMPDIR"};
+                     "; set TMPDIR to a directory with more room"};
 }
 
 }  // namespace acre::tool

@@ -1,4 +1,4 @@
-// A file without a name, for what does not fit in memory: it is gone when this program ends, however it ends.
+// A file without a name, for data that does not fit in memory. It is gone when the program ends, however it ends.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,16 @@ public:
         std::swap(directory_, other.directory_);
     }
 
-    /// Appends; the first time makes the file, in $TMPDIR or else in /var/tmp. Throws tool_error when that cannot be
-    /// done.
+    /// Appends bytes; the first call creates the file, in $TMPDIR or else in /var/tmp. Throws tool_error on failure.
     void write(std::span<const std::byte> bytes);
 
-    /// Reads what was written at that offset; all of it must be there.
+    /// Reads bytes at an offset, all of which must have been written.
     void read(std::uint64_t offset, std::span<std::byte> bytes) const;
 
-    /// Makes it so large, with room on the disk for all of it, so that what maps it never finds the disk full.
+    /// Extends the file to that size and reserves the disk space, so that writing to a mapping never fails.
     void reserve(std::uint64_t bytes);
 
-    /// The file, which stays this object's; -1 before the first writing or reserving.
+    /// The descriptor, owned by this object; -1 before the first write() or reserve().
     int descriptor() const noexcept { return file_; }
 
 private:

@@ -1,4 +1,4 @@
-// How often each of many values came, exactly as long as there are few different ones.
+// Counts how often each value occurred; exact while there are few different ones.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ public:
 
     std::uint64_t total() const noexcept { return total_; }
 
-    /// The value at that rank, from 0 for the least; 0 when there are none.
+    /// The value at a rank, 0 for the smallest; 0 if there are no values.
     std::uint64_t at_rank(std::uint64_t rank) const {
         std::uint64_t below = 0;
         for (const auto& [value, count] : counts_) {

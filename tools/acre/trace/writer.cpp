@@ -53,7 +53,7 @@ void trace_writer::add(const event& e) {
     check(e);
     append(e);
     event passed = e;
-    if (!context_.pass(passed)) throw tool_error{"an event frees an object that does not live"};
+    if (!context_.pass(passed)) throw tool_error{"an event frees an object that is not live"};
     if (++events_ - chunk_first_event_ == format::events_per_chunk) write_chunk();
 }
 
@@ -74,7 +74,7 @@ void trace_writer::add(const mark& m) {
 
 void trace_writer::check(const event& e) {
     if (e.stack >= nodes_) throw tool_error{"an event has a stack that is not in the call tree"};
-    // Written as size + 1, and nothing is that large.
+    // It is encoded as size + 1.
     if (e.size == ~std::uint64_t{0}) throw tool_error{"an event has an impossible size"};
     if (e.alignment_log2 > 63) throw tool_error{"an event has an impossible alignment"};
     if (e.thread > threads_ || e.thread >= format::max_threads) {
@@ -151,7 +151,7 @@ void trace_writer::write_chunk() {
     for (byte_sink& each : columns_) each.clear();
     chunk_first_event_ = events_;
     chunk_first_object_ = objects_;
-    // Beside the events that they stand between, so that a file that is cut off has both.
+    // After the events that they lie between, so that a truncated file has both.
     write_marks();
 }
 

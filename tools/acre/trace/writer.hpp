@@ -1,4 +1,4 @@
-// Writes a trace file: the header and tables at once, then the events in chunks, column by column, and the marks.
+// Writes a trace file: header and tables first, then the events in chunks, column by column, and the marks.
 #pragma once
 
 #include <array>
@@ -15,21 +15,21 @@
 
 namespace acre::tool {
 
-/// The file appears under its name only at finish().
+/// The file gets its name in finish().
 class trace_writer {
 public:
-    /// Throws tool_error when the file cannot be written or the tables contradict themselves.
+    /// Throws tool_error if the file cannot be written or the tables are inconsistent.
     trace_writer(const std::filesystem::path& path, const trace_header& header, const trace_tables& tables);
 
-    /// Objects must come numbered from 0 and be freed once; throws tool_error where they are not. Nothing can be added
-    /// after that.
+    /// Objects must be numbered from 0 and freed at most once; otherwise throws tool_error, and nothing more can be
+    /// added.
     void add(const event& e);
 
-    /// A mark between the event added last and the next; its `event` is not looked at. Throws tool_error when it ends
-    /// another scope than the innermost of its thread.
+    /// Adds a mark after the last event; ignores its `event`. Throws tool_error if it ends a scope that is not the
+    /// innermost of its thread.
     void add(const mark& m);
 
-    /// Writes what is left and gives the file its name.
+    /// Writes the rest and gives the file its name.
     void finish();
 
 private:

@@ -1,5 +1,5 @@
-// Counts every allocation and free of a process, its libraries' as well: two numbers in the file that ACRE_COUNT_FILE
-// names. It stands in front of the recorder, which comes next in the order of definitions.
+// Counts every allocation and free of a process and its libraries: two numbers in the file that ACRE_COUNT_FILE names.
+// Its definitions precede those of the recorder.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ void count_free(const void* p) {
     if (p != nullptr) counted.load()->frees.fetch_add(1);
 }
 
-/// From now on in the file, where the numbers stay whatever happens at the end.
+/// From here on the counts are in the file, so they survive however the process ends.
 [[gnu::constructor]] void count_in_file() {
     const char* name = std::getenv("ACRE_COUNT_FILE");
     const int file = name != nullptr ? open(name, O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;

@@ -28,7 +28,7 @@ void wait_for(pid_t child) {
     waitpid(child, &status, 0);
 }
 
-/// Executes this program, which then ends with 5, in an empty environment.
+/// Executes this program in an empty environment, where it exits with status 5.
 int execute_bare(const std::string& how, char* name) {
     char executed[] = "executed";
     char* const arguments[] = {name, executed, nullptr};
@@ -107,7 +107,7 @@ void interrupted_often() {
             usleep(50);
         }
     }};
-    // What a handler interrupts must not be malloc itself: that would be the program's own error.
+    // The handler must not interrupt malloc itself, which would be an error of the program.
     volatile unsigned long sum = 0;
     for (unsigned long i = 0; i < 30'000'000; ++i) sum = sum + i;
     done = true;

@@ -107,7 +107,7 @@ int main() {
     } catch (const std::bad_alloc&) {
     }
     must(handler_called, "the new-handler");
-    // More than 4 GiB: nothing of it is touched.
+    // More than 4 GiB, of which nothing is touched.
     void* huge = seen(std::malloc(std::size_t{5} << 30));
     if (huge != nullptr) std::free(huge);
     std::free(seen(std::malloc(0)));

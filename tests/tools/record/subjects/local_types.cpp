@@ -1,4 +1,4 @@
-// Allocates in functions that are made of types of this file alone, which g++ gives no linkage names.
+// Allocates in functions whose types are local to this file, so that g++ gives them no linkage names.
 #include <cstdlib>
 #include <memory>
 #include <vector>

@@ -1,4 +1,4 @@
-// Allocates within scopes that it marks, each time with a size of its own; its argument says how.
+// Allocates in scopes that it marks, each time a different size; its argument selects how.
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -13,7 +13,7 @@ namespace {
 
 using blocks = std::vector<void*>;
 
-/// Each function that allocates is called from a place of its own.
+/// Each allocating function is called from a different place.
 [[gnu::noinline]] blocks allocate(std::size_t size) {
     blocks made;
     for (int i = 0; i < 10; ++i) made.push_back(std::malloc(size));
@@ -24,7 +24,7 @@ void release(const blocks& of) {
     for (void* each : of) std::free(each);
 }
 
-/// Has the signal sent to this process by the one that records it, and waits for it.
+/// Makes the recording process send the signal to this one, and waits for it.
 void toggle_from_outside() {
     sigset_t toggling;
     sigset_t before;

@@ -1,4 +1,4 @@
-// Has what a program of AddressSanitizer shows from outside, without the sanitizer.
+// Looks from outside like a program built with AddressSanitizer.
 extern "C" void __asan_init() {}
 
 int main() {

@@ -1,5 +1,6 @@
-// Allocates from all kinds of stacks, each time with a size of its own, and prints for each size what glibc's backtrace
-// said just before: "SIZE OFFSET OFFSET ...", from the caller of probe() outwards, offsets as in the modules' files.
+// Allocates from all kinds of stacks, each time a different size, and prints for each size the result of glibc's
+// backtrace just before: "SIZE OFFSET OFFSET ...", from the caller of probe() outwards, as offsets in the modules'
+// files.
 #include <alloca.h>
 #include <dlfcn.h>
 #include <execinfo.h>

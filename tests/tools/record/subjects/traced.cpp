@@ -1,4 +1,4 @@
-// Allocates through traced resources, each time with a size of its own. Its functions say what happens in them.
+// Allocates through traced resources, each time a different size. The names of its functions say what happens.
 #include <acre/adapt/pmr.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/combine/synchronized.hpp>
@@ -70,7 +70,7 @@ void in_pools() {
     first.deallocate(p, 7003);
 }
 
-/// At one address there may be a slab and its first slot.
+/// A slab and its first slot may have the same address.
 void nested() {
     traced_arena below;
     acre::traced<acre::multi_pool> nodes{below};

@@ -46,7 +46,7 @@ std::uint32_t call_tree::make_node(std::uint32_t parent, tagged_address address,
 std::uint32_t call_tree::add(std::uint32_t parent, tagged_address address, log_file& log) {
     const lock_guard guard{changing_};
     if (!entries_.make_room()) return parent;
-    // Another thread may have been faster.
+    // Another thread may have added it meanwhile.
     if (const auto found = find(parent, address); found.entry != nullptr) return found.entry->node;
     std::uint32_t node = find_on_path(parent, address);
     if (node == 0) node = make_node(parent, address, log);

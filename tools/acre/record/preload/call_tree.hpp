@@ -1,8 +1,8 @@
-// Call stacks as a tree: a node is a return address called from another node. A stack is the number of its innermost
-// node. Read without a lock; new nodes go into the log.
+// Call stacks as a tree: a node is a return address and its parent node. The innermost node identifies a stack. The
+// tree is read without a lock; new nodes are written to the log.
 //
-// Recursion is folded: a return address that is already on the path leads back to the node where it is, so that a stack
-// has each address once and its depth does not depend on the data.
+// Recursion is folded: a return address that is already on the path leads back to its node. So a stack has each address
+// once, and its depth does not depend on the data.
 #pragma once
 
 #include "log_file.hpp"
@@ -11,7 +11,7 @@
 
 namespace acre::recorder {
 
-/// Zeroed memory is a tree of the root alone, number 0.
+/// Zeroed memory is a tree of only the root, number 0.
 class call_tree {
 public:
     std::uint32_t child(std::uint32_t parent, tagged_address address, log_file& log) {
@@ -22,13 +22,13 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t node_limit = (1u << 24) - 2;  // what a trace holds
+    static constexpr std::uint32_t node_limit = (1u << 24) - 2;  // limit of a trace
 
     struct entry {
         std::uint32_t parent;
         std::uint32_t node;
 
-        static std::uint64_t place(tagged_address address, const entry& of) {
+        static std::uint64_t hash(tagged_address address, const entry& of) {
             return spread(address ^ (std::uint64_t{of.parent} << 20));
         }
     };
@@ -38,7 +38,7 @@ private:
     };
 
     published_table<entry>::hit find(std::uint32_t parent, tagged_address address) const {
-        return entries_.find(entry::place(address, {parent, 0}), [&](tagged_address key, const entry& each) {
+        return entries_.find(entry::hash(address, {parent, 0}), [&](tagged_address key, const entry& each) {
             return key == address && each.parent == parent;
         });
     }

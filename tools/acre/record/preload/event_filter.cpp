@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::size_t smallest_shard = 512;  // a page
 
-/// Marsaglia's xorshift with three shifts and a multiplication (Vigna's xorshift64*).
+/// Vigna's xorshift64*: Marsaglia's xorshift with three shifts and a multiplication.
 std::uint64_t next_random(std::uint64_t& state) {
     state ^= state >> 12;
     state ^= state << 25;
@@ -37,9 +37,9 @@ bool address_set::remove_counted(std::uintptr_t address, std::uint64_t hash) {
     shard& part = shard_of(hash);
     const lock_guard guard{part.changing};
     if (part.capacity == 0) return false;
-    const std::size_t place = part.find(address);
-    if (part.slots[place] != address) return false;
-    part.remove(place);
+    const std::size_t index = part.find(address);
+    if (part.slots[index] != address) return false;
+    part.remove(index);
     counts_[hash >> (64 - count_bits)].fetch_sub(1, std::memory_order_relaxed);
     return true;
 }
@@ -48,11 +48,11 @@ std::size_t address_set::shard::home(std::uintptr_t address) const {
     return (hash_of(address) >> 16) & (capacity - 1);
 }
 
-/// Where the address is or would be.
+/// The index of the address or of the free slot for it.
 std::size_t address_set::shard::find(std::uintptr_t address) const {
-    std::size_t place = home(address);
-    while (slots[place] != 0 && slots[place] != address) place = (place + 1) & (capacity - 1);
-    return place;
+    std::size_t index = home(address);
+    while (slots[index] != 0 && slots[index] != address) index = (index + 1) & (capacity - 1);
+    return index;
 }
 
 bool address_set::shard::make_room() {
@@ -70,13 +70,13 @@ bool address_set::shard::make_room() {
     return true;
 }
 
-/// What follows moves up, so that nothing is behind a hole.
+/// Moves the following addresses up, so that probing meets no hole.
 void address_set::shard::remove(std::size_t hole) {
     const std::size_t mask = capacity - 1;
-    for (std::size_t place = (hole + 1) & mask; slots[place] != 0; place = (place + 1) & mask) {
-        if (((place - home(slots[place])) & mask) < ((place - hole) & mask)) continue;
-        slots[hole] = slots[place];
-        hole = place;
+    for (std::size_t index = (hole + 1) & mask; slots[index] != 0; index = (index + 1) & mask) {
+        if (((index - home(slots[index])) & mask) < ((index - hole) & mask)) continue;
+        slots[hole] = slots[index];
+        hole = index;
     }
     slots[hole] = 0;
     --used;
@@ -96,7 +96,7 @@ bool event_filter::takes_allocation(const void* p, std::uint64_t& random) {
 bool event_filter::takes_forgotten(std::uint64_t& random) const {
     const std::uint32_t what = what_.load(std::memory_order_relaxed);
     if ((what & is_paused) != 0) return false;
-    // Each allocation decides for itself, so the numbers of those left out are distributed geometrically.
+    // Each allocation is decided independently, so the gaps between sampled ones are geometrically distributed.
     return (what & samples) == 0 || next_random(random) <= threshold_;
 }
 

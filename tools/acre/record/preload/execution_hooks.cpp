@@ -1,9 +1,9 @@
-// The functions that execute programs. A program that is given an environment without what `acre record` put into it
-// would not be recorded, and nobody would know: where it is to be recorded it gets what is missing, else word is left
-// of it.
+// Hooks of the functions that execute programs. A program whose environment lacks the entries of `acre record` would
+// silently not be recorded. If it should be recorded, the hook adds the entries; otherwise it notes the unrecorded
+// process.
 //
-// All of this may run in a child made by vfork, which has its parent's memory: nothing is allocated, and nothing that
-// the parent reads is changed.
+// All of this may run in a vfork child, which shares its parent's memory: it allocates nothing and changes nothing that
+// the parent reads.
 #include <spawn.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ struct next_definitions {
     spawn_function* posix_spawnp;
 };
 
-/// Looked up once, where the dynamic loader's locks are not held by a thread that a forked child lacks.
+/// Looked up once at start: in a forked child another thread may have left the dynamic loader's locks held.
 const next_definitions& next() {
     static next_definitions found;
     if (found.execvpe == nullptr) {
@@ -42,23 +42,23 @@ const next_definitions& next() {
     next();
 }
 
-/// The environment for a program: as it was given, or with what the recorder needs.
+/// The environment for an executed program: as given, or with the entries that the recorder needs.
 class completed_environment {
 public:
-    completed_environment(char* const* given, heir program) : given_{given} {
+    completed_environment(char* const* given, exec_policy policy) : given_{given} {
         char* lacking[given_environment::max_entries];
-        const std::size_t count = program == heir::none ? 0 : entries_lacking_in(given, lacking);
+        const std::size_t count = policy == exec_policy::none ? 0 : entries_lacking_in(given, lacking);
         if (count == 0) return;
-        unrecorded_ = program == heir::unrecorded || !complete(lacking, count);
+        unrecorded_ = policy == exec_policy::unrecorded || !complete(lacking, count);
     }
 
     char* const* get() const { return is_completed_ ? entries_ : given_; }
 
-    /// Whether the program goes unrecorded for what its environment lacks.
+    /// Whether the program will not be recorded because its environment lacks entries.
     bool unrecorded() const { return unrecorded_; }
 
 private:
-    /// False where there are too many entries.
+    /// False if there are too many entries.
     bool complete(char* const* lacking, std::size_t count) {
         std::size_t used = 0;
         for (; given_ != nullptr && given_[used] != nullptr; ++used) {
@@ -71,7 +71,7 @@ private:
         return true;
     }
 
-    // Few enough for the smallest stacks.
+    // Small enough for the smallest stacks.
     static constexpr std::size_t max_entries = 512;
 
     char* const* given_;
@@ -80,17 +80,17 @@ private:
     char* entries_[max_entries];
 };
 
-/// `execute` gets the environment, and returns only if it fails.
+/// Calls `execute` with the completed environment; it returns only if it fails.
 template <typename Execute>
 int execute_here(char* const* environment, Execute execute) {
-    const completed_environment completed{environment, heir_in_this_process()};
+    const completed_environment completed{environment, exec_policy_of_this_process()};
     if (completed.unrecorded()) note_unrecorded(static_cast<std::uint32_t>(system_call(__NR_getpid)));
     return execute(completed.get());
 }
 
 int spawn(spawn_function* function, pid_t* process, const char* program, const posix_spawn_file_actions_t* actions,
           const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-    const completed_environment completed{environment, heir_in_a_child()};
+    const completed_environment completed{environment, exec_policy_of_a_child()};
     pid_t child = 0;
     const int error = function(&child, program, actions, attributes, arguments, completed.get());
     if (error != 0) return error;
@@ -99,30 +99,30 @@ int spawn(spawn_function* function, pid_t* process, const char* program, const p
     return 0;
 }
 
-/// Arguments that stand one by one in a call, up to a null.
+/// The variable arguments of a call, up to a null pointer.
 class listed_arguments {
 public:
     listed_arguments(const char* first, std::va_list& rest) {
         for (const char* each = first; each != nullptr; each = va_arg(rest, const char*)) {
-            if (count_ < most) all_[count_] = const_cast<char*>(each);
+            if (count_ < max_arguments) all_[count_] = const_cast<char*>(each);
             ++count_;
         }
-        if (count_ < most) all_[count_] = nullptr;
+        if (count_ < max_arguments) all_[count_] = nullptr;
     }
 
-    /// Fails where there are more than anybody writes down.
+    /// Fails with E2BIG if there are too many.
     template <typename Execute>
     int execute(Execute execute) const {
-        if (count_ < most) return execute(all_);
+        if (count_ < max_arguments) return execute(all_);
         errno = E2BIG;
         return -1;
     }
 
 private:
-    static constexpr std::size_t most = 512;
+    static constexpr std::size_t max_arguments = 512;
 
     std::size_t count_ = 0;
-    char* all_[most];
+    char* all_[max_arguments];
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace acre::recorder {
 namespace {
 
-/// The entry of the same name as `entry`, or null. An environment may be null, which is an empty one.
+/// The entry with the same name as `entry`, or null. A null environment is an empty one.
 const char* find(char* const* environment, const char* entry) {
     const char* end = std::strchr(entry, '=');
     const std::size_t bytes = end != nullptr ? static_cast<std::size_t>(end - entry) : std::strlen(entry);

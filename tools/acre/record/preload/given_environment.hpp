@@ -1,19 +1,19 @@
-// What `acre record` put into the environment, kept for programs that this one executes without it.
+// The environment entries of `acre record`, kept for programs that this one executes without them.
 #pragma once
 
 #include <cstddef>
 
 namespace acre::recorder {
 
-/// Zeroed memory has kept nothing.
+/// Zeroed memory has no entries.
 class given_environment {
 public:
     static constexpr std::size_t max_entries = 4;
 
-    /// Copies it: the program may change its environment, also where it lies.
+    /// Copies the entries, since the program may change its environment in place.
     void keep(char* const* environment);
 
-    /// How many of the entries kept have a name that is not in another environment, and which.
+    /// Copies to `lacking` the kept entries whose names are not in an environment; returns their number.
     std::size_t lacking_in(char* const* environment, char** lacking);
 
 private:

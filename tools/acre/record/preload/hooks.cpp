@@ -1,6 +1,5 @@
-// The functions that this library puts in front of those of the C and C++ libraries. Each does the work through glibc's
-// own malloc and tells the recorder; a free is told before it happens and an allocation after it has, so that no
-// address is seen twice at a time.
+// Hooks of the allocation functions of the C and C++ libraries. Each calls glibc's own malloc and records the event: a
+// free before it happens and an allocation afterwards, so that no address is recorded as live twice.
 #include <cerrno>
 #include <cstdlib>
 #include <new>
@@ -8,7 +7,7 @@
 #include "recorder.hpp"
 
 extern "C" {
-// Of glibc's own malloc, which has these names besides those that are hooked.
+// glibc's own malloc, under its other names.
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
 void* __libc_realloc(void*, std::size_t);
@@ -17,7 +16,7 @@ void* __libc_valloc(std::size_t);
 void* __libc_pvalloc(std::size_t);
 void __libc_free(void*);
 
-// Of the C++ library, where the program has it.
+// The C++ library, if the program has it.
 [[gnu::weak]] std::new_handler library_new_handler() asm("_ZSt15get_new_handlerv");
 [[noreturn, gnu::weak]] void library_throw_bad_alloc() asm("_ZSt17__throw_bad_allocv");
 }
@@ -51,18 +50,18 @@ bool takes_free(const thread_state* state, const void* p) {
     leave(state);
 }
 
-/// The C library's own, whose time is not the recorder's.
+/// glibc's realloc; its time does not count as the recorder's.
 void* reallocate_untimed(void* p, std::size_t size) {
     if (this_thread.timed_since == 0) [[likely]]
         return __libc_realloc(p, size);
     const std::uint64_t before = ticks();
     void* q = __libc_realloc(p, size);
     const std::uint64_t took = ticks() - before;
-    if (this_thread.timed_since != 0) this_thread.timed_since += took;  // a signal handler may have written to the log
+    if (this_thread.timed_since != 0) this_thread.timed_since += took;  // 0 if a signal handler wrote to the log
     return q;
 }
 
-/// Both halves of a realloc are rows of this thread with nothing between them, as far as they are recorded.
+/// The recorded halves of a realloc are consecutive rows of this thread.
 [[gnu::noinline]] void* reallocate(hook_frame frame, void* p, std::size_t size) {
     thread_state* state = p == nullptr ? nullptr : enter();
     if (state == nullptr) {
@@ -75,7 +74,7 @@ void* reallocate_untimed(void* p, std::size_t size) {
     void* q = reallocate_untimed(p, size);
     if (q != nullptr) {
         if (takes_allocation(state, q)) add_acquired(state, frame, q, size, row_kind::realloc, 0);
-    } else if (size != 0 && released) {  // realloc to nothing is a free
+    } else if (size != 0 && released) {  // realloc to 0 bytes is a free
         state->process->filter.restore(p);
         add_row(state, raw::pack(0, row_kind::realloc_refused, 0), 0, 0);
     }
@@ -93,15 +92,15 @@ void* allocate_aligned(hook_frame frame, std::size_t alignment, std::size_t size
     return p;
 }
 
-/// Out of memory: the C++ library calls the new-handler or throws, as the program expects. Where a new-handler makes
-/// room after all, that library's call of malloc is recorded.
+/// Out of memory: calls the C++ library's function, which calls the new-handler or throws. If the new-handler makes
+/// room, that function's call of malloc is recorded.
 template <typename Function, typename... Arguments>
 [[gnu::noinline]] void* fail_like_next(const char* name, Arguments... arguments) {
     Function* next = next_definition<Function>(name);
     return next != nullptr ? next(arguments...) : nullptr;
 }
 
-/// The same where memory must be given or an exception thrown. A static program has no other definition.
+/// The same for functions that must not return null. A static program has no next definition.
 template <typename Function, typename... Arguments>
 [[gnu::noinline]] void* throw_like_next(const char* name, Arguments... arguments) {
     if (Function* next = next_definition<Function>(name); next != nullptr) return next(arguments...);

@@ -37,7 +37,7 @@ char* append_number(char* at, const char* end, std::uint64_t value) {
     return append_text(at, end, digit);
 }
 
-/// Programs expect the lowest free descriptors and close those they find above 2: the log's is out of their way.
+/// Moves the descriptor to a high number: programs expect the lowest free ones and close those above 2.
 long move_out_of_the_way(long file) {
     for (const long lowest : {1000L, 200L}) {
         const long moved = system_call(__NR_fcntl, file, F_DUPFD_CLOEXEC, lowest);
@@ -50,8 +50,8 @@ long move_out_of_the_way(long file) {
 
 }  // namespace
 
-/// Work on the file, rare and long: its CPU time is measured always, and what is timed of the event that it falls into
-/// is void.
+/// Measures the CPU time of work on the file, which is rare and long. The timing of the event in which it happens is
+/// void.
 class log_file::measured_work {
 public:
     explicit measured_work(const log_file& log) : log_(log) {}
@@ -157,10 +157,10 @@ bool log_file::is_ours(long file) const {
     return system_call(__NR_fstat, file, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
-/// The program may have closed the descriptor, and may have another file under its number now.
+/// Reopens the file if the program has closed the descriptor or reused its number.
 bool log_file::ready() {
     if (is_ours(file_)) return true;
-    // A handler that pauses the recording needs the file as well.
+    // Blocks signals, since a handler that pauses the recording uses the file as well.
     const std::uint64_t all = ~std::uint64_t{0};
     std::uint64_t before = 0;
     system_call(__NR_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
@@ -202,7 +202,7 @@ raw::chunk_head* log_file::map_chunk() {
     const measured_work work{*this};
     const std::uint64_t offset = reserve(chunk_bytes, raw::page_bytes);
     if (offset == no_place || !ready()) return nullptr;
-    // Written, not just lengthened: storing to a mapped page of a full disk would kill the program.
+    // Written, not just extended: storing to a mapped page on a full disk would kill the program.
     static constexpr char zeros[raw::page_bytes] = {};
     for (std::size_t done = 0; done < chunk_bytes; done += sizeof zeros) {
         if (!write_at(offset + done, zeros, sizeof zeros)) return nullptr;

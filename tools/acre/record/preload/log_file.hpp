@@ -1,4 +1,4 @@
-// The raw log of this process, open for writing. See ../raw_log.hpp for what is in it.
+// The raw log of this process, open for writing; ../raw_log.hpp describes its contents.
 #pragma once
 
 #include "../raw_log.hpp"
@@ -8,7 +8,7 @@ namespace acre::recorder {
 
 raw::clock_pair read_clocks();
 
-/// Bytes that the process may write to a file: more would end the program with SIGXFSZ.
+/// File size limit of the process; writing beyond it would kill the program with SIGXFSZ.
 std::uint64_t file_size_limit();
 
 /// Zeroed memory is a log that is not open. Any thread may call any function; each mapped chunk has one writer.
@@ -16,17 +16,17 @@ class log_file {
 public:
     static constexpr std::size_t chunk_bytes = 64 * 1024;  // mapped for each thread; stays in its processor's cache
 
-    /// What stands in the file's head about how it is recorded.
+    /// What the head of the file says about the recording.
     struct description {
         std::uint32_t flags;
         raw::stack_method stacks;
         std::uint32_t sampling_period;
     };
 
-    /// Creates a file of its own in `directory`, whatever is there already.
+    /// Creates a new file in `directory`.
     bool open(const char* directory, std::uint64_t limit, const description& what);
 
-    /// A mapped chunk, empty; null when there is no room.
+    /// An empty mapped chunk; null if there is no room.
     raw::chunk_head* map_chunk();
 
     /// Prepares a mapped chunk for rows of a thread, or for nodes.
@@ -46,7 +46,7 @@ public:
     bool stopped() const { return head_->stopped.load(std::memory_order_relaxed) != 0; }
     void stop(raw::stop_reason reason);
 
-    /// Adds to what the recorder itself has taken of the program's time.
+    /// Adds to the time that the recorder has taken.
     void add_own_ticks(std::uint64_t ticks) { head_->own_ticks.fetch_add(ticks, std::memory_order_relaxed); }
 
 private:

@@ -1,5 +1,4 @@
-// What programs call that use the headers of acre/observe; declared in
-// include/acre/observe/detail/recorder_interface.hpp.
+// The functions that the headers of acre/observe call; declared in include/acre/observe/detail/recorder_interface.hpp.
 #include "recorder.hpp"
 
 namespace acre::recorder {
@@ -7,16 +6,16 @@ namespace {
 
 using raw::row_kind;
 
-std::atomic<std::uint64_t> resources;  // numbered so far; a forked child numbers its own beyond its parent's
+std::atomic<std::uint64_t> resources;  // numbered so far; a forked child continues its parent's numbers
 
-/// The row that follows is of that resource.
+/// Adds a resource row unless the thread's last one names that resource.
 void name_resource(thread_state* state, std::uint64_t resource) {
     if (this_thread.resource == resource) return;
     this_thread.resource = resource;
     add_row(state, raw::pack(resource, row_kind::resource, 0), 0, 0);
 }
 
-/// Objects of the resource are gone: one, all, or those since a moment.
+/// Records that one object of the resource, all of them or those since a moment are freed.
 [[gnu::noinline]] void gone(hook_frame frame, std::uint64_t resource, std::uint64_t which, row_kind kind) {
     thread_state* state = enter();
     if (state == nullptr) return;

@@ -1,5 +1,5 @@
-// A hash table that is read without a lock while one writer at a time adds to it; entries are never moved or given back
-// under a reader, which is what a recorder inside somebody else's program needs.
+// A hash table that is read without a lock while one writer at a time adds entries. Old tables are never freed, so a
+// reader may go on using one.
 #pragma once
 
 #include "system.hpp"
@@ -13,12 +13,12 @@ constexpr std::uint64_t spread(std::uint64_t key) {
     return key * 0x9e37'79b9'7f4a'7c15;
 }
 
-/// Zeroed memory is an empty table. Entry: what is kept, trivial, with `place(key, entry)`, a number whose upper bits
-/// spread well. Keys are not 0.
+/// Zeroed memory is an empty table. Entry: a trivial type with `hash(key, entry)`, whose upper bits must spread well.
+/// Keys are not 0.
 template <typename Entry>
 class published_table {
 public:
-    /// A key that finds nothing and is dropped when the table grows.
+    /// The key of a removed entry, which is dropped when the table grows.
     static constexpr tagged_address forgotten = ~tagged_address{0};
 
     struct hit {
@@ -26,15 +26,15 @@ public:
         const Entry* entry;  // null: not found
     };
 
-    /// The first entry from `place` on for which `matches(key, entry)`.
+    /// The first entry with that hash for which `matches(key, entry)` is true.
     template <typename Matches>
-    hit find(std::uint64_t place, Matches matches) const {
+    hit find(std::uint64_t hash, Matches matches) const {
         const table* now = table_.load(std::memory_order_acquire);
         if (now == nullptr) [[unlikely]]
             return {0, nullptr};
-        for (std::size_t i = place >> now->shift;; i = (i + 1) & now->mask) {
+        for (std::size_t i = hash >> now->shift;; i = (i + 1) & now->mask) {
             const cell& each = now->cells[i];
-            // Acquire: the entry was written before its key.
+            // Acquire: pairs with the release of the key, which follows the entry.
             const tagged_address key = each.key.load(std::memory_order_acquire);
             if (key == 0) return {0, nullptr};
             if (matches(key, each.entry)) [[likely]]
@@ -42,7 +42,7 @@ public:
         }
     }
 
-    /// Makes sure that the next add succeeds; false without memory. One thread at a time.
+    /// Ensures that the next add() succeeds; false if out of memory. One thread at a time.
     bool make_room() {
         table* now = table_.load(std::memory_order_relaxed);
         if (now != nullptr && now->used * 2 <= now->mask) return true;
@@ -52,7 +52,7 @@ public:
             const tagged_address key = now->cells[i].key.load(std::memory_order_relaxed);
             if (key != 0 && key != forgotten) insert(*larger, key, now->cells[i].entry);
         }
-        // The old one stays: another thread may still be reading it.
+        // The old table stays, since other threads may still read it.
         table_.store(larger, std::memory_order_release);
         return true;
     }
@@ -60,7 +60,7 @@ public:
     /// Adds an entry, after make_room. One thread at a time.
     void add(tagged_address key, const Entry& entry) { insert(*table_.load(std::memory_order_relaxed), key, entry); }
 
-    /// Forgets the entries whose key is not `kept`. One thread at a time.
+    /// Removes the entries whose key is not `kept`. One thread at a time.
     template <typename Kept>
     void forget_unless(Kept kept) {
         table* now = table_.load(std::memory_order_relaxed);
@@ -93,7 +93,7 @@ private:
     }
 
     static void insert(table& into, tagged_address key, const Entry& entry) {
-        std::size_t i = Entry::place(key, entry) >> into.shift;
+        std::size_t i = Entry::hash(key, entry) >> into.shift;
         while (into.cells[i].key.load(std::memory_order_relaxed) != 0) i = (i + 1) & into.mask;
         into.cells[i].entry = entry;
         into.cells[i].key.store(key, std::memory_order_release);

@@ -12,19 +12,19 @@ constinit thread_local thread_words this_thread{};
 
 namespace {
 
-/// What `acre record` wants; read once, and kept by forked children.
+/// The configuration from `acre record`; read once and inherited by forked children.
 struct configuration {
     bool known;
     bool wanted;
     bool children;
     bool stacks_at_free;
-    std::atomic<bool> paused;  // as it is now: a forked child goes on like its parent
+    std::atomic<bool> paused;  // current state, which a forked child inherits
     raw::stack_method stacks;
     std::uint32_t sampling_period;
     int toggle_signal;
     std::uint64_t limit;
     std::uint64_t process;           // the one that was started
-    std::uint32_t recorded_process;  // the last in which this memory was used for recording
+    std::uint32_t recorded_process;  // the process that last recorded with this memory
     char directory[4096 - 64];
     given_environment given;
 };
@@ -89,7 +89,7 @@ void log_command_line(log_file& log) {
     log.append(raw::chunk_kind::command, &piece, 1);
 }
 
-/// This process's state if it is recording.
+/// The state of this process if it is recording, else null.
 process_state* current_process() {
     process_state* process = the_process.load(std::memory_order_acquire);
     const bool records =
@@ -103,14 +103,14 @@ void park(thread_state* state) {
     this_thread.rows += state->chunk->count.load(std::memory_order_relaxed);
     const bool kept = process.log.flush(state->chunk, sizeof(raw::row));
     errno = error;
-    if (!kept) return;  // the rows stay where they are
+    if (!kept) return;  // the rows stay in the mapped chunk
     const lock_guard guard{process.parking};
     state->next = process.parked;
     process.parked = state;
 }
 
-/// The value of a key is destroyed in several rounds as long as it is set again. Frees of other keys' values are still
-/// to be recorded, so the state is given back in the last round.
+/// Called in several rounds while the key is set again. The state is parked in the last one, so that the frees by
+/// destructors of other keys are recorded.
 void thread_ends(void*) {
     thread_words& thread = this_thread;
     constexpr int rounds = 4;  // PTHREAD_DESTRUCTOR_ITERATIONS of the C library
@@ -128,7 +128,7 @@ void toggle_on_signal(int) {
         pause_recording(!process->filter.paused());
 }
 
-/// The program may still take the signal for itself.
+/// The program may replace this handler later.
 void listen_for_signal() {
     struct sigaction action{};
     action.sa_handler = toggle_on_signal;
@@ -136,8 +136,8 @@ void listen_for_signal() {
     sigaction(config.toggle_signal, &action, nullptr);
 }
 
-/// Processors count ticks in steps of dozens, so that a mean tells more than the least; interrupted rounds are left
-/// out.
+/// The counter advances in steps of dozens, so the mean of a round is used; the minimum over rounds excludes
+/// interrupted ones.
 std::uint64_t time_nothing() {
     constexpr std::uint64_t pairs = 32;
     std::uint64_t least = ~std::uint64_t{0};
@@ -174,8 +174,7 @@ bool begin_log(process_state& process, std::uint32_t own) {
     return true;
 }
 
-/// The C library allocates before it can be used; in a static program also while it prepares what stacks are walked
-/// with.
+/// False while the C library starts and must not be called; a static one also allocates while it sets up unwinding.
 bool library_is_ready() {
     if (environ == nullptr) return false;
     const bool is_static = getauxval(AT_BASE) == 0;  // no dynamic loader
@@ -210,7 +209,7 @@ process_state* find_process() {
     return other;
 }
 
-/// The state of this process if it is recording; begins it when that has not been done.
+/// The state of this process if it is recording, else null; begins the recording on the first call.
 process_state* recording_process() {
     using mode = process_state::mode;
     process_state* process = find_process();
@@ -247,7 +246,7 @@ thread_state* unpark(process_state& process) {
     return state;
 }
 
-/// A state for the rows of this thread, which gets its number with its first.
+/// A state for this thread, which gets its number with its first one.
 thread_state* take_state(process_state& process) {
     thread_words& thread = this_thread;
     if (process.log.stopped()) return nullptr;
@@ -263,14 +262,14 @@ thread_state* take_state(process_state& process) {
     log_file::begin_chunk(state->chunk, raw::chunk_kind::rows, thread.number_plus_one - 1, thread.rows);
     begin_rows(*state);
     state->of_ended_thread = thread.ended;
-    state->leaves_slowly = thread.ended;
+    state->leaves_slow = thread.ended;
     return state;
 }
 
 thread_state* enter_recording(process_state& process) {
     thread_words& thread = this_thread;
     thread_state* state = thread.state;
-    if (state != nullptr && state->chunk == nullptr) {  // the parent's, wiped
+    if (state != nullptr && state->chunk == nullptr) {  // the parent's state, zeroed by the fork
         const thread_words parents = thread;
         thread = {};
         thread.busy = parents.busy;
@@ -300,21 +299,21 @@ void note_unrecorded(std::uint32_t process) {
     system_call(__NR_close, file);
 }
 
-heir heir_in_this_process() {
+exec_policy exec_policy_of_this_process() {
     const bool started = static_cast<std::uint64_t>(system_call(__NR_getpid)) == config.process;
-    return config.wanted && started ? heir::recorded : heir_in_a_child();
+    return config.wanted && started ? exec_policy::recorded : exec_policy_of_a_child();
 }
 
-heir heir_in_a_child() {
-    if (!config.wanted) return heir::none;
-    return config.children ? heir::recorded : heir::unrecorded;
+exec_policy exec_policy_of_a_child() {
+    if (!config.wanted) return exec_policy::none;
+    return config.children ? exec_policy::recorded : exec_policy::unrecorded;
 }
 
 std::size_t entries_lacking_in(char* const* environment, char** lacking) {
     return config.given.lacking_in(environment, lacking);
 }
 
-thread_state* enter_slowly() {
+thread_state* enter_slow() {
     if (config.known && !config.wanted) return nullptr;
     const int error = errno;
     this_thread.busy = true;
@@ -341,16 +340,16 @@ bool make_room(thread_state* state) {
 
 namespace {
 
-// A prime, so that the events which are timed fall on all calls of a loop alike.
+// A prime, so that in a loop all calls are timed equally often.
 constexpr std::uint32_t events_a_sample = 61;
-// Of a thread: what it does first is unlike what it does later, and in short programs it is most of all.
+// Events of a thread that are all timed: the first ones are slower, and in short programs they are most of all events.
 constexpr std::uint32_t all_timed_at_first = 256;
-// In ticks, some ten microseconds: an event takes longer when its thread was interrupted, so no more than this counts,
-// and for this event alone.
+// Ticks, about ten microseconds. A longer event was interrupted: it counts as this long, and stands for no other
+// events.
 constexpr std::uint64_t longest_usual_event = 1 << 15;
 
-/// Adds the time of an event that was timed, and that of those it stands for. One during which the log was written is
-/// not like others: the next is timed in its place.
+/// Adds the time of a timed event and of the events that it stands for. An event that wrote to the file is not
+/// representative: the next one is timed instead.
 void end_timing(process_state& process) {
     thread_words& thread = this_thread;
     const std::uint64_t since = thread.timed_since;
@@ -370,8 +369,8 @@ void end_timing(process_state& process) {
 
 }  // namespace
 
-void leave_slowly(thread_state* state) {
-    state->leaves_slowly = state->of_ended_thread;
+void leave_slow(thread_state* state) {
+    state->leaves_slow = state->of_ended_thread;
     end_timing(*state->process);
     if (state->of_ended_thread) park(state);
 }
@@ -395,7 +394,7 @@ void libraries_unloaded() {
 
 namespace {
 
-/// Programs that never allocate are to leave a log as well. Before the program's own constructors, where it can be.
+/// Runs before the program's own constructors where possible, so that programs that never allocate leave a log as well.
 [[gnu::constructor(101)]] void begin_with_program() {
     program_begun = true;
     if (thread_state* state = enter()) leave(state);

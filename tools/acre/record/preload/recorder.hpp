@@ -11,54 +11,53 @@
 
 namespace acre::recorder {
 
-/// What the linker gives each thread at a fixed distance from its thread pointer: nothing has to be set up to reach it.
+/// Thread-local state in initial-exec TLS, at a fixed distance from the thread pointer: it needs no set-up.
 struct thread_words {
     struct thread_state* state;
-    std::uint64_t rows;           // in chunks that are done with
-    std::uint64_t random;         // decides what is sampled; 0 before the first event
-    std::uint64_t resource;       // that the resource rows are of; 0: none yet
-    std::uint64_t timed_since;    // when the event that is timed began; 0: it is not timed
-    std::int32_t events_untimed;  // so many more until one is timed
-    std::uint32_t events_timed;   // counted as long as each is
+    std::uint64_t rows;           // in finished chunks
+    std::uint64_t random;         // state of the sampling; 0 before the first event
+    std::uint64_t resource;       // number in the last resource row; 0: none yet
+    std::uint64_t timed_since;    // start of the timed event; 0: not timed
+    std::int32_t events_untimed;  // events until the next timed one
+    std::uint32_t events_timed;   // while every event is timed
     std::uint32_t number_plus_one;
-    bool busy;  // inside a hook: what the recorder itself causes is not recorded
+    bool busy;  // in a hook: calls by the recorder itself are not recorded
     bool ended;
-    bool inside_resource;  // what is allocated is a resource's own affair
-    std::uint8_t endings;  // rounds of thread-specific data being destroyed
+    bool inside_resource;  // a resource allocates for itself
+    std::uint8_t endings;  // rounds of thread-specific data destruction
 };
 extern constinit thread_local thread_words this_thread [[gnu::visibility("hidden")]];
 
-/// The states of the process and of its threads lie in memory that a forked child finds zeroed, and zeroed means not
-/// begun.
+/// The states of the process and of its threads are in memory that is zeroed in a forked child; zeros mean not begun.
 struct process_state {
     enum class mode : std::uint32_t { not_begun, beginning, recording, off };
 
     std::atomic<mode> is;
     bool stacks_at_free;
     raw::stack_method stacks;
-    std::uint64_t empty_time;  // what timing nothing takes, in ticks
+    std::uint64_t empty_time;  // ticks between two reads of the counter
     event_filter filter;
     rule_table rules;
     call_tree tree;
     scope_names scopes;
     log_file log;
     spin_lock parking;
-    struct thread_state* parked;  // of threads that have ended
+    struct thread_state* parked;  // states of threads that have ended, for reuse
 };
 
 struct thread_state {
     raw::row* cursor;
-    raw::row* end;  // with the cursor here there is no room, or this is a forked child
+    raw::row* end;  // cursor == end: the chunk is full, or this is a forked child
     raw::chunk_head* chunk;
     process_state* process;
     thread_state* next;
-    bool of_ended_thread;  // given back after each event
-    bool leaves_slowly;    // there is more to do after this event than usual
+    bool of_ended_thread;  // return it after each event
+    bool leaves_slow;      // this event needs leave_slow()
     stack_walker walker;
 };
 
-/// Begins an event; null when it is not to be recorded.
-[[gnu::noinline]] thread_state* enter_slowly();
+/// Begins an event; null if it is not to be recorded.
+[[gnu::noinline]] thread_state* enter_slow();
 
 inline thread_state* enter() {
     thread_words& thread = this_thread;
@@ -66,9 +65,9 @@ inline thread_state* enter() {
         return nullptr;
     thread_state* state = thread.state;
     if (state == nullptr || state->cursor == state->end) [[unlikely]]
-        return enter_slowly();
+        return enter_slow();
     if (--thread.events_untimed < 0) [[unlikely]] {
-        state->leaves_slowly = true;
+        state->leaves_slow = true;
         thread.timed_since = ticks();
     }
     thread.busy = true;
@@ -76,16 +75,16 @@ inline thread_state* enter() {
     return state;
 }
 
-[[gnu::noinline]] void leave_slowly(thread_state* state);
+[[gnu::noinline]] void leave_slow(thread_state* state);
 
 inline void leave(thread_state* state) {
-    if (state->leaves_slowly) [[unlikely]]
-        leave_slowly(state);
+    if (state->leaves_slow) [[unlikely]]
+        leave_slow(state);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     this_thread.busy = false;
 }
 
-/// Adds a row; when there is no more room for rows, the event is lost and the recording has stopped.
+/// Makes room for rows; false if the recording has stopped, so the event is lost.
 [[gnu::noinline]] bool make_room(thread_state* state);
 
 inline void add_row(thread_state* state, std::uint64_t pointer_and_kind, std::uint32_t node, std::uint32_t size) {
@@ -93,28 +92,29 @@ inline void add_row(thread_state* state, std::uint64_t pointer_and_kind, std::ui
         return;
     *state->cursor = {ticks(), pointer_and_kind, node, size};
     ++state->cursor;
-    // The row must be whole before it counts; a signal or the end of the process may come between any two stores.
+    // The row must be complete before it is counted, since a signal or the end of the process may come between any two
+    // stores.
     state->chunk->count.store(state->chunk->count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-/// While it is paused, only frees of recorded objects are recorded. May be called in signal handlers.
+/// In a pause only frees of recorded objects are recorded. May be called in signal handlers.
 void pause_recording(bool paused);
 
-/// What becomes of a program that is executed: `none` when this process has nothing to do with a recording.
-enum class heir : std::uint8_t { none, unrecorded, recorded };
-heir heir_in_this_process();
-heir heir_in_a_child();
+/// Whether a program that is executed will be recorded; `none` if this process is not part of a recording.
+enum class exec_policy : std::uint8_t { none, unrecorded, recorded };
+exec_policy exec_policy_of_this_process();
+exec_policy exec_policy_of_a_child();
 
-/// The entries of the environment that an heir needs and that this one lacks; how many.
+/// Copies to `lacking` the environment entries that recording needs and `environment` lacks; returns their number.
 std::size_t entries_lacking_in(char* const* environment, char** lacking);
 
-/// Leaves word of a process that is not recorded.
+/// Notes in the raw directory that a process is not recorded.
 void note_unrecorded(std::uint32_t process);
 
 /// To be called when libraries may have been unloaded.
 void libraries_unloaded();
 
-/// Where a hook was called from: its frame begins with the caller's rbp and the return address.
+/// The frame of a hook, which begins with the caller's rbp and the return address.
 using hook_frame = const std::uintptr_t*;
 
 [[gnu::always_inline]] inline hook_frame this_frame() {
@@ -131,7 +131,7 @@ using hook_frame = const std::uintptr_t*;
                               *frame);
 }
 
-/// 0 stands for what every allocation has.
+/// 0 stands for the default alignment.
 inline unsigned alignment_log2(std::size_t alignment) {
     return alignment <= 16 ? 0 : 64 - static_cast<unsigned>(__builtin_clzl(alignment - 1));
 }
@@ -147,7 +147,7 @@ inline void add_acquired(thread_state* state, hook_frame frame, const void* p, s
         add_row(state, raw::pack(size, raw::row_kind::size_before, 0), 0, 0);
 }
 
-/// `what`: an address, or another number of 48 bits.
+/// `what`: an address or another 48-bit number.
 inline void add_released(thread_state* state, hook_frame frame, std::uint64_t what, raw::row_kind kind) {
     const std::uint32_t node = state->process->stacks_at_free ? walk_from(state, frame) : 0;
     add_row(state, raw::pack(what, kind, 0), node, 0);
@@ -157,7 +157,7 @@ inline void add_released(thread_state* state, hook_frame frame, const void* p, r
     add_released(state, frame, reinterpret_cast<std::uintptr_t>(p), kind);
 }
 
-/// Null when there is none, as in a static program.
+/// The next definition of a hooked function, after this library; null if there is none, as in a static program.
 template <typename Function>
 Function* next_definition(const char* name) {
     thread_words& thread = this_thread;

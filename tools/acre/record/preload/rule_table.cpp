@@ -50,7 +50,7 @@ bytes_view build_id_of(const dl_find_object& module) {
     return {};
 }
 
-/// An absolute path for a name of the dynamic loader's; the program itself has none there.
+/// The absolute path for a name that the dynamic loader gives; the program's own name is empty there.
 std::size_t absolute_path(const char* name, char* out, std::size_t room) {
     if (name == nullptr || *name == 0) {
         const long length = system_call(__NR_readlinkat, AT_FDCWD, "/proc/self/exe", out, room);
@@ -140,7 +140,7 @@ rule_table::result rule_table::add(std::uintptr_t address, log_file& log) {
     bool changed = false;
     const std::uint32_t module = modules_.find(address - 1, log, header, changed);
     if (changed) forget_entries();
-    // Code outside modules comes and goes unseen, so nothing is remembered about it.
+    // Code outside modules can be replaced unnoticed, so it is not cached.
     if (module == 0) return {address << 16 >> 16, {}};
     const result found{address | std::uint64_t{module} << 48, rule_of(address, header)};
     if (rules_.make_room()) rules_.add(found.address, {found.rule});

@@ -1,4 +1,4 @@
-// From a return address to its unwind rule and its module: a hash table that is read without a lock.
+// The unwind rule and the module of each return address, in a hash table that is read without a lock.
 #pragma once
 
 #include <dlfcn.h>
@@ -10,16 +10,17 @@
 
 namespace acre::recorder {
 
-/// Zeroed memory is an empty list. Its user locks.
+/// The mapped code files: the program and its libraries, numbered as stacks first pass through them. Zeroed memory is
+/// an empty list. The caller locks.
 class module_list {
 public:
     static constexpr std::uint32_t limit = 4096;
 
-    /// The number of the module that an address lies in, 0 when in none; new ones go into the log. `header` becomes the
-    /// module's .eh_frame_hdr. When a new module lies where others were, those are forgotten and `changed` is set.
+    /// The number of the module that contains an address, from 1; 0 if none does. A new module is written to the log,
+    /// and modules that it overlaps are forgotten, which sets `changed`. Sets `header` to the module's .eh_frame_hdr.
     std::uint32_t find(std::uintptr_t address, log_file& log, const void*& header, bool& changed);
 
-    /// Forgets modules that are gone; whether there were any.
+    /// Forgets the modules that are no longer loaded; returns whether there were any.
     bool forget_unloaded();
 
     bool loaded(std::uint32_t number) const { return known_[number - 1].end != 0; }
@@ -55,11 +56,11 @@ public:
         return add(address, log);
     }
 
-    /// To be called before anything is found: frame pointers are followed instead of unwind tables.
+    /// Follows frame pointers instead of unwind tables. To be called before the first find().
     void use_frame_pointers() { frame_pointers_ = true; }
     bool uses_frame_pointers() const { return frame_pointers_; }
 
-    /// Changes whenever what was learnt about addresses may no longer hold.
+    /// Changes whenever cached facts about addresses may no longer hold.
     std::uint32_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
 
     /// To be called when libraries may have been unloaded.
@@ -69,7 +70,7 @@ private:
     struct entry {
         unwind_rule rule;
 
-        static std::uint64_t place(tagged_address key, const entry&) { return spread(key << 16 >> 16); }
+        static std::uint64_t hash(tagged_address key, const entry&) { return spread(key << 16 >> 16); }
     };
 
     [[gnu::noinline]] result add(std::uintptr_t address, log_file& log);

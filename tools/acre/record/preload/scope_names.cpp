@@ -2,7 +2,7 @@
 
 namespace acre::recorder {
 
-/// FNV-1a; neither of the keys that the table keeps for itself.
+/// FNV-1a, except for the two keys that published_table reserves.
 std::uint64_t scope_names::hash_of(text name) {
     std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
     for (std::size_t i = 0; i < name.bytes; ++i) {
@@ -35,7 +35,7 @@ char* scope_names::copy(text name) {
 
 std::uint32_t scope_names::add(std::uint64_t hash, text name, log_file& log) {
     const lock_guard guard{changing_};
-    // Another thread may have been faster.
+    // Another thread may have added it meanwhile.
     if (const entry* found = find(hash, name); found != nullptr) return found->number;
     if (count_ == raw::max_scope_names || !entries_.make_room()) return 0;
     const char* const copied = copy(name);

@@ -1,4 +1,5 @@
-// The names of the scopes that the program marks, each with a number. Read without a lock; new names go into the log.
+// The names of the scopes that the program marks, each with a number. Read without a lock; new names are written to the
+// log.
 #pragma once
 
 #include "log_file.hpp"
@@ -10,11 +11,11 @@ namespace acre::recorder {
 /// Zeroed memory has no names.
 class scope_names {
 public:
-    /// The number of a name, from 1 on; 0 when there are too many of them.
+    /// The number of a name, from 1 on; 0 if there are too many names.
     std::uint32_t number_of(const char* name, log_file& log);
 
 private:
-    static constexpr std::size_t max_bytes = 200;  // of a name; a longer one is cut off
+    static constexpr std::size_t max_bytes = 200;  // longer names are cut off
     static constexpr std::size_t block_bytes = 64 * 1024;
 
     struct text {
@@ -26,7 +27,7 @@ private:
         std::uint32_t bytes;
         std::uint32_t number;
 
-        static std::uint64_t place(std::uint64_t hash, const entry&) { return spread(hash); }
+        static std::uint64_t hash(std::uint64_t key, const entry&) { return spread(key); }
     };
 
     static std::uint64_t hash_of(text name);
@@ -36,7 +37,7 @@ private:
 
     published_table<entry> entries_;
     spin_lock changing_;
-    char* block_;  // the rest of it holds more copies
+    char* block_;  // where the next copy goes
     std::size_t block_left_;
     std::uint32_t count_;
 };

@@ -8,11 +8,11 @@ void stack_walker::forget_all() {
     words_kept_ = 0;
     forgotten_ += std::uintptr_t{1} << raw::pointer_bits;
     if (forgotten_ != 0) return;
-    for (shortcut& each : shortcuts_) each.place = 0;
+    for (shortcut& each : shortcuts_) each.tagged_slot = 0;
 }
 
-/// What has been walked is all there is, and nothing remembered is in it. Without frame pointers a chain may lead to
-/// where no code is: its last step was none.
+/// The walk reached the end of the stack and met no kept frame. In code without frame pointers the chain may lead
+/// outside of all code; that last step does not count.
 std::size_t stack_walker::end_of_stack(const context& in, std::size_t fresh) {
     frames_kept_ = 0;
     words_kept_ = 0;
@@ -36,7 +36,7 @@ bool stack_walker::step_out_of_signal(position& at, fresh_frame& here) {
     return true;
 }
 
-/// A stack's size is not known: the pages that a walk comes to are tried, once each while the thread stays on the
+/// The size of a stack is not known, so pages are probed when a walk reaches them, once while the thread stays on the
 /// stack.
 bool stack_walker::extend_readable(std::uintptr_t address) {
     constexpr std::uintptr_t page = raw::page_bytes;

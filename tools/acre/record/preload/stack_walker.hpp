@@ -1,9 +1,9 @@
-// Walks the stack of one thread and says which node of the call tree it is.
+// Walks the stack of one thread and finds its node in the call tree.
 //
-// Most of a stack is the same as a moment ago. So a walk remembers its frames and every word of the stack that decided
-// where they are; the next one walks outwards only until it meets a remembered frame, and when all words behind that
-// frame are unchanged it takes over that frame's node. Besides, places that are called from again and again with the
-// same stack each keep their words, so that comparing them is all that a walk does.
+// Most of a stack is the same as at the last walk. So a walk keeps its frames and every stack word that determined
+// where they are. The next walk goes outwards only until it meets a kept frame; if all words outside that frame are
+// unchanged, it uses the frame's node. In addition, call sites that recur with the same stack have shortcuts, which
+// keep all words of a stack: such a walk only compares them.
 #pragma once
 
 #include "call_tree.hpp"
@@ -12,7 +12,7 @@
 
 namespace acre::recorder {
 
-/// Zeroed memory is a walker that remembers nothing.
+/// Zeroed memory is a walker without kept frames.
 class stack_walker {
 public:
     struct context {
@@ -21,21 +21,21 @@ public:
         log_file& log;
     };
 
-    /// `slot` is where the innermost return address lies, `rbp` the caller's.
+    /// `slot`: address of the innermost return address; `rbp`: the caller's.
     [[gnu::always_inline]] std::uint32_t walk(const context& in, std::uintptr_t slot, std::uintptr_t rbp) {
         if (in.rules.epoch() != epoch_) [[unlikely]] {
             forget_all();
             epoch_ = in.rules.epoch();
         }
         shortcut* const known = shortcuts_for(slot);
-        for (std::size_t i = 0; i < shortcuts_a_place; ++i) {
-            if (known[i].place == place_of(slot) && is_unchanged(known[i], rbp)) [[likely]]
+        for (std::size_t i = 0; i < shortcuts_per_slot; ++i) {
+            if (known[i].tagged_slot == tagged_slot(slot) && is_unchanged(known[i], rbp)) [[likely]]
                 return known[i].node;
         }
         return walk_without_shortcut(in, known, slot, rbp);
     }
 
-    /// For another thread's stack.
+    /// To be called before walking another thread's stack.
     void forget_all();
 
 private:
@@ -44,37 +44,37 @@ private:
     static constexpr std::size_t pages_probed_at_once = 4096;
     static constexpr std::uintptr_t largest_chained_frame = std::uintptr_t{1} << 20;
     static constexpr unsigned shortcut_bits = 8;
-    static constexpr std::size_t shortcuts_a_place = 4;
+    static constexpr std::size_t shortcuts_per_slot = 4;
     static constexpr std::size_t shortcut_words = 124;
 
-    /// A word of the stack and what stood there.
+    /// A word of the stack and its value.
     struct word {
         const std::uintptr_t* at;
         std::uintptr_t value;
     };
 
-    /// A frame of the last walk, kept outermost first.
+    /// A frame of the last walk; frames are kept outermost first.
     struct frame {
-        std::uintptr_t slot;     // where its return address lies; 0 where it must not be met again
+        std::uintptr_t slot;     // address of its return address; 0: must not be reused
         std::uintptr_t address;  // the return address
         std::uintptr_t rbp;      // in the function returned to
         std::uint32_t node;
-        std::uint32_t words : 31;     // the first so many words decide about it and the frames outside it
-        std::uint32_t needs_rbp : 1;  // whether rbp decides where frames outside it are
+        std::uint32_t words : 31;     // the first words_[0..words) determine it and the frames outside it
+        std::uint32_t needs_rbp : 1;  // whether rbp determines the frames outside it
     };
 
-    /// A whole stack: all words that decide about it.
+    /// A whole stack: all words that determine it.
     struct shortcut {
-        std::uintptr_t place;  // place_of the slot of its innermost return address
+        std::uintptr_t tagged_slot;  // see tagged_slot(), of its innermost return address
         std::uintptr_t address;
         std::uintptr_t rbp;
         std::uint32_t node;
-        std::uint16_t words;  // 0: the place was met once and may not be worth it
+        std::uint16_t words;  // 0: met once, no words kept yet
         bool needs_rbp;
         word all[shortcut_words];
     };
 
-    /// A frame on the way outwards, not yet in the tree.
+    /// A frame of the current walk, not yet in the tree.
     struct fresh_frame {
         std::uintptr_t slot;
         std::uintptr_t address;
@@ -86,12 +86,12 @@ private:
         bool may_be_met_again;
     };
 
-    /// Where a walk stands: about to return to the address in a slot.
+    /// The position of a walk: about to return to the address in a slot.
     struct position {
         std::uintptr_t slot;
         std::uintptr_t rsp;  // after that return
         std::uintptr_t rbp;
-        bool interrupted;  // by a signal: the address is that of an instruction, not just behind a call
+        bool interrupted;  // by a signal: the address is that of an instruction, not after a call
     };
 
     static std::uintptr_t load(std::uintptr_t address) { return *reinterpret_cast<const std::uintptr_t*>(address); }
@@ -105,27 +105,27 @@ private:
         return address - readable_begin_ < readable_end_ - readable_begin_ || extend_readable(address);
     }
 
-    /// Words are remembered outermost first; what lies outside the part of a stack that is known to be readable may be
-    /// gone.
+    /// Words are kept outermost first. Outside the known readable part of the stack the memory may be unmapped.
     bool is_readable(const word& outermost) const {
         return reinterpret_cast<std::uintptr_t>(outermost.at) - readable_begin_ < readable_end_ - readable_begin_;
     }
 
-    /// A slot, marked so that all shortcuts can be forgotten without touching them.
-    std::uintptr_t place_of(std::uintptr_t slot) const { return slot | forgotten_; }
+    /// A slot with a generation in its unused bits, so that all shortcuts can be invalidated without writing to them.
+    std::uintptr_t tagged_slot(std::uintptr_t slot) const { return slot | forgotten_; }
 
-    /// Those of a place: what is called from it may have been called in more than one way.
+    /// The shortcuts for a slot and its return address; several, since stacks can differ further out.
     shortcut* shortcuts_for(std::uintptr_t slot) {
-        return shortcuts_ + (spread(slot ^ load(slot)) >> (64 - shortcut_bits)) * shortcuts_a_place;
+        return shortcuts_ + (spread(slot ^ load(slot)) >> (64 - shortcut_bits)) * shortcuts_per_slot;
     }
 
-    /// One that was met once already, or else the other one than the last time.
-    shortcut& shortcut_to_replace(shortcut* of_place, std::uintptr_t slot) {
-        for (std::size_t i = 0; i < shortcuts_a_place; ++i) {
-            if (of_place[i].place == place_of(slot) && of_place[i].address == load(slot) && of_place[i].words == 0)
-                return of_place[i];
+    /// A shortcut that was met once already, else the next one in turn.
+    shortcut& shortcut_to_replace(shortcut* of_slot, std::uintptr_t slot) {
+        for (std::size_t i = 0; i < shortcuts_per_slot; ++i) {
+            if (of_slot[i].tagged_slot == tagged_slot(slot) && of_slot[i].address == load(slot) &&
+                of_slot[i].words == 0)
+                return of_slot[i];
         }
-        return of_place[replaced_++ % shortcuts_a_place];
+        return of_slot[replaced_++ % shortcuts_per_slot];
     }
 
     bool is_unchanged(const shortcut& known, std::uintptr_t rbp) const {
@@ -135,11 +135,11 @@ private:
         return i == 0;
     }
 
-    /// A place is worth a shortcut when it is met again.
+    /// A slot gets a shortcut when it is met for the second time.
     void keep_shortcut(shortcut& into, std::uintptr_t slot, std::uintptr_t rbp, std::uint32_t node) {
         const std::uintptr_t address = load(slot);
-        if (into.place != place_of(slot) || into.address != address || into.words != 0) {
-            into.place = place_of(slot);
+        if (into.tagged_slot != tagged_slot(slot) || into.address != address || into.words != 0) {
+            into.tagged_slot = tagged_slot(slot);
             into.address = address;
             into.words = 0;
             return;
@@ -162,13 +162,13 @@ private:
 
     void push_word(const std::uintptr_t* at) { words_[words_kept_++] = {at, *at}; }
 
-    [[gnu::noinline]] std::uint32_t walk_without_shortcut(const context& in, shortcut* of_place, std::uintptr_t slot,
+    [[gnu::noinline]] std::uint32_t walk_without_shortcut(const context& in, shortcut* of_slot, std::uintptr_t slot,
                                                           std::uintptr_t rbp) {
         std::uint32_t node = 0;
         if (const std::size_t fresh = walk_fresh(in, {slot, slot + 8, rbp, false}, node); fresh != 0) {
             node = remember_fresh(in, fresh, node);
         }
-        keep_shortcut(shortcut_to_replace(of_place, slot), slot, rbp, node);
+        keep_shortcut(shortcut_to_replace(of_slot, slot), slot, rbp, node);
         return node;
     }
     std::size_t walk_fresh(const context& in, position at, std::uint32_t& node);
@@ -185,16 +185,16 @@ private:
     std::size_t words_kept_;
     std::uint32_t epoch_;
     std::uint32_t replaced_;
-    std::uintptr_t forgotten_;  // how often all was forgotten, in the bits that addresses do not have
-    bool stack_is_whole_;       // what is remembered reaches to the end of the stack
+    std::uintptr_t forgotten_;  // generation of the shortcuts, in the bits that addresses do not use
+    bool stack_is_whole_;       // the kept frames reach the end of the stack
     frame frames_[frame_limit];
     word words_[word_limit];
     fresh_frame fresh_[frame_limit];
-    shortcut shortcuts_[shortcuts_a_place << shortcut_bits];
+    shortcut shortcuts_[shortcuts_per_slot << shortcut_bits];
 };
 
-/// Walks outwards to the first frame that is known to be as before, whose node it sets, or to the end of the stack,
-/// which is node 0. Says how many frames are new.
+/// Walks outwards to the first unchanged frame, whose node it sets, or to the end of the stack, node 0. Returns the
+/// number of new frames.
 inline std::size_t stack_walker::walk_fresh(const context& in, position at, std::uint32_t& node) {
     constexpr std::size_t unknown = ~std::size_t{0};
     std::size_t unchanged = unknown;
@@ -255,7 +255,7 @@ inline std::size_t stack_walker::walk_fresh(const context& in, position at, std:
     return true;
 }
 
-/// Puts the new frames into the tree under `node`, outermost first, and into memory for the next walk.
+/// Adds the new frames to the tree below `node`, outermost first, and keeps them for the next walk.
 inline std::uint32_t stack_walker::remember_fresh(const context& in, std::size_t fresh, std::uint32_t node) {
     if (frames_kept_ + fresh > frame_limit) [[unlikely]]
         forget_outermost(frames_kept_ + fresh - frame_limit);

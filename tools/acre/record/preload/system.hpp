@@ -1,4 +1,4 @@
-// What the recorder needs of the system, without malloc, without errno and without anything that a program can replace.
+// System calls for the recorder: without malloc, errno and functions that a program can replace.
 #pragma once
 
 #include <asm/unistd.h>
@@ -24,7 +24,7 @@ inline long as_word(T value) {
     }
 }
 
-/// Makes a system call; returns its value or, below zero, -errno.
+/// Makes a system call; returns its value, or -errno.
 template <typename... Arguments>
 inline long system_call(long number, Arguments... arguments) {
     static_assert(sizeof...(arguments) <= 6);
@@ -45,12 +45,12 @@ inline void* map_pages(std::size_t bytes, int protection, int flags, int file, s
     return result < 0 ? nullptr : reinterpret_cast<void*>(result);
 }
 
-/// Zeroed pages of this process; null when there are none.
+/// Zeroed pages; null if out of memory.
 inline void* take_pages(std::size_t bytes) {
     return map_pages(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/// The same, but a forked child finds them zeroed again: that is how it notices that it is one.
+/// The same, but zeroed again in a forked child, which recognises by that that it is one.
 inline void* take_pages_of_process(std::size_t bytes) {
     void* pages = take_pages(bytes);
     if (pages != nullptr && system_call(__NR_madvise, pages, bytes, MADV_WIPEONFORK) < 0) {
@@ -60,8 +60,8 @@ inline void* take_pages_of_process(std::size_t bytes) {
     return pages;
 }
 
-/// Whether the 8 bytes at an address can be read, without touching them: the system looks at the new signal mask before
-/// it refuses the first argument.
+/// Whether the 8 bytes at an address can be read, without a fault: the kernel reads the new signal mask before it
+/// rejects the invalid first argument.
 inline bool can_read(std::uintptr_t address) {
     return system_call(__NR_rt_sigprocmask, -1, address, 0, 8) == -EINVAL;
 }
@@ -70,7 +70,7 @@ inline std::uint64_t ticks() {
     return __rdtsc();
 }
 
-/// Taken rarely and held shortly; all zeros is unlocked.
+/// For locks that are rarely taken and briefly held; zeroed memory is unlocked.
 class spin_lock {
 public:
     void lock() {

@@ -6,12 +6,12 @@
 namespace acre::recorder {
 namespace {
 
-// Register numbers and operation codes of the DWARF standard, as far as x86-64 stacks need them.
+// DWARF register numbers of x86-64.
 constexpr std::uint64_t rbp_register = 6;
 constexpr std::uint64_t rsp_register = 7;
 constexpr std::uint64_t return_address = 16;
 
-/// Reads the standard's encodings from memory; past the end it reads zeros and is `bad`.
+/// Reads DWARF encodings from memory; past the end it reads zeros and becomes bad().
 class cursor {
 public:
     cursor(const std::uint8_t* at, const std::uint8_t* end) : at_(at), end_(end) {}
@@ -114,8 +114,8 @@ private:
     bool bad_ = false;
 };
 
-/// Where a value is found: in a register plus an offset, or in memory at that address.
-struct place {
+/// Location of a value: register plus offset, or memory at that address.
+struct location {
     enum class sort : std::uint8_t { unchanged, undefined, value, memory, unknown };
     sort is = sort::unchanged;
     std::uint64_t base = 0;  // register number; for a saved register `frame_base` means the CFA
@@ -124,14 +124,14 @@ struct place {
 constexpr std::uint64_t frame_base = 0x100;
 constexpr std::uint64_t no_base = 0x101;
 
-/// Evaluates an expression as far as it is a register plus a constant, read from memory at most once, at its end.
+/// Evaluates expressions that are a register plus a constant, with at most one memory read, at the end.
 class expression {
 public:
     explicit expression(std::uintptr_t address) : address_(address) {}
 
-    place evaluate(cursor code) {
+    location evaluate(cursor code) {
         while (code.more() && !failed_) step(code);
-        if (failed_ || code.bad() || depth_ == 0) return {place::sort::unknown, 0, 0};
+        if (failed_ || code.bad() || depth_ == 0) return {location::sort::unknown, 0, 0};
         return stack_[depth_ - 1];
     }
 
@@ -143,7 +143,7 @@ private:
             const std::uint64_t base = operation - 0x70u;
             const std::int64_t offset = code.signed_leb();
             if (base == return_address) return push_constant(static_cast<std::int64_t>(address_) + offset);
-            return push({place::sort::value, base, offset});
+            return push({location::sort::value, base, offset});
         }
         switch (operation) {
             case 0x06:
@@ -176,16 +176,16 @@ private:
         }
     }
 
-    void push(place value) {
+    void push(location value) {
         if (depth_ == 8) {
             failed_ = true;
             return;
         }
         stack_[depth_++] = value;
     }
-    void push_constant(std::int64_t value) { push({place::sort::value, no_base, value}); }
+    void push_constant(std::int64_t value) { push({location::sort::value, no_base, value}); }
 
-    bool pop_two(place& a, place& b) {
+    bool pop_two(location& a, location& b) {
         if (depth_ < 2) return !(failed_ = true);
         b = stack_[--depth_];
         a = stack_[--depth_];
@@ -193,47 +193,48 @@ private:
     }
 
     void add() {
-        place a;
-        place b;
+        location a;
+        location b;
         if (!pop_two(a, b)) return;
-        if (a.is != place::sort::value || b.is != place::sort::value || (a.base != no_base && b.base != no_base)) {
+        if (a.is != location::sort::value || b.is != location::sort::value ||
+            (a.base != no_base && b.base != no_base)) {
             failed_ = true;
             return;
         }
-        push({place::sort::value, a.base != no_base ? a.base : b.base, a.offset + b.offset});
+        push({location::sort::value, a.base != no_base ? a.base : b.base, a.offset + b.offset});
     }
 
     template <typename Operation>
     void combine(Operation operation) {
-        place a;
-        place b;
+        location a;
+        location b;
         if (!pop_two(a, b)) return;
         if (a.base != no_base || b.base != no_base) failed_ = true;
         push_constant(operation(a.offset, b.offset));
     }
 
     void dereference() {
-        if (depth_ == 0 || stack_[depth_ - 1].is != place::sort::value) {
+        if (depth_ == 0 || stack_[depth_ - 1].is != location::sort::value) {
             failed_ = true;
             return;
         }
-        stack_[depth_ - 1].is = place::sort::memory;
+        stack_[depth_ - 1].is = location::sort::memory;
     }
 
     std::uintptr_t address_;
-    place stack_[8] = {};
+    location stack_[8] = {};
     int depth_ = 0;
     bool failed_ = false;
 };
 
-/// One row of the table that a frame description stands for, for the registers of interest.
+/// One row of the table that a frame description encodes, for the tracked registers.
 struct frame_row {
-    place cfa;
-    place rbp;
-    place caller;  // the return address
+    location cfa;
+    location rbp;
+    location caller;  // the return address
 };
 
-/// What a common information entry says for the frame descriptions that refer to it.
+/// A common information entry, to which frame descriptions refer.
 struct common_information {
     cursor program{nullptr, nullptr};
     std::uint64_t code_factor = 1;
@@ -288,7 +289,7 @@ bool read_common(const std::uint8_t* at, common_information& out) {
     return !entry.bad();
 }
 
-/// Runs call frame instructions up to an address.
+/// Executes call frame instructions up to an address.
 class frame_program {
 public:
     frame_program(const common_information& common, std::uintptr_t begin, std::uintptr_t wanted)
@@ -315,28 +316,28 @@ private:
         if (location_ > wanted_) code = {nullptr, nullptr};
     }
 
-    place* slot(std::uint64_t number) {
+    location* slot(std::uint64_t number) {
         if (number == rbp_register) return &row_.rbp;
         return number == return_address ? &row_.caller : nullptr;
     }
-    void set(std::uint64_t number, place where) {
-        if (place* known = slot(number)) *known = where;
+    void set(std::uint64_t number, location where) {
+        if (location* known = slot(number)) *known = where;
     }
     void restore(std::uint64_t number) {
         if (number == rbp_register) row_.rbp = initial_.rbp;
         if (number == return_address) row_.caller = initial_.caller;
     }
-    place saved_at(std::int64_t factored) const {
-        return {place::sort::memory, frame_base, factored * common_.data_factor};
+    location saved_at(std::int64_t factored) const {
+        return {location::sort::memory, frame_base, factored * common_.data_factor};
     }
     void set_expression(std::uint64_t number, cursor& code, bool in_memory) {
         const std::uint64_t bytes = code.leb();
         const cursor body = code.take(bytes);
-        place* known = slot(number);
+        location* known = slot(number);
         if (known == nullptr) return;
-        place where = expression{wanted_}.evaluate(body);
+        location where = expression{wanted_}.evaluate(body);
         if (in_memory) {
-            where.is = where.is == place::sort::value ? place::sort::memory : place::sort::unknown;
+            where.is = where.is == location::sort::value ? location::sort::memory : location::sort::unknown;
         }
         *known = where;
     }
@@ -414,14 +415,14 @@ private:
     }
 
     bool define_frame(std::uint8_t operation, cursor& code) {
-        place& cfa = row_.cfa;
+        location& cfa = row_.cfa;
         switch (operation) {
             case 0x0c:
-                cfa = {place::sort::value, code.leb(), 0};
+                cfa = {location::sort::value, code.leb(), 0};
                 cfa.offset = static_cast<std::int64_t>(code.leb());
                 break;
             case 0x12:
-                cfa = {place::sort::value, code.leb(), 0};
+                cfa = {location::sort::value, code.leb(), 0};
                 cfa.offset = code.signed_leb() * common_.data_factor;
                 break;
             case 0x0d:
@@ -451,14 +452,14 @@ private:
                 restore(number);
                 return true;
             case 0x07:
-                set(number, {place::sort::undefined, 0, 0});
+                set(number, {location::sort::undefined, 0, 0});
                 return true;
             case 0x08:
                 set(number, {});
                 return true;
             case 0x09:
                 code.leb();
-                set(number, {place::sort::unknown, 0, 0});
+                set(number, {location::sort::unknown, 0, 0});
                 return true;
             case 0x10:
                 set_expression(number, code, true);
@@ -468,11 +469,11 @@ private:
                 return true;
             case 0x14:
                 code.leb();
-                set(number, {place::sort::unknown, 0, 0});
+                set(number, {location::sort::unknown, 0, 0});
                 return true;
             case 0x15:
                 code.signed_leb();
-                set(number, {place::sort::unknown, 0, 0});
+                set(number, {location::sort::unknown, 0, 0});
                 return true;
             case 0x16:
                 set_expression(number, code, false);
@@ -523,29 +524,29 @@ bool fits(std::int64_t value) {
     return value == static_cast<Small>(value);
 }
 
-/// Packs a row, where it is of a form that a rule can say; else the stack ends here.
+/// Converts a row to a rule; if no rule can express it, the stack ends here.
 unwind_rule make_rule(const frame_row& row, bool signal_frame) {
     using from = unwind_rule::frame_from;
     if (signal_frame) return {0, 0, from::signal, unwind_rule::rbp_from::unchanged};
     const bool caller_in_place =
-        row.caller.is == place::sort::memory && row.caller.base == frame_base && row.caller.offset == -8;
+        row.caller.is == location::sort::memory && row.caller.base == frame_base && row.caller.offset == -8;
     if (!caller_in_place || !fits<std::int32_t>(row.cfa.offset) || !fits<std::int16_t>(row.rbp.offset)) return {};
     unwind_rule rule;
     rule.cfa_offset = static_cast<std::int32_t>(row.cfa.offset);
     rule.rbp_offset = static_cast<std::int16_t>(row.rbp.offset);
-    if (row.cfa.is == place::sort::value && row.cfa.base == rsp_register) {
+    if (row.cfa.is == location::sort::value && row.cfa.base == rsp_register) {
         rule.frame = from::stack;
-    } else if (row.cfa.is == place::sort::value && row.cfa.base == rbp_register) {
+    } else if (row.cfa.is == location::sort::value && row.cfa.base == rbp_register) {
         rule.frame = from::rbp;
-    } else if (row.cfa.is == place::sort::memory && row.cfa.base == rbp_register) {
+    } else if (row.cfa.is == location::sort::memory && row.cfa.base == rbp_register) {
         rule.frame = from::through_rbp;
     } else {
         return {};
     }
-    if (row.rbp.is == place::sort::memory) {
+    if (row.rbp.is == location::sort::memory) {
         if (row.rbp.base != frame_base && row.rbp.base != rbp_register) return {};
         rule.saved_rbp = row.rbp.base == frame_base ? unwind_rule::rbp_from::frame : unwind_rule::rbp_from::rbp;
-    } else if (row.rbp.is != place::sort::unchanged && row.rbp.is != place::sort::undefined) {
+    } else if (row.rbp.is != location::sort::unchanged && row.rbp.is != location::sort::undefined) {
         return {};
     }
     return rule;

@@ -1,5 +1,5 @@
-// How to step from a frame to its caller, worked out once for a return address from the call frame information of the
-// module that it lies in. Only rsp and rbp are followed: compilers address frames by nothing else.
+// How to step from a frame to its caller, computed once per return address from the call frame information of its
+// module. Only rsp and rbp are tracked: compilers address frames by no other register.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct unwind_rule {
         rbp,          // CFA = rbp + cfa_offset
         through_rbp,  // CFA = *(rbp + cfa_offset): functions that realign their stack
         signal,       // the frame that the kernel built to call a signal handler
-        chain,        // CFA = rbp + 16 where that can be: frame pointers, which need not be there
+        chain,        // CFA = rbp + 16 if plausible: frame pointers, which code need not keep
     };
     enum class rbp_from : std::uint8_t {
         unchanged,
@@ -33,10 +33,10 @@ struct unwind_rule {
 };
 static_assert(sizeof(unwind_rule) == 8);
 
-/// Everywhere the same: a frame begins with the caller's rbp and the return address.
+/// The rule of frame pointers: a frame begins with the caller's rbp and the return address.
 inline constexpr unwind_rule frame_pointer_rule{16, -16, unwind_rule::frame_from::chain, unwind_rule::rbp_from::frame};
 
-/// `header` is the module's .eh_frame_hdr in memory; `address` lies just behind a call.
+/// `header`: the module's .eh_frame_hdr in memory. `address`: directly after a call.
 unwind_rule find_unwind_rule(const void* header, std::uintptr_t address);
 
 }  // namespace acre::recorder
