@@ -362,7 +362,8 @@ TEST_F(damage, damaged_marks_are_refused_even_if_only_events_are_read) {
     const std::string more_marks = payload([](byte_sink& sink) {
         for (const unsigned total : {1U, 1U, 8U, 1U, 1U, 3U}) sink.number(total);
     });
-    expect_refused(whole.substr(0, sections.back().begin) + section(section_kind::end, more_marks), "the number of its marks");
+    expect_refused(whole.substr(0, sections.back().begin) + section(section_kind::end, more_marks),
+                   "the number of its marks");
 }
 
 TEST_F(damage, sections_that_are_repeated_are_refused) {

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "command.hpp"
+#include "fit/event_source.hpp"
 #include "fit/fit.hpp"
 #include "fit/fit_check.hpp"
 #include "fit/fit_report.hpp"
 #include "fit/front_plot.hpp"
-#include "fit/event_source.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
 #include "trace/replacing_file.hpp"

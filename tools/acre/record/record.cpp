@@ -154,9 +154,9 @@ public:
         : logs_{read_logs(directory)}, output_{std::move(output)}, progress_{progress} {
         const std::size_t unrecorded = count_unrecorded(directory);
         if (unrecorded > 0) {
-            notes_.push_back("It started " + plural(unrecorded, "process", "processes") +
-                             (with_children() ? " that could not be recorded."
-                                              : ", not recorded; --children records them too."));
+            notes_.push_back(
+                "It started " + plural(unrecorded, "process", "processes") +
+                (with_children() ? " that could not be recorded." : ", not recorded; --children records them too."));
         }
     }
 
