@@ -2,8 +2,8 @@
 //
 // pmr<R> holds its resource; pmr<R&> refers to one that lives longer. operator-> reaches the resource's own interface.
 // Use acre::allocator where the container's type may name the resource: its calls are inline, with a constant size. The
-// calls here are virtual and look the size up: over a multi_pool a pair costs about twice as much (bench P1), a quarter
-// of std::pmr's own pool. For code written for that one use acre::unsynchronized_pool_resource (pool_resource.hpp).
+// calls here are virtual and look the size up: over a multi_pool a pair costs about twice as much (bench P1), but only
+// a quarter of std::pmr's own pool. To replace that pool use acre::unsynchronized_pool_resource (pool_resource.hpp).
 // Thread rules: those of the resource. Two are equal only when they are the same object.
 //
 //     acre::pmr<acre::multi_pool> nodes;

@@ -1,7 +1,7 @@
 // A vector in an arena, which grows in place while it is the arena's last allocation. std::vector cannot, and leaves
 // each smaller buffer behind.
 //
-// Use it for lists that are built in an arena. Use std::vector over acre::allocator where an interface asks for that,
+// Use it for lists that are built in an arena. Use std::vector over acre::allocator where an interface needs it,
 // arena::allocate<T>(n) where the number is known, acre::cursor for many objects that need not be adjacent.
 //
 // Cost: push_back is amortised constant time. While nothing else is allocated from the arena, elements do not move

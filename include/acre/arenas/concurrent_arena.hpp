@@ -14,7 +14,7 @@
 // rest of each thread's window, which counts as used; 64 bytes a thread.
 // Thread rules: allocate and the queries from any thread at any time; reset() and the destructor while no thread
 // allocates (builds without NDEBUG abort with a sentence if one does). Only trivially destructible objects, since reset
-// would run destructors in another thread. After a fork the child goes on.
+// would run destructors in another thread. After a fork the child can go on.
 //
 //     acre::concurrent_arena frame;
 //     auto* node = frame.create<Node>(key);   // in any thread

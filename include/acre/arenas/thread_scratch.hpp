@@ -16,7 +16,7 @@
 //     }
 //
 // The idea of two arenas a thread, one of which is not the caller's, is from Ryan Fleury's and Odin's practice. Odin's
-// issue 5095 is results that were put into the scratch by mistake.
+// issue 5095 describes results that were put into the scratch by mistake.
 #pragma once
 
 #include <acre/arenas/arena.hpp>

@@ -1,7 +1,7 @@
 // Storage for N objects of exactly T inside the object. It has no upstream, and as a static object it is usable before
 // any initialiser runs and after main.
 //
-// Use it for a class whose number is known: entities of a game, nodes of a parser, orders of a day; its class-level
+// Use it for a class whose maximum number of objects is known: entities of a game, nodes of a parser. Its class-level
 // operators new and delete become one line each. Use acre::object_pool<T> where the number is not known, acre::arena
 // where sizes vary, acre::inline_arena where the objects die together with a function.
 //
@@ -9,7 +9,7 @@
 // reused before reset() by default. With `.reuse`, freed objects and runs of neighbours are reused: constant time for
 // one object; an array takes a step for each freed run before its own, and for each 64 slots of those. An array needs
 // array_slots(count) neighbouring slots. With `.synchronized`, any thread may allocate and deallocate: one atomic
-// addition, or a std::mutex if `.reuse` is set, too. reset() and prefault() need that no other thread allocates.
+// addition, or a std::mutex if `.reuse` is set, too. reset() and prefault() require that no other thread allocates.
 // Memory: N * sizeof(T) bytes and a counter; with `.reuse` a bit per object and 1/63 more. Static storage lies in .bss:
 // unused pages cost nothing. The destructor is trivial unless freed storage is poisoned; it does not destroy live
 // objects. Neither copied nor moved.

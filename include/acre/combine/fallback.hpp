@@ -4,10 +4,10 @@
 // The first resource's owns() decides where storage goes back to. Use acre::segregate where the size decides. An arena
 // needs no fallback, since it asks its upstream.
 //
-// Cost: allocate is that of the first, plus that of the second when the first fails, which should be fast. deallocate
-// has owns() on top: constant time for a buffer, linear in the blocks of an arena or the slabs of a pool. Thread rules:
-// those of the parts; over two synchronized ones it needs no lock. Not copied; moved if both parts are. When both fail,
-// the error is the second's.
+// Cost: allocate is that of the first, plus that of the second when the first fails, so failing should be cheap.
+// deallocate adds the first's owns(): constant time for a buffer, linear in the blocks of an arena or the slabs of a
+// pool. Thread rules: those of the parts; over two synchronized ones it needs no lock. Not copied; moved if both parts
+// are. When both fail, the error is the second's.
 //
 //     acre::fallback<acre::inline_buffer<4096>, acre::heap> request;
 //     acre::fallback shared{level, acre::heap{}};  // refers to level, an arena

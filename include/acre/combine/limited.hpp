@@ -1,6 +1,6 @@
 // An R with a limit on its live bytes: a budget for a part of a program.
 //
-// limited<R> is an R: it keeps R's interface and refuses, by limit_exceeded, requests beyond the limit. It counts the
+// limited<R> is an R: it keeps R's interface and refuses requests beyond the limit (limit_exceeded). It counts the
 // bytes requested; the option .limit_bytes of arenas and pools, or a limited<heap> as upstream, bounds what they take
 // from upstream. It does not see calls through a reference to the plain R, an acre::scratch or acre::cursor of the
 // arena inside, class-level functions of acre::typed_arena and acre::chunk_pool (allocate_one, class_new, new (chunks)
@@ -28,7 +28,7 @@ namespace acre {
 
 /// The limit.
 struct limited_options {
-    std::size_t limit_bytes = 0;  // most bytes live at once, as requested; required, at least 1
+    std::size_t limit_bytes = 0;  // upper limit of the live bytes, as requested; required, at least 1
 };
 
 namespace detail {

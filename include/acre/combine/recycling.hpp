@@ -5,7 +5,7 @@
 // erased nodes serve the next insertion. Use acre::multi_pool where allocations do not end together, acre::arena_vector
 // where one vector grows.
 //
-// Each size class has a free list, which lies in the freed storage. R takes its last allocation back itself.
+// Each size class has a free list, which lies in the freed storage. R's last allocation goes back to R instead.
 //
 // Cost: allocate and deallocate about 55 instructions each for a size known at run time, constant time; a request
 // aligned to more than 16 examines up to 32 list entries. The object is 2 KiB larger than an R. Memory: sizes are

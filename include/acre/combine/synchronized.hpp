@@ -3,14 +3,14 @@
 // synchronized<R> keeps R's interface: a synchronized pool has a pool's members, a synchronized arena an arena's.
 // Anything longer than a call (iterating over the live objects, two calls that belong together, upstream()) runs under
 // the lock by with([](R& r) { ... }); the resource itself is never handed out. Use it where threads share a resource
-// and call it rarely. A resource of each thread's own needs no lock and is faster.
+// and call it rarely. A resource that only one thread uses needs no lock and is faster.
 //
 // Cost: that of R and of the lock: std::mutex about 65 instructions without contention, acre::spin_lock about 8, two of
 // them atomic, acre::no_lock none. The lock is held for one call, so there is no reader-writer lock. Lock is any type
 // with the standard's lock, try_lock and unlock. All of std's and acre's but priority_inheritance_mutex are
 // constant-initialised.
-// Thread rules: any thread may call any member; construction, moving into it and destruction need all other threads
-// away. Constructors and destructors of objects run under the lock: if they use the same resource, Lock must be
+// Thread rules: any thread may call any member; construct, move into and destroy it only while no other thread uses
+// it. Constructors and destructors of objects run under the lock: if they use the same resource, Lock must be
 // std::recursive_mutex. reset, rewind, clear and release take back what other threads hold, too. Not copied; moved,
 // under the lock, if R is.
 //
@@ -91,7 +91,7 @@ public:
         return around(detail::query_call{}, std::forward<Function>(function));
     }
 
-    /// R's mark; what other threads allocate after it goes back with a rewind to it, too.
+    /// R's mark. A rewind to it also frees what other threads have allocated since.
     auto mark() const
         requires requires(const R& r) { r.mark(); }
     {

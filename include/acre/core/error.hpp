@@ -1,5 +1,5 @@
-// The errors of acre. Each derives from acre::allocation_error, itself a std::bad_alloc. It says which resource failed,
-// what was asked and what was available. The message lies in the object: throwing allocates nothing.
+// The errors of acre. Each derives from acre::allocation_error, itself a std::bad_alloc. The message says which
+// resource failed, what was asked and what was available. It lies in the error object, so throwing allocates nothing.
 //
 // Without exceptions (-fno-exceptions) `allocate` returns null where it would throw, and an option out of range prints
 // the same message on standard error and aborts.

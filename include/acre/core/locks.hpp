@@ -3,9 +3,9 @@
 //   priority_inheritance_mutex  the holder runs at the priority of the most urgent waiting thread (POSIX only)
 //   no_lock                     locks nothing, for programs or builds with one thread
 //
-// Use spin_lock where calls are short and rarely collide; std::mutex where the resource's upstream may take long, as a
-// new slab from the heap; priority_inheritance_mutex where threads of different real-time priorities (SCHED_FIFO,
-// SCHED_RR) share a resource. A resource of each thread's own needs no lock.
+// Use spin_lock where calls are short and rarely collide; std::mutex where the resource's upstream may take long, for
+// example for a new slab; priority_inheritance_mutex where threads of different real-time priorities (SCHED_FIFO,
+// SCHED_RR) share a resource. A resource that only one thread uses needs no lock.
 //
 // Cost without contention: spin_lock one atomic exchange each way; priority_inheritance_mutex as std::mutex, and 40
 // bytes; no_lock nothing. None is recursive or fair. spin_lock and no_lock are constant-initialised: static ones are
@@ -103,7 +103,7 @@ private:
 
 }  // namespace detail
 
-/// A lock that is tried a bounded number of times and then slept on.
+/// A lock whose waiting threads try a bounded number of times, then sleep.
 class spin_lock : public detail::sleeping_lock<> {
 public:
     constexpr spin_lock() noexcept = default;

@@ -8,12 +8,12 @@
 //
 // Cost: about fourteen instructions per call, no memory. An option costs nothing unless it is given:
 //   .live_map          address and bytes of each live allocation: a hash table, 32 to 64 bytes per allocation
-//   .leak_report       the end writes live allocations to standard error; needs .live_map
+//   .leak_report       the destructor writes live allocations to standard error; needs .live_map
 //   .histogram         count of each size, percentiles, mean, deviation: a hash table of the sizes that occur
 //   .scopes            push_scope() and pop_scope(): totals and peak between the two
 //   .peak_busy_arenas  peak number of arenas in use, where R has busy_arenas()
-// The memory for these never comes from R but from an upstream of its own, acre::heap or that of records_in. When it is
-// used up, allocating goes on, and unrecorded() counts what has no record.
+// Memory for these records never comes from R, but from a separate upstream: acre::heap, or that of records_in. When it
+// is used up, allocating goes on, and unrecorded() counts what has no record.
 // Thread rules: those of R; the counters are not atomic. For several threads use synchronized<statistics<R>>
 // (combine/synchronized.hpp), whose getters take the lock, too.
 //

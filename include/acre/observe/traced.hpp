@@ -4,11 +4,11 @@
 // Without it a recording shows only the blocks that an arena or a pool takes from upstream. traced<R> is an R with R's
 // interface. It reports calls by size (allocate/deallocate), by object (create/destroy), by text (copy, format) and for
 // everything at once (reset, rewind, release, its end), which frees all live allocations. Upstream calls of R while it
-// serves a request are not recorded. Allocations of the program's own constructors in create() are, those in
-// create_array() are not. Allocations through a reference to the plain R, for example by an acre::scratch, are not
-// seen.
+// serves a request are not recorded. Allocations that the program's constructors make in create() are recorded,
+// those in create_array() are not. Allocations through a reference to the plain R, for example by an acre::scratch, are
+// not seen.
 //
-// Cost: one word. Without a recorder, four to six instructions for a pair of calls by size; recorded, that of a
+// Cost: one word. Without a recorder, four to six instructions for a pair of calls by size; while recording, that of a
 // recorded malloc. Thread rules: those of R; with a lock: synchronized<traced<R>>.
 //
 //     acre::traced<acre::arena> level;

@@ -216,7 +216,7 @@ public:
     /// upstream has no memory, the pool has no slots and refuses every request.
     chunk_pool() : chunk_pool(resource_ref{heap{}}) {}
     explicit chunk_pool(resource_ref upstream) : chunk_pool(chunk_pool_options{}, upstream) {}
-    /// The same; throws bad_option for another `.when_full` than fail or fall_back.
+    /// The same with options; throws bad_option unless `.when_full` is fail or fall_back.
     explicit chunk_pool(const chunk_pool_options& options, resource_ref upstream = heap{})
         : when_full_(checked(options).when_full), upstream_(upstream) {
         base_ = static_cast<std::byte*>(upstream_.allocate(required_bytes(), max_alignment));

@@ -2,15 +2,15 @@
 // multi_pool that one thread has for itself. A faster std::pmr::synchronized_pool_resource.
 //
 // Use it under containers and buffers that threads share or hand to each other. Use acre::multi_pool where one thread
-// does all, acre::concurrent_object_pool<T> for one type, acre::synchronized_pool_resource in code written for the
-// standard's.
+// does all, acre::concurrent_object_pool<T> for one type, acre::synchronized_pool_resource in code written for
+// std::pmr::synchronized_pool_resource.
 //
 // Each thread keeps two magazines of free slots for each size class that it uses. It exchanges full and empty ones with
 // the class's depot under a lock, once in as many operations as a magazine has slots (pools/detail/magazine_depot.hpp).
 // A thread that ends returns its magazines. The pool may end before its threads do. One thread at a time calls
 // upstream.
 //
-// Cost: allocate and deallocate about 30 instructions each, none of them atomic; one lock in 4 to 509 operations.
+// Cost: allocate and deallocate about 30 instructions each, none of them atomic; one lock in 1 to 509 operations.
 // Requests over 8 KiB go to upstream one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth. Each
 // class in use holds a slab of 4 KiB or more; the object has about 16 KiB. A thread that uses it keeps 4 KiB, and for
 // each class that it uses one or two magazines of up to 4 KiB and at most thread_bytes (64 KiB) of free slots. A
@@ -107,11 +107,11 @@ public:
         put(index, p);
     }
 
-    /// Returns a block of its own from upstream, whatever the size; null when there is no memory.
+    /// As try_allocate, but always a block of its own from upstream, never a slot.
     [[gnu::noinline]] void* try_allocate_separately(std::size_t bytes, std::size_t alignment) noexcept {
         return is_alignment(alignment) ? depots_[0].take_large(config(0), bytes, alignment) : nullptr;
     }
-    /// Frees such a block.
+    /// Frees a block of try_allocate_separately.
     [[gnu::noinline]] void deallocate_separately(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         if (p != nullptr) depots_[0].put_large(config(0), p, bytes, alignment);
     }

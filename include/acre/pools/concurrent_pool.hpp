@@ -11,9 +11,9 @@
 // returns its magazines. The pool may end before its threads do. Upstream is called with the lock held, so it may be
 // any resource that nobody else uses at the same time.
 //
-// Cost: allocate and deallocate about 20 instructions each, none of them atomic; one lock in 4 to 509 operations.
+// Cost: allocate and deallocate about 20 instructions each, none of them atomic; one lock in 1 to 509 operations.
 // Memory: as acre::pool, up to 4 KiB for each magazine, and the free slots in each thread's two magazines: at most
-// 64 KiB of them (option thread_bytes), or two. A request may be refused at the limit while other threads keep free
+// thread_bytes (64 KiB) of them, but always two. A request may be refused at the limit while other threads keep free
 // slots. A slot freed twice in a row aborts with a message at once. Other double frees, and pointers of other pools,
 // abort when their magazine goes to the slabs, and under AddressSanitizer at once. After a fork the child goes on with
 // what the forking thread kept; slots that other threads kept stay taken.

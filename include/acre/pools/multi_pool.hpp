@@ -90,13 +90,13 @@ public:
         classes_[index].template give_back_in<tables::common_slab_bytes>(tables::geometry[index], name, p);
     }
 
-    /// Returns a block of its own from upstream, whatever the size; null when there is no memory.
+    /// As try_allocate, but always a block of its own from upstream, never a slot.
     [[gnu::noinline]] void* try_allocate_separately(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || !within_limit(detail::large_blocks::upstream_bytes(bytes, alignment)))
             return nullptr;
         return large_.try_allocate(upstream_, bytes, alignment);
     }
-    /// Frees such a block.
+    /// Frees a block of try_allocate_separately.
     [[gnu::noinline]] void deallocate_separately(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         if (p != nullptr) large_.deallocate(upstream_, name, p, bytes, alignment);
     }

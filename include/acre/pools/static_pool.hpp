@@ -1,16 +1,16 @@
-// One pool of the whole program for slots of a size: no object to hand around, ready before the first constructor runs
-// and still there after main.
+// One pool per slot size for the whole program: no object to pass around, ready before the first constructor runs and
+// still there after main.
 //
 // Use it where no object can own a pool: under class-level operators new (acre::pooled does that), in libraries. Use
 // acre::pool or acre::concurrent_pool elsewhere. Sizes share pools by size class: static_pool<100> and static_pool<104>
 // are the same. `Group` says who shares the pool: by default every thread, each with a cache of its own. Any other type
 // names a separate pool that one thread at a time uses, without a cache and without a lock.
 //
-// Cost: by default allocate and deallocate have about 9 instructions each, none of them atomic, and one lock in 4 to
+// Cost: by default allocate and deallocate have about 9 instructions each, none of them atomic, and one lock in 1 to
 // 509 operations; in a group 13 and 20, without a lock. Memory comes from the heap and goes back by release_unused(),
 // or for all shared pools by acre::pool_registry::recycle(). Each thread keeps the free slots of two magazines: at most
-// 64 KiB of them, or eight. A slot freed twice in a row aborts with a message at once. Other double frees, and pointers
-// of other pools, abort when their magazine goes to the slabs; under AddressSanitizer and in a group at once.
+// 64 KiB of them, but always two. A slot freed twice in a row aborts with a message at once. Other double frees, and
+// pointers of other pools, abort when their magazine goes to the slabs; under AddressSanitizer and in a group at once.
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
 // program has one pool as long as libraries do not hide its symbol from each other. A library that uses one must not be
@@ -53,7 +53,7 @@ struct every_thread;
 
 /// The static pools that were used so far. A pool enters at its first use and never leaves.
 ///
-/// Cost: linear in the number of static pools and in their slabs. Thread-safe. recycle() waits for nobody, so a
+/// Cost: linear in the number of static pools and in their slabs. Thread-safe. recycle() never waits, so a
 /// new-handler may call it; for_each waits for the lock of one pool at a time.
 ///
 ///     acre::pool_registry::for_each([](const acre::pool_registry::entry& each) {
@@ -355,7 +355,7 @@ public:
         return bytes <= slot_bytes() && alignment <= slot_alignment() && is_alignment(alignment);
     }
 
-    // The interface of a resource, callable through any object or none.
+    // The interface of a resource: static, so it needs no object.
     [[gnu::always_inline]] static void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (serves(bytes, alignment)) [[likely]]
             return allocate();

@@ -1,29 +1,29 @@
 // Raw slots of one size for real-time threads: one thread allocates, any thread frees, and none of them ever waits for
 // a lock, the system or another thread.
 //
-// Use it where a thread that must not miss its deadline hands memory to others, or gets its own back from them: an
-// audio callback, a control loop, a signal handler. Use acre::wait_free_object_pool<T> for objects. Where threads may
-// wait now and then, acre::concurrent_pool lets every thread allocate, and grows. Where one thread does all, use
-// acre::chunk_pool.
+// Use it where a thread with a deadline (an audio callback, a control loop) allocates slots that other threads free. A
+// signal handler may free, too, but must not allocate when it can interrupt an allocate. For objects use
+// acre::wait_free_object_pool<T>. Where threads may wait now and then, use acre::concurrent_pool: it grows, and every
+// thread may allocate. Where one thread does all, use acre::chunk_pool.
 //
 // Construction takes all slots and their bookkeeping from upstream in one block; upstream is not called again before
 // the end. A free sets the slot's bit in a detail::remote_free_set. The owner, the one thread that allocates, collects
 // such bits 64 at a time, the lowest slots first, into words of its own and hands slots out from these. It hands out
-// never used slots when no freed ones are there.
+// never used slots only when there are no freed ones.
 //
-// Cost of allocate: 12 instructions while the owner has collected slots, none of them atomic. Otherwise 50 for never
-// used slots, 31 to find that all are taken, and to collect at most 43, 73, 105 or 137 in a pool of up to 64, 4096,
-// 262,144 or 16,777,216 slots. Cost of deallocate: at most 30, 42, 55 or 68, with one atomic operation, or one for each
-// of these sizes where nothing was freed before; 9 more where the slot size is no power of two. A collect does one
-// futile search more for each deallocate that another collect overtook midway (detail::remote_free_set bounds them).
-// Memory: required_bytes(): the slots, and 2 1/63 bits for each.
+// Cost of allocate: 12 instructions while the owner has collected slots, none of them atomic. Otherwise: 50 for a never
+// used slot, 31 to find the pool full, at most 43, 73, 105 or 137 to collect, in a pool of up to 64, 4096, 262,144 or
+// 16,777,216 slots. Cost of deallocate in these: at most 30, 42, 55 or 68, with one atomic operation, or up to 1, 2, 3
+// or 4 where no slot had come back before; 9 more where the slot size is no power of two. A collect makes one futile
+// search more for each deallocate that an earlier collect overtook midway (detail::remote_free_set bounds them).
+// Memory: required_bytes(): the slots, and about 2 1/63 bits for each.
 //
 // Threads: one at a time allocates. Another may take over once it is synchronised with the first one, by a join, a lock
-// or a flag. Any thread frees, the owner by the same steps: telling it apart would cost what it saves. The owner can
-// allocate a freed slot as soon as it is synchronised with the end of deallocate, whatever other threads do meanwhile.
+// or a flag. Any thread frees, by the same steps as the owner: a test for the owner would cost what it saves. The
+// owner can allocate a freed slot once it is synchronised with the end of deallocate, whatever other threads do.
 // A double free, a pointer of another resource and a slot that was never handed out abort with a message, in every
-// build; except a second free at the moment when the owner takes the first one's bit. In the child after a fork
-// everything goes on; a slot that another thread was freeing at that moment may stay taken.
+// build; except a second free at the moment when the owner collects the first one's bit. In the child after a fork
+// the pool goes on; a slot that another thread was freeing at that moment may stay taken.
 //
 //     acre::wait_free_pool<256, 64> frames{{.slots = 512}};
 //     void* p = frames.try_allocate();    // in the real-time thread
@@ -296,7 +296,7 @@ private:
         if (p != nullptr) abort_on_misuse(name_, "a slot was freed with a size or alignment that does not fit it", p);
     }
 
-    // Makes all slots never used ones.
+    // Marks all slots as never used.
     void make_words() noexcept {
         returned_ = detail::remote_free_set<>{base_ + returned_offset(slots_), slots_};
         for (std::size_t word = 0; word < words_; ++word) {
