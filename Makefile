@@ -1,4 +1,4 @@
-# A thin front to what scripts/ and CMake do. `make help` lists the targets.
+# Short names for the scripts in scripts/. `make help` lists the targets.
 .PHONY: build demo test test-all bench fuzz docs format clean help
 
 build: ## the acre command, its recorder and the examples, optimised, in build/ (the default)

@@ -1,9 +1,9 @@
-# What the scripts share: which compilers to use, and a build by a preset. To be sourced by bash in the root.
+# Functions for all scripts: choosing compilers, and building by a preset. To be sourced by bash in the root.
 
 oldest_gcc=12
-# A clone in another folder finds what ccache has of this one.
+# A clone in another folder can use the ccache entries of this one.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
-# ccache takes precompiled headers only when it may trust the macros and times in them.
+# ccache caches precompiled headers only with these checks of macros and times relaxed.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 
@@ -35,7 +35,7 @@ best_clang() {
     return 1
 }
 
-# Whether that clang brings libFuzzer, without which there are no fuzzers.
+# Whether that clang has libFuzzer, which the fuzzers need.
 has_fuzzer() {
     local clang
     clang=$(best_clang) || return 1
@@ -47,7 +47,7 @@ c_compiler_of() { sed 's/clang++/clang/; s/g++/gcc/' <<<"$1"; }
 
 build_folder() { if [ "$1" = release ]; then echo build; else echo "build-$1"; fi; }
 
-# CMake forgets what a preset says when it finds that the compiler is another one than before.
+# Removes CMake's cache if the compiler is another one than before: CMake would then ignore the preset's variables.
 forget_other_compiler() {
     local cache before
     cache=$(build_folder "$1")/CMakeCache.txt
@@ -62,7 +62,7 @@ configure() {
     case "$1" in
         clang)
             compiler=$(best_clang)
-            # What C++14 asks for is on by default from clang 19.
+            # C++14 requires it; clang has it on by default only from version 19.
             extra=(-DCMAKE_CXX_FLAGS=-fsized-deallocation) ;;
         aarch64) compiler=$(best_aarch64_gcc) ;;
         *) compiler=$(best_gcc) ;;
@@ -75,7 +75,7 @@ configure() {
           "${launcher[@]}" "${extra[@]}" "${@:2}"
 }
 
-# Runs a command and shows what it says only if it fails.
+# Runs a command and shows its output only if it fails.
 quietly() {
     local log
     log=$(mktemp)
@@ -89,7 +89,7 @@ quietly() {
     fi
 }
 
-# build_showing_progress FOLDER [CMAKE_ARGUMENTS...]: builds and prints how far it is, on one line of a terminal, else a
+# build_showing_progress FOLDER [CMAKE_ARGUMENTS...]: builds and prints its progress, on one line of a terminal, else a
 # line for each tenth. Shows the compiler's messages only if it fails.
 build_showing_progress() {
     local log status

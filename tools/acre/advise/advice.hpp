@@ -19,7 +19,7 @@ struct site_objects {
     std::uint64_t objects = 0;
 };
 
-/// Another malloc in place of the system's, and what that alone saves.
+/// Another malloc to preload, and what it saves without any other change.
 struct preload_saving {
     std::string name;
     interval nanoseconds;
@@ -38,14 +38,14 @@ struct measured_saving {
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
     std::uint32_t rounds = 0;
-    double replayed_share = 1;  // the first events; the time is scaled to all of them
+    double replayed_share = 1;  // of the events, the first ones; the time is scaled to all
     std::string failure;        // why the candidate could not be replayed
 
     double cpu_nanoseconds = 0;  // of the recorded run; 0: not known
 
-    /// Bounds for what programs gain that follow an advice, relative to the replay on a clean heap (docs/advise.md).
-    /// They gain less where malloc's cache misses overlap with other work, and more where destructors need not run and
-    /// data lies closer together, which a replay does not show.
+    /// Bounds for a program's gain from an advice, relative to the replay on a clean heap (docs/advise.md).
+    /// It gains less where malloc's cache misses overlap with other work. It gains more where destructors need not run
+    /// and data lies closer together, which a replay does not show.
     static constexpr double min_of_replay = 0.6;
     static constexpr double max_of_replay = 2;
 
@@ -64,11 +64,11 @@ struct measured_saving {
 struct advice {
     verdict candidate = verdict::leave;  // by the lives of the objects
     verdict decision = verdict::leave;   // after measuring: the candidate, or leave
-    std::string reason;                  // of `leave`
+    std::string reason;                  // why the decision is `leave`
 
     bool of_scope = false;            // about a scope; else about a site
     std::size_t callers = 0;          // of a site: number of callers that distinguish it from its other uses
-    std::uint32_t function = 0;       // the scope, or that of the site; 0: unknown
+    std::uint32_t function = 0;       // the scope, or the site's function; 0: unknown
     std::uint32_t site = 0;           // the one with the most allocations
     std::uint32_t stack = 0;          // the one with the most allocations, for a path to show
     std::vector<site_objects> sites;  // all of them, most objects first
@@ -96,7 +96,7 @@ struct advice_list {
     std::uint64_t omitted = 0;             // number of advices beyond the requested ones
     std::uint64_t cpu_nanoseconds = 0;     // of the run without its recording; 0: not known
     double malloc_nanoseconds = 0;         // for all events of the run with malloc; 0: not measured
-    double malloc_share = 1;               // of the events, the first ones, that were replayed for it
+    double malloc_share = 1;               // share of the events, the first ones, replayed for it
     std::vector<preload_saving> preloads;  // of the installed mallocs, in the whole run; largest saving first
     std::uint64_t sampling_period = 1;     // one allocation in this many was recorded
 

@@ -15,17 +15,17 @@ namespace acre::tool {
 /// A replay takes at most this many events, which bounds its time and memory.
 inline constexpr std::size_t max_replayed_events = std::size_t{8} << 20;
 
-/// The steps of an advice's allocations, thread after thread, as each thread would have its own arena or pool. The
-/// steps reset an arena at the end of each generation, and a scratch. Takes the first `max_events` events.
+/// The steps of an advice's allocations, thread after thread, as each thread would have its own arena or pool. Arenas
+/// and scratches are reset as verdict_traits::reset says. Takes the first `max_events` events.
 sequence advised_sequence(const history& run, const advice& of, std::size_t max_events = max_replayed_events);
 
 /// The first events of a run, of all threads.
 sequence beginning_of(const history& run, std::size_t max_events);
 
-/// The share of `events` that a sequence made of them holds.
+/// The share of a run's `events` that the steps were made of.
 double replayed_share(const sequence& steps, std::uint64_t events);
 
-/// Where each thread has its own resource: the thread with the most live bytes at a time. Nothing where one resource
+/// The thread with the highest peak of live bytes, if each thread gets its own resource. Nothing where one resource
 /// serves all threads.
 std::optional<std::uint32_t> neediest_thread(const advice& of, const history& run);
 

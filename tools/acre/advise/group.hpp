@@ -143,8 +143,8 @@ struct generation_question {
 /// Answers all questions in as few passes as memory allows.
 std::vector<generation_figures> study_generations(const history& run, std::span<const generation_question> questions);
 
-/// The figures of several groups in one pass. `group_of_context` has a group number or `no_group` for each context.
 inline constexpr std::uint32_t no_group = 0xffff'ffff;
+/// The figures of several groups in one pass. `group_of_context` has a group number or `no_group` for each context.
 std::vector<group_figures> study_groups(const history& run, const std::vector<std::uint32_t>& group_of_context,
                                         std::size_t groups);
 

@@ -10,7 +10,7 @@
 
 namespace acre::tool {
 
-// Most of these were chosen on one program, so they stand in one place.
+// Most of these were tuned on one program; keep them together, so that they can be tuned again.
 namespace threshold {
 
 inline constexpr double worth_a_look = 0.01;      // of all allocations
@@ -40,7 +40,7 @@ inline constexpr std::uint32_t many_callers = 3;     // functions that call a wr
 
 struct ruling {
     verdict candidate = verdict::leave;
-    std::string reason;  // of `leave`
+    std::string reason;  // why the candidate is `leave`
 };
 
 /// The escape depth is the number of functions between the allocating one and the owner of the lifetimes. This value

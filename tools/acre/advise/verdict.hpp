@@ -46,13 +46,13 @@ struct verdict_traits {
     const char* resource = "";  // replayed for it, by its name in `acre replay`
     sized_by size = sized_by::nothing;
     reset_point reset = reset_point::none;
-    bool in_owner = false;           // its code belongs into the function that owns the lifetimes
+    bool in_owner = false;           // its code goes into the function that owns the lifetimes
     bool one_each_thread = false;    // several threads need one each
     bool shared_by_threads = false;  // several threads use one, and others may free
     bool clearer_by_caller = false;  // telling its callers apart may give clearer verdicts
-    verdict for_containers;          // replaces it where a container or std::make_shared allocates
+    verdict for_containers;          // advised instead where a container or std::make_shared allocates
 
-    // The sizes that a report has fitted for it.
+    // The sizes that a report computes for it, as `acre fit` does.
     bool fits_multi_arena = false;
     bool fits_arena = false;
     bool fits_pool = false;

@@ -9,7 +9,7 @@
 
 namespace acre::tool {
 
-/// The subcommands for people; the others are for shells.
+/// The subcommands that help and man pages list; the hidden ones serve shell completion.
 std::vector<const CLI::App*> shown_subcommands(const CLI::App& app);
 
 /// The options of `acre` itself, which may also follow a subcommand.

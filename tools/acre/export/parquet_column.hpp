@@ -48,7 +48,7 @@ private:
     unsigned filled_ = 0;  // bits
 };
 
-/// The bits that hold every number up to `max`; at least 1.
+/// Number of bits that hold every number up to `max`; at least 1.
 inline unsigned bits_for(std::uint32_t max) {
     return max == 0 ? 1 : static_cast<unsigned>(std::bit_width(max));
 }
@@ -108,9 +108,9 @@ private:
     void clear();
 
     column description_;
-    std::vector<std::uint32_t> present_;  // for each row 1, or 0 where it has no value
+    std::vector<std::uint32_t> present_;  // by row: 1 if it has a value, else 0
     std::vector<std::uint64_t> numbers_;  // also booleans, and the bits of reals
-    std::vector<std::string> texts_;      // of a column of texts; of a column of words, those used
+    std::vector<std::string> texts_;      // the texts; in a column of words, the words used so far
     std::uint64_t text_bytes_ = 0;
     std::vector<std::uint32_t> indexes_;           // of words: positions in texts_
     std::vector<std::uint32_t> position_of_word_;  // position in texts_ + 1; 0: not used yet

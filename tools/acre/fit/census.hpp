@@ -20,7 +20,7 @@ struct size_use {
     std::uint64_t live = 0;
 };
 
-/// Generations: periods from no live object to no live object. Capacity of an arena that is reset after each.
+/// Generations are periods from no live object to no live object. Sizes: capacity of an arena reset after each of them.
 struct generation_sizes {
     std::uint64_t count = 0;  // of generations that ended
     std::uint64_t objects = 0;

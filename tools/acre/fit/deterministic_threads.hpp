@@ -1,5 +1,5 @@
-// An acre::concurrent_multi_arena whose threads all run in this one, in recorded order: the library's own mechanism,
-// told which thread calls.
+// Plays the threads of an acre::concurrent_multi_arena on one thread, in recorded order. This is the library's own
+// mechanism; each call names its thread.
 #pragma once
 
 #include <acre/arenas/concurrent_multi_arena.hpp>

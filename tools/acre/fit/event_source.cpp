@@ -24,13 +24,13 @@ private:
 };
 
 kept_events::kept_events(const event_source& from, std::size_t memory) : events_{memory} {
-    slots places;
+    slots free_slots;
     live_table<std::uint32_t> living;
     from([&](const event& e) {
         const bool by_realloc = e.op == operation::realloc;
         if (e.allocates) {
             require_possible(e);
-            living.insert(e.object, places.take());
+            living.insert(e.object, free_slots.take());
             events_.push({.size = e.size & ((std::uint64_t{1} << 48) - 1),
                           .alignment_log2 = e.alignment_log2,
                           .allocates = true,
@@ -41,7 +41,7 @@ kept_events::kept_events(const event_source& from, std::size_t memory) : events_
         }
         std::uint32_t slot = 0;
         if (!living.take(e.object, slot)) return;
-        places.give_back(slot);
+        free_slots.give_back(slot);
         events_.push({.by_realloc = by_realloc, .thread = e.thread, .stack_or_slot = slot});
     });
 }
@@ -54,7 +54,7 @@ event_source kept_events::source(std::function<void(double)> tell) const {
             std::uint64_t size = 0;
         };
         std::vector<living_object> living;  // by slot
-        slots places;
+        slots free_slots;
         std::uint64_t objects = 0;
         std::uint64_t visited = 0;
         events_.for_each([&](const kept_event& kept) {
@@ -62,7 +62,7 @@ event_source kept_events::source(std::function<void(double)> tell) const {
             e.thread = kept.thread;
             e.allocates = kept.allocates;
             if (e.allocates) {
-                const std::uint32_t slot = places.take();
+                const std::uint32_t slot = free_slots.take();
                 if (slot == living.size()) living.emplace_back();
                 living[slot] = {objects++, kept.size};
                 e.stack = kept.stack_or_slot;
@@ -71,7 +71,7 @@ event_source kept_events::source(std::function<void(double)> tell) const {
                 e.object = living[slot].number;
                 e.size = living[slot].size;
             } else {
-                places.give_back(kept.stack_or_slot);
+                free_slots.give_back(kept.stack_or_slot);
                 e.op = kept.by_realloc ? operation::realloc : operation::free;
                 e.object = living[kept.stack_or_slot].number;
                 e.size = living[kept.stack_or_slot].size;

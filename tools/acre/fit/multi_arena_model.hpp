@@ -1,8 +1,8 @@
 // Models an acre::multi_arena: the position of each allocation, and how many arenas the recorded order needs.
 //
-// It follows refcounted_arenas.hpp but never runs out of arenas. Empty arenas are interchangeable, so until the model
-// takes arena n + 1 it behaves like a multi_arena of n arenas until that fails. So the peak number of arenas taken is
-// exactly the smallest number that serves every request.
+// It follows refcounted_arenas.hpp but never runs out of arenas. Empty arenas are interchangeable, so the model
+// behaves like a multi_arena of n arenas until it takes arena n + 1; that multi_arena fails there. So the peak
+// number of arenas taken is exactly the smallest number that serves every request.
 #pragma once
 
 #include <acre/arenas/multi_arena.hpp>

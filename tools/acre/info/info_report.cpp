@@ -189,10 +189,10 @@ nlohmann::json tally_json(const tally& part) {
 }
 
 nlohmann::json site_json(const call_paths& paths, const site_summary& site) {
-    const site_info& place = paths.sites()[site.site];
-    return {{"function", paths.functions()[place.function].name},
-            {"file", place.file},
-            {"line", place.line},
+    const site_info& info = paths.sites()[site.site];
+    return {{"function", paths.functions()[info.function].name},
+            {"file", info.file},
+            {"line", info.line},
             {"path", paths.path_text(site.stack, 8)},
             {"allocations", site.allocated.count},
             {"bytes", site.allocated.bytes},

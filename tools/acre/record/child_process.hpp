@@ -1,4 +1,4 @@
-// Child processes: what this process does with signals while one runs, and work in a child that may die of it.
+// Child processes: how this process handles signals while one runs, and how it runs work that may crash in one.
 #pragma once
 
 #include <sys/types.h>

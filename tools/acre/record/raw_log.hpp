@@ -51,7 +51,7 @@ struct file_head {
     std::atomic<std::uint32_t> threads;      // numbered so far
     std::atomic<std::uint32_t> stopped;      // a stop_reason
     stack_method stacks;
-    std::uint32_t sampling_period;  // one allocation in so many is recorded
+    std::uint32_t sampling_period;  // n: one allocation in n is recorded
     // Time that the recorder has taken so far: in the hooks (ticks, estimated from samples) and writing this file.
     std::atomic<std::uint64_t> own_ticks;
     std::atomic<std::uint64_t> own_nanoseconds;  // of CPU time
@@ -118,7 +118,7 @@ constexpr std::uint64_t pack(std::uint64_t pointer, row_kind kind, unsigned alig
 
 /// A node of the call tree; numbered from 1 in the order of the file, 0 is the root.
 struct node {
-    std::uint64_t address;  // just behind the call
+    std::uint64_t address;  // return address: just behind the call
     std::uint32_t parent;   // a smaller number
     std::uint32_t module;   // 0: none
 };
@@ -149,7 +149,7 @@ struct pause_record {
     std::uint32_t paused;
 };
 
-/// The ELF note of the recorder, in the program or library that contains it; its content is the version of the log.
+/// Name of the ELF note in each program or library that contains the recorder. The note holds the log's version.
 inline constexpr char note_name[] = "acre";
 inline constexpr std::uint32_t note_type = 1;
 

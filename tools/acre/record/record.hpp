@@ -22,7 +22,7 @@ struct record_options {
     stack_method stacks = stack_method::unwind_tables;
     bool paused = false;                   // start paused
     int toggle_signal = 0;                 // pauses and resumes when sent to the program or to this process; 0: none
-    std::uint32_t sampling_period = 1;     // one allocation in so many is recorded, on average
+    std::uint32_t sampling_period = 1;     // n: one allocation in n is recorded, on average
     std::uint64_t max_bytes = 0;           // of the raw log of one process; 0: no limit
     std::filesystem::path recorder;        // libacre-record.so; empty: the one installed beside this command
     std::function<void(double)> progress;  // called with the progress of the conversion, from 0 to 1

@@ -1,6 +1,6 @@
-// What the entries of resources() are made of: arrangements, which set a resource up for a replay over the upstream
-// that counts, with the parameters that were asked for. The entries are constants, for a process that plays a trial
-// needs them before main. Their files are separate because they take long to compile.
+// Arrangements: each sets up a resource for a replay, over the counting upstream and with the requested parameters. The
+// entries of resources() refer to them. The entries are constants because a process that plays a trial needs them
+// before main. They are in several files because they take long to compile.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,7 @@ struct over_upstream {
     Resource resource;
 };
 
-/// A resource with options, which Make makes of the parameters.
+/// A resource with options, which Make builds from the parameters.
 template <typename Resource, thread_rule Threads, auto Make>
 struct with_options {
     static constexpr bool takes_from_upstream = true;

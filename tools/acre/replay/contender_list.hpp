@@ -12,7 +12,7 @@
 
 namespace acre::tool {
 
-/// A contender. `by_name`: the user named it, not only its group; a group is played without those that cannot play.
+/// A contender. `by_name`: the user named it, not only its group. Members of a group that cannot play are left out.
 struct named_contender {
     contender which;
     bool by_name = true;
@@ -23,7 +23,7 @@ struct named_contender {
 /// tool_error.
 std::vector<named_contender> parse_contenders(const std::string& list);
 
-/// The contenders of a list that are installed here: installed_contenders("preloads") is every other malloc that is.
+/// The contenders of a list that are installed here. With "preloads": all installed mallocs but the system's.
 std::vector<contender> installed_contenders(const std::string& list);
 
 /// A contender as it is written in a list: "multi_arena:count=64,bytes=16K".
@@ -39,7 +39,7 @@ std::string groups_text();
 std::string not_here(const contender& which);
 std::string not_for(const contender& which, const sequence_view& sequence);
 
-/// What `acre replay --list` prints: every resource and, with a sequence, whether it can play it. Null: no sequence.
+/// What `acre replay --list` prints: every resource, and whether it can play the sequence. Null: no sequence.
 std::string resources_text(const sequence_view* sequence);
 nlohmann::json resources_json(const sequence_view* sequence);
 

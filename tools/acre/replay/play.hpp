@@ -153,7 +153,7 @@ private:
     R& resource_;
 };
 
-/// Plays steps over a resource; the type of the resource does not show.
+/// Plays steps over a resource and hides the resource's type.
 class step_player {
 public:
     /// Plays the steps from `first` up to `last`. Returns the number of the step that failed, else that of the next one

@@ -14,8 +14,8 @@
 
 namespace acre::tool {
 
-/// A resource of any type. The functions of direct_calls are virtual here, for trials that are not timed; a player with
-/// inlined calls plays those that are.
+/// A resource of any type. Trials that are not timed call the functions of direct_calls, which are virtual here. Timed
+/// trials use a player with inlined calls.
 class played_resource {
 public:
     using player_user = std::function<void(step_player&)>;
@@ -37,7 +37,7 @@ public:
                                    shared_slots::lane& slots, const player_user& use) = 0;
 };
 
-/// How to make a resource, and what holds of all resources of its type.
+/// How to make a resource, and facts about all resources of its type.
 struct resource_factory {
     std::unique_ptr<played_resource> (*make)(metered_upstream&, const resource_parameters&);
     thread_rule threads;
@@ -52,7 +52,7 @@ void play_lanes(played_resource& resource, const sequence_view& sequence, const 
                 shared_slots& slots, footprint_meter& meter, trial_result& result,
                 std::uint64_t window_steps = step_window::usual_steps);
 
-/// Arrangement: constructed from (metered_upstream&, const resource_parameters&). `resource` is what is played over,
+/// Arrangement: constructed from (metered_upstream&, const resource_parameters&). `resource` is to be played over,
 /// `threads` says who may use it, and `takes_from_upstream` is as in resource_factory.
 template <typename Arrangement>
 class arranged_resource final : public played_resource {

@@ -91,7 +91,7 @@ private:
     std::uint64_t live_bytes_ = 0;
 };
 
-/// A step, numbered within its lane, and the event that it was made of once that is found.
+/// A step, numbered within its lane, and the event that it was made of, to be filled in by step_finder.
 struct wanted_step {
     std::uint32_t lane = 0;
     std::uint64_t step = 0;

@@ -66,8 +66,8 @@ class footprint_meter {
 public:
     footprint_meter() : in_use_before_{malloc_bytes_in_use()}, anonymous_before_{anonymous_bytes()} {}
 
-    /// Makes a meter that is never read, for trials that measure time: on a fragmented heap asking takes longer than
-    /// the trial.
+    /// Makes a meter that is never read, for trials that measure time: on a fragmented heap, reading malloc's figures
+    /// takes longer than the trial.
     struct unused {};
     explicit footprint_meter(unused) {}
 

@@ -19,7 +19,7 @@ enum class thread_rule : std::uint8_t { one, any };
 
 /// What a trial measures.
 enum class trial_purpose : std::uint8_t {
-    time,       // the CPU time and the time on the wall
+    time,       // the CPU time and the wall-clock time
     footprint,  // the memory
     check       // nothing; every block is filled, and compared before it is freed
 };
@@ -30,7 +30,7 @@ struct trial_request {
     std::uint32_t repeats = 1;   // plays of the sequence, each over a new resource
     resource_parameters parameters{};
     std::uint64_t memory_limit = 0;          // bytes that the resource may take from upstream
-    std::uint32_t fragmentation_blocks = 0;  // to fragment the heap with before
+    std::uint32_t fragmentation_blocks = 0;  // to fragment the heap with beforehand
     trial_purpose purpose = trial_purpose::time;
     bool without_frees = false;  // leave out the frees; all memory goes when the resource is destroyed
     bool process_ends = false;   // after the last play, so live objects and the resource are not freed

@@ -27,7 +27,7 @@ struct run_picture {
     std::uint64_t bucket_nanoseconds = 0;
     std::vector<time_bucket> buckets;
     tally_histogram sizes{size_bounds()};
-    // Lifetimes, in time, and in the allocations and bytes of the run meanwhile.
+    // Lifetimes in time, and in what the whole run allocated meanwhile: allocations and bytes.
     tally_histogram life_times{time_bounds()};
     tally_histogram life_allocations{doubling_bounds()};
     tally_histogram life_bytes{doubling_bounds()};

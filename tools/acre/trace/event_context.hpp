@@ -1,5 +1,5 @@
-// What the writer and the reader of a trace both know at an event, so that the file contains only what they cannot
-// guess.
+// Guesses each event of a trace from the events before it. The writer and the reader guess alike, so the file contains
+// only what differs.
 //
 // Each guess is what happened last in the same situation: after the thread's previous stack, at this stack, or next to
 // the object that was freed last.
@@ -28,7 +28,7 @@ public:
     using stacks = std::array<std::uint32_t, format::stack_guesses>;
     using objects = std::array<std::uint64_t, format::object_guesses>;
 
-    /// The stacks that followed the thread's previous stack the last times.
+    /// The stacks that most recently followed the thread's previous stack.
     const stacks& guess_stacks(std::uint32_t thread) const noexcept { return at(at(thread_index(thread)).stack).next; }
 
     /// The last operation at this stack, as a format::operation_code.
@@ -38,9 +38,9 @@ public:
     std::uint64_t guess_size(std::uint32_t stack) const noexcept { return at(stack).size; }
     std::uint8_t guess_alignment(std::uint32_t stack) const noexcept { return at(stack).alignment_log2; }
 
-    /// Guesses at the object of a free: the neighbours of the object that its thread freed last, the newest object, and
-    /// the neighbours, among the objects of the same site, of the object that its thread or its stack freed last. They
-    /// may no longer be live.
+    /// Guesses at the object of a free: the neighbours of the object that the thread freed last, the newest object, the
+    /// same-site neighbours of the object that the thread freed last, and those of the object that was freed last at
+    /// this stack. They may no longer be live.
     objects guess_objects(std::uint32_t thread, std::uint32_t stack) const noexcept {
         const live_objects::neighbours& of_thread = at(thread_index(thread)).freed;
         const stack_memory& of_stack = at(stack);

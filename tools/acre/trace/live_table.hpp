@@ -106,7 +106,7 @@ class live_objects {
 public:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-    /// The live objects that were allocated next to another one; none if there is no such object.
+    /// The live objects allocated directly before and after an object; `none` if there is no such object.
     struct neighbours {
         std::uint64_t older = none;
         std::uint64_t newer = none;

@@ -44,8 +44,8 @@ public:
         for_each_event(visit);
     }
 
-    /// Calls `visit(const mark&)` for each mark in order. A mark before an event has at most its number; a scope that
-    /// ends is the innermost of its thread. Memory: a chunk, and 4 bytes per open scope.
+    /// Calls `visit(const mark&)` for each mark in order. Marks whose `event` is at most n precede event
+    /// number n. A scope that ends is its thread's innermost. Memory: a chunk and 4 bytes per open scope.
     template <typename Visit>
     void for_each_mark(Visit&& visit) {
         mark_stream stream;

@@ -36,11 +36,11 @@ bool is_site(const call_paths& paths, std::uint32_t site, const std::string& tex
 std::vector<bool> named_scopes(const std::vector<std::string>& scopes, const std::vector<std::string>& names) {
     std::vector<bool> named(scopes.size());
     for (const std::string& name : names) {
-        const auto place = std::find(scopes.begin(), scopes.end(), name);
-        if (place == scopes.end())
+        const auto found = std::find(scopes.begin(), scopes.end(), name);
+        if (found == scopes.end())
             throw tool_error{fmt::format(
                 "there is no scope '{}' in the trace: a program marks scopes with acre::trace_scope", name)};
-        named[static_cast<std::size_t>(place - scopes.begin())] = true;
+        named[static_cast<std::size_t>(found - scopes.begin())] = true;
     }
     return named;
 }

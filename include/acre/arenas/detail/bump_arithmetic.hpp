@@ -34,7 +34,7 @@ struct bump_arithmetic {
 
     /// True for the alignments that every start in an arena has.
     static constexpr bool is_ordinary(std::size_t alignment) noexcept {
-        // A bit for each power of two up to the granule.
+        // Bit n is set for each power of two n up to the granule.
         constexpr std::uint32_t powers = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16;
         static_assert(granule == 16);
         return alignment <= granule && (powers >> alignment & 1) != 0;
@@ -50,7 +50,7 @@ struct bump_arithmetic {
         return alignment > base ? alignment - base : 0;
     }
 
-    /// Bytes of an empty arena of `room` bytes that a request takes at most. SIZE_MAX when that overflows.
+    /// Upper limit of the bytes that a request takes in an empty arena of `room` bytes. SIZE_MAX when that overflows.
     static constexpr std::size_t worst_bytes(std::size_t bytes, std::size_t alignment, std::size_t room) noexcept {
         const std::size_t padding = worst_padding(alignment, base_alignment_of(room));
         return bytes > SIZE_MAX - padding - 1 ? SIZE_MAX : bytes + (bytes == 0) + padding;
@@ -76,7 +76,7 @@ class upstream_storage {
 protected:
     static constexpr std::size_t max_alignment = 4096;
 
-    /// Without exceptions and without memory there are no arenas.
+    /// Without exceptions: zero arenas when upstream has no memory.
     upstream_storage(std::size_t arenas, std::size_t arena_bytes, resource_ref upstream)
         : arenas_(arenas),
           arena_bytes_(arena_bytes),
@@ -157,7 +157,7 @@ class inline_storage {
     static_assert(Bytes <= max_request / 2 / Arenas, "so many bytes do not fit the address space");
 
 protected:
-    // A larger one would align the object itself so strictly, wherever it lies.
+    // A larger alignment of the arenas would also be required of the object itself, wherever it lies.
     static constexpr std::size_t max_alignment = 64;
 
     constexpr inline_storage() noexcept = default;

@@ -1,5 +1,5 @@
-// The mechanism under acre::concurrent_multi_arena and its inline form: equal arenas, one of which each thread has open
-// for itself, and refcounts that any thread settles.
+// The mechanism under acre::concurrent_multi_arena and its inline form: equal arenas with refcounts. Each thread has
+// one arena open for itself, and may free in any.
 //
 // Use those, not this: they find the calling thread's thread_arena, which is a parameter here. A `Storage` says where
 // the bytes lie, and how many arenas of how many bytes there are. `Atomic` is std::atomic; tests/model runs the same
@@ -31,8 +31,8 @@ namespace acre::detail {
 
 /// The refcount of an arena where one thread allocates and any thread frees. While the arena is open the count is
 /// biased so far above zero that frees alone never end it; closing subtracts the bias and adds the allocations. Cost:
-/// one atomic operation for a free, one to close. count_down() is for any thread, the rest for the arena's owner. After
-/// Choi, Shull and Torrellas, "Biased reference counting" (PACT 2018).
+/// one atomic operation for a free, one to close. count_down() and settled() are for any thread, the rest
+/// is for the arena's owner. After Choi, Shull and Torrellas, "Biased reference counting" (PACT 2018).
 template <template <class> class Atomic = std::atomic>
 class biased_refcount {
 public:
@@ -126,13 +126,13 @@ public:
     /// True while `seen` is the state. Relaxed: nothing is read because of it.
     bool is_current(const state& seen) const noexcept { return word_.load(std::memory_order_relaxed) == packed(seen); }
 
-    /// True while this arena is here, for at least one arena; cheaper than load(). Relaxed: a caller that finds it
-    /// loads the state next.
+    /// True while this arena is here; cheaper than load(). Requires that there are arenas. Relaxed: a caller that finds
+    /// it loads the state next.
     bool holds(std::size_t arena) const noexcept {
         return word_.load(std::memory_order_relaxed) >> arena_shift_ == arena;
     }
 
-    /// Holds no arena. For a thread that owns all.
+    /// Holds no arena from now on. No other thread may use it meanwhile.
     void clear() noexcept { word_.store(packed({none_, 0, 0, 0}), std::memory_order_relaxed); }
 
 private:
@@ -374,7 +374,7 @@ private:
         return reinterpret_cast<std::uintptr_t>(this->bytes()) + index * this->arena_bytes();
     }
 
-    // Only builds that poison know, and only of at least one byte.
+    // Known only in builds that poison, and only for at least one byte; else false.
     static bool is_freed(const void* p, std::size_t bytes) noexcept { return bytes != 0 && is_poisoned(p); }
 
     static bool is_last(const thread_arena& own, const void* p, std::size_t bytes) noexcept {
@@ -396,7 +396,7 @@ private:
         return true;
     }
 
-    // When others have freed all that was live in it, no other thread knows the arena any more.
+    // Empties the open arena if others have freed all that was live in it: then no other thread refers to it.
     bool reuse_if_empty(thread_arena& own) noexcept {
         auto& count = record(own.arena.load(std::memory_order_relaxed)).count;
         const std::int64_t live_left = own.live.load(std::memory_order_relaxed) - count.freed();
@@ -409,8 +409,8 @@ private:
         return true;
     }
 
-    // The first allocation in arena `next`, which this thread owns. Of it and the open one, the one with more room left
-    // stays open.
+    // Makes the first allocation in arena `next`, which this thread owns. Of `next` and the open arena, the one with
+    // more room left stays open.
     void* place_in_next(thread_arena& own, std::uint32_t next, std::size_t bytes, std::size_t alignment) noexcept {
         const std::uintptr_t start = align_up(start_of(next), alignment);
         const std::uintptr_t end = start_of(next) + this->arena_bytes();
@@ -426,7 +426,7 @@ private:
         return reinterpret_cast<void*>(start);
     }
 
-    // With one allocation, which ends at `position`.
+    // Opens the arena `index` with one allocation, which ends at `position`.
     void open(thread_arena& own, std::uint32_t index, std::uintptr_t position) noexcept {
         own.start = start_of(index);
         own.end = own.start + this->arena_bytes();
@@ -500,7 +500,7 @@ private:
         }
     }
 
-    // Null, and arena `next` free again, when another thread was first.
+    // Shares arena `next` and allocates in it. When another thread was first: null, and `next` is free again.
     void* place_in_next_shared(const shared_state& seen, std::uint32_t next, std::size_t bytes,
                                std::size_t alignment) noexcept {
         record(next).count.open();
@@ -532,7 +532,7 @@ private:
         (void)shared_.replace(seen, {seen.arena, seen.allocations, align_up(first, shared_.unit()), seen.version});
     }
 
-    // Everything in it was freed. `allocations` is not lowered, so an exchange prepared before this one fails.
+    // Empties the shared arena once all in it was freed. `allocations` is not lowered, so older exchanges fail.
     void reuse_shared(const shared_state& seen) noexcept {
         (void)shared_.replace(seen, {seen.arena, seen.allocations, 0, seen.version});
     }
@@ -581,7 +581,7 @@ private:
             record(index - 1).count.start_closed(0);
             free_arenas_.push(arena_links(), static_cast<std::uint32_t>(index - 1));
         }
-        // Shared from the start, so that no thread finds none while another is about to share the only arena.
+        // One is shared from the start: else a thread could find none while another is about to share the only arena.
         if (this->arenas() != 0) share(free_arenas_.pop(arena_links()));
     }
 

@@ -9,8 +9,8 @@
 // an arena is given back at once, so pairs of allocate and deallocate use up no room. The arena with more room left
 // stays active, so a short-lived large block does not pin an arena for the small long-lived ones after it.
 //
-// Refcounted arenas are known from published multi-arenas. The list of empty arenas, the choice of the active one and
-// the 64-bit counts are what those lacked.
+// Published multi-arenas have refcounted arenas. They lack the list of empty arenas, the choice of the active one and
+// the 64-bit counts.
 #pragma once
 
 #include <acre/arenas/detail/bump_arithmetic.hpp>
@@ -46,7 +46,7 @@ class refcounted_arenas : protected Storage {
 public:
     /// Sizes, also of arenas, are rounded up to a multiple of this, so requests aligned to no more need no padding.
     static constexpr std::size_t granule = fit::granule;
-    /// Most arenas that can be kept open.
+    /// Upper limit of the arenas that can be kept open.
     static constexpr std::size_t max_open = 8;
 
     refcounted_arenas(const refcounted_arenas&) = delete;
@@ -89,8 +89,8 @@ public:
         if (is_last(home, p, bytes)) home.position = reinterpret_cast<std::uintptr_t>(p);
     }
 
-    /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one of its arena while that has
-    /// room, and for any that shrinks within an arena. False, and nothing changed, when it cannot.
+    /// Resizes the allocation at `p` in place: possible for the last one of its arena while that has room, and for any
+    /// that shrinks within an arena. False, and nothing changed, when it cannot.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         if (old_bytes > this->arena_bytes()) return resize_run(p, old_bytes, new_bytes);
         arena_record& home = home_of(p);
@@ -386,7 +386,7 @@ private:
         return p;
     }
 
-    // The first of `count` neighbouring empty arenas; arenas() when there are not so many.
+    // The first of `count` neighbouring empty arenas; arenas() when there is no such run.
     std::size_t find_run(std::size_t count) const noexcept {
         std::size_t found = 0;
         for (std::size_t index = 0; index < this->arenas(); ++index) {

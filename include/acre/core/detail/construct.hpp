@@ -15,8 +15,8 @@
 
 namespace acre::detail {
 
-/// A T constructed from `arguments` at `storage`. If the constructor throws, calls `give_back()` and rethrows. Null for
-/// null without exceptions, where an allocation has failed.
+/// A T constructed from `arguments` at `storage`. If the constructor throws, calls `give_back()` and rethrows. Without
+/// exceptions `storage` may be null, from a failed allocation: then returns null.
 template <class T, class GiveBack, class... Arguments>
 T* construct_at_or(void* storage, [[maybe_unused]] GiveBack give_back, Arguments&&... arguments) {
     if (!exceptions_enabled && storage == nullptr) return nullptr;

@@ -23,7 +23,7 @@ namespace acre::detail {
 
 class fork_guard;
 
-/// The state of the process. Never destroyed: static objects may outlive any that is.
+/// The state of the process. Never destroyed: static objects may use it until the process ends.
 struct process_wide {
     spin_lock lock;  // taken before the locks of all resources
     fork_guard* newest = nullptr;
@@ -115,7 +115,7 @@ private:
         list = this;
     }
 
-    // Handlers may be installed twice, when two threads were the first.
+    // Handlers may be installed twice, when two threads install them at once.
     static void before_fork() noexcept {
         if (forking) return;
         forking = true;

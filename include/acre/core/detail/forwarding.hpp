@@ -6,7 +6,7 @@
 // it. The layers, each with the one before as base:
 //   forwarded_requests   allocate, deallocate, try_resize, create, copy, format, ...
 //   forwarded_resets     reset, release, clear
-//   forwarded_queries    capacity, used, owns, and what else R knows of itself
+//   forwarded_queries    capacity, used, owns, and R's other queries
 // A member exists where R has it. To forward a new member of a resource, add it here.
 //
 // Cost: none; around() and the functions passed to it are inlined. Thread rules: those of the wrapper.
@@ -79,10 +79,9 @@ struct has_slots<R> {
 template <class R>
 concept of_one_type = requires { typename R::value_type; };
 
-// What a call asks of a resource.
+// The kinds of calls that around() is told.
 
-/// Storage or an object, which the call returns. `Throws`: not a try_ member. `Constructs`: the object's constructor
-/// runs in the call.
+/// Returns storage or an object. `Throws`: not a try_ member. `Constructs`: the object's constructor runs in the call.
 template <bool Throws, bool Constructs = false>
 struct request_call {
     std::size_t bytes;
@@ -108,7 +107,7 @@ struct free_all_call {};
 /// Neither hands out nor takes back storage.
 struct query_call {};
 
-/// In place of a base; each class has one of its own, so that it takes no space.
+/// Stands for no base. Each class has a type of its own, so that the empty base takes no space.
 template <class Derived>
 struct no_base {};
 
@@ -116,8 +115,8 @@ struct no_base {};
 template <class R>
 concept has_typed_calls = std::is_void_v<R> || requires(R& r, std::string_view text) { r.copy(text); };
 
-/// Arrays and texts in the storage that Derived's allocate and try_allocate give, each as one request. acre::arena and
-/// acre::concurrent_arena have these members from here, and so has what wraps an R that has them.
+/// Arrays and texts in storage from Derived's allocate and try_allocate, each as one request. acre::arena and
+/// acre::concurrent_arena inherit these members, and so do the wrappers of an R that has them.
 template <class Derived, class R = void, class Base = no_base<Derived>>
 class typed_calls : public Base {
 public:
@@ -334,7 +333,7 @@ public:
                     [=](R& r) { return r.template try_create_array<T>(count); });
     }
 
-    // What the next request meets.
+    // What still fits without an upstream call.
     ACRE_FORWARD_QUERY(remaining)
 
 protected:
@@ -347,7 +346,7 @@ protected:
         return static_cast<const Derived&>(*this).around(asked, std::forward<Function>(function));
     }
 
-    /// Second hook: creates a T in `r`. A wrapper that has to know when the constructor runs has one of its own.
+    /// Second hook: creates a T in `r`. A wrapper that must know when the constructor runs replaces it.
     template <bool Throws, class T, class... Arguments>
     [[gnu::always_inline]] static T* create_in(R& r, Arguments&&... arguments) {
         if constexpr (of_one_type<R> && Throws) {
@@ -403,7 +402,7 @@ public:
     }
 };
 
-/// Third layer: what R knows of itself, for a wrapper that does not derive from R. Results are copies.
+/// Third layer: R's queries, for a wrapper that does not derive from R. Results are copies.
 template <class Derived, class R>
 class forwarded_queries : public forwarded_resets<Derived, R> {
 public:

@@ -53,7 +53,7 @@ private:
     }
 };
 
-/// An R that tells `Meter` what is asked of it.
+/// An R that reports each call to `Meter`.
 template <resource R, class Meter>
 class instrumented : public forwarded_resets<instrumented<R, Meter>, R, R> {
     using base = forwarded_resets<instrumented, R, R>;
@@ -190,7 +190,7 @@ private:
         }
     }
 
-    // An arena registers the destructor of the T within a constructed_paused. A pool has no part in the construction.
+    // An arena constructs a constructed_paused and registers its destructor. A pool only allocates: T is made here.
     template <bool Throws, class T, class... Arguments>
     [[gnu::always_inline]] static T* create_in(R& r, Arguments&&... arguments) {
         if constexpr (!has_work_guards<Meter>) {

@@ -35,7 +35,7 @@ struct thread_exit_list {
     ~thread_exit_list();
 };
 
-/// Set by the list's destructor, which it outlives.
+/// Set by the list's destructor. It has none itself, so it can be read until the thread ends.
 inline thread_local constinit bool thread_has_exited = false;
 
 inline thread_exit_list::~thread_exit_list() {
@@ -138,7 +138,7 @@ private:
             const process_lock lock;
             renewed.generation_ = ++generations_;
         }
-        // Calls `ended` of each object that is still the one that the thread kept a state for. The lock keeps it alive.
+        // Calls `ended` of each live object that holds a state of this thread. The lock keeps the object alive.
         void ended(const table& kept) noexcept {
             const process_lock lock;
             const std::size_t count = std::min(kept.bytes / sizeof(entry), size_);
@@ -165,7 +165,7 @@ private:
         std::uint64_t generations_ = 0;
     };
 
-    // Never destroyed: static objects may outlive any that is.
+    // Never destroyed: static objects may use it until the process ends.
     static all_objects& registry() noexcept {
         static constinit all_objects all;
         return all;

@@ -102,7 +102,7 @@ public:
         if (is_free(geometry, p)) abort_on_misuse(name, double_free, p);
     }
 
-    /// True when the slab that `p` lies in is one of this. `p` must lie in a slab of some pool of this geometry.
+    /// True when the slab that `p` lies in belongs to this. `p` must lie in a slab of some pool of this geometry.
     bool owns_slot(const slab_geometry& geometry, const void* p) const noexcept {
         const std::uintptr_t owner = slab_of(geometry, reinterpret_cast<std::uintptr_t>(p))->owner;
         return owner == listed() || owner == unlisted();

@@ -1,8 +1,8 @@
 // Magazines, arrays of free slots that move whole between threads, and the cache of two that each thread has.
 //
 // Concurrent pools use these; see magazine_depot.hpp for the life of a slot. A thread_cache allocates from and frees
-// into its loaded magazine. The spare one spares a thread that allocates and frees in turns at the edge of a magazine
-// the visit to the depot each time. A new cache has no magazine: the depot supplies both.
+// into its loaded magazine. Without the spare one, a thread that alternates between allocating and freeing at the end
+// of a magazine would visit the depot each time. A new cache has no magazine: the depot supplies both.
 //
 // Cost: take and put are nine instructions each. A cache is for one thread; any thread may read how many slots it has.
 #pragma once
@@ -20,7 +20,7 @@ namespace acre::detail {
 struct magazine {
     magazine* next;
     std::size_t count;  // of slots; meaningful while no thread has the magazine loaded
-    void* below;        // not a slot: what a look at the top of an empty stack reads
+    void* below;        // not a slot: read as the top of an empty stack
 
     /// The cells: slots from index 1 on, `below` at index 0.
     void** cells() noexcept { return &below; }
@@ -39,7 +39,7 @@ struct magazine {
     /// Alignment in bytes.
     static constexpr std::size_t alignment = 64;
 
-    /// Slots of one magazine when a thread may keep `thread_bytes` bytes of slots of `slot_bytes` bytes in two.
+    /// Capacity of a magazine of slots of `slot_bytes` bytes, if a thread's two may hold `thread_bytes`: 1 to 509.
     static constexpr std::size_t capacity(std::size_t slot_bytes, std::size_t thread_bytes) noexcept {
         return std::clamp<std::size_t>(thread_bytes / 2 / slot_bytes, 1, 509);
     }

@@ -56,7 +56,7 @@ public:
         }
     }
 
-    /// No set: only assignment is allowed.
+    /// No set yet: can only be assigned to.
     constexpr remote_free_set() noexcept = default;
     /// The empty set of numbers below `slots`, 1 to max_slots. Constructs words(slots) words in `storage`.
     remote_free_set(void* storage, std::size_t slots) noexcept {

@@ -54,13 +54,13 @@ public:
     /// Whether to record the allocation of `p`; `random` belongs to the thread and is not 0.
     bool takes_allocation(const void* p, std::uint64_t& random);
 
-    /// The same for an object whose free is always recorded.
+    /// The same for an object whose address need not be kept, because its resource's frees are always recorded.
     bool takes_forgotten(std::uint64_t& random) const;
 
     /// Whether to record the free of `p`.
     bool takes_free(const void* p);
 
-    /// Whether anything was recorded yet, so that frees have to be.
+    /// Whether anything was recorded yet; until then frees need not be recorded.
     bool has_recorded() const { return (what_.load(std::memory_order_relaxed) & recorded_nothing) == 0; }
 
     /// Undoes takes_free() for a free that did not happen.

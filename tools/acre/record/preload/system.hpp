@@ -50,7 +50,7 @@ inline void* take_pages(std::size_t bytes) {
     return map_pages(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/// The same, but zeroed again in a forked child, which recognises by that that it is one.
+/// As take_pages, but zeroed again in a forked child: the zeros tell the child that it was forked.
 inline void* take_pages_of_process(std::size_t bytes) {
     void* pages = take_pages(bytes);
     if (pages != nullptr && system_call(__NR_madvise, pages, bytes, MADV_WIPEONFORK) < 0) {

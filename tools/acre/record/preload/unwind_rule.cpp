@@ -52,13 +52,13 @@ public:
 
     /// A pointer in one of the encodings of .eh_frame.
     std::uintptr_t pointer(std::uint8_t encoding, std::uintptr_t data_base = 0) {
-        const auto place = reinterpret_cast<std::uintptr_t>(at_);
+        const auto field_address = reinterpret_cast<std::uintptr_t>(at_);
         std::uintptr_t value = pointer_value(encoding & 0x0f);
         switch (encoding & 0x70) {
             case 0x00:
                 break;
             case 0x10:
-                value += place;
+                value += field_address;
                 break;
             case 0x30:
                 value += data_base;
