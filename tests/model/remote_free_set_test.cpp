@@ -62,7 +62,7 @@ private:
     slots set_;
 };
 
-TEST(returned_slots_model, one_word_two_threads_give_back) {
+TEST(remote_free_set_model, one_word_two_threads_give_back) {
     model::expect_holds([] {
         tested_slots<64> tested{{0, 63}};
         model::threads([&] { tested.give_back(0); }, [&] { tested.give_back(1); },
@@ -74,7 +74,7 @@ TEST(returned_slots_model, one_word_two_threads_give_back) {
     });
 }
 
-TEST(returned_slots_model, two_levels_the_same_word) {
+TEST(remote_free_set_model, two_levels_the_same_word) {
     model::expect_holds([] {
         tested_slots<128> tested{{3, 5}};
         model::threads([&] { tested.give_back(0); }, [&] { tested.give_back(1); }, [&] { tested.collect(); });
@@ -82,7 +82,7 @@ TEST(returned_slots_model, two_levels_the_same_word) {
     });
 }
 
-TEST(returned_slots_model, two_levels_two_words) {
+TEST(remote_free_set_model, two_levels_two_words) {
     model::expect_holds([] {
         tested_slots<128> tested{{3, 100}};
         model::threads([&] { tested.give_back(0); }, [&] { tested.give_back(1); }, [&] { tested.collect(); });
@@ -90,7 +90,7 @@ TEST(returned_slots_model, two_levels_two_words) {
     });
 }
 
-TEST(returned_slots_model, three_levels_beside_the_owner) {
+TEST(remote_free_set_model, three_levels_beside_the_owner) {
     model::expect_holds([] {
         tested_slots<4097> tested{{64, 4096}};
         model::threads(
@@ -107,7 +107,7 @@ TEST(returned_slots_model, three_levels_beside_the_owner) {
 }
 
 // The owner finds a slot whose free has returned, whatever another thread has begun.
-TEST(returned_slots_model, a_thread_in_the_middle_hides_nothing) {
+TEST(remote_free_set_model, a_thread_in_the_middle_hides_nothing) {
     model::expect_holds([] {
         tested_slots<128> tested{{3, 5}};
         model::atomic<int> given{0, "given"};
