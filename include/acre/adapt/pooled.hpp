@@ -153,7 +153,7 @@ public:                                                                         
     static void operator delete[](void*, void*) noexcept {}                                                      \
     static_assert(true, "a semicolon may follow")
 
-/// The same from the pool that all threads share.
+/// ACRE_POOLED_IN with the pool that all threads share.
 #define ACRE_POOLED(T) ACRE_POOLED_IN(T, ::acre::default_pool)
 
 namespace acre {

@@ -48,7 +48,7 @@ struct arena_options {
     std::size_t max_block_bytes = 0;     // blocks double up to this; 0: 1 MiB, or first_block_bytes if that is more
     std::size_t limit_bytes = SIZE_MAX;  // the arena never holds more than this from upstream
 
-    /// The same with the defaults in place of zeros.
+    /// A copy with the defaults in place of zeros.
     constexpr arena_options completed() const noexcept {
         arena_options all = *this;
         if (all.first_block_bytes == 0)

@@ -7,8 +7,8 @@
 // Cost: push_back is amortised constant time. While nothing else is allocated from the arena, elements do not move
 // within a block: the capacity doubles up to 512 elements, grows by a quarter up to 896, then by an eighth. At the end
 // of a block the elements move to the next one. If something else was allocated, the capacity doubles and the elements
-// move, as those of std::vector. The destructor destroys the elements and gives the storage back if it is still the
-// last allocation. Not thread-safe. The arena must live longer; destroy the vector before a reset of the arena.
+// move, as in std::vector. The destructor destroys the elements and gives the storage back if it is still the last
+// allocation. Not thread-safe. The arena must live longer; destroy the vector before a reset of the arena.
 //
 //     acre::arena_vector<Token> tokens{level};
 //     while (next(token)) tokens.push_back(token);
@@ -147,7 +147,7 @@ public:
         for (auto&& each : values) emplace_back(std::forward<decltype(each)>(each));
     }
 
-    /// Replaces the elements by those of a range, which is no part of this vector. Keeps the storage.
+    /// Replaces the elements by those of `values`, which must not be part of this vector. Keeps the storage.
     template <std::ranges::input_range Range>
         requires std::constructible_from<T, std::ranges::range_reference_t<Range>>
     void assign(Range&& values) {
@@ -332,8 +332,8 @@ private:
         ++end_;
     }
 
-    // Out of line: grows the full storage `full` by one element, which is made before the others move, since it may be
-    // made from one of them. Returns `full` when there is no memory and `Throws` is false.
+    // Out of line: grows the full storage `full` by one element, which is made before the others move: its arguments
+    // may refer to one. Returns `full` when there is no memory and `Throws` is false.
     template <bool Throws, class... Arguments>
     [[gnu::noinline]] static room emplaced(R& owner, room full, bool extended, Arguments&&... arguments) {
         const room longer = extend(owner, full, full.capacity() + 1);

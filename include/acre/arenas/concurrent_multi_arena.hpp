@@ -148,7 +148,7 @@ protected:
     std::size_t max_thread_arenas() const noexcept { return arenas() / 2; }
 };
 
-/// The same in the object itself.
+/// As concurrent_multi_arena_storage, but inside the object.
 template <std::size_t Arenas, std::size_t Bytes>
 class inline_concurrent_multi_arena_storage : public inline_storage<shared_arena_record<>, Arenas, Bytes> {
     static_assert(Arenas < treiber_stack<>::none, "there are at most 16,777,214 arenas");

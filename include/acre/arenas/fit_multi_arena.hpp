@@ -33,7 +33,7 @@ struct fit_options {
     std::size_t open = 0;                   // as in multi_arena_options
 };
 
-/// A number and a size in bytes of arenas with which no request fails.
+/// A number of arenas, and their size in bytes, with which no request fails.
 struct multi_arena_fit {
     std::size_t arenas;
     std::size_t bytes;
@@ -125,9 +125,9 @@ private:
 };
 }  // namespace detail
 
-/// The numbers and sizes with which no request of `workload`, called with an acre::multi_arena&, is refused. Sorted by
-/// size; each number is the smallest for its size, and smaller than the one before. Empty when the options allow none.
-/// Throws what the workload throws, except refusals.
+/// The pairs of number and size of arenas for which `workload`, called with an acre::multi_arena&, has no request
+/// refused. Sorted by size; each number is the smallest for its size, and smaller than the one before. Empty when the
+/// options allow none. Throws what the workload throws, except refusals.
 template <class Workload>
 std::vector<multi_arena_fit> fit_multi_arena(Workload&& workload, const fit_options& options = {}) {
     return detail::multi_arena_search<std::remove_reference_t<Workload>>{workload, options}.front();

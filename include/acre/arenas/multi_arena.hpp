@@ -71,7 +71,7 @@ private:
     bool takes_runs_;
 };
 
-/// The same in the object itself.
+/// As multi_arena_storage, but inside the object.
 template <std::size_t Arenas, std::size_t Bytes, std::size_t Open, large_requests Large>
 class inline_multi_arena_storage : public inline_storage<arena_record, Arenas, Bytes> {
 protected:

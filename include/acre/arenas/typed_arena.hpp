@@ -53,7 +53,7 @@ struct typed_arena_options {
 
 namespace detail {
 
-/// Poisons storage before its first use, which a constructor that runs at compile time cannot do.
+/// Poisons storage before its first use. A constructor that runs at compile time could not poison it.
 ///
 /// A thread that reads `done`, in a load or in the failed exchange, acquires the poisoning that the store released: the
 /// thread's own unpoisoning must come after it.
@@ -198,7 +198,7 @@ public:
         deallocate_one(object);
     }
 
-    // The bodies of T's class-level operators. Other sizes, those of derived classes, go to the fallback both ways.
+    // The bodies of T's class-level operators. The fallback serves other sizes (derived classes).
 
     /// For `operator new(std::size_t bytes)`. With exhaustion::null that operator must be noexcept.
     [[gnu::always_inline]] void* class_new(std::size_t bytes) noexcept(may_be_null) {
@@ -330,7 +330,7 @@ private:
         return static_cast<std::size_t>(static_cast<const std::byte*>(p) - storage_);
     }
 
-    // Without reuse a wrong pointer does no harm, so only builds with assertions check.
+    // Without reuse a free changes nothing, so only builds with assertions check the pointer.
     void check_owned([[maybe_unused]] const void* p) const noexcept {
         if constexpr (slots_type::reuses) {
             if (!owns(p)) abort_on_misuse(name, "a pointer was freed that is not of this arena", p);

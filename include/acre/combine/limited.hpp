@@ -56,7 +56,7 @@ public:
         return *this;
     }
 
-    // Reserved before the request is served: allocations in a constructor count against what is left.
+    // Reserved before the request is served, so allocations in a constructor find only the rest of the budget.
     bool reserve(std::size_t bytes) noexcept {
         if (bytes > limit_ - live_) [[unlikely]]
             return false;

@@ -62,7 +62,7 @@ public:
     synchronized(synchronized&& other) noexcept(std::is_nothrow_move_constructible_v<R>)
         requires std::is_move_constructible_v<R>
         : synchronized(std::lock_guard{other.lock_}, other) {}
-    /// The same, under both locks.
+    /// Takes over what `other` holds, under both locks.
     synchronized& operator=(synchronized&& other) noexcept(std::is_nothrow_move_assignable_v<R>)
         requires std::is_move_assignable_v<R>
     {
@@ -109,7 +109,7 @@ private:
         requires std::is_move_constructible_v<R>
         : guarded_(std::move(other.guarded_)) {}
 
-    // The result is copied before the lock is left.
+    // The result is copied before the lock is released.
     template <class Call, class Function>
     auto around(const Call&, Function&& function) {
         const std::lock_guard guard{lock_};

@@ -165,7 +165,7 @@ inline void require_option(bool valid, const char* resource, const char* option,
     std::abort();
 }
 
-/// The same for an option that must be at least `min`.
+/// As require_option, for an option that must be at least `min`.
 inline void require_at_least(std::size_t min, const char* resource, const char* option, std::size_t value) {
     if (value >= min) return;
     char allowed[48];

@@ -122,7 +122,7 @@ private:
     static void* try_allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) noexcept {
         if (!fits_pmr(bytes, alignment)) return nullptr;
 #if defined(__cpp_exceptions)
-        // The standard's interface can only fail by an exception.
+        // A std::pmr::memory_resource reports failure only by an exception.
         try {
             return allocate_pmr(object, bytes, alignment);
         } catch (...) {

@@ -19,10 +19,10 @@
 
 namespace acre {
 
-/// Marks the rest of the block in a recording. Neither copied nor moved.
+/// Gives the rest of the enclosing C++ block a name in a recording. Neither copied nor moved.
 class trace_scope {
 public:
-    /// Copies the name; only its first 200 bytes count.
+    /// Copies the name, cut off after 200 bytes.
     [[nodiscard]] explicit trace_scope(const char* name) noexcept {
         if (detail::is_recorded()) acre_record_scope_begin(name);
     }

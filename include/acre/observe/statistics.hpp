@@ -365,14 +365,14 @@ public:
         requires std::is_constructible_v<R, Arguments...>
     explicit statistics(records_in where, Arguments&&... arguments)
         : base(meter_type{where}, std::forward<Arguments>(arguments)...) {}
-    /// The same with R's options: statistics<R, ...> s{records_in{own}, {.name = value}}.
+    /// As above, with R's options: statistics<R, ...> s{records_in{own}, {.name = value}}.
     explicit statistics(records_in where, const detail::options_of<R>& given, resource_ref upstream = heap{})
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
         : base(meter_type{where}, given, upstream) {}
 
     /// The counts so far.
     const statistics_counts& counts() const noexcept { return this->meter().counts(); }
-    /// A report of several lines, with those of the options. Throws std::bad_alloc.
+    /// A report of several lines; some options add lines. Throws std::bad_alloc.
     std::string report() const {
         std::string text = counts().report(meter_type::resource_name());
         if constexpr (Options.histogram) append_sizes(text);

@@ -1,4 +1,4 @@
-// An R whose allocations `acre record` sees as it sees those of malloc: with size, thread, time, and the call stacks of
+// An R whose allocations `acre record` records like malloc's: with size, thread, time, and the call stacks of
 // allocation and free.
 //
 // Without it a recording shows only the blocks that an arena or a pool takes from upstream. traced<R> is an R with R's

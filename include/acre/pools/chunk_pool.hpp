@@ -216,7 +216,7 @@ public:
     /// upstream has no memory, the pool has no slots and refuses every request.
     chunk_pool() : chunk_pool(resource_ref{heap{}}) {}
     explicit chunk_pool(resource_ref upstream) : chunk_pool(chunk_pool_options{}, upstream) {}
-    /// The same with options; throws bad_option unless `.when_full` is fail or fall_back.
+    /// As above, with options; throws bad_option unless `.when_full` is fail or fall_back.
     explicit chunk_pool(const chunk_pool_options& options, resource_ref upstream = heap{})
         : when_full_(checked(options).when_full), upstream_(upstream) {
         base_ = static_cast<std::byte*>(upstream_.allocate(required_bytes(), max_alignment));
@@ -375,7 +375,7 @@ private:
     }
 
     // The index of the first class that `holds`; class_count when there is none. Unrolled, and `holds` gets the index
-    // as a constant, so that the compiler can fold what is constant.
+    // as a constant, so that the compiler can fold constants.
     template <class Predicate>
     [[gnu::always_inline]] static constexpr std::size_t first_index(Predicate holds) noexcept {
         std::size_t found = class_count;
@@ -431,7 +431,7 @@ private:
         return true;
     }
 
-    // Index of the slot `p`, at `offset` in its class. Divides by constants only.
+    // Index of the slot `p`, which lies `offset` bytes into class `index`. Divides by constants only.
     [[gnu::always_inline]] static std::size_t slot_at(std::size_t index, std::size_t offset, const void* p) noexcept {
         std::size_t slot = 0;
         std::size_t rest = 0;

@@ -116,8 +116,8 @@ public:
         if (p != nullptr) depots_[0].put_large(config(0), p, bytes, alignment);
     }
 
-    /// Gives slabs without a live slot back to upstream, while other threads go on, and returns their bytes. Slots that
-    /// other threads keep count as live, those of this thread do not. Linear in the slabs held.
+    /// Gives slabs without a live slot back to upstream, while other threads go on, and returns their bytes. Free slots
+    /// that other threads keep count as live; this thread's do not. Linear in the slabs held.
     std::size_t release_unused() noexcept {
         thread_caches* own = this_caches();
         std::size_t bytes = 0;

@@ -13,7 +13,7 @@
 //
 // Cost: allocate and deallocate about 20 instructions each, none of them atomic; one lock in 1 to 509 operations.
 // Memory: as acre::pool, up to 4 KiB for each magazine, and the free slots in each thread's two magazines: at most
-// thread_bytes (64 KiB) of them, but always two. A request may be refused at the limit while other threads keep free
+// thread_bytes (64 KiB), but always two slots. A request may be refused at the limit while other threads keep free
 // slots. A slot freed twice in a row aborts with a message at once. Other double frees, and pointers of other pools,
 // abort when their magazine goes to the slabs, and under AddressSanitizer at once. After a fork the child goes on with
 // what the forking thread kept; slots that other threads kept stay taken.
@@ -95,8 +95,8 @@ public:
     using face::deallocate;
     using face::try_allocate;
 
-    /// Gives slabs without a live slot back to upstream, while other threads go on, and returns their bytes. Slots that
-    /// other threads keep count as live, those of this thread do not. Linear in the slabs held.
+    /// Gives slabs without a live slot back to upstream, while other threads go on, and returns their bytes. Free slots
+    /// that other threads keep count as live; this thread's do not. Linear in the slabs held.
     std::size_t release_unused() noexcept { return depot_.release_unused(config_, this_cache()); }
 
     /// Gives everything back to upstream; every slot handed out becomes invalid. No other thread may use the pool

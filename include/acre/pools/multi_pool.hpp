@@ -200,7 +200,7 @@ private:
             return try_allocate_separately(bytes, alignment);
         }
         detail::bitmap_slabs& slabs = classes_[index];
-        // All classes share the limit: a class may hold what the others leave of it.
+        // All classes share the limit: a class may hold what the other classes do not.
         const std::size_t others = limit_ == SIZE_MAX ? 0 : capacity() - slabs.held_bytes();
         return slabs.refill(tables::geometry[index], upstream_, {limit_ > others ? limit_ - others : 0, region_slots_});
     }

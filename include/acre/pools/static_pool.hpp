@@ -9,7 +9,7 @@
 // Cost: by default allocate and deallocate have about 9 instructions each, none of them atomic, and one lock in 1 to
 // 509 operations; in a group 13 and 20, without a lock. Memory comes from the heap and goes back by release_unused(),
 // or for all shared pools by acre::pool_registry::recycle(). Each thread keeps the free slots of two magazines: at most
-// 64 KiB of them, but always two. A slot freed twice in a row aborts with a message at once. Other double frees, and
+// 64 KiB, but always two slots. A slot freed twice in a row aborts with a message at once. Other double frees, and
 // pointers of other pools, abort when their magazine goes to the slabs; under AddressSanitizer and in a group at once.
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The

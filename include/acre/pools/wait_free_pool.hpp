@@ -195,7 +195,7 @@ protected:
     void for_each_live(Visit visit) noexcept {
         visiting_ = true;
         for (std::size_t word = 0; word < words_; ++word) {
-            // Skips slots that `visit` frees meanwhile.
+            // Skips slots that an earlier call of `visit` freed.
             for (std::uint64_t rest = all_bits(word); (rest &= ~free_bits(word)) != 0; rest &= rest - 1) {
                 visit(base_ + (word * 64 + static_cast<unsigned>(std::countr_zero(rest))) * geometry.slot_bytes);
             }
@@ -208,8 +208,8 @@ protected:
 private:
     static constexpr const char* not_live = "double free, or a slot was freed that was never handed out";
 
-    // The block holds the slots, the words of returned_ and those of kept_, each from a new cache line on: different
-    // threads write them.
+    // The block holds the slots, the words of returned_ and the words of kept_. Each part starts a new cache line:
+    // different threads write them.
     static constexpr std::size_t returned_offset(std::size_t slots) noexcept {
         return align_up(slots * geometry.slot_bytes, line_bytes);
     }

@@ -43,13 +43,13 @@ public:
     /// Sets the count of a closed arena. Relaxed, as open().
     void start_closed(std::int64_t live) noexcept { count_.store(live, std::memory_order_relaxed); }
 
-    /// One less; returns the count before. At 1 the arena becomes the caller's, empty; below 1 there was a double free.
-    /// Release: what this thread did with its allocation comes before the arena is reused. Acquire: the last free comes
-    /// after what all others did (their read-modify-writes are one release sequence).
+    /// Subtracts one and returns the count before. At 1 the arena becomes the caller's, empty; below 1 there was a
+    /// double free. Release: what this thread did with its allocation comes before the arena is reused. Acquire: the
+    /// last free comes after what all others did (their read-modify-writes are one release sequence).
     std::int64_t count_down() noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel); }
 
-    /// Closes it after `live` allocations; returns how many of them are not freed. At 0 the arena becomes the caller's,
-    /// empty; below 0 there was a double free. Orders as in count_down().
+    /// Closes the arena after `live` allocations; returns how many are not yet freed. At 0 the arena becomes the
+    /// caller's, empty; below 0 there was a double free. Orders as in count_down().
     std::int64_t close(std::int64_t live) noexcept {
         return count_.fetch_sub(bias - live, std::memory_order_acq_rel) - (bias - live);
     }
@@ -112,8 +112,8 @@ public:
     /// Allocations that can be counted before the arena must be replaced.
     std::uint64_t max_allocations() const noexcept { return (std::uint64_t{1} << allocations_bits_) - 1; }
 
-    /// Acquire: the thread that put the arena here owned it, and read what its former users did. Exchanges in between
-    /// pass that on.
+    /// Acquire: the thread that put the arena here had owned it and seen its former users' writes. Exchanges since then
+    /// continue the release sequence.
     state load() const noexcept { return unpacked(word_.load(std::memory_order_acquire)); }
 
     /// Replaces `seen` by `wanted`; false when another thread was first. Release: see load(). Acquire, as in load():
@@ -382,7 +382,7 @@ private:
                own.position.load(std::memory_order_relaxed);
     }
 
-    // As place_in_own, for every alignment, and for 0 bytes.
+    // As place_in_own, but for any alignment and also for 0 bytes.
     static bool place_aligned(thread_arena& own, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         std::uintptr_t start = own.position.load(std::memory_order_relaxed);
         const std::size_t padding = padding_to(start, alignment);

@@ -211,7 +211,7 @@ private:
         return true;
     }
 
-    // The same for any arena, any alignment and any number of bytes.
+    // As place_in_active, for any arena, any alignment and any number of bytes.
     [[gnu::always_inline]] static bool place(arena_record& in, std::size_t bytes, std::size_t alignment,
                                              void*& p) noexcept {
         std::uintptr_t start = in.position;

@@ -70,15 +70,15 @@ public:
         link(process.newest, owner, in_child);
     }
 
-    /// The same for an object with several locks, which the functions take and release.
+    /// As above, for an object with several locks: `lock_all` takes them all, `unlock_all` releases them.
     void guard(void* owner, lock_function lock_all, lock_function unlock_all, child_function in_child) noexcept {
         const process_lock lock;
         set(owner, lock_all, unlock_all);
         link(process.newest, owner, in_child);
     }
 
-    /// The same for a static resource, for ever; further calls are no-ops. The calling thread may hold other resources'
-    /// locks.
+    /// As guard(), for a static resource, until the process ends; further calls are no-ops. The calling thread may hold
+    /// other resources' locks.
     void guard_static(spin_lock& guarded, void* owner, child_function in_child) noexcept {
         handle_forks();
         const std::lock_guard lock{process.statics_lock};

@@ -2,7 +2,7 @@
 // acre::synchronized, and through acre::detail::instrumented acre::statistics, acre::limited and acre::traced.
 //
 // A wrapper of an R derives from one of three layers and has one hook, around(call, function), which runs function(r)
-// on its R. `call` says what is asked of R (request_call, free_call, ...): instrumented acts on it, the others ignore
+// on its R. `call` tells the kind of call (request_call, free_call, ...): instrumented acts on it, the others ignore
 // it. The layers, each with the one before as base:
 //   forwarded_requests   allocate, deallocate, try_resize, create, copy, format, ...
 //   forwarded_resets     reset, release, clear
@@ -92,7 +92,7 @@ struct free_call {
     const void* p;
     std::size_t bytes;
 };
-/// The same after running the object's destructor.
+/// As free_call, after the object's destructor has run.
 struct destroy_call {
     const void* p;
     std::size_t bytes;

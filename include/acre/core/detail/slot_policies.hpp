@@ -23,8 +23,8 @@
 
 namespace acre::detail {
 
-/// The first slot offset from `offset` on that is a multiple of `alignment`, a power of two. One step for each slot
-/// skipped, fewer than `alignment`; none if all slots are so aligned.
+/// The first slot offset from `offset` on that is a multiple of `alignment`, a power of two. Linear in the slots
+/// skipped: fewer than `alignment`, and none if the slot size is a multiple of `alignment`.
 template <std::size_t SlotBytes>
 [[gnu::always_inline]] constexpr std::size_t aligned_slot(std::size_t offset, std::size_t alignment) noexcept {
     constexpr std::size_t natural = SlotBytes & (0 - SlotBytes);
@@ -124,13 +124,13 @@ private:
     }
 
     // undo() releases: the thread may have written the slots in a constructor that threw. take() acquires. All changes
-    // but reset() are read-modify-writes, so the order holds across changes in between. The rest is relaxed: it passes
-    // nothing on.
+    // but reset() are read-modify-writes, which continue the release sequence. Other accesses are relaxed: they publish
+    // no data.
     Counter next_{0};
 };
 
 /// `Slots` behind a std::mutex, which needs no initialisation and no destruction: it works before and after main. Cost:
-/// that of the policy and of the lock.
+/// the policy's and the lock's.
 template <class Slots>
 class locked_slots {
 public:

@@ -29,9 +29,9 @@ public:
         std::uint64_t head = head_.load(std::memory_order_relaxed);
         do {
             // Relaxed: a pop that uses the link has read the head that the release below stores. A pop that reads it
-            // too early fails by the count.
+            // too early fails: the count has changed.
             link_of(index).store(top_of(head), std::memory_order_relaxed);
-            // Release: what this thread did with the element comes before what the popping thread does.
+            // Release: this thread's use of the element happens before the popping thread's.
         } while (!head_.compare_exchange_weak(head, next(head, index), std::memory_order_release,
                                               std::memory_order_relaxed));
     }

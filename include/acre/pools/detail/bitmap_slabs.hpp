@@ -59,7 +59,7 @@ public:
         return take_slot(geometry.slot_bytes, geometry.prefetch_bytes, p);
     }
 
-    /// The same for a geometry known at run time only: uses the slot size cached here, not the geometry.
+    /// As take() above, for a geometry known at run time only: uses the slot size cached here, not the geometry.
     [[gnu::always_inline]] bool take(void*& p) noexcept { return take_slot(slot_bytes_, 2 * slot_bytes_, p); }
 
     /// Returns a free slot from another group or slab, or null when upstream has no memory. Out of line: once in 64
@@ -85,7 +85,7 @@ public:
         mark_free(geometry, name, home, geometry.slot_index(address), p);
     }
 
-    /// The same where only the slab size is a compile-time constant: the reciprocal comes from the slab's header.
+    /// As give_back, where only the slab size is a compile-time constant: the reciprocal comes from the slab's header.
     template <std::size_t SlabBytes>
     [[gnu::always_inline]] void give_back_in(const slab_geometry& geometry, const char* name, void* p) noexcept {
         assert(geometry.slab_bytes == SlabBytes);
@@ -378,8 +378,8 @@ private:
         return bits & ~rest;
     }
 
-    // Gathers the free slots, or the lowest of them, of the next group of the first available slab. False when that
-    // slab has no more: then it is no longer the first.
+    // Gathers free slots, lowest first, from the next group of the first available slab. False when that slab has no
+    // more: then it is no longer the first.
     bool gather(const slab_geometry& geometry) noexcept {
         if (available_ == nullptr) return false;
         std::size_t group = next_group_;

@@ -53,7 +53,7 @@ public:
         give_back(upstream, removed);
     }
 
-    /// The same without a known size.
+    /// As deallocate, without a known size.
     void deallocate_unsized(resource_ref upstream, const char* name, void* p) noexcept {
         check_live(name, p);
         give_back(upstream, static_cast<record*>(p) - 1);

@@ -200,8 +200,8 @@ public:
         return count == 0 && cache.loaded_ != nullptr && cache.spare_ != nullptr;
     }
 
-    /// In the child after a fork, with the lock held: gives up all caches but `own`, the calling thread's or null. The
-    /// fork may have caught their threads midway in a change. `from_upstream`: the caches are those of make_cache.
+    /// In the child after a fork, with the lock held: gives up all caches but `own`, the calling thread's cache or
+    /// null. The fork may have stopped other threads midway in a change. `from_upstream`: make_cache made the caches.
     void abandon_other_caches(thread_cache* own, bool from_upstream) noexcept {
         while (caches_ != nullptr) {
             thread_cache* each = caches_;

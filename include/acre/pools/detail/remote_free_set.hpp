@@ -2,9 +2,9 @@
 // collects, and nobody waits.
 //
 // The set is a tree of bits like hierarchical_bitset: one leaf word per 64 numbers, and above every 64 words one word
-// whose bits, the marks, tell which of them have members, up to a single word at the top; at most 4 levels. insert is
-// one fetch_or of the leaf word, and sets missing marks above it. collect follows the marks down and takes a whole leaf
-// word, 64 numbers, by one exchange.
+// whose bits, the marks, tell which of those 64 have members, up to a single word at the top; at most 4 levels. insert
+// is one fetch_or of the leaf word, and sets missing marks above it. collect follows the marks down and takes a whole
+// leaf word, 64 numbers, by one exchange.
 //
 // Cost: insert makes one atomic change, or one per level where marks are missing, and one load per level. collect makes
 // one load per level and two atomic changes, at most two more than one per level. Neither ever retries because another
@@ -18,9 +18,9 @@
 //
 // A mark may be set late, for a word that the owner has just taken. collect then reads an empty word and clears the
 // mark. An insert causes at most one such futile read per level, and only if the owner took its number between two of
-// its instructions. One collect makes at most as many of them as there are words, and as threads are in an insert. (If
-// only the thread that found a word empty set the mark, there would be none, but a thread stopped at that point would
-// hide what others freed since. And a fetch_or whose whole result is used is a loop on some processors.)
+// its instructions. One collect makes at most one such read per word, plus one per level for each thread in an insert.
+// (If only the thread that found a word empty set its mark, none would be futile, but a thread stopped at that point
+// would hide what others freed since. And a fetch_or whose whole result is used is a loop on some processors.)
 //
 // Idea: the tree of bits of van Emde Boas (1975); bits set by fetch_or from other threads as in the bitmaps of mimalloc
 // (Leijen, Zorn and de Moura, 2019).
@@ -104,7 +104,7 @@ public:
                 continue;
             }
             if (top_ > 0) unmark(0, index);
-            // Acquire: sees the writes to the slots of the threads that set the bits. Release: threads that insert into
+            // Acquire: sees what the threads that set the bits wrote to their slots. Release: threads that insert into
             // this word from now on see that the mark is cleared.
             bits = levels_[0][index].exchange(0, std::memory_order_acq_rel);
             word = index;
