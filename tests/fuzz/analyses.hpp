@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "advise/advised_sequence.hpp"
+#include "advise/advised_events.hpp"
 #include "advise/history.hpp"
 #include "advise/plan.hpp"
 #include "diff/run_difference.hpp"
