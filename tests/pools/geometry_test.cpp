@@ -118,13 +118,16 @@ static_assert(!acre::detail::size_class_tables<powers_of_two>::needs_search(4096
 static_assert(!tables_of<24, 40>::needs_search(8) && tables_of<24, 40>::needs_search(16));
 
 static_assert(acre::size_class_policy<acre::size_class_list<8>>);
-static_assert(acre::size_class_policy<acre::size_class_list<24, 1'048'576>>);
+static_assert(acre::size_class_policy<acre::size_class_list<24, 262'144>>);
 static_assert(!acre::size_class_policy<acre::size_class_list<0, 8>>);
 static_assert(!acre::size_class_policy<acre::size_class_list<24, 24>>);
 static_assert(!acre::size_class_policy<acre::size_class_list<32, 24>>);
 static_assert(!acre::size_class_policy<acre::size_class_list<20>>);
-static_assert(!acre::size_class_policy<acre::size_class_list<1'048'584>>);
+static_assert(!acre::size_class_policy<acre::size_class_list<262'152>>);
+static_assert(!acre::size_class_policy<acre::size_class_list<>>);
 static_assert(!acre::size_class_policy<int>);
+// The largest table is computed within what compilers spend on a constant.
+static_assert(tables_of<8, 262'144>::by_size.back() == 1);
 
 // The smallest class of `Tables` that has room for a request and whose size is a multiple of its alignment.
 template <class Tables>

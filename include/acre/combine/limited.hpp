@@ -20,6 +20,7 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -131,6 +132,12 @@ public:
     std::size_t live_bytes() const noexcept { return this->meter().live(); }
     /// Peak of live_bytes().
     std::size_t peak_bytes() const noexcept { return this->meter().peak(); }
+    /// Bytes that fit without an upstream call and within the limit, where R says how many fit.
+    std::size_t remaining() const noexcept
+        requires requires(const R& r) { r.remaining(); }
+    {
+        return std::min(limit_bytes() - live_bytes(), base::remaining());
+    }
     /// Number of live allocations.
     std::size_t live_count() const noexcept { return this->meter().count(); }
 

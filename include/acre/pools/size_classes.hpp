@@ -1,13 +1,13 @@
 // Size classes: the slot sizes that a multi-pool rounds requests up to. This file is the place to add another policy.
 //
-// A policy is a type with one member, `bytes`: a constexpr std::array of slot sizes, ascending multiples of 8. Pass it
-// to acre::basic_multi_pool or acre::basic_concurrent_multi_pool. A policy costs nothing at run time: lookup tables and
-// slab layouts are computed from it at compile time, here and nowhere else. Requests larger than the last class get a
-// block of their own from upstream.
+// A policy is a type with one member, `bytes`: a constexpr std::array of slot sizes (std::size_t), ascending multiples
+// of 8. Pass it to acre::basic_multi_pool or acre::basic_concurrent_multi_pool. A policy costs nothing at run time:
+// lookup tables and slab layouts are computed from it at compile time, here and nowhere else. Requests larger than the
+// last class get a block of their own from upstream.
 //
 // Use acre::multi_pool with the default classes unless a histogram of the workload (acre::statistics with .histogram)
 // shows sizes that they round up badly. acre::size_class_list names sizes one by one. A policy has at most 256 classes
-// of at most 1 MiB: the lookup table holds class numbers of one byte, one for each multiple of the granularity (the
+// of at most 256 KiB: the lookup table holds class numbers of one byte, one for each multiple of the granularity (the
 // largest power of two that divides all sizes) up to the largest class.
 //
 //     acre::basic_multi_pool<acre::size_class_list<24, 40, 136>> nodes;
@@ -27,26 +27,36 @@
 #include <acre/pools/detail/slab_geometry.hpp>
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <functional>
+#include <type_traits>
 
 namespace acre {
 
+// One concept for each rule, so that the compiler names the rule that a policy breaks.
 namespace detail {
-constexpr bool are_size_classes(std::span<const std::size_t> sizes) noexcept {
-    if (sizes.empty() || sizes.size() > 256 || sizes.front() == 0 || sizes.back() > 1_MiB) return false;
-    for (std::size_t index = 0; index < sizes.size(); ++index) {
-        if (sizes[index] % 8 != 0 || (index > 0 && sizes[index] <= sizes[index - 1])) return false;
-    }
-    return true;
-}
+template <class Policy>
+concept has_1_to_256_sizes_in_an_array =
+    std::same_as<std::remove_cvref_t<decltype(Policy::bytes)>, std::array<std::size_t, Policy::bytes.size()>> &&
+    Policy::bytes.size() >= 1 && Policy::bytes.size() <= 256;
+template <class Policy>
+concept has_sizes_that_are_multiples_of_8 =
+    std::ranges::all_of(Policy::bytes, [](std::size_t size) { return size != 0 && size % 8 == 0; });
+template <class Policy>
+concept has_ascending_sizes =
+    std::ranges::adjacent_find(Policy::bytes, std::ranges::greater_equal{}) == Policy::bytes.end();
+template <class Policy>
+concept has_sizes_up_to_256_KiB = Policy::bytes.back() <= 256_KiB;
 }  // namespace detail
 
-/// What a size-class policy provides: `bytes`, a constexpr std::array of 1 to 256 slot sizes in bytes, ascending
-/// multiples of 8, at most 1 MiB.
+/// What a size-class policy provides: `bytes`, a constexpr std::array of 1 to 256 slot sizes in bytes (std::size_t),
+/// ascending multiples of 8, at most 256 KiB.
 template <class Policy>
-concept size_class_policy = detail::are_size_classes(std::span<const std::size_t>{Policy::bytes});
+concept size_class_policy =
+    detail::has_1_to_256_sizes_in_an_array<Policy> && detail::has_sizes_that_are_multiples_of_8<Policy> &&
+    detail::has_ascending_sizes<Policy> && detail::has_sizes_up_to_256_KiB<Policy>;
 
 /// The classes of acre::multi_pool: every multiple of 8 bytes up to 128, then eight per doubling up to 8 KiB, 64 in
 /// all. A request is rounded up by at most 7 bytes or an eighth. (Power-of-two classes waste up to half.)

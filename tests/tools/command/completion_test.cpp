@@ -116,7 +116,7 @@ TEST_F(completion, offers_no_value_that_is_refused) {
         for (std::size_t i = 1; i < values.size(); ++i) {
             const std::string value = values[i].substr(0, values[i].find('\t'));
             const std::string errors = acre(option + (" " + value) + " missing").errors;
-            for (const char* refusal : {"is none of", "there is no"}) {
+            for (const char* refusal : {"is not one of", "there is no"}) {
                 EXPECT_EQ(errors.find(refusal), std::string::npos) << errors;
             }
         }

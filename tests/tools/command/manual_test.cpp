@@ -87,7 +87,7 @@ TEST_F(manual, has_a_page_for_each_command_with_all_its_options) {
 TEST_F(manual, is_what_the_command_prints) {
     EXPECT_EQ(acre("man").output, file_text(fs::path{ACRE_MANUAL} / "acre.1"));
     EXPECT_EQ(acre("man fit").output, file_text(fs::path{ACRE_MANUAL} / "acre-fit.1"));
-    expect_failure("man bogus", 2, "SUBCOMMAND: 'bogus' is none of record, finish, info");
+    expect_failure("man bogus", 2, "SUBCOMMAND: 'bogus' is not one of: record, finish, info");
     expect_failure("man fit --folder .", 2, "SUBCOMMAND excludes --folder");
     EXPECT_EQ(acre("man --folder new/one").status, 0);
     EXPECT_EQ(file_text(directory_ / "new/one/acre-fit.1"), acre("man fit").output);

@@ -112,11 +112,11 @@ TEST_F(usage, numbers_out_of_range_are_refused_with_the_range) {
 
 TEST_F(usage, unknown_words_are_refused_with_the_known_ones) {
     const std::pair<const char*, const char*> lines[] = {
-        {"replay a.acre --with arena --heap dirty", "--heap: 'dirty' is none of both, clean, fragmented"},
-        {"replay a.acre --with arena --threads 7", "--threads: '7' is none of one, recorded"},
-        {"record --stacks most -- ls", "--stacks: 'most' is none of trie, fp, caller"},
-        {"diff a.acre a.acre --by speed", "--by: 'speed' is none of allocations, bytes, peak, leaked"},
-        {"export a.acre -o x --format xml", "--format: 'xml' is none of collapsed, csv, dhat, parquet, pprof"},
+        {"replay a.acre --with arena --heap dirty", "--heap: 'dirty' is not one of: both, clean, fragmented"},
+        {"replay a.acre --with arena --threads 7", "--threads: '7' is not one of: one, recorded"},
+        {"record --stacks most -- ls", "--stacks: 'most' is not one of: trie, fp, caller"},
+        {"diff a.acre a.acre --by speed", "--by: 'speed' is not one of: allocations, bytes, peak, leaked"},
+        {"export a.acre -o x --format xml", "--format: 'xml' is not one of: collapsed, csv, dhat, parquet, pprof"},
         {"info a.acre --bogus", "info has no option '--bogus'; see 'acre info --help'"},
         {"info a.acre b.acre", "'b.acre' is one argument too many for info"},
         {"diff a.acre b.acre c.acre", "'c.acre' is one argument too many for diff"}};

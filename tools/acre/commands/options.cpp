@@ -30,7 +30,7 @@ value_rule rule_of(const std::vector<std::string>& words) {
 CLI::Validator one_of_these(const std::vector<std::string>& words) {
     const auto refuse = [words](const std::string& word) {
         if (std::find(words.begin(), words.end(), word) != words.end()) return std::string{};
-        return fmt::format("'{}' is none of {}", word, fmt::join(words, ", "));
+        return fmt::format("'{}' is not one of: {}", word, fmt::join(words, ", "));
     };
     return {refuse, ""};
 }
