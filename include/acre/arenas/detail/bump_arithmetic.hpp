@@ -70,7 +70,7 @@ struct bump_arithmetic {
     }
 };
 
-/// Arenas in one upstream block. Behind them lie a Record for each, and `BytesPerPair` bytes for each two.
+/// Arenas in one upstream block. After the last arena come a Record per arena and `BytesPerPair` bytes per two arenas.
 template <class Record, std::size_t BytesPerPair = 0>
 class upstream_storage {
 protected:

@@ -271,7 +271,7 @@ private:
         if (*each != nullptr) *each = removed.next_;
     }
 
-    // All members from here on need the lock.
+    // The functions from here on may be called only with the lock held.
 
     std::size_t bytes_left(const depot_config& config) const noexcept {
         return config.limit_bytes - slabs_.held_bytes() - large_.held_bytes() - bookkeeping_bytes_;
