@@ -11,12 +11,6 @@ namespace {
 
 using raw::report_kind;
 
-/// A program that could not be recorded.
-struct lost_program {
-    std::uint32_t process = 0;
-    std::string what;
-};
-
 std::string reason_of(report_kind kind) {
     switch (kind) {
         case report_kind::executes_static:
@@ -27,6 +21,8 @@ std::string reason_of(report_kind kind) {
             return "is setuid, setgid or has file capabilities";
         case report_kind::executes_sanitized:
             return "is built with a sanitizer";
+        case report_kind::executes_restricted:
+            return "runs under a restriction of its system calls (seccomp)";
         case report_kind::own_malloc:
             return "has a malloc of its own";
         case report_kind::lost_child:
@@ -39,7 +35,7 @@ std::string reason_of(report_kind kind) {
 bool executes(report_kind kind) {
     return kind == report_kind::executes || kind == report_kind::executes_static ||
            kind == report_kind::executes_foreign || kind == report_kind::executes_privileged ||
-           kind == report_kind::executes_sanitized;
+           kind == report_kind::executes_sanitized || kind == report_kind::executes_restricted;
 }
 
 /// The executions of each process, without those that failed.
@@ -55,14 +51,16 @@ executions successful(const std::vector<process_report>& reports) {
     return found;
 }
 
-lost_program described(const process_report& report) {
+/// Which program could not be recorded, and why.
+std::string described(const process_report& report) {
     const std::string name = report.name.empty() ? "a program" : "'" + report.name + "'";
-    return {report.process, name + " (" + std::to_string(report.process) + ") " + reason_of(report.kind)};
+    const std::string number = report.process == 0 ? "" : " (" + std::to_string(report.process) + ")";
+    return name + number + " " + reason_of(report.kind);
 }
 
 /// Adds the programs of one process that left no log although nothing was known to prevent that: the last ones, as it
 /// is not known which.
-void add_silent(const std::vector<process_report>& executed, std::size_t logs, std::vector<lost_program>& lost) {
+void add_silent(const std::vector<process_report>& executed, std::size_t logs, std::vector<std::string>& lost) {
     for (auto each = executed.rbegin(); each != executed.rend(); ++each) {
         if (each->kind != report_kind::executes) continue;
         if (logs > 0) {
@@ -73,8 +71,8 @@ void add_silent(const std::vector<process_report>& executed, std::size_t logs, s
     }
 }
 
-std::vector<lost_program> find_lost(const process_reports& reports, const executed_logs& logs, std::uint32_t started) {
-    std::vector<lost_program> lost;
+std::vector<std::string> find_lost(const process_reports& reports, const executed_logs& logs, std::uint32_t started) {
+    std::vector<std::string> lost;
     for (const auto& [process, executed] : successful(reports.all)) {
         for (const process_report& each : executed) {
             if (each.kind != report_kind::executes) lost.push_back(described(each));
@@ -90,10 +88,10 @@ std::vector<lost_program> find_lost(const process_reports& reports, const execut
     return lost;
 }
 
-std::string note_of_lost(const std::vector<lost_program>& lost) {
+std::string note_of_lost(const std::vector<std::string>& lost) {
     constexpr std::size_t named = 5;
     std::string note = plural(lost.size(), "program", "programs") + " could not be recorded: ";
-    for (std::size_t i = 0; i < std::min(lost.size(), named); ++i) note += (i == 0 ? "" : "; ") + lost[i].what;
+    for (std::size_t i = 0; i < std::min(lost.size(), named); ++i) note += (i == 0 ? "" : "; ") + lost[i];
     if (lost.size() > named) note += "; and " + std::to_string(lost.size() - named) + " more";
     return note + ".";
 }
@@ -118,7 +116,7 @@ std::vector<std::string> notes_about(const process_reports& reports, const execu
         notes.push_back("It started " + plural(unwanted, "process", "processes") +
                         ", not recorded; --children records them too.");
     }
-    if (const std::vector<lost_program> lost = find_lost(reports, logs, started); !lost.empty())
+    if (const std::vector<std::string> lost = find_lost(reports, logs, started); !lost.empty())
         notes.push_back(note_of_lost(lost));
     if (reports.more > 0) {
         notes.push_back("There were so many processes that for " + std::to_string(reports.more) +

@@ -36,6 +36,7 @@ enum class report_kind : std::uint32_t {
     executes_foreign,     // made for another processor or C library
     executes_privileged,  // setuid, setgid or with file capabilities
     executes_sanitized,
+    executes_restricted,  // under a restriction of system calls
     own_malloc,  // the program has a malloc of its own
 };
 

@@ -111,7 +111,8 @@ using logs_by_process = std::map<raw::process_identity, process_logs>;
 
 logs_by_process read_logs(const fs::path& directory) {
     logs_by_process logs;
-    for (const auto& entry : fs::directory_iterator{directory}) {
+    std::error_code missing;  // the program may have deleted the directory
+    for (const auto& entry : fs::directory_iterator{directory, missing}) {
         if (entry.path().extension() != ".raw") continue;
         try {
             auto log = std::make_unique<raw_reader>(entry.path());
@@ -161,6 +162,12 @@ public:
     bool has_rows() const {
         const auto logs = logs_.find(started_);
         return logs != logs_.end() && last_with_rows(logs->second) != nullptr;
+    }
+
+    /// Whether the started process left a log without the rows that waited in its memory.
+    bool lacks_rows() const {
+        const auto logs = logs_.find(started_);
+        return logs != logs_.end() && !logs->second.back()->is_whole();
     }
 
     /// Why the recorder could not write anything for the started process; `none` if nothing prevented it.
@@ -261,9 +268,14 @@ std::string how_to_resume(const record_options& options) {
                                       : "name a --toggle-signal, or let it call acre::resume_recording()";
 }
 
-std::string why_nothing(const record_options& options, const finished_program& finished, raw::stop_reason obstacle) {
+std::string why_nothing(const record_options& options, const finished_program& finished, raw::stop_reason obstacle,
+                        bool killed_before_writing) {
     const std::string program =
         "'" + options.command.front() + "' ended with status " + std::to_string(finished.exit_status);
+    if (obstacle == raw::stop_reason::log_lost)
+        return program + ", but the recording is lost: its directory was deleted or moved meanwhile";
+    if (killed_before_writing)
+        return program + ", but it was killed before it wrote what it had recorded, and acre could not read its memory";
     if (obstacle == raw::stop_reason::none && options.paused)
         return program + " before its recording was resumed: " + how_to_resume(options);
     if (obstacle == raw::stop_reason::none && options.sampling_period > 1)
@@ -308,7 +320,7 @@ record_result convert_recording(const record_options& options, const ended_recor
     if (!conversion.has_rows()) {
         record_result nothing;
         nothing.notes.push_back("nothing was recorded: " +
-                                why_nothing(options, finished, obstacle_of(ended, conversion)));
+                                why_nothing(options, finished, obstacle_of(ended, conversion), conversion.lacks_rows()));
         return nothing;
     }
     trace_header header;

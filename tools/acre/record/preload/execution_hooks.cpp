@@ -65,7 +65,10 @@ public:
         const exec_policy policy = is_child ? exec_policy_of_a_child() : exec_policy_of_this_process();
         if (policy == exec_policy::none) return;
         is_reported_ = true;
-        kind_ = policy == exec_policy::recorded ? find_kind() : report_kind::unwanted_child;
+        is_restricted_ = policy == exec_policy::restricted;
+        if (is_restricted_) kind_ = report_kind::executes_restricted;
+        if (policy == exec_policy::unrecorded) kind_ = report_kind::unwanted_child;
+        if (policy == exec_policy::recorded) kind_ = find_kind();
     }
 
     /// Calls `execute(environment)` with the environment that the program should get.
@@ -88,28 +91,30 @@ public:
         if (is_reported_) report_process(report_kind::failed_to_execute, process, program_);
     }
 
+    /// 0 if this process must not ask the system for it.
+    std::uint32_t own_number() const {
+        return is_restricted_ ? 0 : static_cast<std::uint32_t>(system_call(__NR_getpid));
+    }
+
 private:
     static constexpr std::size_t max_entries = 1 << 14;
     static constexpr std::size_t max_text = 1 << 17;
 
     const char* program_;
     bool is_reported_ = false;
+    bool is_restricted_ = false;
     report_kind kind_ = report_kind::none;
 };
-
-std::uint32_t own_number() {
-    return static_cast<std::uint32_t>(system_call(__NR_getpid));
-}
 
 /// Calls `execute` with the environment; it returns only if it fails.
 template <typename FindKind, typename Execute>
 int execute_here(const char* program, char* const* environment, FindKind find_kind, Execute execute) {
     const execution here{program, false, find_kind};
     return here.with_environment(environment, [&](char* const* composed) {
-        here.report(own_number());
+        here.report(here.own_number());
         write_waiting_rows();
         const int result = execute(composed);
-        here.report_failure(own_number());
+        here.report_failure(here.own_number());
         return result;
     });
 }

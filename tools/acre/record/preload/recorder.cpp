@@ -19,6 +19,7 @@ namespace {
 struct configuration {
     bool known;
     bool wanted;
+    bool restricted;               // the program restricted its system calls, so the recorder makes none
     bool children;
     bool stacks_at_free;
     std::atomic<bool> paused;  // current state, which a forked child inherits
@@ -348,12 +349,14 @@ void report_process(raw::report_kind kind, std::uint32_t process, const char* pr
 }
 
 exec_policy exec_policy_of_this_process() {
+    if (config.wanted && config.restricted) return exec_policy::restricted;
     const bool started = static_cast<std::uint64_t>(system_call(__NR_getpid)) == config.started.number;
     return config.wanted && started ? exec_policy::recorded : exec_policy_of_a_child();
 }
 
 exec_policy exec_policy_of_a_child() {
     if (!config.wanted) return exec_policy::none;
+    if (config.restricted) return exec_policy::restricted;
     return config.children ? exec_policy::recorded : exec_policy::unrecorded;
 }
 
@@ -363,7 +366,8 @@ const given_environment& kept_environment() {
 
 void write_waiting_rows() {
     process_state* process = current_process();
-    if (process == nullptr || static_cast<std::uint32_t>(system_call(__NR_getpid)) != config.recorded_process) return;
+    if (process == nullptr || process->log.stopped()) return;
+    if (static_cast<std::uint32_t>(system_call(__NR_getpid)) != config.recorded_process) return;
     const int error = errno;
     process->log.write_waiting();
     errno = error;
@@ -371,6 +375,7 @@ void write_waiting_rows() {
 
 void before_restriction() {
     write_waiting_rows();
+    config.restricted = true;
     if (process_state* process = current_process()) process->log.stop(raw::stop_reason::restricted);
     // Not even the time stamp counter may be readable then, which the hooks of this thread read for every row.
     if (thread_state* state = this_thread.state; state != nullptr && state->chunk != nullptr) state->end = state->cursor;
@@ -378,11 +383,12 @@ void before_restriction() {
 
 void after_restriction(bool restricted) {
     if (restricted) return;
+    config.restricted = false;
     if (process_state* process = current_process()) process->log.go_on(raw::stop_reason::restricted);
 }
 
 thread_state* enter_slow() {
-    if (config.known && !config.wanted) return nullptr;
+    if (config.known && (!config.wanted || config.restricted)) return nullptr;
     const int error = errno;
     this_thread.busy = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -100,8 +100,9 @@ inline void add_row(thread_state* state, std::uint64_t pointer_and_kind, std::ui
 /// In a pause only frees of recorded objects are recorded. May be called in signal handlers.
 void pause_recording(bool paused);
 
-/// Whether a program that is executed will be recorded; `none` if this process is not part of a recording.
-enum class exec_policy : std::uint8_t { none, unrecorded, recorded };
+/// Whether a program that is executed will be recorded; `none` if this process is not part of a recording, `restricted`
+/// if system calls of the recorder might kill it.
+enum class exec_policy : std::uint8_t { none, unrecorded, recorded, restricted };
 exec_policy exec_policy_of_this_process();
 exec_policy exec_policy_of_a_child();
 
