@@ -366,7 +366,7 @@ const given_environment& kept_environment() {
 
 void write_waiting_rows() {
     process_state* process = current_process();
-    if (process == nullptr || process->log.stopped()) return;
+    if (process == nullptr || config.restricted) return;
     if (static_cast<std::uint32_t>(system_call(__NR_getpid)) != config.recorded_process) return;
     const int error = errno;
     process->log.write_waiting();
