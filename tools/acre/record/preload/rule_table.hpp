@@ -71,6 +71,9 @@ public:
     /// To be called when libraries may have been unloaded.
     void forget_unloaded();
 
+    /// To be called when memory of stacks may have been unmapped.
+    void memory_gone() { epoch_.fetch_add(1, std::memory_order_relaxed); }
+
 private:
     struct entry {
         unwind_rule rule;
