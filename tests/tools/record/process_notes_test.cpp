@@ -49,7 +49,7 @@ TEST(process_notes, say_why_a_program_cannot_be_recorded) {
                                        std::pair{report_kind::executes_sanitized, "sanitizer"},
                                        std::pair{report_kind::executes_restricted, "seccomp"},
                                        std::pair{report_kind::own_malloc, "malloc of its own"},
-                                       std::pair{report_kind::lost_child, "forked"}}) {
+                                       std::pair{report_kind::lost_child, "could not make a log"}}) {
         const auto notes = notes_of({{kind, 200, "b"}}, {{200, 5}});
         ASSERT_EQ(notes.size(), 1u) << reason;
         EXPECT_NE(notes[0].find(reason), std::string::npos) << notes[0];

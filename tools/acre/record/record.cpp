@@ -226,7 +226,7 @@ private:
     }
 
     void convert_process(const process_logs& logs, trace_header header, raw::clock_pair end, const fs::path& output,
-                         record_result& result) const {
+                         record_result& result) {
         const raw_reader& log = *last_with_rows(logs);
         if (logs.size() > 1) {
             header.notes.push_back("The process executed " + std::to_string(logs.size()) +
@@ -238,7 +238,7 @@ private:
         if (first) header.notes.insert(header.notes.end(), notes_.begin(), notes_.end());
         // The CPU time is that of the process, so all programs that it executed count.
         for (const auto& each : logs) header.recording_time += recording_microseconds(*each, end_of(*each, end));
-        const conversion made = convert(log, header, end_of(log, end), output, progress_);
+        const conversion made = convert(log, symbols_, header, end_of(log, end), output, progress_);
         result.events += made.events;
         result.unmatched_frees += made.unmatched_frees;
         result.traces.push_back(output);
@@ -261,28 +261,12 @@ private:
     fs::path output_;
     const std::function<void(double)>& progress_;
     std::vector<std::string> notes_;
+    symbol_sources symbols_;
 };
 
 std::string how_to_resume(const record_options& options) {
     return options.toggle_signal != 0 ? "send it the signal that --toggle-signal names"
                                       : "name a --toggle-signal, or let it call acre::resume_recording()";
-}
-
-std::string why_nothing(const record_options& options, const finished_program& finished, raw::stop_reason obstacle,
-                        bool killed_before_writing) {
-    const std::string program =
-        "'" + options.command.front() + "' ended with status " + std::to_string(finished.exit_status);
-    if (obstacle == raw::stop_reason::log_lost)
-        return program + ", but the recording is lost: its directory was deleted or moved meanwhile";
-    if (killed_before_writing)
-        return program + ", but it was killed before it wrote what it had recorded, and acre could not read its memory";
-    if (obstacle == raw::stop_reason::none && options.paused)
-        return program + " before its recording was resumed: " + how_to_resume(options);
-    if (obstacle == raw::stop_reason::none && options.sampling_period > 1)
-        return program + ", and none of its allocations was in the sample: use a smaller --sample";
-    if (obstacle == raw::stop_reason::none) return program + ", and the recorder saw no allocation";
-    const stop_cause cause = cause_of(obstacle);
-    return program + ", but before its first allocation the recording stopped when " + cause.what + ": " + cause.remedy;
 }
 
 std::string note_of_left(const std::vector<std::string>& running) {
@@ -307,6 +291,37 @@ raw::stop_reason obstacle_of(const ended_recording& ended, const directory_conve
     return is_lost ? raw::stop_reason::log_lost : conversion.obstacle(ended.directory);
 }
 
+/// errno of the started process if it could not make a log; 0 otherwise.
+int error_of_start(const ended_recording& ended) {
+    const auto started = static_cast<std::uint32_t>(ended.program.process);
+    for (const process_report& each : ended.reports.all) {
+        if (each.kind == raw::report_kind::lost_child && each.process == started) return each.error;
+    }
+    return 0;
+}
+
+std::string why_nothing(const record_options& options, const ended_recording& ended,
+                        const directory_conversion& conversion) {
+    const std::string program =
+        "'" + options.command.front() + "' ended with status " + std::to_string(ended.program.exit_status);
+    const raw::stop_reason obstacle = obstacle_of(ended, conversion);
+    if (obstacle == raw::stop_reason::log_lost)
+        return program + ", but the recording is lost: its directory was deleted or moved meanwhile";
+    if (conversion.lacks_rows())
+        return program + ", but it was killed before it wrote what it had recorded, and acre could not read its memory";
+    if (obstacle != raw::stop_reason::none) {
+        const stop_cause cause = cause_of(obstacle);
+        return program + ", but before its first allocation the recording stopped when " + cause.what + ": " +
+               cause.remedy;
+    }
+    if (const int error = error_of_start(ended); error != 0)
+        return program + ", and its recorder could not make a log: " + std::strerror(error);
+    if (options.paused) return program + " before its recording was resumed: " + how_to_resume(options);
+    if (options.sampling_period > 1)
+        return program + ", and none of its allocations was in the sample: use a smaller --sample";
+    return program + ", and the recorder saw no allocation";
+}
+
 std::string note_of_signal(int signal) {
     return "Signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ") ended it.";
 }
@@ -320,7 +335,7 @@ record_result convert_recording(const record_options& options, const ended_recor
     if (!conversion.has_rows()) {
         record_result nothing;
         nothing.notes.push_back("nothing was recorded: " +
-                                why_nothing(options, finished, obstacle_of(ended, conversion), conversion.lacks_rows()));
+                                why_nothing(options, ended, conversion));
         return nothing;
     }
     trace_header header;
@@ -375,7 +390,8 @@ record_result finish_directory_or_file(const fs::path& raw, const fs::path& outp
     const raw_reader log{raw};
     if (log.row_count() == 0) throw tool_error{"'" + raw.string() + "' holds no recorded allocation"};
     header.recording_time = recording_microseconds(log, log.last_clock());
-    const conversion made = convert(log, header, log.last_clock(), output, progress);
+    symbol_sources symbols;
+    const conversion made = convert(log, symbols, header, log.last_clock(), output, progress);
     return {0, made.events, made.unmatched_frees, {output}, made.notes};
 }
 

@@ -234,7 +234,7 @@ process_state::mode begin(process_state& process) {
         return mode::off;
     }
     if (!begin_log(process)) {
-        report_process(raw::report_kind::lost_child, own, program_invocation_name);
+        report_process(raw::report_kind::lost_child, own, program_invocation_name, process.log.error());
         return mode::off;
     }
     return mode::recording;
@@ -329,7 +329,7 @@ thread_state* enter_recording(process_state& process) {
 }
 
 /// For a process without the shared memory.
-void append_report(raw::report_kind kind, std::uint32_t process, const char* program) {
+void append_report(raw::report_kind kind, std::uint32_t process, const char* program, int error) {
     if (config.directory[0] == 0 || file_size_limit() < raw::page_bytes) return;
     const long directory = system_call(__NR_openat, AT_FDCWD, config.directory, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     if (directory < 0) return;
@@ -338,18 +338,18 @@ void append_report(raw::report_kind kind, std::uint32_t process, const char* pro
     system_call(__NR_close, directory);
     if (file < 0) return;
     raw::process_report report{};
-    write_report(report, kind, process, program);
+    write_report(report, kind, process, program, error);
     system_call(__NR_write, file, &report, sizeof report);
     system_call(__NR_close, file);
 }
 
 }  // namespace
 
-void report_process(raw::report_kind kind, std::uint32_t process, const char* program) {
-    const int error = errno;
+void report_process(raw::report_kind kind, std::uint32_t process, const char* program, int error) {
+    const int before = errno;
     if (program == nullptr) program = "";
-    if (!config.memory.report(kind, process, program)) append_report(kind, process, program);
-    errno = error;
+    if (!config.memory.report(kind, process, program, error)) append_report(kind, process, program, error);
+    errno = before;
 }
 
 exec_policy exec_policy_of_this_process() {
