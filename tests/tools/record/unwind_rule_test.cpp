@@ -134,7 +134,7 @@ TEST_F(unwind_tables, have_a_rule_for_most_functions) {
 
 TEST_F(unwind_tables, may_have_any_head) {
     for (int kind = 0; kind < 256; ++kind) {
-        for (const std::size_t byte : {0, 1, 2, 3}) {
+        for (const std::size_t byte : {0u, 1u, 2u, 3u}) {
             put(byte, static_cast<std::uint8_t>(kind));
             ask(functions_.size() / 2);
             ask(functions_.size() - 1);
