@@ -12,7 +12,7 @@
 namespace acre::raw {
 
 inline constexpr char file_magic[8] = {'a', 'c', 'r', 'e', '-', 'r', 'a', 'w'};
-inline constexpr std::uint32_t file_version = 3;
+inline constexpr std::uint32_t file_version = 4;
 inline constexpr std::uint32_t chunk_magic = 0x6b6e6863;
 inline constexpr std::size_t chunk_alignment = 64;
 inline constexpr std::size_t page_bytes = 4096;
@@ -55,9 +55,10 @@ struct file_head {
     // Time that the recorder has taken so far: in the hooks (ticks, estimated from samples) and writing this file.
     std::atomic<std::uint64_t> own_ticks;
     std::atomic<std::uint64_t> own_nanoseconds;  // of CPU time
+    std::atomic<std::uint64_t> lost;             // events of signal handlers that interrupted the recorder
 };
 
-enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command, pause, scope_name };
+enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command, pause, scope_name, allocator };
 
 struct chunk_head {
     std::uint32_t magic;
@@ -134,6 +135,8 @@ struct module_record {
     std::uint32_t path_bytes;
     std::uint32_t unused;
 };
+
+/// An allocator chunk contains the path of the file that malloc is in; none in a static program.
 
 /// A scope name chunk contains this and the text.
 struct scope_name_record {
