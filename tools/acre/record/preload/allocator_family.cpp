@@ -120,6 +120,20 @@ void* first_pvalloc(std::size_t size) {
     return found_all ? family.pvalloc(size) : area.take(raw::page_bytes, size);
 }
 
+void* no_new_plain(std::size_t) {
+    return nullptr;
+}
+
+void* no_new_aligned(std::size_t, std::size_t) {
+    return nullptr;
+}
+
+void let_operators_call_malloc(allocator_family& of) {
+    operators_are = operator_use::as_malloc;
+    of.new_plain = of.malloc;
+    of.new_aligned = of.memalign;
+}
+
 // The functions if the dynamic loader has kept a block of the area.
 
 allocator_family unguarded;
@@ -156,7 +170,7 @@ void find_static_family() {
     family.valloc = __libc_valloc;
     family.pvalloc = __libc_pvalloc;
     malloc_is_the_c_librarys = true;
-    operators_are = operator_use::as_malloc;
+    let_operators_call_malloc(family);
 }
 
 constexpr std::size_t operator_count = static_cast<std::size_t>(operator_form::end);
@@ -332,6 +346,9 @@ private:
     }
 
     void publish() {
+        found_.new_plain = no_new_plain;
+        found_.new_aligned = no_new_aligned;
+        if (operators_are == operator_use::as_malloc) let_operators_call_malloc(found_);
         if (area.is_used()) {
             unguarded = found_;
             found_.free = guarded_free;
@@ -359,7 +376,9 @@ constinit allocator_family family{.malloc = first_malloc,
                                   .aligned_alloc = first_aligned_alloc,
                                   .posix_memalign = first_posix_memalign,
                                   .valloc = first_valloc,
-                                  .pvalloc = first_pvalloc};
+                                  .pvalloc = first_pvalloc,
+                                  .new_plain = no_new_plain,
+                                  .new_aligned = no_new_aligned};
 
 constinit operator_use operators_are = operator_use::unknown;
 constinit bool malloc_is_the_c_librarys = false;

@@ -21,6 +21,10 @@ struct allocator_family {
     void* (*valloc)(std::size_t);
     void* (*pvalloc)(std::size_t);
 
+    // As malloc and memalign, for operator new: they return null where the operator is to call its next definition.
+    void* (*new_plain)(std::size_t);
+    void* (*new_aligned)(std::size_t, std::size_t);
+
     // Null where nothing defines them.
     void* (*reallocarray)(void*, std::size_t, std::size_t) = nullptr;
     void (*free_sized)(void*, std::size_t) = nullptr;
@@ -32,7 +36,7 @@ struct allocator_family {
     void (*dallocx)(void*, int) = nullptr;
     void (*sdallocx)(void*, std::size_t, int) = nullptr;
 };
-extern constinit allocator_family family;
+extern constinit allocator_family family [[gnu::visibility("hidden")]];
 
 /// The forms of operator new and delete.
 enum class operator_form : std::uint8_t {
@@ -66,7 +70,7 @@ enum class operator_use : std::uint8_t {
     forwarded,    // calls the next definition, and records that as one event
     not_followed  // calls the next definition: the program has operators or a malloc in front of the recorder
 };
-extern constinit operator_use operators_are;
+extern constinit operator_use operators_are [[gnu::visibility("hidden")]];
 
 /// The next definition of a form, after this library; null if there is none.
 void* next_operator(operator_form form);
@@ -81,7 +85,7 @@ void find_allocator_family();
 bool program_has_own_malloc();
 
 /// Whether malloc is that of the C library.
-extern constinit bool malloc_is_the_c_librarys;
+extern constinit bool malloc_is_the_c_librarys [[gnu::visibility("hidden")]];
 
 /// The file that malloc is in; empty in a static program.
 const char* path_of_allocator();

@@ -150,10 +150,27 @@ template <typename... Rest>
 
 template <typename... Rest>
 [[gnu::noinline]] void delete_by_next(hook_frame frame, operator_form form, row_kind kind, void* p, Rest... rest) {
+    if (!calls_next(form)) return give_back(frame, p, kind);
     if (p == nullptr || !records_forwarded()) return next_of<void, void*, Rest...>(form)(p, rest...);
     released(frame, p, kind);
     const own_calls marked;
     next_of<void, void*, Rest...>(form)(p, rest...);
+}
+
+/// The form for one object: the C++ library's form for arrays calls it.
+constexpr operator_form single_form(operator_form form) {
+    switch (form) {
+        case operator_form::new_array:
+            return operator_form::new_single;
+        case operator_form::new_array_nothrow:
+            return operator_form::new_nothrow;
+        case operator_form::new_array_aligned:
+            return operator_form::new_aligned;
+        case operator_form::new_array_aligned_nothrow:
+            return operator_form::new_aligned_nothrow;
+        default:
+            return form;
+    }
 }
 
 /// Out of memory: calls the C++ library's function, which calls the new-handler or throws. If the new-handler makes
@@ -179,37 +196,57 @@ template <typename... Arguments>
     std::abort();
 }
 
-template <typename Refused, typename... Rest>
-[[gnu::always_inline]] inline void* new_plain(hook_frame frame, operator_form form, row_kind kind, Refused refused,
-                                              std::size_t size, Rest... rest) {
-    if (operators_are != operator_use::as_malloc && calls_next(form)) [[unlikely]]
-        return new_by_next(frame, form, kind, 0, size, rest...);
-    void* p = family.malloc(size);
-    if (p == nullptr) [[unlikely]]
-        return refused();
-    acquired(frame, p, size, kind, 0);
-    return p;
+void* by_malloc(std::size_t size, const std::nothrow_t* = nullptr) {
+    return family.malloc(size);
 }
 
-template <typename Refused, typename... Rest>
-[[gnu::always_inline]] inline void* new_aligned(hook_frame frame, operator_form form, row_kind kind, Refused refused,
-                                                std::size_t size, std::align_val_t alignment, Rest... rest) {
+void* by_malloc(std::size_t size, std::align_val_t alignment, const std::nothrow_t* = nullptr) {
     const auto bytes = static_cast<std::size_t>(alignment);
-    if (operators_are != operator_use::as_malloc && calls_next(form)) [[unlikely]]
-        return new_by_next(frame, form, kind, alignment_log2(bytes), size, alignment, rest...);
-    void* p = is_power_of_two(bytes) ? family.memalign(bytes, size) : nullptr;
+    return is_power_of_two(bytes) ? family.memalign(bytes, size) : nullptr;
+}
+
+/// Called when new_plain or new_aligned of the family returned null: the operator is forwarded, this is the first call,
+/// or memory ran out.
+template <typename... Rest>
+[[gnu::noinline]] void* new_elsewhere(hook_frame frame, operator_form form, row_kind kind, unsigned alignment,
+                                      std::size_t size, Rest... rest) {
+    if (calls_next(form)) return new_by_next(frame, form, kind, alignment, size, rest...);
+    if (void* p = by_malloc(size, rest...); p != nullptr) {
+        acquired(frame, p, size, kind, alignment);
+        return p;
+    }
+    if constexpr ((std::is_pointer_v<Rest> || ...)) {
+        return fail_like_next(frame, single_form(form), size, rest...);
+    } else {
+        return throw_like_next(frame, single_form(form), size, rest...);
+    }
+}
+
+template <typename... Rest>
+[[gnu::always_inline]] inline void* new_plain(operator_form form, row_kind kind, std::size_t size, Rest... rest) {
+    void* p = family.new_plain(size);
     if (p == nullptr) [[unlikely]]
-        return refused();
-    acquired(frame, p, size, kind, alignment_log2(bytes));
+        return new_elsewhere(this_frame(), form, kind, 0, size, rest...);
+    acquired(this_frame(), p, size, kind, 0);
     return p;
 }
 
 template <typename... Rest>
-[[gnu::always_inline]] inline void delete_object(hook_frame frame, operator_form form, row_kind kind, void* p,
-                                                 Rest... rest) {
-    if (operators_are != operator_use::as_malloc && calls_next(form)) [[unlikely]]
-        return delete_by_next(frame, form, kind, p, rest...);
-    give_back(frame, p, kind);
+[[gnu::always_inline]] inline void* new_aligned(operator_form form, row_kind kind, std::size_t size,
+                                                std::align_val_t alignment, Rest... rest) {
+    const auto bytes = static_cast<std::size_t>(alignment);
+    void* p = is_power_of_two(bytes) ? family.new_aligned(bytes, size) : nullptr;
+    if (p == nullptr) [[unlikely]]
+        return new_elsewhere(this_frame(), form, kind, alignment_log2(bytes), size, alignment, rest...);
+    acquired(this_frame(), p, size, kind, alignment_log2(bytes));
+    return p;
+}
+
+template <typename... Rest>
+[[gnu::always_inline]] inline void delete_object(operator_form form, row_kind kind, void* p, Rest... rest) {
+    if (operators_are != operator_use::as_malloc) [[unlikely]]
+        return delete_by_next(this_frame(), form, kind, p, rest...);
+    give_back(this_frame(), p, kind);
 }
 
 // jemalloc's own functions. A program without jemalloc may find them here if it asks whether there are some, so they
@@ -384,105 +421,83 @@ int dlclose(void* library) noexcept {
 }  // extern "C"
 
 void* operator new(std::size_t size) {
-    const hook_frame frame = this_frame();
-    const auto refused = [=] { return throw_like_next(frame, operator_form::new_single, size); };
-    return new_plain(frame, operator_form::new_single, row_kind::new_single, refused, size);
+    return new_plain(operator_form::new_single, row_kind::new_single, size);
 }
 
 void* operator new[](std::size_t size) {
-    const hook_frame frame = this_frame();
-    const auto refused = [=] { return throw_like_next(frame, operator_form::new_single, size); };
-    return new_plain(frame, operator_form::new_array, row_kind::new_array, refused, size);
+    return new_plain(operator_form::new_array, row_kind::new_array, size);
 }
 
 void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
-    const hook_frame frame = this_frame();
-    const auto refused = [&] { return fail_like_next(frame, operator_form::new_nothrow, size, &tag); };
-    return new_plain(frame, operator_form::new_nothrow, row_kind::new_single, refused, size, &tag);
+    return new_plain(operator_form::new_nothrow, row_kind::new_single, size, &tag);
 }
 
 void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept {
-    const hook_frame frame = this_frame();
-    const auto refused = [&] { return fail_like_next(frame, operator_form::new_nothrow, size, &tag); };
-    return new_plain(frame, operator_form::new_array_nothrow, row_kind::new_array, refused, size, &tag);
+    return new_plain(operator_form::new_array_nothrow, row_kind::new_array, size, &tag);
 }
 
 void* operator new(std::size_t size, std::align_val_t alignment) {
-    const hook_frame frame = this_frame();
-    const auto refused = [=] { return throw_like_next(frame, operator_form::new_aligned, size, alignment); };
-    return new_aligned(frame, operator_form::new_aligned, row_kind::new_single, refused, size, alignment);
+    return new_aligned(operator_form::new_aligned, row_kind::new_single, size, alignment);
 }
 
 void* operator new[](std::size_t size, std::align_val_t alignment) {
-    const hook_frame frame = this_frame();
-    const auto refused = [=] { return throw_like_next(frame, operator_form::new_aligned, size, alignment); };
-    return new_aligned(frame, operator_form::new_array_aligned, row_kind::new_array, refused, size, alignment);
+    return new_aligned(operator_form::new_array_aligned, row_kind::new_array, size, alignment);
 }
 
 void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t& tag) noexcept {
-    const hook_frame frame = this_frame();
-    const auto refused = [&] {
-        return fail_like_next(frame, operator_form::new_aligned_nothrow, size, alignment, &tag);
-    };
-    return new_aligned(frame, operator_form::new_aligned_nothrow, row_kind::new_single, refused, size, alignment, &tag);
+    return new_aligned(operator_form::new_aligned_nothrow, row_kind::new_single, size, alignment, &tag);
 }
 
 void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t& tag) noexcept {
-    const hook_frame frame = this_frame();
-    const auto refused = [&] {
-        return fail_like_next(frame, operator_form::new_aligned_nothrow, size, alignment, &tag);
-    };
-    return new_aligned(frame, operator_form::new_array_aligned_nothrow, row_kind::new_array, refused, size, alignment,
-                       &tag);
+    return new_aligned(operator_form::new_array_aligned_nothrow, row_kind::new_array, size, alignment, &tag);
 }
 
 void operator delete(void* p) noexcept {
-    delete_object(this_frame(), operator_form::delete_single, row_kind::delete_single, p);
+    delete_object(operator_form::delete_single, row_kind::delete_single, p);
 }
 
 void operator delete(void* p, std::size_t size) noexcept {
-    delete_object(this_frame(), operator_form::delete_sized, row_kind::delete_single, p, size);
+    delete_object(operator_form::delete_sized, row_kind::delete_single, p, size);
 }
 
 void operator delete(void* p, const std::nothrow_t& tag) noexcept {
-    delete_object(this_frame(), operator_form::delete_nothrow, row_kind::delete_single, p, &tag);
+    delete_object(operator_form::delete_nothrow, row_kind::delete_single, p, &tag);
 }
 
 void operator delete(void* p, std::align_val_t alignment) noexcept {
-    delete_object(this_frame(), operator_form::delete_aligned, row_kind::delete_single, p, alignment);
+    delete_object(operator_form::delete_aligned, row_kind::delete_single, p, alignment);
 }
 
 void operator delete(void* p, std::size_t size, std::align_val_t alignment) noexcept {
-    delete_object(this_frame(), operator_form::delete_sized_aligned, row_kind::delete_single, p, size, alignment);
+    delete_object(operator_form::delete_sized_aligned, row_kind::delete_single, p, size, alignment);
 }
 
 void operator delete(void* p, std::align_val_t alignment, const std::nothrow_t& tag) noexcept {
-    delete_object(this_frame(), operator_form::delete_aligned_nothrow, row_kind::delete_single, p, alignment, &tag);
+    delete_object(operator_form::delete_aligned_nothrow, row_kind::delete_single, p, alignment, &tag);
 }
 
 void operator delete[](void* p) noexcept {
-    delete_object(this_frame(), operator_form::delete_array, row_kind::delete_array, p);
+    delete_object(operator_form::delete_array, row_kind::delete_array, p);
 }
 
 void operator delete[](void* p, std::size_t size) noexcept {
-    delete_object(this_frame(), operator_form::delete_array_sized, row_kind::delete_array, p, size);
+    delete_object(operator_form::delete_array_sized, row_kind::delete_array, p, size);
 }
 
 void operator delete[](void* p, const std::nothrow_t& tag) noexcept {
-    delete_object(this_frame(), operator_form::delete_array_nothrow, row_kind::delete_array, p, &tag);
+    delete_object(operator_form::delete_array_nothrow, row_kind::delete_array, p, &tag);
 }
 
 void operator delete[](void* p, std::align_val_t alignment) noexcept {
-    delete_object(this_frame(), operator_form::delete_array_aligned, row_kind::delete_array, p, alignment);
+    delete_object(operator_form::delete_array_aligned, row_kind::delete_array, p, alignment);
 }
 
 void operator delete[](void* p, std::size_t size, std::align_val_t alignment) noexcept {
-    delete_object(this_frame(), operator_form::delete_array_sized_aligned, row_kind::delete_array, p, size, alignment);
+    delete_object(operator_form::delete_array_sized_aligned, row_kind::delete_array, p, size, alignment);
 }
 
 void operator delete[](void* p, std::align_val_t alignment, const std::nothrow_t& tag) noexcept {
-    delete_object(this_frame(), operator_form::delete_array_aligned_nothrow, row_kind::delete_array, p, alignment,
-                  &tag);
+    delete_object(operator_form::delete_array_aligned_nothrow, row_kind::delete_array, p, alignment, &tag);
 }
 
 #pragma GCC visibility pop
