@@ -34,7 +34,10 @@ bool takes_free(const thread_state* state, const void* p) {
 
 [[gnu::noinline]] void acquired(hook_frame frame, void* p, std::size_t size, row_kind kind, unsigned alignment) {
     thread_state* state = enter();
-    if (state == nullptr) return;
+    if (state == nullptr) {
+        this_thread.unrecorded = {reinterpret_cast<std::uintptr_t>(p), size};
+        return;
+    }
     if (takes_allocation(state, p)) add_acquired(state, frame, p, size, kind, alignment);
     leave(state);
 }
@@ -123,10 +126,16 @@ bool records_forwarded() {
     return false;
 }
 
-/// Called when an exception leaves new_recorded(): the C++ library's own clean-up is not available here.
+/// Called when an exception leaves new_recorded(): the C++ library's own clean-up is not available here. The
+/// exception's block was not recorded, since it was allocated within the operator, but the program will free it.
 extern "C" [[gnu::used, gnu::visibility("hidden")]] _Unwind_Reason_Code acre_recorder_personality(
-    int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*, _Unwind_Context*) {
-    if ((actions & _UA_CLEANUP_PHASE) != 0) this_thread.busy = activity::none;
+    int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception* exception, _Unwind_Context*) {
+    if ((actions & _UA_CLEANUP_PHASE) == 0) return _URC_CONTINUE_UNWIND;
+    thread_words& thread = this_thread;
+    thread.busy = activity::none;
+    const auto [block, bytes] = thread.unrecorded;
+    if (reinterpret_cast<std::uintptr_t>(exception) - block < bytes)
+        acquired(this_frame(), reinterpret_cast<void*>(block), bytes, row_kind::malloc, 0);
     return _URC_CONTINUE_UNWIND;
 }
 
@@ -275,7 +284,7 @@ void* mallocx_over_malloc(std::size_t size, int flags) {
     const bool zeroed = (flags & zero_flag) != 0;
     if (alignment_in(flags) == 1) return zeroed ? family.calloc(1, size) : family.malloc(size);
     void* p = family.memalign(alignment_in(flags), size);
-    if (p != nullptr && zeroed) std::memset(p, 0, size);
+    if (p != nullptr && zeroed) std::memset(p, 0, malloc_usable_size(p));
     return p;
 }
 
@@ -287,7 +296,8 @@ void* rallocx_over_malloc(void* p, std::size_t size, int flags) {
         std::memcpy(q, p, before < size ? before : size);
         family.free(p);
     }
-    if ((flags & zero_flag) != 0 && size > before) std::memset(static_cast<char*>(q) + before, 0, size - before);
+    const std::size_t after = malloc_usable_size(q);
+    if ((flags & zero_flag) != 0 && after > before) std::memset(static_cast<char*>(q) + before, 0, after - before);
     return q;
 }
 

@@ -18,6 +18,11 @@ enum class activity : std::uint8_t {
     calling,    // a function of the program or of the C library, which may call hooks itself
 };
 
+struct memory_block {
+    std::uintptr_t address;
+    std::size_t bytes;
+};
+
 /// Thread-local state in initial-exec TLS, at a fixed distance from the thread pointer: it needs no set-up.
 struct thread_words {
     struct thread_state* state;
@@ -27,6 +32,7 @@ struct thread_words {
     std::uint64_t timed_since;    // start of the timed event; 0: not timed
     std::int32_t events_untimed;  // events until the next timed one
     std::uint32_t events_timed;   // while every event is timed
+    memory_block unrecorded;      // last one
     std::uint32_t number_plus_one;
     activity busy;
     bool ended;
