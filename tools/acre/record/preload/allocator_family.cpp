@@ -250,6 +250,92 @@ object_range program_range() {
     return program;
 }
 
+/// The dynamic symbols of a loaded object.
+class object_symbols {
+public:
+    explicit object_symbols(const dl_phdr_info& object) : base_(object.dlpi_addr) {
+        for (std::size_t i = 0; i < object.dlpi_phnum; ++i) {
+            if (object.dlpi_phdr[i].p_type == PT_DYNAMIC) read(base_ + object.dlpi_phdr[i].p_vaddr);
+        }
+    }
+
+    bool defines(const char* name) const {
+        if (symbols_ == nullptr || names_ == nullptr) return false;
+        return gnu_hash_ != nullptr ? defines_by_hash(name) : hash_ != nullptr && defines_by_search(name);
+    }
+
+private:
+    void read(std::uintptr_t dynamic) {
+        for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(dynamic); entry->d_tag != DT_NULL; ++entry) {
+            if (entry->d_tag == DT_SYMTAB) symbols_ = at<ElfW(Sym)>(entry->d_un.d_ptr);
+            if (entry->d_tag == DT_STRTAB) names_ = at<char>(entry->d_un.d_ptr);
+            if (entry->d_tag == DT_GNU_HASH) gnu_hash_ = at<std::uint32_t>(entry->d_un.d_ptr);
+            if (entry->d_tag == DT_HASH) hash_ = at<std::uint32_t>(entry->d_un.d_ptr);
+        }
+    }
+
+    /// The loader has made these addresses absolute, except in the kernel's object.
+    template <typename T>
+    const T* at(std::uintptr_t address) const {
+        return reinterpret_cast<const T*>(address < base_ ? base_ + address : address);
+    }
+
+    bool is_definition(std::uint32_t symbol, const char* name) const {
+        return symbols_[symbol].st_shndx != SHN_UNDEF && std::strcmp(names_ + symbols_[symbol].st_name, name) == 0;
+    }
+
+    bool defines_by_hash(const char* name) const {
+        std::uint32_t hash = 5381;
+        for (const char* c = name; *c != 0; ++c) hash = hash * 33 + static_cast<unsigned char>(*c);
+        const std::uint32_t buckets = gnu_hash_[0];
+        const std::uint32_t first = gnu_hash_[1];
+        const std::uint32_t* bucket = gnu_hash_ + 4 + gnu_hash_[2] * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
+        const std::uint32_t* chains = bucket + buckets;
+        std::uint32_t symbol = buckets == 0 ? 0 : bucket[hash % buckets];
+        if (symbol < first) return false;
+        for (;; ++symbol) {
+            const std::uint32_t each = chains[symbol - first];
+            if ((each | 1) == (hash | 1) && is_definition(symbol, name)) return true;
+            if ((each & 1) != 0) return false;
+        }
+    }
+
+    bool defines_by_search(const char* name) const {
+        for (std::uint32_t symbol = 0; symbol < hash_[1]; ++symbol) {
+            if (is_definition(symbol, name)) return true;
+        }
+        return false;
+    }
+
+    std::uintptr_t base_;
+    const ElfW(Sym) * symbols_ = nullptr;
+    const char* names_ = nullptr;
+    const std::uint32_t* gnu_hash_ = nullptr;
+    const std::uint32_t* hash_ = nullptr;
+};
+
+/// Whether an object other than the recorder's defines a name. To look up a name that nothing defines would allocate,
+/// and change what dlerror() says.
+bool is_defined(const char* name) {
+    struct search {
+        const char* name;
+        bool found;
+    } state{name, false};
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* data) {
+            auto& wanted = *static_cast<search*>(data);
+            if (range_of(*object).has(&area)) return 0;
+            wanted.found = object_symbols{*object}.defines(wanted.name);
+            return wanted.found ? 1 : 0;
+        },
+        &state);
+    return state.found;
+}
+
+void* next_of_name(const char* name) {
+    return is_defined(name) ? dlsym(RTLD_NEXT, name) : nullptr;
+}
+
 /// Finds out who defines what, while the dynamic loader's allocations are served from the area.
 class family_search {
 public:
@@ -262,7 +348,6 @@ public:
         malloc_is_the_c_librarys =
             object_around(reinterpret_cast<void*>(found_.malloc)).has(reinterpret_cast<void*>(&::getauxval));
         operators_are = use_of_operators();
-        forget_errors();
         publish();
     }
 
@@ -272,7 +357,7 @@ public:
 private:
     template <typename Function>
     static void find(Function*& into, const char* name) {
-        into = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+        into = reinterpret_cast<Function*>(next_of_name(name));
     }
 
     void find_functions() {
@@ -297,17 +382,8 @@ private:
     }
 
     void find_operators() {
-        find_operator(operator_form::new_single);
-        find_operator(operator_form::delete_single);
-        library_ = object_around(dlsym(RTLD_NEXT, "_ZSt15get_new_handlerv"));
-        const bool any = library_.end != 0 || next_operator(operator_form::new_single) != nullptr ||
-                         next_operator(operator_form::delete_single) != nullptr;
-        for (std::size_t i = 0; any && i < operator_count; ++i) find_operator(static_cast<operator_form>(i));
-    }
-
-    static void find_operator(operator_form form) {
-        const auto i = static_cast<std::size_t>(form);
-        operators[i] = dlsym(RTLD_NEXT, operator_names[i]);
+        library_ = object_around(next_of_name("_ZSt15get_new_handlerv"));
+        for (std::size_t i = 0; i < operator_count; ++i) operators[i] = next_of_name(operator_names[i]);
     }
 
     /// The first definition in the program's order is the recorder's. In a program that takes a function's address the
@@ -337,12 +413,6 @@ private:
             if (each != nullptr && !library_.has(each)) return operator_use::forwarded;
         }
         return operator_use::as_malloc;
-    }
-
-    /// So that the program's first dlerror() finds no error, and the loader keeps no block of the area.
-    static void forget_errors() {
-        dlerror();
-        dlerror();
     }
 
     void publish() {
@@ -413,7 +483,7 @@ const char* path_of_allocator() {
 }
 
 void* definition_for_caller(std::uintptr_t return_address, const char* name) {
-    if (is_static_program()) return nullptr;
+    if (is_static_program() || !is_defined(name)) return nullptr;
     const own_calls marked;
     Dl_info in{};
     link_map* caller = nullptr;
