@@ -221,18 +221,23 @@ object_range range_of(const dl_phdr_info& object) {
     return range;
 }
 
+struct loaded_object {
+    object_range range;
+    const char* path;
+};
+
 /// The loaded object around an address; empty if there is none.
-object_range object_around(const void* p) {
+loaded_object object_around(const void* p) {
     struct search {
         const void* p;
-        object_range found;
-    } state{p, {}};
+        loaded_object found;
+    } state{p, {{}, ""}};
     dl_iterate_phdr(
         [](dl_phdr_info* object, std::size_t, void* data) {
             auto& wanted = *static_cast<search*>(data);
             const object_range range = range_of(*object);
             if (!range.has(wanted.p)) return 0;
-            wanted.found = range;
+            wanted.found = {range, object->dlpi_name};
             return 1;
         },
         &state);
@@ -342,11 +347,10 @@ public:
     void run() {
         find_functions();
         find_operators();
-        Dl_info in{};
-        if (dladdr(reinterpret_cast<void*>(found_.malloc), &in) != 0) path_ = in.dli_fname;
+        const loaded_object with_malloc = object_around(reinterpret_cast<void*>(found_.malloc));
+        path_ = with_malloc.path;
+        malloc_is_the_c_librarys = with_malloc.range.has(reinterpret_cast<void*>(&::getauxval));
         own_malloc_ = first_is_in_program("malloc");
-        malloc_is_the_c_librarys =
-            object_around(reinterpret_cast<void*>(found_.malloc)).has(reinterpret_cast<void*>(&::getauxval));
         operators_are = use_of_operators();
         publish();
     }
@@ -382,7 +386,7 @@ private:
     }
 
     void find_operators() {
-        library_ = object_around(next_of_name("_ZSt15get_new_handlerv"));
+        library_ = object_around(next_of_name("_ZSt15get_new_handlerv")).range;
         for (std::size_t i = 0; i < operator_count; ++i) operators[i] = next_of_name(operator_names[i]);
     }
 
@@ -432,7 +436,7 @@ private:
 
     allocator_family found_{};
     object_range library_{};  // with the C++ library's operators
-    const object_range own_ = object_around(&area);
+    const object_range own_ = object_around(&area).range;
     const object_range program_ = program_range();
 };
 
@@ -492,7 +496,7 @@ void* definition_for_caller(std::uintptr_t return_address, const char* name) {
     // The handle of a loaded object is its entry in the loader's list.
     void* found = dlsym(caller, name);
     if (found == nullptr) dlerror();
-    return found == nullptr || object_around(&area).has(found) ? nullptr : found;
+    return found == nullptr || object_around(&area).range.has(found) ? nullptr : found;
 }
 
 bool is_static_program() {
