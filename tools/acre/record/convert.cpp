@@ -9,7 +9,7 @@
 #include <fstream>
 #include <unordered_map>
 
-#include "symbols.hpp"
+#include "raw_memory.hpp"
 #include "trace/writer.hpp"
 
 namespace acre::tool {
@@ -56,10 +56,9 @@ std::string machine_in_words() {
     return ::uname(&system) == 0 ? processor + ", " + system.sysname + " " + system.release : processor;
 }
 
-trace_tables make_tables(const raw_reader& log, const progress_report& progress) {
+trace_tables make_tables(const raw_reader& log, symbol_sources& symbols, const progress_report& progress) {
     trace_tables tables;
     for (const raw_module& each : log.modules()) tables.modules.push_back({each.path, each.build_id, each.load_bias});
-    std::vector<std::unique_ptr<symbol_source>> sources(tables.modules.size());
     std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> known(tables.modules.size() + 1);
     tables.call_tree.resize(log.nodes().size());
     tables.scope_names = log.scope_names();
@@ -78,9 +77,7 @@ trace_tables make_tables(const raw_reader& log, const progress_report& progress)
         const module_info& in = tables.modules[module - 1];
         frame.module = static_cast<std::uint32_t>(module - 1);
         frame.module_offset -= in.load_bias;
-        std::unique_ptr<symbol_source>& source = sources[module - 1];
-        if (!source) source = std::make_unique<symbol_source>(in.path, in.build_id);
-        frame.locations = source->locate(frame.module_offset);
+        frame.locations = symbols.of(in.path, in.build_id).locate(frame.module_offset);
     }
     return tables;
 }
@@ -112,6 +109,10 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
     if (const stop_cause cause = cause_of(log.stopped()); !cause.what.empty()) {
         notes.push_back(std::string{trace_header::stopped_note} + cause.what +
                         "; what the program did after that is missing.");
+    }
+    if (!log.is_whole()) {
+        notes.push_back("This process was killed, and up to " + std::to_string(raw::rows_in_chunk) +
+                        " of the last events of each thread are missing.");
     }
     if (log.stacks() == raw::stack_method::frame_pointers) {
         notes.emplace_back(
@@ -146,7 +147,7 @@ stop_cause cause_of(raw::stop_reason reason) {
         case raw::stop_reason::none:
             return {};
         case raw::stop_reason::limit_reached:
-            return {"its size limit was reached", "give it a larger --max-size"};
+            return {"its size limit was reached", "give it a larger --limit"};
         case raw::stop_reason::disk_full:
             return {"its file could not be written, for example on a full disk",
                     "free space there, or name another disk with -o"};
@@ -154,7 +155,11 @@ stop_cause cause_of(raw::stop_reason reason) {
             return {"the system's file size limit was reached", "raise it with 'ulimit -f unlimited'"};
         case raw::stop_reason::log_lost:
             return {"the program could no longer reach the recording's file", "name another directory with -o"};
+        case raw::stop_reason::restricted:
+            return {"the program restricted its system calls (seccomp), which could kill it for those of the recorder",
+                    "record a run without the restriction"};
         case raw::stop_reason::no_memory:
+        case raw::stop_reason::end:
             break;
     }
     return {"memory ran out", "close other programs, or raise the limit with 'ulimit -v unlimited'"};
@@ -165,12 +170,12 @@ std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end)
     return (in_hooks + std::min(log.own_nanoseconds(), ~in_hooks)) / 1000;
 }
 
-conversion convert(const raw_reader& log, trace_header header, raw::clock_pair end, const std::filesystem::path& output,
-                   const std::function<void(double)>& tell) {
+conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header header, raw::clock_pair end,
+                   const std::filesystem::path& output, const std::function<void(double)>& tell) {
     // So that a write beyond the file size limit fails with an error instead of killing this process.
     std::signal(SIGXFSZ, SIG_IGN);
     const progress_report progress{tell};
-    const trace_tables tables = make_tables(log, progress);
+    const trace_tables tables = make_tables(log, symbols, progress);
     raw_events events{log, tick_clock{log.start(), end}};
     std::uint64_t done = 0;
     events.for_each([&](const event&) { progress.part(symbols_done, counting_done, ++done, log.row_count()); },
