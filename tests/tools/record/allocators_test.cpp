@@ -115,6 +115,13 @@ TEST_F(own_allocator, in_a_child_process_is_left_alone_and_mentioned) {
     EXPECT_TRUE(loaded_trace{result.traces.front()}.has_note("has a malloc of its own"));
 }
 
+TEST_F(own_allocator, in_a_program_that_is_executed_is_left_alone_and_mentioned) {
+    const loaded_trace trace = run({"/bin/sh", "-c", "exec " OWN_MALLOC});
+    EXPECT_EQ(result_.exit_status, 9);
+    EXPECT_TRUE(trace.has_note("1 program could not be recorded"));
+    EXPECT_TRUE(trace.has_note("has a malloc of its own"));
+}
+
 TEST_F(own_allocator, of_two_operators_in_the_program_is_kept) {
     EXPECT_EQ(status_alone(OWN_OPERATORS), 9);
     const loaded_trace trace = run({OWN_OPERATORS});
@@ -134,6 +141,11 @@ TEST_F(own_allocator, of_two_operators_in_a_library_is_kept_and_recorded) {
     }
     EXPECT_EQ(trace.allocations(1), 0u);  // the pool's own
     EXPECT_EQ(trace.header.unmatched_frees, 0u);
+}
+
+TEST_F(own_allocator, fails_as_without_the_recorder_in_a_plugin_that_brings_the_cpp_library) {
+    run({PLUGIN_HOST, THROWING_PLUGIN});
+    EXPECT_EQ(result_.exit_status, 9);
 }
 
 TEST_F(own_allocator, is_missing_no_call_by_signal_handlers_without_a_note) {
