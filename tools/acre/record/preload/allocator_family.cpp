@@ -264,14 +264,29 @@ public:
         }
     }
 
-    bool defines(const char* name) const {
-        if (symbols_ == nullptr || names_ == nullptr) return false;
-        return gnu_hash_ != nullptr ? defines_by_hash(name) : hash_ != nullptr && defines_by_search(name);
+    /// The address that the object gives to a name; null: none.
+    void* find(const char* name) const {
+        const std::uint32_t symbol = symbols_ == nullptr || names_ == nullptr ? 0
+                                     : gnu_hash_ != nullptr                   ? find_by_hash(name)
+                                     : hash_ != nullptr                       ? find_by_search(name)
+                                                                              : 0;
+        return symbol == 0 ? nullptr : reinterpret_cast<void*>(base_ + symbols_[symbol].st_value);
+    }
+
+    /// Whether the object is linked with a library of that path.
+    bool needs(const char* path) const {
+        const char* slash = std::strrchr(path, '/');
+        const char* file = slash != nullptr ? slash + 1 : path;
+        for (const auto* entry = dynamic_; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+            if (entry->d_tag == DT_NEEDED && std::strcmp(names_ + entry->d_un.d_val, file) == 0) return true;
+        }
+        return false;
     }
 
 private:
     void read(std::uintptr_t dynamic) {
-        for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(dynamic); entry->d_tag != DT_NULL; ++entry) {
+        dynamic_ = reinterpret_cast<const ElfW(Dyn)*>(dynamic);
+        for (const auto* entry = dynamic_; entry->d_tag != DT_NULL; ++entry) {
             if (entry->d_tag == DT_SYMTAB) symbols_ = at<ElfW(Sym)>(entry->d_un.d_ptr);
             if (entry->d_tag == DT_STRTAB) names_ = at<char>(entry->d_un.d_ptr);
             if (entry->d_tag == DT_GNU_HASH) gnu_hash_ = at<std::uint32_t>(entry->d_un.d_ptr);
@@ -289,7 +304,7 @@ private:
         return symbols_[symbol].st_shndx != SHN_UNDEF && std::strcmp(names_ + symbols_[symbol].st_name, name) == 0;
     }
 
-    bool defines_by_hash(const char* name) const {
+    std::uint32_t find_by_hash(const char* name) const {
         std::uint32_t hash = 5381;
         for (const char* c = name; *c != 0; ++c) hash = hash * 33 + static_cast<unsigned char>(*c);
         const std::uint32_t buckets = gnu_hash_[0];
@@ -297,22 +312,23 @@ private:
         const std::uint32_t* bucket = gnu_hash_ + 4 + gnu_hash_[2] * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
         const std::uint32_t* chains = bucket + buckets;
         std::uint32_t symbol = buckets == 0 ? 0 : bucket[hash % buckets];
-        if (symbol < first) return false;
+        if (symbol < first) return 0;
         for (;; ++symbol) {
             const std::uint32_t each = chains[symbol - first];
-            if ((each | 1) == (hash | 1) && is_definition(symbol, name)) return true;
-            if ((each & 1) != 0) return false;
+            if ((each | 1) == (hash | 1) && is_definition(symbol, name)) return symbol;
+            if ((each & 1) != 0) return 0;
         }
     }
 
-    bool defines_by_search(const char* name) const {
+    std::uint32_t find_by_search(const char* name) const {
         for (std::uint32_t symbol = 0; symbol < hash_[1]; ++symbol) {
-            if (is_definition(symbol, name)) return true;
+            if (is_definition(symbol, name)) return symbol;
         }
-        return false;
+        return 0;
     }
 
     std::uintptr_t base_;
+    const ElfW(Dyn) * dynamic_ = nullptr;
     const ElfW(Sym) * symbols_ = nullptr;
     const char* names_ = nullptr;
     const std::uint32_t* gnu_hash_ = nullptr;
@@ -330,7 +346,7 @@ bool is_defined(const char* name) {
         [](dl_phdr_info* object, std::size_t, void* data) {
             auto& wanted = *static_cast<search*>(data);
             if (range_of(*object).has(&area)) return 0;
-            wanted.found = object_symbols{*object}.defines(wanted.name);
+            wanted.found = object_symbols{*object}.find(wanted.name) != nullptr;
             return wanted.found ? 1 : 0;
         },
         &state);
@@ -487,16 +503,32 @@ const char* path_of_allocator() {
 }
 
 void* definition_for_caller(std::uintptr_t return_address, const char* name) {
-    if (is_static_program() || !is_defined(name)) return nullptr;
-    const own_calls marked;
-    Dl_info in{};
-    link_map* caller = nullptr;
-    if (dladdr1(reinterpret_cast<void*>(return_address), &in, reinterpret_cast<void**>(&caller), RTLD_DL_LINKMAP) == 0)
-        return nullptr;
-    // The handle of a loaded object is its entry in the loader's list.
-    void* found = dlsym(caller, name);
-    if (found == nullptr) dlerror();
-    return found == nullptr || object_around(&area).range.has(found) ? nullptr : found;
+    if (is_static_program()) return nullptr;
+    struct search {
+        const void* caller;
+        const char* name;
+        object_symbols symbols_of_caller;
+        void* found;
+    } state{reinterpret_cast<void*>(return_address), name, object_symbols{{}}, nullptr};
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* data) {
+            auto& wanted = *static_cast<search*>(data);
+            if (!range_of(*object).has(wanted.caller)) return 0;
+            wanted.symbols_of_caller = object_symbols{*object};
+            wanted.found = wanted.symbols_of_caller.find(wanted.name);
+            return 1;
+        },
+        &state);
+    if (state.found != nullptr) return state.found;
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* data) {
+            auto& wanted = *static_cast<search*>(data);
+            if (!wanted.symbols_of_caller.needs(object->dlpi_name)) return 0;
+            wanted.found = object_symbols{*object}.find(wanted.name);
+            return wanted.found != nullptr ? 1 : 0;
+        },
+        &state);
+    return object_around(&area).range.has(state.found) ? nullptr : state.found;
 }
 
 bool is_static_program() {

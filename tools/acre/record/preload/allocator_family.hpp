@@ -90,8 +90,9 @@ extern constinit bool malloc_is_the_c_librarys [[gnu::visibility("hidden")]];
 /// The file that malloc is in; empty in a static program.
 const char* path_of_allocator();
 
-/// The definition of a function that the caller of a hook would find, where the recorder's own hides it; null: none.
-/// `return_address` is in the caller, which may be in a library that was loaded into a scope of its own.
+/// The definition of a function in the library of a hook's caller, or in one that it is linked with; null: none. It is
+/// what a library would call that was loaded into a scope of its own, if the recorder's definition did not hide it.
+/// `return_address` is in the caller.
 void* definition_for_caller(std::uintptr_t return_address, const char* name);
 
 /// No dynamic loader has loaded this program.
