@@ -140,8 +140,8 @@ extern "C" [[gnu::used, gnu::visibility("hidden")]] _Unwind_Reason_Code acre_rec
 }
 
 template <typename... Rest>
-[[gnu::noinline, gnu::noclone]] void* new_recorded(hook_frame frame, operator_form form, row_kind kind,
-                                                   unsigned alignment, std::size_t size, Rest... rest) {
+[[gnu::noinline]] void* new_recorded(hook_frame frame, operator_form form, row_kind kind, unsigned alignment,
+                                     std::size_t size, Rest... rest) {
     asm volatile(".cfi_personality 0x1b, acre_recorder_personality");
     this_thread.busy = activity::calling;
     void* p = next_of<void*, std::size_t, Rest...>(form)(size, rest...);
