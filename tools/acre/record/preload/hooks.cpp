@@ -68,12 +68,14 @@ template <typename Resize>
 [[gnu::noinline]] void* reallocate(hook_frame frame, void* p, std::size_t size, unsigned alignment, Resize resize) {
     thread_state* state = p == nullptr ? nullptr : enter();
     if (state == nullptr) {
+        before_free(p);
         void* q = resize(p, size);
         if (p == nullptr && q != nullptr) acquired(frame, q, size, row_kind::realloc, alignment);
         return q;
     }
     const bool released = takes_free(state, p);
     if (released) add_released(state, frame, p, row_kind::realloc_release);
+    before_free(p);
     void* q = resize_untimed(resize, p, size);
     if (q != nullptr) {
         if (takes_allocation(state, q)) add_acquired(state, frame, q, size, row_kind::realloc, alignment);
@@ -102,6 +104,7 @@ void* seen_aligned(hook_frame frame, void* p, std::size_t size, std::size_t alig
 [[gnu::always_inline]] inline void give_back(hook_frame frame, void* p, row_kind kind) {
     if (p == nullptr) return;
     released(frame, p, kind);
+    before_free(p);
     family.free(p);
 }
 
@@ -162,6 +165,7 @@ template <typename... Rest>
     if (!calls_next(form)) return give_back(frame, p, kind);
     if (p == nullptr || !records_forwarded()) return next_of<void, void*, Rest...>(form)(p, rest...);
     released(frame, p, kind);
+    before_free(p);
     const own_calls marked;
     next_of<void, void*, Rest...>(form)(p, rest...);
 }
@@ -350,12 +354,14 @@ void free(void* p) noexcept {
 void free_sized(void* p, std::size_t size) noexcept {
     if (family.free_sized == nullptr) return give_back(this_frame(), p, row_kind::free);
     if (p != nullptr) released(this_frame(), p, row_kind::free);
+    before_free(p);
     family.free_sized(p, size);
 }
 
 void free_aligned_sized(void* p, std::size_t alignment, std::size_t size) noexcept {
     if (family.free_aligned_sized == nullptr) return give_back(this_frame(), p, row_kind::free);
     if (p != nullptr) released(this_frame(), p, row_kind::free);
+    before_free(p);
     family.free_aligned_sized(p, alignment, size);
 }
 
@@ -410,6 +416,7 @@ void dallocx(void* p, int flags) noexcept {
     const auto next = jemallocs<&allocator_family::dallocx>(this_frame(), "dallocx");
     if (next == nullptr) return give_back(this_frame(), p, row_kind::free);
     released(this_frame(), p, row_kind::free);
+    before_free(p);
     next(p, flags);
 }
 
@@ -417,6 +424,7 @@ void sdallocx(void* p, std::size_t size, int flags) noexcept {
     const auto next = jemallocs<&allocator_family::sdallocx>(this_frame(), "sdallocx");
     if (next == nullptr) return give_back(this_frame(), p, row_kind::free);
     released(this_frame(), p, row_kind::free);
+    before_free(p);
     next(p, size, flags);
 }
 
