@@ -126,7 +126,7 @@ class working_process {
 public:
     working_process(const std::function<std::string(const progress_function&)>& work, const signal_relay& signals) {
         int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) != 0) throw tool_error{std::string{"cannot make a pipe: "} + std::strerror(errno)};
+        if (::pipe2(ends, O_CLOEXEC) != 0) throw tool_error{std::string{"cannot make a pipe: "} + reason_of(errno)};
         process_ = ::fork();
         const int error = errno;
         if (process_ == 0) {
@@ -138,7 +138,7 @@ public:
         pipe_ = ends[0];
         if (process_ < 0) {
             ::close(pipe_);
-            throw tool_error{std::string{"cannot start a process: "} + std::strerror(error)};
+            throw tool_error{std::string{"cannot start a process: "} + reason_of(error)};
         }
     }
     ~working_process() { wait(); }

@@ -164,8 +164,7 @@ int wait_for_end(finished_program& program) {
 finished_program run_recorded(const record_options& options, const recordable_program& program,
                               const std::filesystem::path& recorder, const std::filesystem::path& raw_directory) {
     int errors[2];
-    if (::pipe2(errors, O_CLOEXEC) != 0)
-        throw tool_error{std::string{"cannot start a program: "} + std::strerror(errno)};
+    if (::pipe2(errors, O_CLOEXEC) != 0) throw tool_error{std::string{"cannot start a program: "} + reason_of(errno)};
     finished_program finished;
     signal_relay::send_to(0);
     const orphan_watch orphans;
@@ -185,7 +184,7 @@ finished_program run_recorded(const record_options& options, const recordable_pr
     finished.end = read_clocks();
     finished.left_running = orphan_watch::still_running();
     if (start_error != 0) {
-        throw tool_error{"cannot start '" + program.path.string() + "': " + std::strerror(start_error)};
+        throw tool_error{"cannot start '" + program.path.string() + "': " + reason_of(start_error)};
     }
     finished.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return finished;
