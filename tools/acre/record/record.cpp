@@ -336,7 +336,7 @@ std::string why_nothing(const record_options& options, const ended_recording& en
                cause.remedy;
     }
     if (const int error = error_of_start(ended); error != 0)
-        return program + ", and its recorder could not make a log: " + std::strerror(error);
+        return program + ", and its recorder could not make a log: " + reason_of(error);
     if (options.paused) return program + " before its recording was resumed: " + how_to_resume(options);
     if (options.sampling_period > 1)
         return program + ", and none of its allocations was in the sample: use a smaller --sample";
