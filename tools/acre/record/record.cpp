@@ -58,7 +58,7 @@ private:
 /// Throws tool_error unless this process may open the files that a recording needs besides those it has inherited: the
 /// log of the program, pipes to child processes, and the raw directory, the log, an object file and the trace.
 void check_open_files() {
-    constexpr std::size_t needed = 6;
+    constexpr std::size_t needed = 8;
     std::vector<int> opened;
     while (opened.size() < needed) {
         const int file = ::open("/", O_PATH | O_CLOEXEC);
