@@ -79,6 +79,7 @@ class exhausted_heap : public testing::Test {};
 TYPED_TEST_SUITE(exhausted_heap, shared_subjects);
 
 // The first use by a thread is refused; later the thread uses the resource as any other does.
+// Hazard B9.
 TYPED_TEST(exhausted_heap, first_use_of_a_thread_is_refused) {
     const auto tested = std::make_unique<TypeParam>();
     in_new_thread([&] {
@@ -113,6 +114,7 @@ TYPED_TEST(exhausted_heap, first_use_of_a_thread_is_refused) {
 }
 
 // A thread may free before it allocates.
+// Hazard B9.
 TYPED_TEST(exhausted_heap, first_free_of_a_thread_succeeds) {
     const auto tested = std::make_unique<TypeParam>();
     void* p = tested->allocate(64);

@@ -94,8 +94,17 @@ std::string short_of_memory() {
                                : "there is too little memory: close other programs";
 }
 
+/// libdw keeps every object file open, of which a program may have more than the soft limit allows.
+void allow_all_descriptors() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 [[noreturn]] void work_and_end(const std::function<std::string(const progress_function&)>& work, int pipe) {
     if (memory_is_limited()) silence_errors();
+    allow_all_descriptors();
     try {
         const auto tell = [&](double done) { send(pipe, message_head::kind::progress, &done, sizeof done); };
         send(pipe, message_head::kind::result, work(tell));
