@@ -15,6 +15,7 @@
 #include <fstream>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 
 namespace acre::tool {
 
@@ -200,14 +201,20 @@ void recording_memory::give_back(const std::filesystem::path& directory) {
     }
 }
 
-memory_keeper::memory_keeper(recording_memory& memory, std::filesystem::path directory)
-    : thread_{[&memory, directory = std::move(directory)](const std::stop_token& stop) {
-          std::mutex mutex;
-          std::condition_variable_any stopped;
-          std::unique_lock lock{mutex};
-          while (!stopped.wait_for(lock, stop, std::chrono::milliseconds{200}, [&] { return stop.stop_requested(); }))
-              memory.give_back(directory);
-      }} {}
+memory_keeper::memory_keeper(recording_memory& memory, const std::filesystem::path& directory) {
+    const auto work = [&memory, directory](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any stopped;
+        std::unique_lock lock{mutex};
+        while (!stopped.wait_for(lock, stop, std::chrono::milliseconds{200}, [&] { return stop.stop_requested(); }))
+            memory.give_back(directory);
+    };
+    try {
+        thread_ = std::jthread{work};
+    } catch (const std::system_error&) {
+        // Without a thread, under a memory limit say, the memory is given back at the end.
+    }
+}
 
 process_reports recording_memory::reports(const std::filesystem::path& directory) const {
     process_reports found;

@@ -63,7 +63,7 @@ private:
 /// Gives memory back now and then, in a thread of its own.
 class memory_keeper {
 public:
-    memory_keeper(recording_memory& memory, std::filesystem::path directory);
+    memory_keeper(recording_memory& memory, const std::filesystem::path& directory);
 
 private:
     std::jthread thread_;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gelf.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -315,8 +317,15 @@ std::vector<source_location> symbol_source::find(std::uint64_t address) {
     return found;
 }
 
+/// Each source has a descriptor.
+std::size_t symbol_sources::max_open() {
+    constexpr std::size_t most = 256;
+    rlimit files{};
+    return ::getrlimit(RLIMIT_NOFILE, &files) == 0 ? std::min<std::size_t>(most, files.rlim_cur / 4 + 1) : most;
+}
+
 symbol_source& symbol_sources::of(const std::string& path, const std::string& build_id) {
-    if (sources_.size() >= max_open && !sources_.contains({path, build_id})) sources_.clear();
+    if (sources_.size() >= max_open() && !sources_.contains({path, build_id})) sources_.clear();
     std::unique_ptr<symbol_source>& source = sources_[{path, build_id}];
     if (!source) source = std::make_unique<symbol_source>(path, build_id);
     return *source;

@@ -41,7 +41,7 @@ public:
     symbol_source& of(const std::string& path, const std::string& build_id);
 
 private:
-    static constexpr std::size_t max_open = 256;  // files
+    static std::size_t max_open();
 
     std::map<std::pair<std::string, std::string>, std::unique_ptr<symbol_source>> sources_;
 };
