@@ -110,8 +110,8 @@ public:
 
     void* allocate(const shape& wanted) override { return calls_.allocate(wanted); }
     void deallocate(void* object, const shape& had) override { calls_.deallocate(object, had); }
-    void* reallocate(void* object, const shape& had, const shape& wanted, bool without_frees) override {
-        return calls_.reallocate(object, had, wanted, without_frees);
+    void* reallocate(void* object, const shape& had, const shape& wanted, const realloc_limits& limits) override {
+        return calls_.reallocate(object, had, wanted, limits);
     }
     void reset() override {}
     void with_timed_player(const sequence_view&, const trial_request&, own_slots&, const player_user&) override {}

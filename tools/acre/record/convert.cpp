@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "symbols.hpp"
+#include "trace/table_fit.hpp"
 #include "trace/writer.hpp"
 
 namespace acre::tool {
@@ -115,6 +116,36 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
     }
 }
 
+/// Leaves out what a trace does not hold, with a note, and moves events and marks to what stays.
+class trace_fit {
+public:
+    trace_fit(const raw_reader& log, trace_tables& tables, trace_header& header) : nodes_{log.nodes()} {
+        const table_fit fit{tables};
+        for (std::string& note : fit.cut(tables)) header.notes.push_back(std::move(note));
+        kept_nodes_ = tables.call_tree.size();
+        kept_scopes_ = tables.scope_names.size();
+        if (fit_command(header))
+            header.notes.emplace_back("The command line was longer than a trace holds: its end is missing here.");
+    }
+
+    /// The event at the nearest caller that stays.
+    event operator()(event of) const {
+        while (of.stack >= kept_nodes_) of.stack = nodes_[of.stack].parent;
+        return of;
+    }
+
+    /// Names that do not stay become number 0, which stands for scopes without a name.
+    mark operator()(mark of) const {
+        if (of.name >= kept_scopes_) of.name = 0;
+        return of;
+    }
+
+private:
+    const std::vector<raw::node>& nodes_;
+    std::size_t kept_nodes_ = 0;
+    std::size_t kept_scopes_ = 0;
+};
+
 }  // namespace
 
 raw::clock_pair read_clocks() {
@@ -153,7 +184,7 @@ conversion convert(const raw_reader& log, trace_header header, raw::clock_pair e
     // So that a write beyond the file size limit fails with an error instead of killing this process.
     std::signal(SIGXFSZ, SIG_IGN);
     const progress_report progress{tell};
-    const trace_tables tables = make_tables(log, progress);
+    trace_tables tables = make_tables(log, progress);
     raw_events events{log, tick_clock{log.start(), end}};
     std::uint64_t done = 0;
     events.for_each([&](const event&) { progress.part(symbols_done, counting_done, ++done, log.row_count()); },
@@ -168,15 +199,16 @@ conversion convert(const raw_reader& log, trace_header header, raw::clock_pair e
     header.stacks = static_cast<stack_method>(log.stacks());
     header.sampling_period = log.sampling_period();
     add_notes_of_log(log, events, header.notes);
+    const trace_fit fit{log, tables, header};
 
     trace_writer writer{output, header, tables};
     done = 0;
     events.for_each(
         [&](const event& each) {
-            writer.add(each);
+            writer.add(fit(each));
             progress.part(counting_done, 1, ++done, log.row_count());
         },
-        [&](const mark& each) { writer.add(each); });
+        [&](const mark& each) { writer.add(fit(each)); });
     writer.finish();
     progress.at(1);
     return {events.events(), events.unmatched_frees(), std::move(header.notes)};
