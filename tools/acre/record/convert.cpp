@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "symbols.hpp"
+#include "trace/seeded_hash.hpp"
 #include "trace/table_fit.hpp"
 #include "trace/writer.hpp"
 
@@ -61,7 +62,7 @@ trace_tables make_tables(const raw_reader& log, const progress_report& progress)
     trace_tables tables;
     for (const raw_module& each : log.modules()) tables.modules.push_back({each.path, each.build_id, each.load_bias});
     std::vector<std::unique_ptr<symbol_source>> sources(tables.modules.size());
-    std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> known(tables.modules.size() + 1);
+    std::vector<std::unordered_map<std::uint64_t, std::uint32_t, seeded_hash>> known(tables.modules.size() + 1);
     tables.call_tree.resize(log.nodes().size());
     tables.scope_names = log.scope_names();
     for (std::size_t i = 1; i < log.nodes().size(); ++i) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,15 +16,14 @@ namespace acre::tool {
 class touched_bytes {
 public:
     static constexpr std::uint64_t max_live = std::uint64_t{512} << 20;  // touched at a time
-    static constexpr double max_in_all = 16.0 * (1 << 30);               // so that a replay does not take minutes
+    static constexpr double max_in_all = 4.0 * (1 << 30);                // of blocks that malloc maps anew each time
     static constexpr std::uint64_t least = 4096;                         // of a block: a page
 
     void allocate(std::uint64_t bytes) noexcept {
         const std::size_t in = class_of(bytes);
         ++live_[in].blocks;
         live_[in].bytes += bytes;
-        ++all_[in].blocks;
-        all_[in].bytes += bytes;
+        ++all_[in];
         touched_ += std::min(bytes, limit_);
         while (touched_ > max_live && limit_ > least) halve();
     }
@@ -47,7 +47,7 @@ public:
     std::uint64_t reserved_blocks() const noexcept {
         std::uint64_t blocks = 0;
         if (limit_ == no_limit) return blocks;
-        for (std::size_t i = class_of(limit_) + 1; i < classes; ++i) blocks += all_[i].blocks;
+        for (std::size_t i = class_of(limit_) + 1; i < classes; ++i) blocks += all_[i];
         return blocks;
     }
 
@@ -55,6 +55,7 @@ private:
     // A power of two, above what any machine has.
     static constexpr std::uint64_t no_limit = std::uint64_t{1} << 50;
     static constexpr std::size_t classes = 65;
+    static constexpr std::size_t first_mapped_class = 26;  // above 32 MiB, glibc maps every block
 
     /// Blocks of more than 2^(n-1) and at most 2^n bytes, in class n.
     struct size_class {
@@ -73,17 +74,18 @@ private:
         for (std::size_t i = 0; i < classes; ++i) touched_ += i <= whole ? live_[i].bytes : live_[i].blocks * limit_;
     }
 
+    /// Bytes to be touched of all blocks that glibc maps, at most.
     double in_all() const noexcept {
         double bytes = 0;
-        for (std::size_t i = 0; i < classes; ++i) {
-            const auto limit = static_cast<double>(i <= class_of(limit_) ? all_[i].bytes : limit_);
-            bytes += i <= class_of(limit_) ? limit : limit * static_cast<double>(all_[i].blocks);
+        for (std::size_t i = first_mapped_class; i < classes; ++i) {
+            bytes += static_cast<double>(all_[i]) *
+                     std::min(std::ldexp(1.0, static_cast<int>(i)), static_cast<double>(limit_));
         }
         return bytes;
     }
 
     std::array<size_class, classes> live_{};
-    std::array<size_class, classes> all_{};
+    std::array<std::uint64_t, classes> all_{};  // blocks
     std::uint64_t limit_ = no_limit;
     std::uint64_t touched_ = 0;  // of the live blocks
 };

@@ -35,7 +35,7 @@ void table_fit::count_texts() {
         }
     }
     counts_texts_ = uses > limits_.texts || bytes > limits_.texts_bytes;
-    if (counts_texts_) texts_.insert({});
+    if (counts_texts_) texts_.emplace();  // the empty text
 }
 
 /// The weight of the text; 0 if it is left out.
