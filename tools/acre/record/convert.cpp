@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "symbols.hpp"
+#include "text/text.hpp"
 #include "trace/seeded_hash.hpp"
 #include "trace/table_fit.hpp"
 #include "trace/writer.hpp"
@@ -21,6 +22,9 @@ namespace {
 /// The progress at the ends of the first two stages of a conversion; the third is writing.
 constexpr double symbols_done = 0.2;
 constexpr double counting_done = 0.4;
+
+/// Nodes that the recorder keeps at least; see recorder::call_tree.
+constexpr std::size_t max_recorded_nodes = (1 << 24) - 2;
 
 class progress_report {
 public:
@@ -108,6 +112,11 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
         notes.emplace_back(
             "Stacks were found by frame pointers: functions compiled without them, and the callers of those, are "
             "missing. Compile with -fno-omit-frame-pointer to keep them.");
+    }
+    if (log.nodes().size() > max_recorded_nodes) {
+        notes.push_back("There were more different stacks than a recording holds: after the first " +
+                        count_text(max_recorded_nodes) +
+                        " places in them, what is done at others counts for their callers.");
     }
     if (events.pauses() > 0) notes.push_back(note_of_pauses(events));
     if (log.damaged()) notes.emplace_back("Parts of the raw log are damaged and missing here.");

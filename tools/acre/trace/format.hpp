@@ -80,7 +80,7 @@ inline constexpr std::uint64_t max_command_bytes = 7 << 20;
 
 /// Limits of the tables. A writer leaves out what exceeds them, so tests can set lower ones.
 struct table_limits {
-    std::uint64_t nodes = 1 << 24;
+    std::uint64_t nodes = (1 << 24) + 1;  // the recorder's, and the root
     std::uint64_t frames = 1 << 22;
     std::uint64_t locations = 1 << 22;
     std::uint64_t modules = 1 << 16;
