@@ -1,6 +1,8 @@
 // Events become the right steps.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "replay/sequence_builder.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/random_trace.hpp"
@@ -223,6 +225,13 @@ TEST(sequence, impossible_sizes_do_not_confuse_what_is_touched) {
     const sequence steps = sequence_of(made);
     EXPECT_LE(steps.touched * 100, std::uint64_t{512} << 20);
     EXPECT_EQ(steps.reserved_blocks, 100U);
+}
+
+TEST(sequence, knows_when_small_blocks_take_much_memory) {
+    sequence_builder builder;
+    std::uint64_t blocks = 0;
+    while (!builder.takes_much_memory() && blocks < 1'000'000) builder.add(event{.object = blocks++, .size = 4000});
+    EXPECT_NEAR(static_cast<double>(blocks) * 4000, std::ldexp(1.0, 30), 1e4);
 }
 
 }  // namespace

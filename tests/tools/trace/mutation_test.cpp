@@ -121,7 +121,11 @@ void analyse_in_child(const std::filesystem::path& path, outcomes& all) {
     int status = -1;
     rusage usage{};
     ASSERT_EQ(::wait4(child, &status, 0, &usage), child);
-    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) <= 1) << "status " << status;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) {
+        const std::filesystem::path kept = std::filesystem::current_path() / "failed_mutation.acre";
+        std::filesystem::copy_file(path, kept, std::filesystem::copy_options::overwrite_existing);
+        FAIL() << "status " << status << " with " << kept;
+    }
     ++(WEXITSTATUS(status) == 0 ? all.analysed : all.refused);
     all.max_kibibytes = std::max(all.max_kibibytes, usage.ru_maxrss);
     all.max_seconds = std::max(all.max_seconds, static_cast<double>(usage.ru_utime.tv_sec) +

@@ -37,6 +37,10 @@ public:
 
     void add(const event& e) { pairing_.add(e, sink{*this}); }
 
+    /// Whether a replay up to here takes much memory, although it touches little of large blocks. A measurement may end
+    /// there.
+    bool takes_much_memory() const noexcept { return touched_.is_exceeded(); }
+
     /// Adds a reset: no object is live. Only if one thread plays all.
     void reset();
 

@@ -43,6 +43,9 @@ public:
     /// Bytes of a block that may be touched.
     std::uint64_t limit() const noexcept { return limit_ == no_limit ? ~std::uint64_t{0} : limit_; }
 
+    /// Whether the live blocks take too much memory even if little of each is touched.
+    bool is_exceeded() const noexcept { return touched_ > 2 * max_live; }
+
     /// Number of blocks that are larger.
     std::uint64_t reserved_blocks() const noexcept {
         std::uint64_t blocks = 0;
