@@ -44,7 +44,7 @@ public:
     std::uint64_t limit() const noexcept { return limit_ == no_limit ? ~std::uint64_t{0} : limit_; }
 
     /// Whether the live blocks take too much memory even if little of each is touched.
-    bool is_exceeded() const noexcept { return touched_ > 2 * max_live; }
+    bool is_exceeded() const noexcept { return touched_ > max_live + max_live / 2; }
 
     /// Number of blocks that are larger.
     std::uint64_t reserved_blocks() const noexcept {
