@@ -61,7 +61,7 @@ std::string file_of(acre_test::choices& choose) {
         std::string head(sizeof(raw::chunk_head), '\0');
         put(head, offsetof(raw::chunk_head, magic), raw::chunk_magic);
         put(head, offsetof(raw::chunk_head, kind), kind);
-        put(head, offsetof(raw::chunk_head, thread), choose() % 4);
+        put(head, offsetof(raw::chunk_head, thread), chosen % 16 == 1 ? chosen << 8 : chosen / 16 % 4);
         put(head, offsetof(raw::chunk_head, capacity),
             static_cast<std::uint32_t>(chosen % 32 == 16 ? chosen : content.size()));
         put(head, offsetof(raw::chunk_head, first), numbered ? first_of(choose, expected) : 0);

@@ -110,8 +110,8 @@ public:
 
     void* allocate(const shape& wanted) override { return calls_.allocate(wanted); }
     void deallocate(void* object, const shape& had) override { calls_.deallocate(object, had); }
-    void* reallocate(void* object, const shape& had, const shape& wanted, bool without_frees) override {
-        return calls_.reallocate(object, had, wanted, without_frees);
+    void* reallocate(void* object, const shape& had, const shape& wanted, const realloc_limits& limits) override {
+        return calls_.reallocate(object, had, wanted, limits);
     }
     void reset() override {}
     void with_timed_player(const sequence_view&, const trial_request&, own_slots&, const player_user&) override {}
@@ -212,6 +212,30 @@ TEST(play, steps_are_the_same_in_memory_and_in_a_file) {
     EXPECT_EQ(std::memcmp(in_memory.steps.begin(), in_file.steps.begin(), in_file.steps.size() * sizeof(step)), 0);
     EXPECT_EQ(in_memory.uses, in_file.uses);
     EXPECT_EQ(in_file.uses, std::vector<std::uint64_t>{in_file.steps.size()});
+}
+
+TEST(play, writes_to_the_first_bytes_of_a_large_block_only) {
+    made_trace made;
+    const auto kept = made.allocate(0, std::uint64_t{2} << 30);
+    made.release(kept, 0, 0, operation::realloc);
+    made.allocate(0, std::uint64_t{3} << 30, 0, operation::realloc);
+    sequence_builder builder;
+    for (const event& e : made.events) builder.add(e);
+    const sequence steps = builder.finish();
+    // All requests get the same few bytes, which is enough if no more is touched.
+    struct small_resource {
+        std::vector<unsigned char> bytes;
+        void* try_allocate(std::size_t, std::size_t) noexcept { return bytes.data(); }
+        void deallocate(void*, std::size_t, std::size_t) noexcept {}
+    };
+    small_resource resource{std::vector<unsigned char>(steps.touched + 1)};
+    for (const trial_purpose purpose : {trial_purpose::footprint, trial_purpose::check}) {
+        own_slots slots{steps.view()};
+        player<direct_calls<small_resource>, own_slots, false> each{
+            direct_calls{resource}, steps.view(), {.purpose = purpose}, slots};
+        EXPECT_EQ(each.play(0, steps.steps.size()), steps.steps.size());
+        EXPECT_EQ(resource.bytes.back(), 0) << "touched beyond the limit";
+    }
 }
 
 }  // namespace

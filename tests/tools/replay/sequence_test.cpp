@@ -1,6 +1,8 @@
 // Events become the right steps.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "replay/sequence_builder.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/random_trace.hpp"
@@ -193,6 +195,43 @@ TEST(sequence, the_event_of_each_step_is_found) {
             EXPECT_TRUE(each.what.allocates);
         }
     }
+}
+
+TEST(sequence, blocks_are_touched_as_a_whole_unless_they_are_too_large_together) {
+    made_trace made;
+    for (int i = 0; i < 14; ++i) made.allocate(0, 32 << 20);
+    const sequence usual = sequence_of(made);
+    EXPECT_EQ(usual.touched, ~std::uint64_t{0});
+    EXPECT_EQ(usual.reserved_blocks, 0U);
+    made.allocate(0, std::uint64_t{12} << 30);
+    made.allocate(0, 100);
+    const sequence sparse = sequence_of(made);
+    EXPECT_EQ(sparse.touched, std::uint64_t{32} << 20);
+    EXPECT_EQ(sparse.reserved_blocks, 1U);
+    EXPECT_NE(reserved_note(1, sparse.touched).find("Of 1 block only the first 32.0 MiB was"), std::string::npos);
+}
+
+TEST(sequence, large_blocks_in_turn_are_touched_in_part) {
+    made_trace made;
+    for (int i = 0; i < 10'000; ++i) made.release(made.allocate(0, std::uint64_t{1} << 30), 0);
+    const sequence steps = sequence_of(made);
+    EXPECT_LE(steps.touched, std::uint64_t{1} << 20);
+    EXPECT_EQ(steps.reserved_blocks, 10'000U);
+}
+
+TEST(sequence, impossible_sizes_do_not_confuse_what_is_touched) {
+    made_trace made;
+    for (int i = 0; i < 100; ++i) made.allocate(0, ~std::uint64_t{1} >> (i % 20));
+    const sequence steps = sequence_of(made);
+    EXPECT_LE(steps.touched * 100, std::uint64_t{512} << 20);
+    EXPECT_EQ(steps.reserved_blocks, 100U);
+}
+
+TEST(sequence, knows_when_small_blocks_take_much_memory) {
+    sequence_builder builder;
+    std::uint64_t blocks = 0;
+    while (!builder.takes_much_memory() && blocks < 1'000'000) builder.add(event{.object = blocks++, .size = 4000});
+    EXPECT_NEAR(static_cast<double>(blocks) * 4000, std::ldexp(1.5, 29), 1e4);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "trace/error.hpp"
 #include "trace/format.hpp"
 #include "trace/reader.hpp"
+#include "trace/writer.hpp"
 
 namespace {
 
@@ -245,10 +246,10 @@ TEST_F(damage, names_that_expand_beyond_the_limit_are_refused) {
     const std::string no_modules = section(section_kind::modules, payload([](byte_sink& sink) { sink.number(0); }));
     changed = changed.substr(0, old.begin) + section(section_kind::strings, strings) + no_modules +
               changed.substr(sections_[2].end);
-    expect_refused(changed, "too long");
+    expect_refused(changed, "too much memory");
     rusage usage{};
     ASSERT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
-    EXPECT_LT(usage.ru_maxrss, 2'000'000);  // KiB
+    EXPECT_LT(usage.ru_maxrss, 1'000'000);  // KiB
 }
 
 std::string numbers(std::initializer_list<std::uint64_t> values) {
@@ -424,6 +425,89 @@ TEST_F(damage, chunks_that_claim_more_than_they_hold_are_refused) {
         expect_refused(tables + claiming(1, 0, 0, absurd), "length of a column");
     }
     expect_refused(tables + claiming(1, 0, 0, 9), "column");
+}
+
+TEST_F(damage, texts_without_number_are_refused) {
+    // 50 KB in the file were gigabytes in memory.
+    const std::string empty(std::size_t{9} << 20, '\0');
+    expect_refused(replaced(1, section(section_kind::strings, empty, 100'000)), "too many texts");
+    const std::string words = payload([](byte_sink& sink) { sink.number(5 << 20); }) + empty.substr(0, 7 << 20);
+    expect_refused(replaced(0, section(section_kind::header, words)), "count of texts");
+    expect_refused(replaced(0, section(section_kind::header, empty)), "impossible size");
+    const std::string one = payload([](byte_sink& sink) { sink.text(std::string(70'000, 'x')); });
+    expect_refused(replaced(1, section(section_kind::strings, one)), "a text is too long");
+    const std::string long_text = payload([](byte_sink& sink) { sink.text(std::string(64'000, 'x')); });
+    std::string many;
+    for (int i = 0; i < 1100; ++i) many += long_text;
+    expect_refused(replaced(1, section(section_kind::strings, many, 100'000)), "the texts are too long");
+}
+
+TEST_F(damage, more_events_or_marks_than_bytes_can_hold_are_refused) {
+    // All columns are the same byte over and over.
+    const std::string tables = bytes_.substr(0, sections_[5].end);
+    const std::string same(format::events_per_chunk, '\0');
+    const columns of{.op = same, .size = same, .stack = same, .run = numbers({format::events_per_chunk})};
+    expect_refused(tables + chunk(format::events_per_chunk, of), "number of events");
+
+    const std::string marks = payload([](byte_sink& sink) {
+                                  sink.number(format::marks_per_chunk);
+                                  sink.number(0);
+                              }) +
+                              std::string(4 * format::marks_per_chunk, '\2');
+    std::string whole = read_bytes(random_trace(3, 60).write(directory_ / "small.acre"));
+    const std::size_t end = sections_of(whole).back().begin;
+    expect_refused(whole.insert(end, section(section_kind::marks, marks)), "number of marks");
+}
+
+TEST_F(damage, more_live_objects_than_bytes_can_hold_are_refused) {
+    const std::string tables = bytes_.substr(0, sections_[5].end);
+    std::string bytes = tables;
+    const std::string same(format::events_per_chunk, '\0');
+    for (std::uint64_t i = 0; i < 20; ++i) {
+        const std::uint64_t before = i * format::events_per_chunk;
+        std::string text = payload([&](byte_sink& sink) {
+            for (const std::uint64_t number : {std::uint64_t{format::events_per_chunk}, before, before}) {
+                sink.number(number);
+            }
+            for (const std::uint64_t length : {same.size(), same.size(), std::size_t{0}, same.size(), std::size_t{0},
+                                               std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{0}}) {
+                sink.number(length);
+            }
+        });
+        text += same + same + same + numbers({0}) + numbers({format::events_per_chunk});
+        bytes += section(section_kind::events, text, 8192);
+    }
+    expect_refused(bytes, "too many objects are live");
+}
+
+TEST(padding, a_trace_that_compresses_too_well_is_read_again) {
+    // One site whose objects are freed at once, then one whose objects all stay.
+    const temporary_directory directory;
+    made_trace made;
+    const auto stack = made.stack({"main"});
+    const std::filesystem::path path = directory / "a.acre";
+    constexpr std::uint64_t pairs = 100'000;
+    constexpr std::uint64_t kept = 1'200'000;
+    {
+        trace_writer writer{path, made.header, made.tables};
+        std::uint64_t object = 0;
+        for (std::uint64_t i = 0; i < pairs; ++i, ++object) {
+            writer.add(event{.object = object, .size = 8, .stack = stack});
+            writer.add(event{.object = object, .stack = stack, .op = operation::free, .allocates = false});
+        }
+        for (std::uint64_t i = 0; i < kept; ++i, ++object) {
+            if (i % 10 == 0) writer.add(mark{.kind = mark_kind::recording_paused});
+            writer.add(event{.object = object, .size = 8, .stack = stack});
+        }
+        writer.finish();
+    }
+    trace_reader reader{path};
+    std::uint64_t events = 0;
+    reader.for_each([&](const event&) { ++events; });
+    EXPECT_EQ(events, 2 * pairs + kept);
+    EXPECT_GE(reader.file_bytes(), events / format::entries_per_byte);
+    EXPECT_GE(format::max_live_objects(reader.file_bytes()), kept);
+    EXPECT_LE(reader.file_bytes(), 1'500'000U);
 }
 
 }  // namespace

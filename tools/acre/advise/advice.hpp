@@ -100,6 +100,8 @@ struct advice_list {
     std::vector<preload_saving> preloads;  // of the installed mallocs, in the whole run; largest saving first
     std::uint64_t sampling_period = 1;     // one allocation in this many was recorded
 
+    std::vector<std::string> notes;  // about the measurements
+
     bool of_resource = false;  // the allocations are of a resource that the program traced, not of malloc
 
     bool is_sample() const noexcept { return sampling_period > 1; }

@@ -188,6 +188,13 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
             {"reason", each.reason}};
 }
 
+/// Those about the recording, then those about the measurements.
+std::vector<std::string> all_notes(const advice_list& list, const trace_header& header) {
+    std::vector<std::string> notes = header.notes;
+    notes.insert(notes.end(), list.notes.begin(), list.notes.end());
+    return notes;
+}
+
 }  // namespace
 
 std::string advice_text(const advice_list& list, const call_paths& paths, const trace_header& header) {
@@ -197,7 +204,7 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
             : "not known";
     std::string text = fmt::format("{}: {}, CPU time {}\n", command_text(header),
                                    plural(list.objects, "allocation", "allocations"), cpu);
-    for (const std::string& note : header.notes) text += wrapped("Note: " + note, 0, 110);
+    for (const std::string& note : all_notes(list, header)) text += wrapped("Note: " + note, 0, 110);
     if (list.malloc_nanoseconds > 0) text += what_there_is_to_save(list);
     if (list.of_resource) {
         text += wrapped(
@@ -241,7 +248,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
     for (const preload_saving& each : list.preloads) preloads.push_back(preload_json(each));
     return {{"command", header.command},
             {"allocations", list.objects},
-            {"notes", header.notes},
+            {"notes", all_notes(list, header)},
             {"cpu_ns", list.cpu_nanoseconds != 0 ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
             {"malloc_ns", list.malloc_nanoseconds},
             {"preloads", preloads},

@@ -70,6 +70,7 @@ sequence advised_sequence(const history& run, const advice& of, std::size_t max_
         const auto one_thread = events.extract(events.begin());
         std::uint64_t live = 0;
         for (const advised_event& each : one_thread.mapped()) {
+            if (builder.takes_much_memory()) return builder.finish();
             builder.add(each.original(one_thread.key()));
             live += each.allocates ? 1 : ~std::uint64_t{0};
             const bool resets = at == reset_point::when_empty || (at == reset_point::in_owner && each.in_function);
@@ -83,7 +84,7 @@ sequence beginning_of(const history& run, std::size_t max_events) {
     sequence_builder builder;
     std::size_t left = max_events;
     run.for_each([&](const recorded_event& each) {
-        if (left == 0) return false;
+        if (left == 0 || builder.takes_much_memory()) return false;
         --left;
         builder.add(each.original());
         return true;

@@ -12,6 +12,7 @@
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/resources.hpp"
+#include "replay/sequence_builder.hpp"
 #include "rules.hpp"
 #include "text/text.hpp"
 
@@ -153,6 +154,7 @@ void decide(advice& each) {
 /// Measures malloc, the limit of any saving, and the installed mallocs. Returns the best of these if it saves anything.
 std::optional<contender> measure_malloc(replay_host& host, const history& run, advice_list& list) {
     const sequence steps = beginning_of(run, max_replayed_events);
+    if (steps.reserved_blocks > 0) list.notes.push_back(reserved_note(steps.reserved_blocks, steps.touched));
     comparison_options options;
     options.rounds = rounds_of_whole_run;
     options.min_rounds = rounds_of_long_run;

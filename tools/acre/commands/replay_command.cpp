@@ -93,6 +93,8 @@ sequence read_sequence(trace_reader& reader, lanes who, replay_outcome& outcome,
     sequence steps = builder.finish();
     outcome.trace = reader.path().string();
     outcome.peak_bytes = steps.peak_bytes;
+    outcome.touched = steps.touched;
+    outcome.reserved_blocks = steps.reserved_blocks;
     outcome.lanes = steps.lanes;
     return steps;
 }

@@ -10,6 +10,9 @@
 #include <unordered_map>
 
 #include "raw_memory.hpp"
+#include "text/text.hpp"
+#include "trace/seeded_hash.hpp"
+#include "trace/table_fit.hpp"
 #include "trace/writer.hpp"
 
 namespace acre::tool {
@@ -19,6 +22,9 @@ namespace {
 /// The progress at the ends of the first two stages of a conversion; the third is writing.
 constexpr double symbols_done = 0.2;
 constexpr double counting_done = 0.4;
+
+/// Nodes that the recorder keeps at least; see recorder::call_tree.
+constexpr std::size_t max_recorded_nodes = (1 << 24) - 2;
 
 class progress_report {
 public:
@@ -59,7 +65,7 @@ std::string machine_in_words() {
 trace_tables make_tables(const raw_reader& log, symbol_sources& symbols, const progress_report& progress) {
     trace_tables tables;
     for (const raw_module& each : log.modules()) tables.modules.push_back({each.path, each.build_id, each.load_bias});
-    std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> known(tables.modules.size() + 1);
+    std::vector<std::unordered_map<std::uint64_t, std::uint32_t, seeded_hash>> known(tables.modules.size() + 1);
     tables.call_tree.resize(log.nodes().size());
     tables.scope_names = log.scope_names();
     for (std::size_t i = 1; i < log.nodes().size(); ++i) {
@@ -119,6 +125,11 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
             "Stacks were found by frame pointers: functions compiled without them, and the callers of those, are "
             "missing. Compile with -fno-omit-frame-pointer to keep them.");
     }
+    if (log.nodes().size() > max_recorded_nodes) {
+        notes.push_back("There were more different stacks than a recording holds: after the first " +
+                        count_text(max_recorded_nodes) +
+                        " places in them, what is done at others counts for their callers.");
+    }
     if (events.pauses() > 0) notes.push_back(note_of_pauses(events));
     if (log.lost() > 0) {
         notes.push_back(std::to_string(log.lost()) +
@@ -132,6 +143,36 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
                         " objects were not seen; each counts as freed when its address was allocated again.");
     }
 }
+
+/// Leaves out what a trace does not hold, with a note, and moves events and marks to what stays.
+class trace_fit {
+public:
+    trace_fit(const raw_reader& log, trace_tables& tables, trace_header& header) : nodes_{log.nodes()} {
+        const table_fit fit{tables};
+        for (std::string& note : fit.cut(tables)) header.notes.push_back(std::move(note));
+        kept_nodes_ = tables.call_tree.size();
+        kept_scopes_ = tables.scope_names.size();
+        if (fit_command(header))
+            header.notes.emplace_back("The command line was longer than a trace holds: its end is missing here.");
+    }
+
+    /// The event at the nearest caller that stays.
+    event operator()(event of) const {
+        while (of.stack >= kept_nodes_) of.stack = nodes_[of.stack].parent;
+        return of;
+    }
+
+    /// Names that do not stay become number 0, which stands for scopes without a name.
+    mark operator()(mark of) const {
+        if (of.name >= kept_scopes_) of.name = 0;
+        return of;
+    }
+
+private:
+    const std::vector<raw::node>& nodes_;
+    std::size_t kept_nodes_ = 0;
+    std::size_t kept_scopes_ = 0;
+};
 
 }  // namespace
 
@@ -175,7 +216,7 @@ conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header 
     // So that a write beyond the file size limit fails with an error instead of killing this process.
     std::signal(SIGXFSZ, SIG_IGN);
     const progress_report progress{tell};
-    const trace_tables tables = make_tables(log, symbols, progress);
+    trace_tables tables = make_tables(log, symbols, progress);
     raw_events events{log, tick_clock{log.start(), end}};
     std::uint64_t done = 0;
     events.for_each([&](const event&) { progress.part(symbols_done, counting_done, ++done, log.row_count()); },
@@ -191,15 +232,16 @@ conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header 
     header.sampling_period = log.sampling_period();
     header.allocator = allocator_in_words(log.allocator());
     add_notes_of_log(log, events, header.notes);
+    const trace_fit fit{log, tables, header};
 
     trace_writer writer{output, header, tables};
     done = 0;
     events.for_each(
         [&](const event& each) {
-            writer.add(each);
+            writer.add(fit(each));
             progress.part(counting_done, 1, ++done, log.row_count());
         },
-        [&](const mark& each) { writer.add(each); });
+        [&](const mark& each) { writer.add(fit(each)); });
     writer.finish();
     progress.at(1);
     return {events.events(), events.unmatched_frees(), std::move(header.notes)};

@@ -13,6 +13,7 @@
 #include "trace/format.hpp"
 #include "trace/live_table.hpp"
 #include "trace/model.hpp"
+#include "trace/seeded_hash.hpp"
 
 namespace acre::tool {
 
@@ -94,7 +95,9 @@ private:
         std::uint64_t ticks = 0;  // of its allocation
     };
 
-    std::unordered_map<std::uint64_t, std::unordered_map<std::uint64_t, entry>> resources_;  // by number, by address
+    using by_address = std::unordered_map<std::uint64_t, entry, seeded_hash>;
+
+    std::unordered_map<std::uint64_t, by_address, seeded_hash> resources_;  // by number
 };
 
 /// Converts time stamp counter ticks to nanoseconds since the start.

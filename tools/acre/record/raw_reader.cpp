@@ -12,12 +12,14 @@
 
 #include "raw_memory.hpp"
 #include "trace/error.hpp"
+#include "trace/format.hpp"
 
 namespace acre::tool {
 
 namespace {
 
 constexpr std::uint32_t max_threads = 1 << 22;
+constexpr std::uint32_t max_threads_of_small_file = 1 << 16;
 constexpr std::uint32_t max_modules = 1 << 16;
 
 // Bytes of the file kept mapped while it is searched for chunks; the system maps the pages around each page read.
@@ -46,6 +48,12 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
         text += digits[std::to_integer<unsigned>(each) & 15];
     }
     return text;
+}
+
+/// Threads are numbered one after the other, and each has a chunk in the file unless it was lost.
+constexpr std::uint32_t max_threads_in(std::size_t file_bytes) {
+    const auto chunks = std::min<std::size_t>(file_bytes / raw::chunk_alignment, max_threads);
+    return std::max(max_threads_of_small_file, static_cast<std::uint32_t>(chunks));
 }
 
 }  // namespace
@@ -141,12 +149,13 @@ std::size_t raw_reader::read_chunk(std::size_t offset) {
     const std::size_t capacity = member_at<std::uint32_t>(rest, offsetof(raw::chunk_head, capacity));
     const auto body = rest.subspan(sizeof(raw::chunk_head));
     const std::uint64_t most = std::min(capacity, body.size()) / raw::entry_bytes(kind);
-    if (count > most || capacity > body.size() || thread >= max_threads) damaged_ = true;
+    const std::uint32_t threads = max_threads_in(file_.bytes().size());
+    if (count > most || capacity > body.size() || thread >= threads) damaged_ = true;
     count = std::min(count, most);
     const auto clock = member_at<raw::clock_pair>(rest, offsetof(raw::chunk_head, clock));
     if (clock.ticks > last_clock_.ticks) last_clock_ = clock;
     const segment found{first, count, offset + sizeof(raw::chunk_head)};
-    if (kind == raw::chunk_kind::rows && thread < max_threads) {
+    if (kind == raw::chunk_kind::rows && thread < threads) {
         if (thread >= row_segments_.size()) row_segments_.resize(thread + 1);
         row_segments_[thread].push_back(found);
     } else if (kind == raw::chunk_kind::nodes) {
@@ -188,11 +197,12 @@ void raw_reader::read_command(std::span<const std::byte> bytes) {
     const char* at = reinterpret_cast<const char*>(bytes.data());
     const char* const end = at + bytes.size();
     command_.clear();
-    while (at < end) {
+    while (at < end && command_.size() < format::max_header_texts) {
         const char* const stop = std::find(at, end, '\0');
         command_.emplace_back(at, stop);
         at = stop == end ? end : stop + 1;
     }
+    damaged_ = damaged_ || at < end;
 }
 
 void raw_reader::read_allocator(std::span<const std::byte> bytes) {
@@ -246,8 +256,11 @@ void raw_reader::take_in_order(std::vector<segment>& segments, std::uint64_t nex
 }
 
 void raw_reader::order_nodes() {
-    nodes_.assign(1, {});
     const std::uint64_t most = file_.bytes().size() / sizeof(raw::node) + 1;
+    std::uint64_t expected = 1;
+    for (const segment& each : node_segments_) expected += each.count;
+    nodes_.reserve(static_cast<std::size_t>(std::min(expected, most)));
+    nodes_.assign(1, {});
     take_in_order(node_segments_, 1,
                   [&](std::uint64_t first, std::size_t offset, std::uint64_t skip, std::uint64_t count) {
                       if (first > most || count > most) {
@@ -256,7 +269,9 @@ void raw_reader::order_nodes() {
                       }
                       nodes_.resize(std::max<std::size_t>(nodes_.size(), first + count));
                       const std::size_t from = offset + skip * sizeof(raw::node);
-                      std::memcpy(nodes_.data() + first, file_.bytes().data() + from, count * sizeof(raw::node));
+                      const auto nodes = file_.bytes().subspan(from, count * sizeof(raw::node));
+                      std::memcpy(nodes_.data() + first, nodes.data(), nodes.size());
+                      file_.let_go(nodes);
                   });
     for (std::size_t i = 1; i < nodes_.size(); ++i) {
         if (nodes_[i].parent < i) continue;

@@ -26,7 +26,7 @@ public:
     tournament(replay_host& host, const sequence_view& sequence, const std::vector<contender>& contenders,
                const comparison_options& options)
         : host_{host}, sequence_{sequence}, options_{options} {
-        if (options_.memory_limit == 0) options_.memory_limit = default_memory_limit();
+        if (options_.memory_limit == 0) options_.memory_limit = default_memory_limit() + reserved_bytes();
         entries_.push_back({.resource = system_number});
         entries_.push_back({.resource = loop_number});
         entries_.push_back({.resource = loop_number, .without_frees = true});
@@ -58,6 +58,12 @@ private:
     static constexpr std::size_t loop_index = 1;
     static constexpr std::size_t loop_without_frees_index = 2;
     static constexpr std::size_t first_index = 3;
+
+    /// Bytes that are live but never touched, at most: they take no memory. Far more than any machine has is refused.
+    std::uint64_t reserved_bytes() const noexcept {
+        constexpr std::uint64_t most = std::uint64_t{1} << 46;
+        return sequence_.touched == ~std::uint64_t{0} ? 0 : std::min(sequence_.peak_bytes, most);
+    }
 
     trial_request request(std::size_t entry, trial_purpose purpose) const {
         const bool times = purpose == trial_purpose::time;

@@ -112,6 +112,12 @@ private:
     std::atomic<bool> stopped_{false};
 };
 
+/// What a resource without realloc leaves out when it allocates, copies and frees.
+struct realloc_limits {
+    std::uint64_t touched = ~std::uint64_t{0};  // bytes that are copied at most
+    bool without_frees = false;
+};
+
 /// The requests of a sequence as calls of a resource of type R, which are inlined.
 template <typename R>
 class direct_calls {
@@ -133,15 +139,15 @@ public:
     }
 
     /// Null: out of memory, and the object is still there.
-    void* reallocate(void* object, const shape& had, const shape& wanted, bool without_frees) {
+    void* reallocate(void* object, const shape& had, const shape& wanted, const realloc_limits& limits) {
         if constexpr (requires { resource_.try_reallocate(object, had.bytes, wanted.bytes, wanted.alignment); }) {
             // realloc must not get memory of operator new, although some programs and hand-made traces do that.
             if (!had.by_new) return resource_.try_reallocate(object, had.bytes, wanted.bytes, wanted.alignment);
         }
         void* moved = resource_.try_allocate(wanted.bytes, wanted.alignment);
         if (moved == nullptr) return nullptr;
-        std::memcpy(moved, object, std::min(had.bytes, wanted.bytes));
-        if (!without_frees) deallocate(object, had);
+        std::memcpy(moved, object, std::min({had.bytes, wanted.bytes, limits.touched}));
+        if (!limits.without_frees) deallocate(object, had);
         return moved;
     }
 
@@ -180,7 +186,7 @@ public:
         : calls_{calls},
           sequence_{sequence},
           slots_{slots},
-          without_frees_{request.without_frees},
+          reallocs_{.touched = sequence.touched, .without_frees = request.without_frees},
           checks_{request.purpose == trial_purpose::check} {}
 
     std::size_t play(std::size_t first, std::size_t last) override {
@@ -202,7 +208,7 @@ public:
 
     void release(void* object, const step& survivor) override {
         const shape had = sequence_.shapes[survivor.shape()];
-        if (checked(object, survivor.slot(), had.bytes)) calls_.deallocate(object, had);
+        if (checked(object, survivor.slot(), touched(had.bytes))) calls_.deallocate(object, had);
     }
 
     trial_failure failure() const noexcept override { return failure_; }
@@ -217,15 +223,15 @@ private:
                 object = calls_.allocate(wanted);
                 return made(object, now.slot(), wanted, 0);
             case step_kind::release:
-                if (without_frees_) return true;
-                if (!checked(object, now.slot(), wanted.bytes)) return false;
+                if (reallocs_.without_frees) return true;
+                if (!checked(object, now.slot(), touched(wanted.bytes))) return false;
                 calls_.deallocate(object, wanted);
                 return true;
             case step_kind::reallocate: {
                 const shape had = sequence_.shapes[sequence_.steps[number + 1].shape()];
-                const std::size_t kept = std::min(had.bytes, wanted.bytes);
-                if (!checked(object, now.slot(), had.bytes)) return false;
-                void* grown = calls_.reallocate(object, had, wanted, without_frees_);
+                const std::size_t kept = touched(std::min(had.bytes, wanted.bytes));
+                if (!checked(object, now.slot(), touched(had.bytes))) return false;
+                void* grown = calls_.reallocate(object, had, wanted, reallocs_);
                 if (grown == nullptr) return fail(trial_failure::out_of_memory);
                 object = grown;
                 return checked(object, now.slot(), kept) && made(object, now.slot(), wanted, kept);
@@ -244,12 +250,12 @@ private:
         if constexpr (Timed) {
             if (of.bytes != 0) *bytes = 1;
         } else if (!checks_) {
-            for (std::size_t i = 0; i < of.bytes; i += page_bytes) bytes[i] = 1;
+            for (std::size_t i = 0; i < touched(of.bytes); i += page_bytes) bytes[i] = 1;
         } else {
             if (reinterpret_cast<std::uintptr_t>(object) % promised_alignment(of) != 0) {
                 return fail(trial_failure::misaligned);
             }
-            std::memset(static_cast<unsigned char*>(object) + kept, mark_of(slot), of.bytes - kept);
+            std::memset(static_cast<unsigned char*>(object) + kept, mark_of(slot), touched(of.bytes) - kept);
         }
         return true;
     }
@@ -263,6 +269,10 @@ private:
         const auto* first = static_cast<const unsigned char*>(object);
         const bool right = std::all_of(first, first + bytes, [&](unsigned char each) { return each == mark_of(slot); });
         return right || fail(trial_failure::wrong_content);
+    }
+
+    std::size_t touched(std::uint64_t bytes) const noexcept {
+        return static_cast<std::size_t>(std::min(bytes, sequence_.touched));
     }
 
     /// malloc aligns for any object that fits, so a small block may be aligned to less than 16 bytes.
@@ -282,7 +292,7 @@ private:
     Calls calls_;
     sequence_view sequence_;
     Slots& slots_;
-    bool without_frees_;
+    realloc_limits reallocs_;
     bool checks_;
     trial_failure failure_ = trial_failure::none;
 };

@@ -20,8 +20,8 @@ public:
 
     void* allocate(const shape& wanted) { return resource_.allocate(wanted); }
     void deallocate(void* object, const shape& had) { resource_.deallocate(object, had); }
-    void* reallocate(void* object, const shape& had, const shape& wanted, bool without_frees) {
-        return resource_.reallocate(object, had, wanted, without_frees);
+    void* reallocate(void* object, const shape& had, const shape& wanted, const realloc_limits& limits) {
+        return resource_.reallocate(object, had, wanted, limits);
     }
     void reset() { resource_.reset(); }
 

@@ -27,7 +27,7 @@ public:
 
     virtual void* allocate(const shape& wanted) = 0;
     virtual void deallocate(void* object, const shape& had) = 0;
-    virtual void* reallocate(void* object, const shape& had, const shape& wanted, bool without_frees) = 0;
+    virtual void* reallocate(void* object, const shape& had, const shape& wanted, const realloc_limits& limits) = 0;
     virtual void reset() = 0;
 
     /// Calls `use` with a timed player for the only thread, or for one of several.
@@ -62,8 +62,8 @@ public:
 
     void* allocate(const shape& wanted) override { return calls().allocate(wanted); }
     void deallocate(void* object, const shape& had) override { calls().deallocate(object, had); }
-    void* reallocate(void* object, const shape& had, const shape& wanted, bool without_frees) override {
-        return calls().reallocate(object, had, wanted, without_frees);
+    void* reallocate(void* object, const shape& had, const shape& wanted, const realloc_limits& limits) override {
+        return calls().reallocate(object, had, wanted, limits);
     }
     void reset() override { calls().reset(); }
 

@@ -7,6 +7,7 @@
 
 #include "contender_list.hpp"
 #include "resources.hpp"
+#include "sequence_builder.hpp"
 #include "text/terminal.hpp"
 #include "text/text.hpp"
 
@@ -101,6 +102,7 @@ std::string thread_note(const replay_outcome& outcome) {
 std::vector<std::string> notes_of(const replay_outcome& outcome) {
     std::vector<std::string> notes;
     if (outcome.threads > 1) notes.push_back(thread_note(outcome));
+    if (outcome.reserved_blocks > 0) notes.push_back(reserved_note(outcome.reserved_blocks, outcome.touched));
     std::vector<std::uint32_t> told;
     for (const contender& each : outcome.contenders) {
         if (outcome.contenders.size() > max_described) break;
@@ -236,6 +238,7 @@ nlohmann::json replay_json(const replay_outcome& outcome, const std::vector<repl
             {"threads", outcome.threads},
             {"threads_played", outcome.lanes},
             {"live_peak_bytes", outcome.peak_bytes},
+            {"reserved_blocks", outcome.reserved_blocks},
             {"heaps", heaps_json(outcome)},
             {"resources", players},
             {"failures", failed},

@@ -27,8 +27,10 @@ struct replay_outcome {
     std::string trace;
     std::uint64_t events = 0;
     std::uint64_t threads = 0;
-    std::uint32_t lanes = 1;       // threads that played
-    std::uint64_t peak_bytes = 0;  // peak of the live bytes
+    std::uint32_t lanes = 1;                    // threads that played
+    std::uint64_t peak_bytes = 0;               // peak of the live bytes
+    std::uint64_t touched = ~std::uint64_t{0};  // see sequence
+    std::uint64_t reserved_blocks = 0;
     std::vector<contender> contenders;
     std::vector<left_out> others;
     std::vector<heap_outcome> heaps;  // never empty

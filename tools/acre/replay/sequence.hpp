@@ -64,9 +64,10 @@ struct sequence_view {
     std::span<const step> survivors;
     std::uint32_t slots = 0;
     std::uint32_t lanes = 1;
-    std::uint64_t peak_bytes = 0;  // peak of live bytes
-    std::uint64_t peak_step = 0;   // step of that peak, if one thread plays all
-    int steps_file = -1;           // files of steps and turns, for other processes
+    std::uint64_t peak_bytes = 0;               // peak of live bytes
+    std::uint64_t peak_step = 0;                // step of that peak, if one thread plays all
+    std::uint64_t touched = ~std::uint64_t{0};  // bytes of a block that are written to at most, see touched_bytes
+    int steps_file = -1;                        // files of steps and turns, for other processes
     int turns_file = -1;
     bool in_memory = true;  // false: steps and turns must be read in before they are played
 };
@@ -83,21 +84,17 @@ struct sequence {
     std::uint32_t lanes = 1;
     std::uint64_t peak_bytes = 0;
     std::uint64_t peak_step = 0;
+    std::uint64_t touched = ~std::uint64_t{0};
+    std::uint64_t reserved_blocks = 0;  // allocations of more bytes than are touched
 
     sequence_view view() const noexcept {
-        return {steps.view(),
-                turns.view(),
-                runs,
-                shapes,
-                uses,
-                survivors,
-                slots,
-                lanes,
-                peak_bytes,
-                peak_step,
-                steps.file(),
-                turns.file(),
-                steps.is_in_memory() && turns.is_in_memory()};
+        return {steps.view(), turns.view(),
+                runs,         shapes,
+                uses,         survivors,
+                slots,        lanes,
+                peak_bytes,   peak_step,
+                touched,      steps.file(),
+                turns.file(), steps.is_in_memory() && turns.is_in_memory()};
     }
 };
 

@@ -23,6 +23,13 @@ constexpr std::uint32_t slots_per_group = 64;
 
 }  // namespace
 
+std::string reserved_note(std::uint64_t blocks, std::uint64_t touched) {
+    return fmt::format(
+        "All blocks together are too large to write to each page of them. Of {} only the first {} {} written to, and "
+        "the rest was only reserved, so memory from the system is without it.",
+        plural(blocks, "block", "blocks"), bytes_text(touched), blocks == 1 ? "was" : "were");
+}
+
 void sequence_builder::reset() {
     pairing_.close_all(sink{*this});
     append(lane_of(0), {{step_kind::reset, 0, 0}});
@@ -33,6 +40,9 @@ sequence sequence_builder::finish() {
     live_.for_each([&](std::uint64_t, const live_object& object) {
         sequence_.survivors.emplace_back(step_kind::release, object.slot, object.shape);
     });
+    touched_.finish();
+    sequence_.touched = touched_.limit();
+    sequence_.reserved_blocks = touched_.reserved_blocks();
     return std::exchange(*this, sequence_builder{who_, memory_for_steps_}).sequence_;
 }
 
@@ -49,7 +59,7 @@ void sequence_builder::release(std::uint64_t object, std::uint32_t thread) {
     if (!live_.take(object, gone)) return;
     const std::uint32_t lane = lane_of(thread);
     append(lane, {{step_kind::release, gone.slot, gone.shape}});
-    live_bytes_ -= sequence_.shapes[gone.shape].bytes;
+    count_release(sequence_.shapes[gone.shape].bytes);
     lane_state& home = lanes_[gone.home];
     if (lane == gone.home) {
         home.freed.push_back(gone.slot);
@@ -65,7 +75,7 @@ void sequence_builder::reallocate(const event& acquired, std::uint64_t released)
     live_.insert(acquired.object, made);
     append(lane_of(acquired.thread),
            {{step_kind::reallocate, made.slot, made.shape}, {step_kind::reallocate, gone.slot, gone.shape}});
-    live_bytes_ -= sequence_.shapes[gone.shape].bytes;
+    count_release(sequence_.shapes[gone.shape].bytes);
     count_bytes(acquired.size);
 }
 
@@ -116,10 +126,16 @@ void sequence_builder::begin_run(std::uint32_t lane) {
 }
 
 void sequence_builder::count_bytes(std::uint64_t added) {
+    touched_.allocate(added);
     live_bytes_ += added;
     if (live_bytes_ <= sequence_.peak_bytes) return;
     sequence_.peak_bytes = live_bytes_;
     sequence_.peak_step = sequence_.steps.size() - 1;
+}
+
+void sequence_builder::count_release(std::uint64_t bytes) {
+    touched_.release(bytes);
+    live_bytes_ -= bytes;
 }
 
 std::uint32_t sequence_builder::shape_of(const event& e) {

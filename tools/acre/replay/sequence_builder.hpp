@@ -3,13 +3,16 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "event_pairing.hpp"
 #include "sequence.hpp"
+#include "touched_bytes.hpp"
 #include "trace/live_table.hpp"
 #include "trace/model.hpp"
+#include "trace/seeded_hash.hpp"
 
 namespace acre::tool {
 
@@ -34,6 +37,10 @@ public:
 
     void add(const event& e) { pairing_.add(e, sink{*this}); }
 
+    /// Whether a replay up to here takes much memory, although it touches little of large blocks. A measurement may end
+    /// there.
+    bool takes_much_memory() const noexcept { return touched_.is_exceeded(); }
+
     /// Adds a reset: no object is live. Only if one thread plays all.
     void reset();
 
@@ -54,9 +61,9 @@ private:
     };
     struct shape_hash {
         std::size_t operator()(const shape& s) const noexcept {
-            const std::uint64_t all = s.bytes ^ s.alignment << 48 ^ (s.by_new ? std::uint64_t{1} << 47 : 0);
-            return static_cast<std::size_t>(all * 0x9e37'79b9'7f4a'7c15);
+            return static_cast<std::size_t>(mixed(numbers(s.bytes), s.alignment << 1 | (s.by_new ? 1U : 0U)));
         }
+        seeded_hash numbers;
     };
     /// The state of a lane.
     struct lane_state {
@@ -79,6 +86,7 @@ private:
     std::uint32_t take_slot(std::uint32_t lane);
     void add_slots(lane_state& part);
     void count_bytes(std::uint64_t added);
+    void count_release(std::uint64_t bytes);
 
     lanes who_;
     std::size_t memory_for_steps_;
@@ -89,7 +97,11 @@ private:
     std::vector<std::uint32_t> next_turns_;  // by slot
     std::unordered_map<shape, std::uint32_t, shape_hash> shape_numbers_;
     std::uint64_t live_bytes_ = 0;
+    touched_bytes touched_;
 };
+
+/// A sentence about the blocks of a sequence that a replay does not touch as a whole.
+std::string reserved_note(std::uint64_t blocks, std::uint64_t touched);
 
 /// A step, numbered within its lane, and the event that it was made of, to be filled in by step_finder.
 struct wanted_step {

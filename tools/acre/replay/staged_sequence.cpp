@@ -30,6 +30,7 @@ struct stage_head {
     std::uint32_t lanes = 0;
     std::uint64_t peak_bytes = 0;
     std::uint64_t peak_step = 0;
+    std::uint64_t touched = 0;
 };
 
 [[noreturn]] void fail() {
@@ -75,7 +76,8 @@ void write_stage(int stage, const sequence_view& sequence) {
                     sequence.slots,
                     sequence.lanes,
                     sequence.peak_bytes,
-                    sequence.peak_step};
+                    sequence.peak_step,
+                    sequence.touched};
     const std::array<std::span<const std::byte>, 5> parts{
         std::as_bytes(std::span{&head, 1}), std::as_bytes(sequence.runs), std::as_bytes(sequence.survivors),
         std::as_bytes(sequence.shapes), std::as_bytes(sequence.uses)};
@@ -108,6 +110,7 @@ sequence_view map_sequence(const staged_files& files) {
     view.lanes = head.lanes;
     view.peak_bytes = head.peak_bytes;
     view.peak_step = head.peak_step;
+    view.touched = head.touched;
     return view;
 }
 

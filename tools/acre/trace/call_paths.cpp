@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <ranges>
 
-#include "error.hpp"
 #include "function_name.hpp"
 #include "text/text.hpp"
 
@@ -16,16 +15,25 @@ namespace {
 // Deeper calls are merged into their caller, which bounds the cost of a malicious stack.
 constexpr std::uint32_t deepest = 256;
 
-[[noreturn]] void refuse(std::uint64_t limit, const char* what) {
-    throw tool_error{
-        fmt::format("the stacks of the trace have more than {} {}, which no recording has: the trace is damaged "
-                    "or malicious; record again",
-                    count_text(limit), what)};
+/// Of a file, so that a long path does not make long names of all its functions.
+constexpr std::size_t longest_module_name = 255;
+
+std::vector<std::string> module_names(const trace_tables& tables) {
+    std::vector<std::string> names;
+    for (const module_info& module : tables.modules) {
+        names.push_back(file_name(module.path).substr(0, longest_module_name));
+    }
+    return names;
 }
 
-std::string unknown_function(const trace_tables& tables, const frame_info& frame) {
+std::string unknown_function(const std::vector<std::string>& modules, const frame_info& frame) {
     if (frame.module == frame_info::no_module) return fmt::format("{:#x}", frame.module_offset);
-    return fmt::format("{}+{:#x}", file_name(tables.modules[frame.module].path), frame.module_offset);
+    return fmt::format("{}+{:#x}", modules[frame.module], frame.module_offset);
+}
+
+/// A key for tables by two numbers.
+constexpr std::uint64_t pair_key(std::uint32_t first, std::uint32_t second) {
+    return std::uint64_t{first} << 32 | second;
 }
 
 }  // namespace
@@ -36,7 +44,6 @@ std::string file_name(const std::string& path) {
 
 call_paths::call_paths(const trace_tables& tables, const call_path_limits& limits) : tables_{tables}, limits_{limits} {
     number_functions();
-    check_calls();
     number_sites();
     build_nodes();
     build_free_nodes();
@@ -55,28 +62,22 @@ void call_paths::number_functions() {
     functions_.push_back({"unknown", "unknown"});
     std::vector<bool> runtime;
     for (const module_info& module : tables_.modules) runtime.push_back(is_runtime_library(module.path));
+    const std::vector<std::string> modules = module_names(tables_);
     for (const frame_info& frame : tables_.frames) {
         const bool in_runtime = frame.module != frame_info::no_module && runtime[frame.module];
         std::vector<std::uint32_t>& numbers = functions_of_frame_.emplace_back();
         for (const source_location& location : frame.locations) {
             const bool known = !location.function.empty();
             numbers.push_back(
-                function_number(known ? location.function : unknown_function(tables_, frame), in_runtime));
+                function_number(known ? location.function : unknown_function(modules, frame), in_runtime));
         }
-        if (numbers.empty()) numbers.push_back(function_number(unknown_function(tables_, frame), in_runtime));
-    }
-}
-
-void call_paths::check_calls() const {
-    std::uint64_t calls = 0;
-    for (std::size_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
-        calls += functions_of_frame_[tables_.call_tree[stack].frame].size();
-        if (calls > limits_.calls) refuse(limits_.calls, "calls");
+        if (numbers.empty()) numbers.push_back(function_number(unknown_function(modules, frame), in_runtime));
     }
 }
 
 void call_paths::number_sites() {
     sites_.emplace_back();
+    site_of_stack_.reserve(tables_.call_tree.size());
     site_of_stack_.push_back(0);
     std::vector<bool> in_program{false};  // whether the site of a stack is not the run-time libraries' own
     for (std::uint32_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
@@ -100,6 +101,12 @@ void call_paths::number_sites() {
 
 /// The number of the site in the function at that index of the stack's innermost frame.
 std::uint32_t call_paths::number_site(std::uint32_t stack, std::size_t inlined) {
+    const std::uint64_t key = pair_key(tables_.call_tree[stack].frame, static_cast<std::uint32_t>(inlined));
+    if (const std::uint32_t* known = site_of_call_.find(key)) return *known;
+    return site_of_call_.insert(key, find_or_add_site(stack, inlined));
+}
+
+std::uint32_t call_paths::find_or_add_site(std::uint32_t stack, std::size_t inlined) {
     const std::uint32_t number = tables_.call_tree[stack].frame;
     const frame_info& frame = tables_.frames[number];
     const std::uint32_t function = functions_of_frame_[number][inlined];
@@ -117,6 +124,7 @@ std::uint32_t call_paths::number_site(std::uint32_t stack, std::size_t inlined) 
 
 void call_paths::build_nodes() {
     nodes_.emplace_back();
+    node_of_stack_.reserve(tables_.call_tree.size());
     node_of_stack_.push_back(0);
     for (std::size_t stack = 1; stack < tables_.call_tree.size(); ++stack) {
         const auto& functions = functions_of_frame_[tables_.call_tree[stack].frame];
@@ -181,12 +189,10 @@ void call_paths::build_free_nodes() {
 
 /// Caches the children, so that long paths are not searched repeatedly.
 std::uint32_t call_paths::child(std::uint32_t parent, std::uint32_t function) {
-    const std::uint64_t key = std::uint64_t{parent} << 32 | function;
-    if (const auto known = children_.find(key); known != children_.end()) return known->second;
-    if (children_.size() == limits_.paths) refuse(limits_.paths, "paths of functions");
-    const std::uint32_t node = find_or_add_child(parent, function);
-    children_.emplace(key, node);
-    return node;
+    const std::uint64_t key = pair_key(parent, function);
+    if (const std::uint32_t* known = children_.find(key)) return *known;
+    if (children_.size() >= limits_.paths) return parent;
+    return children_.insert(key, find_or_add_child(parent, function));
 }
 
 std::uint32_t call_paths::find_or_add_child(std::uint32_t parent, std::uint32_t function) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -9,7 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "live_table.hpp"
 #include "model.hpp"
+#include "seeded_hash.hpp"
 
 namespace acre::tool {
 
@@ -39,16 +42,14 @@ struct function_node {
     bool recursive = false;
 };
 
-/// Limits far above those of any recording: a small malicious file can name many stacks with many functions each. The
-/// number of calls is checked first, the number of paths while they are built.
+/// Paths of functions beyond the limit end with their last function within it, which bounds time and memory.
 struct call_path_limits {
-    std::uint64_t calls = std::uint64_t{1} << 26;  // calls of functions, including inlined ones, on all stacks
-    std::uint64_t paths = std::uint64_t{1} << 23;  // paths of functions, including those that recursion folds
+    std::uint64_t paths = std::uint64_t{1} << 22;  // including those that recursion folds
 };
 
 class call_paths {
 public:
-    /// The tables must outlive this object. Throws tool_error if their stacks exceed the limits.
+    /// The tables must outlive this object.
     explicit call_paths(const trace_tables& tables, const call_path_limits& limits = {});
 
     const std::vector<site_info>& sites() const noexcept { return sites_; }
@@ -97,9 +98,9 @@ public:
 
 private:
     void number_functions();
-    void check_calls() const;
     void number_sites();
     std::uint32_t number_site(std::uint32_t stack, std::size_t inlined);
+    std::uint32_t find_or_add_site(std::uint32_t stack, std::size_t inlined);
     void build_nodes();
     void mark_recursive(std::uint32_t caller, std::uint32_t called);
     void build_free_nodes();
@@ -118,9 +119,10 @@ private:
     std::vector<std::uint32_t> site_of_stack_;
     std::vector<std::uint32_t> node_of_stack_;
     std::vector<std::uint32_t> free_node_of_stack_;
-    std::unordered_map<std::string, std::uint32_t> function_numbers_;
+    std::unordered_map<std::string, std::uint32_t, seeded_hash, std::equal_to<>> function_numbers_;
     std::map<std::tuple<std::uint32_t, std::string, std::uint64_t>, std::uint32_t> site_numbers_;  // by place
-    std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and function
+    live_table<std::uint32_t> site_of_call_;  // by frame and position among its functions
+    live_table<std::uint32_t> children_;      // by parent and function
 };
 
 /// The last part of a path.

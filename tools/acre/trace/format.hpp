@@ -67,22 +67,61 @@ inline constexpr std::size_t thread_indices = 1 << 10;
 
 inline constexpr std::uint64_t tick_nanoseconds = 1000;
 
-// Limits far above what a recording needs, but low enough that a malicious file cannot exhaust memory.
+// Limits far above what a recording needs, but low enough that no file costs a reader much more than its size suggests.
 inline constexpr std::uint64_t max_chunk_bytes = 8 << 20;
-inline constexpr std::uint64_t max_table_bytes = 256 << 20;
+inline constexpr std::uint64_t max_header_bytes = 8 << 20;
+inline constexpr std::uint64_t max_table_bytes = 160 << 20;
 inline constexpr std::uint64_t max_table_expansion = 1000;  // raw bytes per compressed byte, plus 64 KiB
-inline constexpr std::uint64_t max_nodes = 1 << 24;
-inline constexpr std::uint64_t max_frames = 1 << 22;
-inline constexpr std::uint64_t max_locations = 1 << 23;
-inline constexpr std::uint64_t max_text_bytes = 512 << 20;  // of all names, including repeats
-inline constexpr std::uint64_t max_scope_names = 1 << 20;
-inline constexpr std::uint64_t max_open_scopes = 1 << 20;  // in all threads together
+inline constexpr std::uint64_t max_open_scopes = 1 << 20;   // in all threads together
 inline constexpr std::uint64_t max_threads = 1 << 24;
-inline constexpr std::uint64_t max_live_objects = std::uint64_t{1} << 28;
+
+/// Limits of the header's texts. Linux takes at most 6 MiB of arguments.
+inline constexpr std::uint64_t max_header_texts = 1 << 20;
+inline constexpr std::uint64_t max_command_bytes = 7 << 20;
+
+/// Limits of the tables. A writer leaves out what exceeds them, so tests can set lower ones.
+struct table_limits {
+    std::uint64_t nodes = (1 << 24) + 1;  // the recorder's, and the root
+    std::uint64_t frames = 1 << 22;
+    std::uint64_t locations = 1 << 22;
+    std::uint64_t modules = 1 << 16;
+    std::uint64_t scope_names = 1 << 20;
+    std::uint64_t texts = 1 << 22;
+    std::uint64_t text_bytes = 64 << 10;   // of one text
+    std::uint64_t texts_bytes = 64 << 20;  // of all different texts together
+    std::uint64_t weight = 512 << 20;      // of all tables together, see below
+};
+
+// Weights of the tables' entries: about the bytes that a command needs for each.
+inline constexpr std::uint64_t module_weight = 100;
+inline constexpr std::uint64_t frame_weight = 160;
+inline constexpr std::uint64_t location_weight = 200;
+inline constexpr std::uint64_t scope_weight = 100;
+
+/// Of a text, each time that it is used.
+constexpr std::uint64_t text_weight(std::uint64_t bytes) {
+    return bytes < 16 ? 0 : bytes + 24;
+}
+
+/// Of a node of the call tree whose frame has so many locations: each is a call.
+constexpr std::uint64_t node_weight(std::uint64_t locations) {
+    return 8 + 16 * (locations == 0 ? 1 : locations);
+}
+
+/// Events and marks per byte of their section. Recordings have about one, see docs/trace-format.md; a writer pads a
+/// section that compresses better.
+inline constexpr std::uint64_t entries_per_byte = 8;
+
+/// Objects that may be live at a time, if so many bytes of the file come before. A writer keeps the limit at the end of
+/// each chunk and pads the chunk if necessary.
+constexpr std::uint64_t max_live_objects(std::uint64_t file_bytes) {
+    return (std::uint64_t{1} << 20) + file_bytes / 2;
+}
 
 /// Limit of a section's decompressed size.
 constexpr std::uint64_t max_raw_bytes(const section_head& head) {
     if (head.kind == section_kind::events || head.kind == section_kind::marks) return max_chunk_bytes;
+    if (head.kind == section_kind::header) return max_header_bytes;
     const std::uint64_t by_expansion = (64 << 10) + head.compressed_bytes * max_table_expansion;
     return by_expansion < max_table_bytes ? by_expansion : max_table_bytes;
 }

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "seeded_hash.hpp"
+
 namespace acre::tool {
 
 /// A hash table with linear probing; removal shifts entries back, so there are no tombstones.
@@ -61,7 +63,7 @@ private:
     /// Consecutive numbers are of objects that are allocated, and mostly freed, at about the same time, so they share a
     /// cache line. The groups are small, which keeps probing short.
     std::size_t home(std::uint64_t object) const noexcept {
-        const std::uint64_t group = ((object / neighbours) * 0x9e37'79b9'7f4a'7c15) >> shift_;
+        const std::uint64_t group = ((object / neighbours) * multiplier_) >> shift_;
         return static_cast<std::size_t>(group & ~(neighbours - 1)) | static_cast<std::size_t>(object % neighbours);
     }
     std::size_t next(std::size_t index) const noexcept { return (index + 1) & (slots_.size() - 1); }
@@ -98,6 +100,7 @@ private:
     std::vector<slot> slots_;
     std::size_t count_ = 0;
     unsigned shift_ = 64;
+    std::uint64_t multiplier_ = hash_seed() | 1;
 };
 
 /// The live objects, each linked to those allocated before and after it: among all objects, and among those of its

@@ -52,6 +52,11 @@ const char* name_of(section_kind kind) {
 constexpr auto tables_in_order = std::to_array({section_kind::header, section_kind::strings, section_kind::modules,
                                                 section_kind::frames, section_kind::call_tree, section_kind::scopes});
 
+/// Limit of the events or marks in a section.
+std::uint64_t max_entries(const format::section_head& head, std::uint64_t per_chunk) {
+    return std::min(per_chunk, head.compressed_bytes * format::entries_per_byte);
+}
+
 }  // namespace
 
 trace_reader::trace_reader(std::filesystem::path path) : path_{std::move(path)} {
@@ -73,6 +78,8 @@ void trace_reader::open_file() {
     if (::fstat(::fileno(file_.get()), &status) != 0) cannot(reason_of(errno));
     if (!S_ISREG(status.st_mode)) cannot("it is not a regular file");
     file_bytes_ = static_cast<std::uint64_t>(status.st_size);
+    // A chunk may exceed the limit that holds at its end.
+    max_live_ = format::max_live_objects(file_bytes_) + format::events_per_chunk;
 }
 
 void trace_reader::check_file_head() {
@@ -118,7 +125,8 @@ std::uint64_t trace_reader::count_whole_events() {
     try {
         const auto payload = payload_of(chunks_.back());
         byte_source head{payload};
-        const std::uint64_t in_chunk = head.number(format::events_per_chunk, "the number of events");
+        const std::uint64_t in_chunk =
+            head.number(max_entries(chunks_.back().head, format::events_per_chunk), "the number of events");
         return in_chunk + head.number();
     } catch (const tool_error& error) {
         damaged(std::string{"in its last events, "} + error.what());
@@ -174,11 +182,12 @@ void trace_reader::read_tables() {
     std::size_t at = 0;
     try {
         header_ = decode_header(payload_of(table_sections_[at]), version_);
-        const auto strings = decode_strings(payload_of(table_sections_[++at]));
-        tables_.modules = decode_modules(payload_of(table_sections_[++at]), strings);
-        tables_.frames = decode_frames(payload_of(table_sections_[++at]), strings, tables_.modules.size());
-        tables_.call_tree = decode_call_tree(payload_of(table_sections_[++at]), tables_.frames.size());
-        tables_.scope_names = decode_scope_names(payload_of(table_sections_[++at]), strings);
+        table_decoder decoder{tables_};
+        decoder.strings(payload_of(table_sections_[++at]));
+        decoder.modules(payload_of(table_sections_[++at]));
+        decoder.frames(payload_of(table_sections_[++at]));
+        decoder.call_tree(payload_of(table_sections_[++at]));
+        decoder.scope_names(payload_of(table_sections_[++at]));
     } catch (const tool_error& error) {
         damaged(std::string{"in its "} + name_of(tables_in_order[at]) + " section, " + error.what());
     }
@@ -222,7 +231,7 @@ void trace_reader::open_chunk(const section& chunk, event_stream& stream) {
     try {
         stream.payload = payload_of(chunk);
         byte_source head{stream.payload};
-        stream.left = head.number(format::events_per_chunk, "the number of events");
+        stream.left = head.number(max_entries(chunk.head, format::events_per_chunk), "the number of events");
         const std::uint64_t first_event = head.number();
         const std::uint64_t first_object = head.number();
         std::array<std::size_t, format::column_count> lengths{};
@@ -261,7 +270,7 @@ event trace_reader::next_event(event_stream& stream) const {
     try {
         event e = decode_event(stream);
         if (!stream.context.pass(e)) throw tool_error{"an object is freed that is not live"};
-        if (stream.context.live() > format::max_live_objects) throw tool_error{"too many objects are live"};
+        if (stream.context.live() > max_live_) throw tool_error{"too many objects are live for a file of this size"};
         ++stream.events;
         return e;
     } catch (const tool_error& error) {
@@ -355,7 +364,7 @@ void trace_reader::open_marks(const section& chunk, mark_stream& stream) {
     try {
         stream.payload = payload_of(chunk);
         stream.source = byte_source{stream.payload};
-        stream.left = stream.source.number(format::marks_per_chunk, "the number of marks");
+        stream.left = stream.source.number(max_entries(chunk.head, format::marks_per_chunk), "the number of marks");
         if (stream.source.number() != stream.marks) throw tool_error{"they are out of order"};
     } catch (const tool_error& error) {
         damaged("in its marks after mark " + std::to_string(stream.marks) + ", " + error.what());

@@ -7,6 +7,7 @@
 #include "byte_source.hpp"
 #include "error.hpp"
 #include "format.hpp"
+#include "table_fit.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {
@@ -29,25 +30,6 @@ private:
     std::unordered_map<std::string_view, std::uint64_t> numbers_;
 };
 
-/// Looks texts up; throws if the total length of the results exceeds the limit.
-class string_lookup {
-public:
-    explicit string_lookup(const std::vector<std::string>& strings) : strings_{strings} {}
-
-    const std::string& operator()(byte_source& source) {
-        const std::uint64_t number = source.number();
-        if (number >= strings_.size()) throw tool_error{"a text is not in the table of texts"};
-        const std::string& text = strings_[static_cast<std::size_t>(number)];
-        bytes_ += text.size();
-        if (bytes_ > format::max_text_bytes) throw tool_error{"the names are too long"};
-        return text;
-    }
-
-private:
-    const std::vector<std::string>& strings_;
-    std::uint64_t bytes_ = 0;
-};
-
 void encode_texts(byte_sink& sink, const std::vector<std::string>& texts) {
     sink.number(texts.size());
     for (const std::string& text : texts) sink.text(text);
@@ -55,7 +37,7 @@ void encode_texts(byte_sink& sink, const std::vector<std::string>& texts) {
 
 std::vector<std::string> decode_texts(byte_source& source) {
     std::vector<std::string> texts;
-    for (auto left = source.count(format::max_table_bytes, "a count of texts"); left > 0; --left) {
+    for (auto left = source.count(format::max_header_texts, "a count of texts"); left > 0; --left) {
         texts.emplace_back(source.text());
     }
     return texts;
@@ -72,27 +54,9 @@ void encode_frame(byte_sink& sink, const frame_info& frame, string_numbers& numb
     }
 }
 
-frame_info decode_frame(byte_source& source, string_lookup& lookup, std::size_t modules, std::uint64_t& locations) {
-    frame_info frame;
-    const std::uint64_t module = source.number(modules, "a frame's module");
-    frame.module = module == 0 ? frame_info::no_module : static_cast<std::uint32_t>(module - 1);
-    frame.module_offset = source.number();
-    const std::uint64_t count = source.count(format::max_locations - locations, "the number of a frame's locations");
-    locations += count;
-    for (std::uint64_t i = 0; i < count; ++i) {
-        source_location location;
-        location.function = lookup(source);
-        location.file = lookup(source);
-        location.line = static_cast<std::uint32_t>(source.number(0xffff'ffff, "a line"));
-        frame.locations.push_back(std::move(location));
-    }
-    return frame;
-}
-
 void check_call_tree(const trace_tables& tables) {
     const auto& tree = tables.call_tree;
     if (tree.empty()) throw tool_error{"the call tree has no root"};
-    if (tree.size() > format::max_nodes) throw tool_error{"the call tree has too many nodes for a trace"};
     for (std::size_t i = 1; i < tree.size(); ++i) {
         if (tree[i].parent >= i) throw tool_error{"a node of the call tree comes before its parent"};
         if (tree[i].frame >= tables.frames.size()) throw tool_error{"a node of the call tree has no frame"};
@@ -101,18 +65,14 @@ void check_call_tree(const trace_tables& tables) {
 
 }  // namespace
 
-void check_tables(const trace_tables& tables) {
+void check_tables(const trace_tables& tables, const format::table_limits& limits) {
     check_call_tree(tables);
-    if (tables.scope_names.size() > format::max_scope_names) throw tool_error{"there are too many scopes for a trace"};
-    if (tables.frames.size() > format::max_frames) throw tool_error{"there are too many frames for a trace"};
-    std::uint64_t locations = 0;
     for (const frame_info& frame : tables.frames) {
-        locations += frame.locations.size();
         if (frame.module != frame_info::no_module && frame.module >= tables.modules.size()) {
             throw tool_error{"a frame is in a module that is not in the table"};
         }
     }
-    if (locations > format::max_locations) throw tool_error{"there are too many source locations for a trace"};
+    if (!table_fit{tables, limits}.is_whole()) throw tool_error{"the tables are too large for a trace"};
 }
 
 byte_sink encode_header(const trace_header& header) {
@@ -181,69 +141,98 @@ encoded_tables encode_tables(const trace_tables& tables) {
     return encoded;
 }
 
-std::vector<std::string> decode_strings(std::span<const std::uint8_t> payload) {
-    byte_source source{payload};
-    std::vector<std::string> strings;
-    while (source.remaining() != 0) strings.emplace_back(source.text());
-    return strings;
+void table_decoder::weigh(std::uint64_t weight) {
+    weight_ += weight;
+    if (weight_ > limits_.weight) throw tool_error{"the tables would take too much memory"};
 }
 
-std::vector<module_info> decode_modules(std::span<const std::uint8_t> payload,
-                                        const std::vector<std::string>& strings) {
+std::string table_decoder::text(byte_source& source) {
+    const std::uint64_t number = source.number();
+    if (number >= strings_.size()) throw tool_error{"a text is not in the table of texts"};
+    const std::string_view text = strings_[static_cast<std::size_t>(number)];
+    weigh(format::text_weight(text.size()));
+    return std::string{text};
+}
+
+void table_decoder::strings(std::vector<std::uint8_t> payload) {
+    payload_ = std::move(payload);
+    byte_source source{payload_};
+    std::uint64_t bytes = 0;
+    while (source.remaining() != 0) {
+        if (strings_.size() == limits_.texts) throw tool_error{"there are too many texts"};
+        strings_.push_back(source.text());
+        if (strings_.back().size() > limits_.text_bytes) throw tool_error{"a text is too long"};
+        bytes += strings_.back().size();
+        if (bytes > limits_.texts_bytes) throw tool_error{"the texts are too long"};
+    }
+}
+
+void table_decoder::modules(std::span<const std::uint8_t> payload) {
     byte_source source{payload};
-    string_lookup lookup{strings};
-    std::vector<module_info> modules;
-    for (auto left = source.count(format::max_frames, "the number of modules"); left > 0; --left) {
-        module_info module;
-        module.path = lookup(source);
-        module.build_id = lookup(source);
+    for (auto left = source.count(limits_.modules, "the number of modules"); left > 0; --left) {
+        weigh(format::module_weight);
+        module_info& module = tables_.modules.emplace_back();
+        module.path = text(source);
+        module.build_id = text(source);
         module.load_bias = source.number();
-        modules.push_back(std::move(module));
     }
     source.expect_end();
-    return modules;
 }
 
-std::vector<frame_info> decode_frames(std::span<const std::uint8_t> payload, const std::vector<std::string>& strings,
-                                      std::size_t modules) {
+void table_decoder::frames(std::span<const std::uint8_t> payload) {
     byte_source source{payload};
-    string_lookup lookup{strings};
-    std::uint64_t locations = 0;
-    std::vector<frame_info> frames;
-    for (auto left = source.count(format::max_frames, "the number of frames"); left > 0; --left) {
-        frames.push_back(decode_frame(source, lookup, modules, locations));
-    }
+    const std::uint64_t count = source.count(limits_.frames, "the number of frames");
+    weigh(count * format::frame_weight);
+    tables_.frames.reserve(static_cast<std::size_t>(count));
+    for (auto left = count; left > 0; --left) tables_.frames.push_back(frame(source));
     source.expect_end();
-    return frames;
 }
 
-std::vector<call_node> decode_call_tree(std::span<const std::uint8_t> payload, std::size_t frames) {
+frame_info table_decoder::frame(byte_source& source) {
+    frame_info frame;
+    const std::uint64_t module = source.number(tables_.modules.size(), "a frame's module");
+    frame.module = module == 0 ? frame_info::no_module : static_cast<std::uint32_t>(module - 1);
+    frame.module_offset = source.number();
+    const std::uint64_t count = source.count(limits_.locations - locations_, "the number of a frame's locations");
+    locations_ += count;
+    weigh(count * format::location_weight);
+    frame.locations.reserve(static_cast<std::size_t>(count));
+    for (std::uint64_t i = 0; i < count; ++i) {
+        source_location& location = frame.locations.emplace_back();
+        location.function = text(source);
+        location.file = text(source);
+        location.line = static_cast<std::uint32_t>(source.number(0xffff'ffff, "a line"));
+    }
+    return frame;
+}
+
+void table_decoder::call_tree(std::span<const std::uint8_t> payload) {
     byte_source source{payload};
-    const std::uint64_t count = source.number(format::max_nodes, "the number of nodes");
+    const std::uint64_t count = source.number(limits_.nodes, "the number of nodes");
     if (count == 0) throw tool_error{"the call tree has no root"};
-    if (count - 1 > source.remaining()) throw tool_error{"the number of nodes is out of range"};
-    std::vector<call_node> tree(1);
+    // A node takes at least two bytes.
+    if (count - 1 > source.remaining() / 2) throw tool_error{"the number of nodes is out of range"};
+    std::vector<call_node>& tree = tables_.call_tree;
+    tree.reserve(static_cast<std::size_t>(count));
+    tree.emplace_back();
     for (std::uint64_t i = 1; i < count; ++i) {
         const std::uint64_t up = source.number(i, "a node's parent");
         if (up == 0) throw tool_error{"a node of the call tree is its own parent"};
         const std::uint64_t frame = source.number();
-        if (frame >= frames) throw tool_error{"a node of the call tree has no frame"};
+        if (frame >= tables_.frames.size()) throw tool_error{"a node of the call tree has no frame"};
+        weigh(format::node_weight(tables_.frames[static_cast<std::size_t>(frame)].locations.size()));
         tree.push_back({static_cast<std::uint32_t>(i - up), static_cast<std::uint32_t>(frame)});
     }
     source.expect_end();
-    return tree;
 }
 
-std::vector<std::string> decode_scope_names(std::span<const std::uint8_t> payload,
-                                            const std::vector<std::string>& strings) {
+void table_decoder::scope_names(std::span<const std::uint8_t> payload) {
     byte_source source{payload};
-    string_lookup lookup{strings};
-    std::vector<std::string> names;
-    for (auto left = source.count(format::max_scope_names, "the number of scopes"); left > 0; --left) {
-        names.push_back(lookup(source));
+    for (auto left = source.count(limits_.scope_names, "the number of scopes"); left > 0; --left) {
+        weigh(format::scope_weight);
+        tables_.scope_names.push_back(text(source));
     }
     source.expect_end();
-    return names;
 }
 
 }  // namespace acre::tool

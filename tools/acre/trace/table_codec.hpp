@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "byte_sink.hpp"
+#include "byte_source.hpp"
+#include "format.hpp"
 #include "model.hpp"
 
 namespace acre::tool {
@@ -21,19 +24,38 @@ struct encoded_tables {
 };
 
 /// Throws tool_error if an index is out of range, the tree has a cycle or a limit is exceeded.
-void check_tables(const trace_tables& tables);
+void check_tables(const trace_tables& tables, const format::table_limits& limits = {});
 
 byte_sink encode_header(const trace_header& header);
 encoded_tables encode_tables(const trace_tables& tables);
 
 // Payloads are untrusted: each function throws tool_error if its payload is invalid.
 trace_header decode_header(std::span<const std::uint8_t> payload, std::uint32_t version);
-std::vector<std::string> decode_strings(std::span<const std::uint8_t> payload);
-std::vector<module_info> decode_modules(std::span<const std::uint8_t> payload, const std::vector<std::string>& strings);
-std::vector<frame_info> decode_frames(std::span<const std::uint8_t> payload, const std::vector<std::string>& strings,
-                                      std::size_t modules);
-std::vector<call_node> decode_call_tree(std::span<const std::uint8_t> payload, std::size_t frames);
-std::vector<std::string> decode_scope_names(std::span<const std::uint8_t> payload,
-                                            const std::vector<std::string>& strings);
+
+/// Decodes the tables, in the order of their sections, and keeps to the limits.
+class table_decoder {
+public:
+    explicit table_decoder(trace_tables& tables, const format::table_limits& limits = {})
+        : tables_{tables}, limits_{limits} {}
+
+    /// Keeps the payload.
+    void strings(std::vector<std::uint8_t> payload);
+    void modules(std::span<const std::uint8_t> payload);
+    void frames(std::span<const std::uint8_t> payload);
+    void call_tree(std::span<const std::uint8_t> payload);
+    void scope_names(std::span<const std::uint8_t> payload);
+
+private:
+    void weigh(std::uint64_t weight);
+    std::string text(byte_source& source);
+    frame_info frame(byte_source& source);
+
+    trace_tables& tables_;
+    format::table_limits limits_;
+    std::vector<std::uint8_t> payload_;
+    std::vector<std::string_view> strings_;
+    std::uint64_t locations_ = 0;
+    std::uint64_t weight_ = 0;
+};
 
 }  // namespace acre::tool

@@ -28,6 +28,11 @@ format::section_head_image image_of(const format::section_head& head) {
     return image;
 }
 
+/// The fewest bytes from which a reader expands so many.
+std::uint64_t least_compressed_bytes(const format::section_head& head) {
+    return head.raw_bytes / format::max_table_expansion;
+}
+
 }  // namespace
 
 trace_writer::trace_writer(const std::filesystem::path& path, const trace_header& header, const trace_tables& tables)
@@ -40,6 +45,7 @@ trace_writer::trace_writer(const std::filesystem::path& path, const trace_header
     std::copy(format::magic.begin(), format::magic.end(), head.begin());
     put_little_endian(head.data() + format::magic.size(), format::version, 4);
     file_.write(head);
+    file_bytes_ = head.size();
     const encoded_tables encoded = encode_tables(tables);
     write_section(format::section_kind::header, encode_header(header));
     write_section(format::section_kind::strings, encoded.strings);
@@ -147,7 +153,7 @@ void trace_writer::write_chunk() {
         head.number(columns_[i].bytes().size());
         frames[i + 1] = &columns_[i];
     }
-    write_section(format::section_kind::events, frames);
+    write_section(format::section_kind::events, frames, events_ - chunk_first_event_);
     for (byte_sink& each : columns_) each.clear();
     chunk_first_event_ = events_;
     chunk_first_object_ = objects_;
@@ -161,7 +167,7 @@ void trace_writer::write_marks() {
     head.number(mark_count_ - chunk_first_mark_);
     head.number(chunk_first_mark_);
     const byte_sink* const frames[] = {&head, &marks_};
-    write_section(format::section_kind::marks, frames);
+    write_section(format::section_kind::marks, frames, mark_count_ - chunk_first_mark_);
     marks_.clear();
     chunk_first_mark_ = mark_count_;
 }
@@ -189,7 +195,30 @@ void trace_writer::write_section(format::section_kind kind, const byte_sink& pay
     write_section(kind, frames);
 }
 
-void trace_writer::write_section(format::section_kind kind, std::span<const byte_sink* const> frames) {
+/// The fewest bytes that a section with so many events or marks may have in the file.
+std::uint64_t trace_writer::least_bytes(std::uint64_t entries) const {
+    const std::uint64_t for_entries = (entries + format::entries_per_byte - 1) / format::entries_per_byte;
+    const std::uint64_t live = context_.live();
+    const std::uint64_t before = file_bytes_ + format::section_head_bytes;
+    // max_live_objects grows by one for two bytes.
+    const std::uint64_t allowed = format::max_live_objects(before);
+    return std::max(for_entries, live > allowed ? (live - allowed) * 2 : 0);
+}
+
+/// Adds a frame that zstd skips, so that the compressed payload has at least that many bytes.
+void trace_writer::pad(std::uint64_t bytes) {
+    constexpr std::uint32_t skippable_magic = 0x184d'2a50;
+    constexpr std::size_t head_bytes = 8;
+    if (compressed_.size() >= bytes) return;
+    const std::size_t used = compressed_.size();
+    const std::size_t content = std::max(static_cast<std::size_t>(bytes), used + head_bytes) - used - head_bytes;
+    compressed_.resize(used + head_bytes + content);
+    put_little_endian(compressed_.data() + used, skippable_magic, 4);
+    put_little_endian(compressed_.data() + used + 4, content, 4);
+}
+
+void trace_writer::write_section(format::section_kind kind, std::span<const byte_sink* const> frames,
+                                 std::uint64_t entries) {
     compressed_.clear();
     format::section_head head{.kind = kind};
     for (const byte_sink* frame : frames) {
@@ -202,12 +231,14 @@ void trace_writer::write_section(format::section_kind kind, std::span<const byte
         compressed_.resize(used + written);
         head.raw_bytes += raw.size();
     }
+    pad(std::max(entries == 0 ? 0 : least_bytes(entries), least_compressed_bytes(head)));
     head.compressed_bytes = compressed_.size();
     if (head.raw_bytes > format::max_raw_bytes(head)) throw tool_error{"the tables are too large for a trace"};
     const auto unsealed = image_of(head);
     head.checksum = format::checksum(compressed_, format::checksum(std::span{unsealed}.first(24)));
     file_.write(image_of(head));
     file_.write(compressed_);
+    file_bytes_ += format::section_head_bytes + compressed_.size();
 }
 
 }  // namespace acre::tool

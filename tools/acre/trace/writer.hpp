@@ -42,7 +42,9 @@ private:
     void write_chunk();
     void write_marks();
     void write_end();
-    void write_section(format::section_kind kind, std::span<const byte_sink* const> frames);
+    void write_section(format::section_kind kind, std::span<const byte_sink* const> frames, std::uint64_t entries = 0);
+    std::uint64_t least_bytes(std::uint64_t entries) const;
+    void pad(std::uint64_t bytes);
     void write_section(format::section_kind kind, const byte_sink& payload);
 
     replacing_file file_;
@@ -54,6 +56,7 @@ private:
     open_scopes scopes_;
     std::size_t nodes_ = 0;
     std::size_t scope_names_ = 0;
+    std::uint64_t file_bytes_ = 0;
     std::uint64_t events_ = 0;
     std::uint64_t objects_ = 0;
     std::uint64_t bytes_ = 0;
