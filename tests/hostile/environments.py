@@ -63,7 +63,7 @@ case("raw-vfork", "@ starts raw-vfork", events=200)
 case("fork-in-thread", "@ starts fork-in-thread", "--children", events=400, traces=2)
 case("fork-beside-threads", "@ starts fork-beside-threads", "--children", events=200, traces=51)
 case("sigchld-ignored", "@ starts sigchld-ignored", says=started, events=200)
-case("double-forks-under-limit", "setpriv --reuid 54321 --clear-groups prlimit --nproc=60 @ starts many-orphans 400", says=started, events=200, needs="root setpriv prlimit")
+case("double-forks-under-limit", "setpriv --reuid 54321 --clear-groups prlimit --nproc=60 @ starts many-orphans 400", events=200, needs="root setpriv prlimit")
 
 # One program after the other in one process.
 for how in ("execl", "execlp", "execle", "execv", "execvp", "execve", "execvpe", "fexecve", "execveat", "raw"):
@@ -83,7 +83,7 @@ case("exec-musl", "@ becomes execv churn-musl 100", events=200, says="could not 
 case("exec-asan", "@ becomes execv churn-asan 100", events=200, says="AddressSanitizer|could not be recorded")
 case("exec-tsan", "@ becomes execv churn-tsan 100", events=200, says="ThreadSanitizer|could not be recorded")
 case("exec-ubsan", "@ becomes execv churn-ubsan 100", events=200, says="executed 2 programs")
-case("exec-script", "printf '#!/bin/sh\\necho script $1\\n' >s; chmod +x s; @ becomes execv ./s 100", events=200, says="executed [0-9]+ programs")
+case("exec-script", "printf '#!/bin/sh\\necho script $1\\n' >s; chmod +x s; @ becomes execv ./s 100", events=2, says="executed [0-9]+ programs")
 
 # What children see. Without --children, nothing of acre.
 case("child-environment", "@ starts spawn shows environment", says=started, events=200)
@@ -99,7 +99,9 @@ case("child-descriptors-children", "@ starts spawn shows descriptors", "--childr
 case("child-signals-children", "@ starts spawn shows signals limits process", "--children", events=400, traces=2)
 for kind in ("static", "musl", "asan", "tsan", "ubsan", "lsan", "jemalloc", "asan-clang", "msan"):
     case(f"child-{kind}", f"@ starts spawn churn-{kind} 100 4", says=started, events=200)
-for kind in ("static", "musl", "asan", "tsan", "lsan", "msan"):
+for kind in ("tsan", "lsan"):
+    case(f"child-{kind}-children", f"@ starts spawn churn-{kind} 100 4", "--children", may_say="could not be recorded", events=200, traces=range(1, 3))
+for kind in ("static", "musl", "asan", "msan"):
     case(f"child-{kind}-children", f"@ starts spawn churn-{kind} 100 4", "--children", says="could not be recorded|static|sanitizer", events=200)
 case("child-32-bit", "@ starts spawn exits_32", says=started, events=200)
 case("child-32-bit-children", "@ starts spawn exits_32", "--children", says="could not be recorded|32-bit", events=200)
@@ -139,8 +141,9 @@ case("without-capabilities", "setpriv --inh-caps=-all --bounding-set=-all @ star
 
 # Sandboxes.
 case("sandbox-open", "@ sandbox errno 300000 open", "--children", events=600000, traces=range(1, 3))
-case("sandbox-files", "@ sandbox errno 300000 files", events=600000)
-case("sandbox-sockets-processes", "@ sandbox errno 300000 sockets processes", events=600000)
+case("sandbox-files", "@ sandbox errno 300000 files", events=200, may_say="could no longer reach")
+case("sandbox-sockets", "@ sandbox errno 300000 sockets", events=600000)
+case("sandbox-processes", "@ sandbox errno 300000 processes", events=600000)
 case("sandbox-memory", "@ sandbox errno 300000 memory", events=200)
 case("sandbox-kills-open", "@ sandbox kill 300000 open sockets", events=600000)
 case("sandbox-kills-files", "@ sandbox kill 300000 files", events=600000)
@@ -153,7 +156,7 @@ case("sandbox-strict", "@ sandbox strict 100", events=400)
 case("limit-stack", "ulimit -s 128; @ churn 100000", events=200000)
 case("limit-stack-of-program", "@ bash -c 'ulimit -s 128; exec churn 100000'", events=200000, says="executed 2 programs")
 case("limit-stack-unlimited", "ulimit -s unlimited; @ churn 100000", events=200000)
-case("limit-files-6", "ulimit -n 6; @ churn", traces=range(0, 2), same="stdout", says="descriptors|open files|ulimit -n|wrote")
+case("limit-files-6", "ulimit -n 6; @ churn", traces=range(0, 2), same="stdout", says="descriptors|open files|ulimit -n|wrote", silent="saw no allocation")
 case("limit-files-10", "ulimit -n 10; @ starts fork", "--children", events=400, traces=2)
 case("limit-memory", "@ bash -c 'ulimit -v 200000; exec churn 300000'", events=600000, says="executed 2 programs")
 case("limit-memory-small", "@ bash -c 'ulimit -v 20000; exec churn 300000'", traces=range(0, 2), same="status stdout", says="executed 2|memory")
@@ -163,7 +166,7 @@ case("limit-file-size-64K", "ulimit -f 64; @ churn 1000000", traces=range(0, 2),
 case("limit-processes", "setpriv --reuid 54322 --clear-groups prlimit --nproc=3 @ churn", traces=range(0, 2), same="stdout", says="wrote|process", needs="root setpriv prlimit", leaves="raw")
 case("limit-core", "ulimit -c unlimited; cd /; @ churn", events=200)
 case("limit-cpu", "@ ends cpu-limit", events=200, says="signal (9|24)|killed|CPU")
-case("limit-locked", "@ surroundings locked", events=400000, needs="root")
+case("limit-locked", "@ surroundings locked", events=400000)
 case("limit-data", "@ surroundings data", events=400000)
 case("limit-address-space", "@ surroundings address-space", events=400000)
 case("limit-stack-inside", "@ surroundings stack", events=400000)
@@ -176,21 +179,23 @@ case("small-log", "@ churn 1000000", "--limit 256K", says="limit was reached|--l
 # Disks. The trace is made elsewhere where the full disk has no room for it.
 rescue = "; S=$?; [ $RECORDED = 0 ] || cp d/t.acre $TRACES 2>/dev/null || acre finish -q d/*.raw-* -o $TRACES/t.acre; exit $S"
 full = "full disk|free space|no space|disk is full"
-case("full-tmpfs", "mkdir d; mount -t tmpfs -o size=1m none d; @ churn 400000" + rescue, "-o d/t.acre", same="stdout", events=200, says=full, needs="mounts", leaves="raw")
-case("full-tmpfs-later", "mkdir d; mount -t tmpfs -o size=8m none d; @ harms fills d" + rescue, "-o d/t.acre", same="stdout", events=200, needs="mounts", leaves="raw")
-case("full-tmpfs-already", "mkdir d; mount -t tmpfs -o size=64k none d; head -c 100000 /dev/zero >d/all 2>/dev/null; @ churn 1000", "-o d/t.acre", same="stdout", traces=range(0, 2), says=full, needs="mounts", leaves="raw")
-case("full-tmpfs-inodes", "mkdir d; mount -t tmpfs -o nr_inodes=3 none d; @ starts forks" + rescue, "-o d/t.acre --children", same="stdout", traces=range(0, 102), needs="mounts", leaves="raw")
-case("full-ext4", "mkdir d; truncate -s 4M i; mkfs.ext4 -q i; mount -o loop i d; @ churn 400000" + rescue, "-o d/t.acre", same="stdout", events=200, says=full, needs="loop mkfs.ext4", leaves="raw")
-case("full-btrfs", "mkdir d; truncate -s 120M i; mkfs.btrfs -qf i; mount -o loop i d; @ churn 8000000" + rescue, "-o d/t.acre", same="stdout", events=200, says=full, needs="loop", leaves="raw")
-case("full-btrfs-while-running", "mkdir d; truncate -s 120M i; mkfs.btrfs -qf i; mount -o loop i d; @ harms fills d" + rescue, "-o d/t.acre", same="stdout", events=200, needs="loop", leaves="raw")
+cut = "cut off|what the program did after that is missing|cannot write|no space left"
+case("full-tmpfs", "mkdir d; mount -t tmpfs -o size=1m none d; @ churn 400000" + rescue, "-o d/t.acre", same="stdout", may_say=cut, events=200, says=full, needs="mounts", leaves="raw")
+case("full-tmpfs-later", "mkdir d; mount -t tmpfs -o size=8m none d; @ harms fills d" + rescue, "-o d/t.acre", same="stdout", may_say=cut, events=200, says=full, needs="mounts", leaves="raw")
+case("full-tmpfs-already", "mkdir d; mount -t tmpfs -o size=64k none d; head -c 100000 /dev/zero >d/all 2>/dev/null; @ churn 1000", "-o d/t.acre", same="stdout", may_say=cut, traces=range(0, 2), says=full, needs="mounts", leaves="raw")
+case("full-tmpfs-inodes", "mkdir d; mount -t tmpfs -o nr_inodes=3 none d; @ starts forks" + rescue, "-o d/t.acre --children", same="stdout", may_say=cut, traces=range(0, 102), needs="mounts", leaves="raw")
+case("full-ext4", "mkdir d; truncate -s 4M i; mkfs.ext4 -q i; mount -o loop i d; @ churn 400000" + rescue, "-o d/t.acre", same="stdout", may_say=cut, events=200, says=full, needs="loop mkfs.ext4", leaves="raw")
+case("full-btrfs", "mkdir d; truncate -s 120M i; mkfs.btrfs -qf i >/dev/null 2>&1; mount -o loop i d; @ churn 8000000" + rescue, "-o d/t.acre", same="stdout", may_say=cut, events=200, says=full, needs="loop", leaves="raw")
+case("full-btrfs-while-running", "mkdir d; truncate -s 120M i; mkfs.btrfs -qf i >/dev/null 2>&1; mount -o loop i d; @ harms fills d" + rescue, "-o d/t.acre", same="stdout", may_say=cut, events=200, says=full, needs="loop", leaves="raw")
 case("read-only-folder", "mkdir d; mount -t tmpfs -o ro none d; @ churn", "-o d/t.acre", same="", traces=0, says="cannot write", needs="mounts")
 case("folder-of-another", "mkdir d; setpriv --reuid 54321 --clear-groups @ churn", "-o d/t.acre", same="", traces=0, says="cannot write", needs="root setpriv")
-case("log-deleted", "@ harms deletes", traces=range(0, 2), same="stdout stderr", says="deleted|missing|could no longer reach|wrote|finish", leaves="raw")
-case("log-emptied", "@ harms empties", traces=range(0, 2), same="stdout stderr", says="damaged|missing|could no longer reach|nothing was recorded|wrote", leaves="raw")
-case("log-cut", "@ harms cuts", traces=range(0, 2), same="stdout stderr", says="damaged|missing|could no longer reach|wrote", leaves="raw")
-case("log-overwritten", "@ harms overwrites", traces=range(0, 2), same="stdout stderr", says="damaged|missing|could no longer reach|wrote", leaves="raw")
+harmed = "deleted|removed|moved|no longer|damaged|changed|wrote"
+case("log-deleted", "@ harms deletes", traces=range(0, 2), same="stdout stderr", says=harmed, silent="filesystem error", may_say=cut, leaves="raw")
+case("log-emptied", "@ harms empties", traces=range(0, 2), same="stdout stderr", says=harmed, silent="filesystem error", may_say=cut, leaves="raw")
+case("log-cut", "@ harms cuts", traces=range(0, 2), same="stdout stderr", says=harmed, silent="filesystem error", may_say=cut, leaves="raw")
+case("log-overwritten", "@ harms overwrites", traces=range(0, 2), same="stdout stderr", says=harmed, silent="filesystem error", may_say=cut, leaves="raw")
 case("log-read-only", "@ harms read-only", events=2002000, says=started, same="status stdout stderr")
-case("log-moved", "@ harms moves", traces=range(0, 2), same="stdout stderr", says="missing|could no longer reach|wrote|finish", leaves="raw")
+case("log-moved", "@ harms moves", traces=range(0, 2), same="stdout stderr", says=harmed, silent="filesystem error", may_say=cut, leaves="raw")
 
 # Threads.
 case("threads-16", "@ threads together 16", events=640000)
@@ -233,11 +238,11 @@ case("signal-allocating-handler", "@ signals allocating-handler", events=800)
 case("signal-recovers", "@ signals recovers", events=2200)
 case("signal-recovers-from-overflow", "ulimit -s 1024; @ signals recovers-from-overflow", events=2200)
 case("signal-jumps", "@ signals jumps-out-of-storm", events=4200)
-case("signal-stop-and-go", "@ signals stop-and-go", says=started, events=1200)
+case("signal-stop-and-go", "@ signals stop-and-go", events=1200)
 case("signal-all-blocked", "@ signals all-blocked", events=2200)
 case("signal-waits", "@ signals waits", events=200)
 case("signal-ignored-at-start", "trap '' INT TERM HUP USR1 PIPE; @ shows signals", events=200)
-case("signal-child-ignored-at-start", "trap '' CHLD; @ starts fork", says=started, events=200)
+case("signal-child-ignored-at-start", "trap '' CHLD; @ shows signals", events=200)
 
 # Descriptors.
 for how in ("close_range", "closefrom", "close-each", "standard", "dup2", "fill", "fill-and-go-on", "lower-limit"):
@@ -354,7 +359,7 @@ case("java", "@ java -Xmx64m -XX:TieredStopAtLevel=1 -version", same="status std
 case("go", "@ go version", traces=range(0, 2), same="", says="static|started|wrote", needs="go")
 case("rust", "@ rustc --version", events=200, needs="rustc")
 case("sqlite3", "@ sqlite3 :memory: 'create table t(a); with recursive c(x) as (select 1 union all select x+1 from c where x<10000) insert into t select randomblob(10) from c; select count(*) from t'", events=10000, needs="sqlite3")
-case("redis-server", "@ redis-server --port 0 --unixsocket $PWD/s --save '' --daemonize no >log & for i in {1..100}; do [ -S s ] && break; sleep 0.1; done; redis-cli -s s set a b; redis-cli -s s get a; redis-cli -s s debug sleep 0; redis-cli -s s shutdown nosave; wait $!; echo $?", same="stdout", events=1000, needs="redis-server")
+case("redis-server", "@ redis-server --port 0 --unixsocket $PWD/s --save '' --daemonize no >log & for i in {1..100}; do [ -S s ] && break; sleep 0.1; done; redis-cli -s s set a b; redis-cli -s s get a; redis-cli -s s shutdown nosave; wait $!; echo $?", same="stdout", events=1000, needs="redis-server")
 case("redis-server-saves", "@ redis-server --port 0 --unixsocket $PWD/s --save '' --daemonize no >log & for i in {1..100}; do [ -S s ] && break; sleep 0.1; done; redis-cli -s s set a b; redis-cli -s s save; redis-cli -s s bgsave; sleep 0.5; redis-cli -s s shutdown nosave; wait $!; echo $?", "--children", same="stdout", events=1000, traces=range(1, 4), needs="redis-server")
 case("make", "printf 'all: a b c\\na b c:\\n\\t@echo $@ >$@; cat $@ >/dev/null\\n' >Makefile; @ make -s -j2", says=started, events=200, needs="make")
 case("make-children", "printf 'all: a b c\\na b c:\\n\\t@echo $@ >$@; cat $@ >/dev/null\\n' >Makefile; @ make -s -j2", "--children", events=200, traces=range(4, 20), needs="make")

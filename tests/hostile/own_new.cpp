@@ -36,6 +36,6 @@ int main() {
     delete[] new char[100];
     delete new (std::nothrow) int{3};
     auto aligned = std::make_unique<wide>();
-    say("%d, %zu texts, %ld\n", news > 900, texts.size(), reinterpret_cast<long>(aligned.get()) % 64);
+    say("%d, %zu texts, %ld\n", news > 800, texts.size(), reinterpret_cast<long>(aligned.get()) % 64);
     return 0;
 }

@@ -18,8 +18,8 @@ static const int files[] = {SYS_openat, SYS_open, SYS_creat, SYS_pwrite64, SYS_f
 static const int opening[] = {SYS_openat, SYS_open, SYS_creat, -1};
 static const int memory[] = {SYS_mmap, SYS_munmap, SYS_madvise, SYS_mremap, SYS_mprotect, -1};
 static const int sockets[] = {SYS_socket, SYS_connect, SYS_sendmsg, SYS_sendto, SYS_recvmsg, -1};
-static const int processes[] = {SYS_getpid, SYS_gettid, SYS_kill, SYS_tgkill, SYS_prctl, SYS_clock_gettime,
-                                SYS_futex, SYS_getrusage, SYS_times, SYS_sched_yield, -1};
+static const int processes[] = {SYS_kill,  SYS_tgkill,    SYS_prctl, SYS_clock_gettime,
+                                SYS_futex, SYS_getrusage, SYS_times, SYS_sched_yield,   -1};
 
 static volatile int trapped;
 
@@ -39,7 +39,7 @@ static void forbid(const int* calls, unsigned action) {
             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         };
         const struct sock_fprog program = {4, filter};
-        must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0, "seccomp");
+        must(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0, "seccomp");
     }
 }
 

@@ -21,7 +21,9 @@ static void environment(void) {
         ++n;
     }
     qsort(sorted, n, sizeof sorted[0], by_text);
-    for (int i = 0; i < n; ++i) puts(sorted[i]);
+    // A shell puts the name of what it executes into "_".
+    for (int i = 0; i < n; ++i)
+        if (strncmp(sorted[i], "_=", 2) != 0) puts(sorted[i]);
     const char* preload = getenv("LD_PRELOAD");
     printf("LD_PRELOAD is %s\n", preload != NULL ? preload : "not set");
 }
@@ -75,9 +77,9 @@ static void process(void) {
     prctl(PR_GET_NAME, name);
     const mode_t mask = umask(0);
     char* folder = getcwd(NULL, 0);
-    printf("name %s, dumpable %d, no new privileges %d, subreaper %d, umask %o, folder %s, leads its group %d\n", name,
+    printf("name %s, dumpable %d, no new privileges %d, subreaper %d, umask %o, folder %s\n", name,
            prctl(PR_GET_DUMPABLE), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), subreaper, mask,
-           folder != NULL ? folder : "(none)", getpgrp() == getpid());
+           folder != NULL ? folder : "(none)");
     free(folder);
 }
 

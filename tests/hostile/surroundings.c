@@ -53,7 +53,6 @@ int main(int count, char** arguments) {
     if (is(how, "stack")) limit(RLIMIT_STACK, 1UL << 16);
     if (is(how, "file-size")) limit(RLIMIT_FSIZE, 0);
     if (is(how, "locked")) {
-        limit(RLIMIT_MEMLOCK, 1UL << 26);
         say("mlockall: %d\n", mlockall(MCL_CURRENT | MCL_FUTURE) == 0);
     }
     if (is(how, "processes")) limit(RLIMIT_NPROC, 1);
