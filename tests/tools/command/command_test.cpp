@@ -70,7 +70,7 @@ TEST_F(command, wrong_usage_is_status_2) {
     expect_failure("record -o b.acre ls", 2, "'ls' is not an option of record: the program to record comes after --");
     for (const char* size :
          {"-1", "0", "1", "255K", "1.5M", "99999999999999999999", "17000000T", "many", "1M2", "''"}) {
-        expect_failure(std::string{"record -o b.acre --max-size "} + size + " -- ls", 2,
+        expect_failure(std::string{"record -o b.acre --limit "} + size + " -- ls", 2,
                        "is not a size of 256 KiB or more");
     }
 }
@@ -198,7 +198,7 @@ TEST_F(command, export_says_that_a_sampled_trace_is_scaled) {
 
 TEST_F(command, sizes_have_units) {
     for (const char* size : {"300000", "256k", "1M", "2MB", "1GiB", "1T"}) {
-        EXPECT_EQ(acre(std::string{"record --max-size "} + size + " -o b.acre -- sh -c true").status, 0) << size;
+        EXPECT_EQ(acre(std::string{"record --limit "} + size + " -o b.acre -- sh -c true").status, 0) << size;
     }
 }
 

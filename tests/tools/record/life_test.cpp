@@ -191,7 +191,7 @@ TEST_F(life, ends_at_the_limit_of_file_sizes_and_the_program_goes_on) {
 TEST_F(life, without_room_for_a_recording_reports_the_reason) {
     record_options options = options_for({ENDINGS, "return"});
     options.max_bytes = 1000;
-    EXPECT_NE(refusal(options).find("larger --max-size"), std::string::npos) << refusal(options);
+    EXPECT_NE(refusal(options).find("larger --limit"), std::string::npos) << refusal(options);
     options.max_bytes = 0;
     for (const rlim_t bytes : {rlim_t{0}, rlim_t{65'536}}) {
         const file_size_limit limit{bytes};
@@ -240,11 +240,23 @@ TEST_F(life, on_a_full_disk_is_reported) {
     EXPECT_NE(refusal(options).find("full disk"), std::string::npos) << refusal(options);
 }
 
-TEST_F(life, with_a_preload_of_its_own_keeps_it) {
+TEST_F(life, gives_the_program_its_own_environment) {
+    const std::string check =
+        "case \"$(env)\" in *libacre* | *ACRE_*) exit 12;; esac; case \"$LD_PRELOAD\" in *plugin*) exit 11;; esac; exit 10";
+    run({"/bin/sh", "-c", check});
+    EXPECT_EQ(result_.exit_status, 10);
     ASSERT_EQ(::setenv("LD_PRELOAD", FIRST_PLUGIN, 1), 0);
-    run({"/bin/sh", "-c", "case $LD_PRELOAD in *libacre-record.so:*plugin*) exit 11;; esac"});
+    run({"/bin/sh", "-c", check});
     ::unsetenv("LD_PRELOAD");
     EXPECT_EQ(result_.exit_status, 11);
+}
+
+TEST_F(life, of_children_keeps_a_preload_of_the_programs) {
+    record_options options = options_for({"/bin/sh", "-c", "LD_PRELOAD=" FIRST_PLUGIN " " ENDINGS " return"});
+    options.children = true;
+    const record_result result = record(options);
+    ASSERT_EQ(result.traces.size(), 2u);
+    EXPECT_EQ(loaded_trace{result.traces[1]}.allocations(4242), 1000u);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "record/raw_log.hpp"
+#include "record/recording_memory.hpp"
 #include "recording.hpp"
 
 namespace acre::tool {
@@ -17,21 +17,24 @@ namespace fs = std::filesystem;
 
 class raw_logs : public recording {
 protected:
-    /// Runs a subject as `acre record` does and leaves its raw log.
-    fs::path make_log(const char* how, const char* program = ENDINGS) {
+    /// Runs a subject as `acre record` does and leaves its raw log. `is_killed`: acre does not live to write what waits.
+    fs::path make_log(const char* how, const char* program = ENDINGS, bool is_killed = false) {
         const fs::path raw = directory_.path() / "raw";
         fs::create_directory(raw);
+        const recording_memory memory{0};
         const pid_t child = ::fork();
         if (child == 0) {
             ::setenv("LD_PRELOAD", RECORDER, 1);
             ::setenv(raw::directory_variable, raw.c_str(), 1);
             ::setenv(raw::process_variable, std::to_string(::getpid()).c_str(), 1);
             ::setenv(raw::options_variable, "", 1);
+            ::setenv(raw::memory_variable, memory.path().c_str(), 1);
             ::execl(program, program, how, nullptr);
             ::_exit(99);
         }
         int status = 0;
         ::waitpid(child, &status, 0);
+        if (!is_killed) memory.write_waiting(raw);
         return raw / (std::to_string(child) + ".0.raw");
     }
 
@@ -70,6 +73,23 @@ TEST_F(raw_logs, are_finished) {
         EXPECT_LT(trace.header.duration, 60'000'000'000u);
     }
     EXPECT_TRUE(fs::exists(log));
+}
+
+TEST_F(raw_logs, lack_the_last_events_if_acre_and_the_program_are_killed) {
+    const fs::path log = make_log("many and kill", ENDINGS, true);
+    const loaded_trace trace{finish_raw_log(log, directory_.path() / "finished.acre").traces.at(0)};
+    EXPECT_GE(trace.events.size(), 14'000u - raw::rows_in_chunk);
+    EXPECT_LT(trace.events.size(), 14'000u);
+    EXPECT_TRUE(trace.has_note("last events of each thread are missing"));
+}
+
+TEST_F(raw_logs, are_whole_if_only_acre_is_killed) {
+    for (const char* how : {"return", "exit", "_exit"}) {
+        const fs::path log = make_log(how, ENDINGS, true);
+        const loaded_trace trace{finish_raw_log(log, directory_.path() / "finished.acre").traces.at(0)};
+        EXPECT_EQ(trace.allocations(4242), 1000u) << how;
+        EXPECT_FALSE(trace.has_note("missing")) << how;
+    }
 }
 
 TEST_F(raw_logs, have_the_recording_time_however_the_program_ended) {

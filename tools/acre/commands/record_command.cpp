@@ -16,7 +16,7 @@ namespace {
 struct record_texts {
     std::string method = stack_methods.front();
     std::string toggle_signal;
-    std::string max_size;
+    std::string limit;
     bool no_free_stacks = false;
 };
 
@@ -51,12 +51,19 @@ int run_finish(const finish_options& options, const command_context& context) {
     return status_success;
 }
 
-/// Why --max-size refuses the text; empty when it is fine.
-std::string check_size(const std::string& text) {
+constexpr char no_limit[] = "none";
+
+/// Why --limit refuses the text; empty when it is fine.
+std::string check_limit(const std::string& text) {
     const std::optional<std::uint64_t> bytes = parse_bytes(text);
-    if (bytes && *bytes >= min_max_bytes) return {};
+    if (text == no_limit || (bytes && *bytes >= min_max_bytes)) return {};
     return "'" + text + "' is not a size of " + bytes_text(min_max_bytes) +
-           " or more: write digits, and K, M, G or T for powers of 1024, as in 500M";
+           " or more: write digits, and K, M, G or T for powers of 1024, as in 500M, or 'none'";
+}
+
+/// Nothing without the option, 0 without a limit.
+std::optional<std::uint64_t> limit_of(const std::string& text) {
+    return text == no_limit ? 0 : parse_bytes(text);
 }
 
 stack_method method_of(const std::string& name) {
@@ -106,13 +113,13 @@ void add_record_command(command_line& line, const command_context& context) {
     command.whole_number("--sample", options->sampling_period, 1, max_sampling,
                          "Record one allocation in N on average, and its free: for long runs");
     command
-        .text("--max-size", texts->max_size, "SIZE",
-              "Stop recording when the log reaches this size: 256K or more, in K, M, G or T")
-        .check(check_size);
+        .text("--limit", texts->limit, "SIZE",
+              "Stop recording when the logs reach this size, in K, M, G or T; default: 10G, or half of the free disk")
+        .check(check_limit);
     command.footer(
         "Examples:\n"
         "  acre record -o app.acre -- ./app input.txt\n"
-        "  acre record --max-size 2G -o server.acre -- ./server --port 8080\n"
+        "  acre record --limit 2G -o server.acre -- ./server --port 8080\n"
         "  acre record --paused --toggle-signal USR2 -o server.acre -- ./server\n"
         "  acre record --sample 100 -o server.acre -- ./server\n\n"
         "Exit status: the program's own, or 1 when it could not be recorded.");
@@ -120,7 +127,7 @@ void add_record_command(command_line& line, const command_context& context) {
         options->stacks_at_free = !texts->no_free_stacks;
         options->stacks = method_of(texts->method);
         options->toggle_signal = signal_of(texts->toggle_signal);
-        options->max_bytes = parse_bytes(texts->max_size).value_or(0);
+        options->max_bytes = limit_of(texts->limit);
         return run_record(*options, context, output.given());
     });
 }

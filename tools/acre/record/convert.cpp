@@ -9,6 +9,7 @@
 #include <fstream>
 #include <unordered_map>
 
+#include "raw_memory.hpp"
 #include "symbols.hpp"
 #include "trace/writer.hpp"
 
@@ -102,6 +103,10 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
         notes.push_back(std::string{trace_header::stopped_note} + cause.what +
                         "; what the program did after that is missing.");
     }
+    if (!log.is_whole()) {
+        notes.push_back("This process was killed, and up to " + std::to_string(raw::rows_in_chunk) +
+                        " of the last events of each thread are missing.");
+    }
     if (log.stacks() == raw::stack_method::frame_pointers) {
         notes.emplace_back(
             "Stacks were found by frame pointers: functions compiled without them, and the callers of those, are "
@@ -129,7 +134,7 @@ stop_cause cause_of(raw::stop_reason reason) {
         case raw::stop_reason::none:
             return {};
         case raw::stop_reason::limit_reached:
-            return {"its size limit was reached", "give it a larger --max-size"};
+            return {"its size limit was reached", "give it a larger --limit"};
         case raw::stop_reason::disk_full:
             return {"its file could not be written, for example on a full disk",
                     "free space there, or name another disk with -o"};
@@ -137,7 +142,11 @@ stop_cause cause_of(raw::stop_reason reason) {
             return {"the system's file size limit was reached", "raise it with 'ulimit -f unlimited'"};
         case raw::stop_reason::log_lost:
             return {"the program could no longer reach the recording's file", "name another directory with -o"};
+        case raw::stop_reason::restricted:
+            return {"the program restricted its system calls (seccomp), which could kill it for those of the recorder",
+                    "record a run without the restriction"};
         case raw::stop_reason::no_memory:
+        case raw::stop_reason::end:
             break;
     }
     return {"memory ran out", "close other programs, or raise the limit with 'ulimit -v unlimited'"};

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,7 +75,7 @@ std::string option_letters(const record_options& options) {
     if (options.children) letters += raw::option_children;
     if (!options.stacks_at_free) letters += raw::option_no_free_stacks;
     if (options.paused) letters += raw::option_paused;
-    if (options.max_bytes != 0) letters += raw::option_limit + std::to_string(options.max_bytes);
+    if (options.max_bytes.value_or(0) != 0) letters += raw::option_limit + std::to_string(*options.max_bytes);
     letters += raw::option_stacks + std::to_string(static_cast<unsigned>(options.stacks));
     letters += raw::option_sampling + std::to_string(options.sampling_period);
     if (options.toggle_signal != 0) letters += raw::option_toggle_signal + std::to_string(options.toggle_signal);
@@ -87,15 +88,36 @@ void preload(const std::filesystem::path& recorder) {
     if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != 0)
         all += ":" + std::string{others};
     ::setenv("LD_PRELOAD", all.c_str(), 1);
+    ::setenv(raw::library_variable, recorder.c_str(), 1);
+}
+
+/// The fields of /proc/PID/stat from the third one on; empty without /proc.
+std::istringstream fields_of(pid_t process) {
+    std::ifstream file{"/proc/" + std::to_string(process) + "/stat"};
+    const std::string text{std::istreambuf_iterator<char>{file}, {}};
+    // The program's name, in parentheses, may contain anything.
+    return std::istringstream{text.substr(std::min(text.rfind(')') + 1, text.size()))};
+}
+
+/// As the recorder expects it.
+std::string own_identity() {
+    const pid_t own = ::getpid();
+    std::istringstream fields = fields_of(own);
+    std::string start;
+    for (int field = 2; field < 22; ++field) fields >> start;
+    struct stat status{};
+    const bool known = ::stat("/proc/self/ns/pid", &status) == 0;
+    return std::to_string(own) + ":" + (start.empty() ? "0" : start) + ":" + std::to_string(known ? status.st_ino : 0);
 }
 
 /// In the forked child: executes the program, or writes errno to `errors`.
 [[noreturn]] void become_program(const record_options& options, const recordable_program& program,
                                  const std::filesystem::path& recorder, const std::filesystem::path& raw_directory,
-                                 int errors) {
+                                 const std::string& memory, int errors) {
     if (program.needs_preload) preload(recorder);
     ::setenv(raw::directory_variable, raw_directory.c_str(), 1);
-    ::setenv(raw::process_variable, std::to_string(::getpid()).c_str(), 1);
+    ::setenv(raw::process_variable, own_identity().c_str(), 1);
+    if (!memory.empty()) ::setenv(raw::memory_variable, memory.c_str(), 1);
     ::setenv(raw::options_variable, option_letters(options).c_str(), 1);
     // The signal must not kill the program before the recorder handles it.
     if (options.toggle_signal != 0) ::signal(options.toggle_signal, SIG_IGN);
@@ -126,12 +148,9 @@ struct cpu_microseconds {
 /// CPU times of the children that a process had waited for. The process has ended and has not been waited for.
 /// Resolution: the system's clock tick, usually 10 ms.
 cpu_microseconds times_of_children(pid_t ended) {
-    std::ifstream file{"/proc/" + std::to_string(ended) + "/stat"};
-    const std::string text{std::istreambuf_iterator<char>{file}, {}};
-    // The program's name, in parentheses, may contain anything; 13 fields follow before cutime.
-    std::istringstream fields{text.substr(std::min(text.rfind(')') + 1, text.size()))};
+    std::istringstream fields = fields_of(ended);
     std::string skipped;
-    for (int i = 0; i < 13; ++i) fields >> skipped;
+    for (int i = 0; i < 13; ++i) fields >> skipped;  // cutime is field 16
     cpu_microseconds ticks;
     if (!(fields >> ticks.user >> ticks.system)) return {};
     const auto tick = static_cast<std::uint64_t>(1'000'000 / ::sysconf(_SC_CLK_TCK));
@@ -142,12 +161,21 @@ std::uint64_t microseconds(const timeval& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
 }
 
+/// Waits until a process has ended, but does not reap it. Reaps the orphans that end meanwhile, since their number may be
+/// limited.
+void wait_and_reap_others(pid_t process) {
+    while (true) {
+        siginfo_t ended{};
+        if (::waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) != 0 && errno != EINTR) return;
+        if (ended.si_pid == process) return;
+        if (ended.si_pid > 0) ::waitpid(ended.si_pid, nullptr, WNOHANG);
+    }
+}
+
 /// Waits for the end; returns the status as wait() does. rusage includes the times of its children, so they are
 /// subtracted.
 int wait_for_end(finished_program& program) {
-    siginfo_t ended{};
-    while (::waitid(P_PID, static_cast<id_t>(program.process), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
-    }
+    wait_and_reap_others(program.process);
     const cpu_microseconds children = times_of_children(program.process);
     rusage usage{};
     int status = 0;
@@ -162,7 +190,8 @@ int wait_for_end(finished_program& program) {
 }  // namespace
 
 finished_program run_recorded(const record_options& options, const recordable_program& program,
-                              const std::filesystem::path& recorder, const std::filesystem::path& raw_directory) {
+                              const std::filesystem::path& recorder, const std::filesystem::path& raw_directory,
+                              const recording_memory& memory) {
     int errors[2];
     if (::pipe2(errors, O_CLOEXEC) != 0)
         throw tool_error{std::string{"cannot start a program: "} + std::strerror(errno)};
@@ -173,7 +202,7 @@ finished_program run_recorded(const record_options& options, const recordable_pr
     finished.process = ::fork();
     if (finished.process == 0) {
         signals.restore();
-        become_program(options, program, recorder, raw_directory, errors[1]);
+        become_program(options, program, recorder, raw_directory, memory.path(), errors[1]);
     }
     signal_relay::send_to(finished.process);
     const int fork_error = finished.process < 0 ? errno : 0;
@@ -187,6 +216,7 @@ finished_program run_recorded(const record_options& options, const recordable_pr
     if (start_error != 0) {
         throw tool_error{"cannot start '" + program.path.string() + "': " + std::strerror(start_error)};
     }
+    finished.ending_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     finished.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return finished;
 }

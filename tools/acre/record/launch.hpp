@@ -11,12 +11,14 @@
 #include "program.hpp"
 #include "raw_log.hpp"
 #include "record.hpp"
+#include "recording_memory.hpp"
 
 namespace acre::tool {
 
 struct finished_program {
     pid_t process = 0;
     int exit_status = 0;          // 128 + n if signal n ended it
+    int ending_signal = 0;        // 0: it was not ended by one
     std::uint64_t user_time = 0;  // microseconds, without its children
     std::uint64_t system_time = 0;
     raw::clock_pair end{};
@@ -26,6 +28,7 @@ struct finished_program {
 /// `raw_directory` must be absolute. Throws tool_error if the program cannot be started. While it runs, this process
 /// ignores SIGINT and SIGQUIT, which the terminal sends to both, and passes SIGTERM and SIGHUP on to it.
 finished_program run_recorded(const record_options& options, const recordable_program& program,
-                              const std::filesystem::path& recorder, const std::filesystem::path& raw_directory);
+                              const std::filesystem::path& recorder, const std::filesystem::path& raw_directory,
+                              const recording_memory& memory);
 
 }  // namespace acre::tool

@@ -1,18 +1,20 @@
 // The raw log: the file that the recorder in the program writes and `acre record` reads.
 //
-// A file is a head and chunks, each at a multiple of chunk_alignment, with zeros between them. Threads write into
-// mapped chunks, so that nothing is lost however the program ends. A full chunk is copied to the end of the file and
-// filled again, so a row can be in the file twice; thread and sequence number identify it.
+// A file is a head and chunks, each at a multiple of chunk_alignment, with zeros between them. Threads write into chunks
+// in memory (raw_memory.hpp), each of which has a place in the file, where it is written at the end. A chunk that is full
+// earlier is copied to the end of the file and filled again, so a row can be in the file twice; thread and sequence
+// number identify it.
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 
 namespace acre::raw {
 
 inline constexpr char file_magic[8] = {'a', 'c', 'r', 'e', '-', 'r', 'a', 'w'};
-inline constexpr std::uint32_t file_version = 3;
+inline constexpr std::uint32_t file_version = 4;
 inline constexpr std::uint32_t chunk_magic = 0x6b6e6863;
 inline constexpr std::size_t chunk_alignment = 64;
 inline constexpr std::size_t page_bytes = 4096;
@@ -23,7 +25,25 @@ struct clock_pair {
     std::uint64_t nanoseconds;  // CLOCK_MONOTONIC
 };
 
-enum class stop_reason : std::uint32_t { none, limit_reached, disk_full, log_lost, no_memory, file_size_limit };
+enum class stop_reason : std::uint32_t {
+    none,
+    limit_reached,
+    disk_full,
+    log_lost,
+    no_memory,
+    file_size_limit,
+    restricted,  // the program restricted its system calls
+    end
+};
+
+/// Tells apart processes of the same number; `start` and `pid_namespace` are 0 if /proc is missing.
+struct process_identity {
+    std::uint32_t number;
+    std::uint64_t start;  // field 22 of /proc/PID/stat
+    std::uint64_t pid_namespace;
+
+    friend auto operator<=>(const process_identity&, const process_identity&) = default;
+};
 
 /// How stacks are found; same numbers as acre::tool::stack_method.
 enum class stack_method : std::uint32_t {
@@ -43,7 +63,7 @@ struct file_head {
     char magic[8];
     std::uint32_t version;
     std::uint32_t flags;
-    std::uint32_t process;
+    process_identity process;
     std::uint32_t parent;
     clock_pair start;
     std::uint64_t start_of_day;              // CLOCK_REALTIME, nanoseconds
@@ -55,6 +75,8 @@ struct file_head {
     // Time that the recorder has taken so far: in the hooks (ticks, estimated from samples) and writing this file.
     std::atomic<std::uint64_t> own_ticks;
     std::atomic<std::uint64_t> own_nanoseconds;  // of CPU time
+    std::atomic<std::uint32_t> in_private_memory;  // 1: what waited in memory is lost if the process was killed
+    std::atomic<std::uint32_t> waiting_written;    // 1: what waited in memory was written at the end
 };
 
 enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command, pause, scope_name };
@@ -155,8 +177,10 @@ inline constexpr std::uint32_t note_type = 1;
 
 /// Environment variables by which `acre record` configures the recorder.
 inline constexpr char directory_variable[] = "ACRE_RECORD_DIRECTORY";  // absolute; the raw logs go there
-inline constexpr char process_variable[] = "ACRE_RECORD_PROCESS";      // the process started, in decimal
+inline constexpr char process_variable[] = "ACRE_RECORD_PROCESS";      // the process started: number:start:namespace
 inline constexpr char options_variable[] = "ACRE_RECORD_OPTIONS";      // letters, some with a number
+inline constexpr char memory_variable[] = "ACRE_RECORD_MEMORY";        // absolute path of the shared memory
+inline constexpr char library_variable[] = "ACRE_RECORD_LIBRARY";      // the recorder in LD_PRELOAD, if it is there
 inline constexpr char option_children = 'c';
 inline constexpr char option_no_free_stacks = 'a';
 inline constexpr char option_paused = 'p';
@@ -165,8 +189,8 @@ inline constexpr char option_stacks = 's';         // followed by the number of 
 inline constexpr char option_sampling = 'n';       // followed by the period
 inline constexpr char option_toggle_signal = 't';  // followed by the number of the signal
 
-/// File in that directory to which each process that is not recorded appends its number, 4 bytes. Logs are named
-/// PROCESS.IMAGE.raw.
-inline constexpr char unrecorded_name[] = "unrecorded";
+/// File in that directory to which processes without the shared memory append their reports. Logs are named
+/// PROCESS.NUMBER.raw.
+inline constexpr char reports_name[] = "reports";
 
 }  // namespace acre::raw

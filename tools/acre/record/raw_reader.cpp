@@ -10,6 +10,7 @@
 #include <cstring>
 #include <tuple>
 
+#include "raw_memory.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -45,11 +46,6 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
         text += digits[std::to_integer<unsigned>(each) & 15];
     }
     return text;
-}
-
-constexpr std::size_t entry_bytes(raw::chunk_kind kind) {
-    if (kind == raw::chunk_kind::rows) return sizeof(raw::row);
-    return kind == raw::chunk_kind::nodes ? sizeof(raw::node) : 1;
 }
 
 }  // namespace
@@ -102,7 +98,8 @@ void raw_reader::read_head(const std::filesystem::path& path) {
         throw tool_error{"'" + path.string() + "' was written by another version of acre: finish it with that version"};
     }
     flags_ = member_at<std::uint32_t>(bytes, offsetof(raw::file_head, flags));
-    process_ = member_at<std::uint32_t>(bytes, offsetof(raw::file_head, process));
+    process_ = member_at<raw::process_identity>(bytes, offsetof(raw::file_head, process));
+    waiting_written_ = member_at<std::uint32_t>(bytes, offsetof(raw::file_head, waiting_written)) != 0;
     start_ = member_at<raw::clock_pair>(bytes, offsetof(raw::file_head, start));
     last_clock_ = start_;
     start_of_day_ = member_at<std::uint64_t>(bytes, offsetof(raw::file_head, start_of_day));
@@ -143,7 +140,7 @@ std::size_t raw_reader::read_chunk(std::size_t offset) {
     auto count = member_at<std::uint64_t>(rest, offsetof(raw::chunk_head, count));
     const std::size_t capacity = member_at<std::uint32_t>(rest, offsetof(raw::chunk_head, capacity));
     const auto body = rest.subspan(sizeof(raw::chunk_head));
-    const std::uint64_t most = std::min(capacity, body.size()) / entry_bytes(kind);
+    const std::uint64_t most = std::min(capacity, body.size()) / raw::entry_bytes(kind);
     if (count > most || capacity > body.size() || thread >= max_threads) damaged_ = true;
     count = std::min(count, most);
     const auto clock = member_at<raw::clock_pair>(rest, offsetof(raw::chunk_head, clock));

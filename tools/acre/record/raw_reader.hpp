@@ -42,10 +42,13 @@ public:
     explicit raw_reader(const std::filesystem::path& path);
 
     bool has_flag(std::uint32_t flag) const noexcept { return (flags_ & flag) != 0; }
-    std::uint32_t process() const noexcept { return process_; }
+    const raw::process_identity& process() const noexcept { return process_; }
     raw::clock_pair start() const noexcept { return start_; }
     raw::clock_pair last_clock() const noexcept { return last_clock_; }  // the latest in the file
     std::uint64_t start_of_day() const noexcept { return start_of_day_; }
+    /// Whether the log holds all rows up to its end; otherwise the last ones of each thread may be missing.
+    bool is_whole() const noexcept { return waiting_written_; }
+
     raw::stop_reason stopped() const noexcept { return stopped_; }
     raw::stack_method stacks() const noexcept { return stacks_; }
     std::uint32_t sampling_period() const noexcept { return sampling_period_; }
@@ -100,7 +103,8 @@ private:
 
     mapped_file file_;
     std::uint32_t flags_ = 0;
-    std::uint32_t process_ = 0;
+    raw::process_identity process_{};
+    bool waiting_written_ = false;
     raw::clock_pair start_{};
     raw::clock_pair last_clock_{};
     std::uint64_t start_of_day_ = 0;

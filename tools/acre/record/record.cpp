@@ -11,11 +11,11 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "child_process.hpp"
 #include "convert.hpp"
 #include "launch.hpp"
+#include "process_notes.hpp"
 #include "program.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
@@ -107,38 +107,30 @@ void check_output_of(const recordable_program& program, const fs::path& output) 
 
 /// The logs of one process: one for each program that it executed, in that order.
 using process_logs = std::vector<std::unique_ptr<raw_reader>>;
+using logs_by_process = std::map<raw::process_identity, process_logs>;
 
-/// Logs are named PROCESS.IMAGE.raw.
-std::map<std::uint32_t, process_logs> read_logs(const fs::path& directory) {
-    std::map<std::pair<std::uint32_t, std::uint64_t>, std::unique_ptr<raw_reader>> ordered;
-    for (const auto& entry : fs::directory_iterator{directory}) {
+logs_by_process read_logs(const fs::path& directory) {
+    logs_by_process logs;
+    std::error_code missing;  // the program may have deleted the directory
+    for (const auto& entry : fs::directory_iterator{directory, missing}) {
         if (entry.path().extension() != ".raw") continue;
-        const std::uint64_t image = std::strtoull(entry.path().stem().extension().c_str() + 1, nullptr, 10);
         try {
             auto log = std::make_unique<raw_reader>(entry.path());
-            const std::uint32_t process = log->process();
-            ordered[{process, image}] = std::move(log);
+            logs[log->process()].push_back(std::move(log));
         } catch (const tool_error&) {
             continue;  // the process ended before it wrote the head
         }
     }
-    std::map<std::uint32_t, process_logs> result;
-    for (auto& [key, log] : ordered) result[key.first].push_back(std::move(log));
-    return result;
+    for (auto& [process, of_process] : logs) {
+        std::ranges::sort(of_process, {}, [](const auto& log) { return log->start().ticks; });
+    }
+    return logs;
 }
 
 /// The log of the last executed program that recorded anything, or null.
 const raw_reader* last_with_rows(const process_logs& logs) {
     const auto found = std::find_if(logs.rbegin(), logs.rend(), [](const auto& log) { return log->row_count() > 0; });
     return found == logs.rend() ? nullptr : found->get();
-}
-
-std::size_t count_unrecorded(const fs::path& directory) {
-    std::ifstream file{directory / raw::unrecorded_name, std::ios::binary};
-    std::set<std::uint32_t> processes;
-    std::uint32_t process = 0;
-    while (file.read(reinterpret_cast<char*>(&process), sizeof process)) processes.insert(process);
-    return processes.size();
 }
 
 std::string command_line(const std::vector<std::string>& command) {
@@ -152,30 +144,35 @@ class directory_conversion {
 public:
     directory_conversion(const fs::path& directory, fs::path output, const std::function<void(double)>& progress)
         : logs_{read_logs(directory)}, output_{std::move(output)}, progress_{progress} {
-        const std::size_t unrecorded = count_unrecorded(directory);
-        if (unrecorded > 0) {
-            notes_.push_back(
-                "It started " + plural(unrecorded, "process", "processes") +
-                (with_children() ? " that could not be recorded." : ", not recorded; --children records them too."));
-        }
-    }
-
-    /// The process that was started; 0 if it left no log.
-    std::uint32_t started_process() const {
         for (const auto& [process, logs] : logs_) {
-            if (logs.front()->has_flag(raw::flag_started)) return process;
+            if (logs.front()->has_flag(raw::flag_started)) started_ = process;
         }
-        return 0;
     }
 
-    bool has_rows(std::uint32_t process) const {
-        const auto logs = logs_.find(process);
+    /// Adds sentences about the processes without a log.
+    void explain(const process_reports& reports) {
+        executed_logs logs;
+        for (const auto& [process, of_process] : logs_) {
+            for (const auto& log : of_process) logs[process.number] += log->has_flag(raw::flag_forked) ? 0 : 1;
+        }
+        notes_ = notes_about(reports, logs, started_.number, with_children());
+    }
+
+    /// Whether the started process has recorded anything.
+    bool has_rows() const {
+        const auto logs = logs_.find(started_);
         return logs != logs_.end() && last_with_rows(logs->second) != nullptr;
     }
 
-    /// Why the recorder could not write anything for a process; `none` if nothing prevented it.
-    raw::stop_reason obstacle(std::uint32_t process, const fs::path& directory) const {
-        const auto logs = logs_.find(process);
+    /// Whether the started process left a log without the rows that waited in its memory.
+    bool lacks_rows() const {
+        const auto logs = logs_.find(started_);
+        return logs != logs_.end() && !logs->second.back()->is_whole();
+    }
+
+    /// Why the recorder could not write anything for the started process; `none` if nothing prevented it.
+    raw::stop_reason obstacle(const fs::path& directory) const {
+        const auto logs = logs_.find(started_);
         if (logs != logs_.end()) return logs->second.back()->stopped();
         // There is not even the first page of a log. The program had the same limits as this process.
         rlimit limit{};
@@ -190,26 +187,38 @@ public:
 
     /// Throws tool_error before it writes anything if one of the outputs exists and is not a trace. `end`: all zeros if
     /// unknown.
-    record_result convert_all(std::uint32_t started, const trace_header& header, raw::clock_pair end) {
-        std::vector<std::uint32_t> others;
+    record_result convert_all(const trace_header& header, raw::clock_pair end) {
+        std::vector<const process_logs*> others;
         for (const auto& [process, logs] : logs_) {
-            if (process != started && last_with_rows(logs) != nullptr) others.push_back(process);
+            if (process != started_ && last_with_rows(logs) != nullptr) others.push_back(&logs);
         }
-        for (const std::uint32_t process : others) check_output(output_of(process));
+        const std::vector<fs::path> outputs = outputs_of(others);
+        for (const fs::path& each : outputs) check_output(each);
         record_result result;
-        if (has_rows(started)) convert_process(logs_.at(started), header, end, output_, result);
-        for (const std::uint32_t process : others) {
+        if (has_rows()) convert_process(logs_.at(started_), header, end, output_, result);
+        for (std::size_t i = 0; i < others.size(); ++i) {
             trace_header other;
             other.exit_status = trace_header::unknown_status;
             other.notes.emplace_back("Another recorded process started this one; its exit status is not known.");
-            convert_process(logs_.at(process), other, end, output_of(process), result);
+            convert_process(*others[i], other, end, outputs[i], result);
         }
         return result;
     }
 
 private:
-    /// The trace of a process other than the one that was started.
-    fs::path output_of(std::uint32_t process) const { return output_.string() + "." + std::to_string(process); }
+    /// The traces of processes other than the one that was started. Processes of the same number, as in PID namespaces,
+    /// get a second number.
+    std::vector<fs::path> outputs_of(const std::vector<const process_logs*>& processes) const {
+        std::vector<fs::path> outputs;
+        std::map<std::uint32_t, int> seen;
+        for (const process_logs* logs : processes) {
+            const std::uint32_t number = logs->front()->process().number;
+            const int same = ++seen[number];
+            outputs.emplace_back(output_.string() + "." + std::to_string(number) +
+                                 (same > 1 ? "-" + std::to_string(same) : ""));
+        }
+        return outputs;
+    }
 
     bool with_children() const {
         return std::ranges::any_of(logs_,
@@ -247,7 +256,8 @@ private:
         return plausible ? now : log.last_clock();
     }
 
-    std::map<std::uint32_t, process_logs> logs_;
+    logs_by_process logs_;
+    raw::process_identity started_{};  // all zeros if it left no log
     fs::path output_;
     const std::function<void(double)>& progress_;
     std::vector<std::string> notes_;
@@ -258,9 +268,14 @@ std::string how_to_resume(const record_options& options) {
                                       : "name a --toggle-signal, or let it call acre::resume_recording()";
 }
 
-std::string why_nothing(const record_options& options, const finished_program& finished, raw::stop_reason obstacle) {
+std::string why_nothing(const record_options& options, const finished_program& finished, raw::stop_reason obstacle,
+                        bool killed_before_writing) {
     const std::string program =
         "'" + options.command.front() + "' ended with status " + std::to_string(finished.exit_status);
+    if (obstacle == raw::stop_reason::log_lost)
+        return program + ", but the recording is lost: its directory was deleted or moved meanwhile";
+    if (killed_before_writing)
+        return program + ", but it was killed before it wrote what it had recorded, and acre could not read its memory";
     if (obstacle == raw::stop_reason::none && options.paused)
         return program + " before its recording was resumed: " + how_to_resume(options);
     if (obstacle == raw::stop_reason::none && options.sampling_period > 1)
@@ -278,15 +293,34 @@ std::string note_of_left(const std::vector<std::string>& running) {
            "it in the foreground, by an option of its own.";
 }
 
+/// What is left of a recording when the program has ended.
+struct ended_recording {
+    finished_program program;
+    fs::path directory;  // of the raw logs
+    process_reports reports;
+    std::vector<raw::process_identity> lost_logs;
+};
+
+raw::stop_reason obstacle_of(const ended_recording& ended, const directory_conversion& conversion) {
+    const auto started = static_cast<std::uint32_t>(ended.program.process);
+    const bool is_lost = std::ranges::any_of(ended.lost_logs, [=](const auto& each) { return each.number == started; });
+    return is_lost ? raw::stop_reason::log_lost : conversion.obstacle(ended.directory);
+}
+
+std::string note_of_signal(int signal) {
+    return "Signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ") ended it.";
+}
+
 /// Writes the traces of a raw directory. If nothing was recorded, there are none, and the only note says why.
-record_result convert_recording(const record_options& options, const finished_program& finished,
-                                const fs::path& directory, const progress_function& progress) {
-    directory_conversion conversion{directory, options.output, progress};
-    const auto process = static_cast<std::uint32_t>(finished.process);
-    if (!conversion.has_rows(process)) {
+record_result convert_recording(const record_options& options, const ended_recording& ended,
+                                const progress_function& progress) {
+    const finished_program& finished = ended.program;
+    directory_conversion conversion{ended.directory, options.output, progress};
+    conversion.explain(ended.reports);
+    if (!conversion.has_rows()) {
         record_result nothing;
         nothing.notes.push_back("nothing was recorded: " +
-                                why_nothing(options, finished, conversion.obstacle(process, directory)));
+                                why_nothing(options, finished, obstacle_of(ended, conversion), conversion.lacks_rows()));
         return nothing;
     }
     trace_header header;
@@ -294,8 +328,33 @@ record_result convert_recording(const record_options& options, const finished_pr
     header.exit_status = finished.exit_status;
     header.user_time = finished.user_time;
     header.system_time = finished.system_time;
+    if (finished.ending_signal != 0) header.notes.push_back(note_of_signal(finished.ending_signal));
     if (!finished.left_running.empty()) header.notes.push_back(note_of_left(finished.left_running));
-    return conversion.convert_all(process, header, finished.end);
+    return conversion.convert_all(header, finished.end);
+}
+
+/// The bound of the logs on the disk of `directory`; 0: none.
+std::uint64_t log_limit(const record_options& options, const fs::path& directory) {
+    if (options.max_bytes) return *options.max_bytes;
+    std::error_code error;
+    const fs::space_info space = fs::space(directory, error);
+    if (error) return default_max_bytes;
+    return std::clamp<std::uint64_t>(space.available / 2, min_max_bytes, default_max_bytes);
+}
+
+/// Runs the program to its end and completes the raw logs.
+ended_recording run_to_the_end(const record_options& options, const recordable_program& program,
+                               const fs::path& recorder, const fs::path& directory) {
+    record_options bounded = options;
+    bounded.max_bytes = log_limit(options, directory);
+    recording_memory memory{*bounded.max_bytes};
+    ended_recording ended;
+    ended.directory = directory;
+    ended.program = run_recorded(bounded, program, recorder, directory, memory);
+    memory.end();
+    ended.lost_logs = memory.write_waiting(directory);
+    ended.reports = memory.reports(directory);
+    return ended;
 }
 
 record_result finish_directory_or_file(const fs::path& raw, const fs::path& output, const progress_function& progress) {
@@ -305,7 +364,8 @@ record_result finish_directory_or_file(const fs::path& raw, const fs::path& outp
     std::error_code error;
     if (fs::is_directory(raw, error)) {
         directory_conversion conversion{raw, output, progress};
-        record_result result = conversion.convert_all(conversion.started_process(), header, {});
+        conversion.explain({reports_in(raw)});
+        record_result result = conversion.convert_all(header, {});
         if (result.traces.empty())
             throw tool_error{"'" + raw.string() +
                              "' holds no raw log with any allocation: name the folder TRACE.raw-XXXXXX that 'acre "
@@ -348,13 +408,11 @@ record_result record(const record_options& options) {
     check_output_of(program, options.output);
     const preloadable_recorder recorder{options.recorder};
     temporary_directory raw{fs::absolute(options.output).string() + ".raw-"};
-    const finished_program finished = run_recorded(options, program, recorder.path(), raw.path());
+    const ended_recording ended = run_to_the_end(options, program, recorder.path(), raw.path());
     record_result result;
     try {
         result = convert_apart(
-            [&](const progress_function& progress) {
-                return convert_recording(options, finished, raw.path(), progress);
-            },
+            [&](const progress_function& progress) { return convert_recording(options, ended, progress); },
             options.progress);
     } catch (const tool_error& error) {
         const std::string kept = raw.path().string();
@@ -363,7 +421,7 @@ record_result record(const record_options& options) {
                          "': make a trace of it with 'acre finish'"};
     }
     if (result.traces.empty()) throw tool_error{result.notes.front()};
-    result.exit_status = finished.exit_status;
+    result.exit_status = ended.program.exit_status;
     return result;
 }
 

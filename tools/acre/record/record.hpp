@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace acre::tool {
 /// The smallest max_bytes: room for the program's name, one chunk of rows and one of stacks.
 inline constexpr std::uint64_t min_max_bytes = 256 * 1024;
 
+/// Without a limit of the user's: this, or half of what is free on the disk if that is less.
+inline constexpr std::uint64_t default_max_bytes = std::uint64_t{10} << 30;
+
 struct record_options {
     std::vector<std::string> command;  // the program, which is searched in PATH, and its arguments
     std::filesystem::path output;      // the trace to write
@@ -23,7 +27,7 @@ struct record_options {
     bool paused = false;                   // start paused
     int toggle_signal = 0;                 // pauses and resumes when sent to the program or to this process; 0: none
     std::uint32_t sampling_period = 1;     // n: one allocation in n is recorded, on average
-    std::uint64_t max_bytes = 0;           // of the raw log of one process; 0: no limit
+    std::optional<std::uint64_t> max_bytes;  // of all raw logs together; 0: no limit; nothing: see default_max_bytes
     std::filesystem::path recorder;        // libacre-record.so; empty: the one installed beside this command
     std::function<void(double)> progress;  // called with the progress of the conversion, from 0 to 1
 };

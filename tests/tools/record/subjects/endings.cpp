@@ -134,6 +134,10 @@ int main(int count, char** arguments) {
         for (int i = 0; i < 50; ++i) work();
         return 0;
     }
+    if (ending == "many and kill") {
+        for (int i = 0; i < 9; ++i) work();  // 14,000 events in all
+        raise(SIGKILL);
+    }
     if (ending == "_exit") _exit(3);
     if (ending == "abort") std::abort();
     if (ending == "quick_exit") std::quick_exit(6);

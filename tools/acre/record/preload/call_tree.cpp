@@ -25,7 +25,7 @@ bool call_tree::make_room_for_node() {
 bool call_tree::write_node(std::uint32_t parent, tagged_address address, log_file& log) {
     constexpr std::uint64_t fitting = (log_file::chunk_bytes - sizeof(raw::chunk_head)) / sizeof(raw::node);
     if (chunk_ == nullptr) {
-        chunk_ = log.map_chunk();
+        chunk_ = log.take_chunk();
         if (chunk_ == nullptr) return false;
         log_file::begin_chunk(chunk_, raw::chunk_kind::nodes, 0, 1);
     }

@@ -1,6 +1,6 @@
-// Hooks of the functions that execute programs. A program whose environment lacks the entries of `acre record` would
-// silently not be recorded. If it should be recorded, the hook adds the entries; otherwise it notes the unrecorded
-// process.
+// Hooks of the functions that execute programs, and of those that end this one. A program that should be recorded gets
+// the environment entries of `acre record`; any other program gets its environment without them. Each execution is
+// reported, so that acre can name the processes that left no log.
 //
 // All of this may run in a vfork child, which shares its parent's memory: it allocates nothing and changes nothing that
 // the parent reads.
@@ -8,14 +8,22 @@
 #include <unistd.h>
 
 #include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
 
+#include "executable_kind.hpp"
 #include "recorder.hpp"
+#include "small_text.hpp"
 
 namespace acre::recorder {
 namespace {
 
+using raw::report_kind;
 using execvpe_function = int(const char*, char* const*, char* const*);
 using fexecve_function = int(int, char* const*, char* const*);
+using shell_function = int(const char*);
+using pipe_function = FILE*(const char*, const char*);
+using end_function = void(int);
 using spawn_function = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                            char* const*, char* const*);
 
@@ -24,12 +32,18 @@ struct next_definitions {
     fexecve_function* fexecve;
     spawn_function* posix_spawn;
     spawn_function* posix_spawnp;
+    shell_function* system;
+    pipe_function* popen;
+    end_function* quick_exit;
 };
 
 /// Looked up once at start: in a forked child another thread may have left the dynamic loader's locks held.
 const next_definitions& next() {
     static next_definitions found;
     if (found.execvpe == nullptr) {
+        found.quick_exit = next_definition<end_function>("quick_exit");
+        found.popen = next_definition<pipe_function>("popen");
+        found.system = next_definition<shell_function>("system");
         found.posix_spawnp = next_definition<spawn_function>("posix_spawnp");
         found.posix_spawn = next_definition<spawn_function>("posix_spawn");
         found.fexecve = next_definition<fexecve_function>("fexecve");
@@ -42,61 +56,86 @@ const next_definitions& next() {
     next();
 }
 
-/// The environment for an executed program: as given, or with the entries that the recorder needs.
-class completed_environment {
+/// One execution of a program: decides whether the program should be recorded, and reports that.
+class execution {
 public:
-    completed_environment(char* const* given, exec_policy policy) : given_{given} {
-        char* lacking[given_environment::max_entries];
-        const std::size_t count = policy == exec_policy::none ? 0 : entries_lacking_in(given, lacking);
-        if (count == 0) return;
-        unrecorded_ = policy == exec_policy::unrecorded || !complete(lacking, count);
+    /// `find_kind()` returns whether the program can be recorded. `is_child`: the program becomes a child.
+    template <typename FindKind>
+    execution(const char* program, bool is_child, FindKind find_kind) : program_{program} {
+        const exec_policy policy = is_child ? exec_policy_of_a_child() : exec_policy_of_this_process();
+        if (policy == exec_policy::none) return;
+        is_reported_ = true;
+        is_restricted_ = policy == exec_policy::restricted;
+        if (is_restricted_) kind_ = report_kind::executes_restricted;
+        if (policy == exec_policy::unrecorded) kind_ = report_kind::unwanted_child;
+        if (policy == exec_policy::recorded) kind_ = find_kind();
     }
 
-    char* const* get() const { return is_completed_ ? entries_ : given_; }
+    /// Calls `execute(environment)` with the environment that the program should get.
+    template <typename Execute>
+    int with_environment(char* const* given, Execute execute) const {
+        if (!is_reported_) return execute(given);
+        const given_environment& entries = kept_environment();
+        const given_environment::space space = entries.space_for(given);
+        if (space.entries > max_entries || space.text > max_text) return execute(given);
+        // On the stack, as the C library does: a vfork child cannot free memory.
+        auto** list = static_cast<char**>(__builtin_alloca(space.entries * sizeof(char*)));
+        auto* text = static_cast<char*>(__builtin_alloca(space.text));
+        return execute(entries.composed(given, kind_ == report_kind::executes, list, text));
+    }
 
-    /// Whether the program will not be recorded because its environment lacks entries.
-    bool unrecorded() const { return unrecorded_; }
+    void report(std::uint32_t process) const {
+        if (is_reported_) report_process(kind_, process, program_);
+    }
+    void report_failure(std::uint32_t process) const {
+        if (is_reported_) report_process(report_kind::failed_to_execute, process, program_);
+    }
+
+    /// 0 if this process must not ask the system for it.
+    std::uint32_t own_number() const {
+        return is_restricted_ ? 0 : static_cast<std::uint32_t>(system_call(__NR_getpid));
+    }
 
 private:
-    /// False if there are too many entries.
-    bool complete(char* const* lacking, std::size_t count) {
-        std::size_t used = 0;
-        for (; given_ != nullptr && given_[used] != nullptr; ++used) {
-            if (used + count + 1 == max_entries) return false;
-            entries_[used] = given_[used];
-        }
-        for (std::size_t i = 0; i < count; ++i) entries_[used++] = lacking[i];
-        entries_[used] = nullptr;
-        is_completed_ = true;
-        return true;
-    }
+    static constexpr std::size_t max_entries = 1 << 14;
+    static constexpr std::size_t max_text = 1 << 17;
 
-    // Small enough for the smallest stacks.
-    static constexpr std::size_t max_entries = 512;
-
-    char* const* given_;
-    bool unrecorded_ = false;
-    bool is_completed_ = false;
-    char* entries_[max_entries];
+    const char* program_;
+    bool is_reported_ = false;
+    bool is_restricted_ = false;
+    report_kind kind_ = report_kind::none;
 };
 
-/// Calls `execute` with the completed environment; it returns only if it fails.
-template <typename Execute>
-int execute_here(char* const* environment, Execute execute) {
-    const completed_environment completed{environment, exec_policy_of_this_process()};
-    if (completed.unrecorded()) note_unrecorded(static_cast<std::uint32_t>(system_call(__NR_getpid)));
-    return execute(completed.get());
+/// Calls `execute` with the environment; it returns only if it fails.
+template <typename FindKind, typename Execute>
+int execute_here(const char* program, char* const* environment, FindKind find_kind, Execute execute) {
+    const execution here{program, false, find_kind};
+    return here.with_environment(environment, [&](char* const* composed) {
+        here.report(here.own_number());
+        write_waiting_rows();
+        const int result = execute(composed);
+        here.report_failure(here.own_number());
+        return result;
+    });
 }
 
+template <typename FindKind>
 int spawn(spawn_function* function, pid_t* process, const char* program, const posix_spawn_file_actions_t* actions,
-          const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-    const completed_environment completed{environment, exec_policy_of_a_child()};
-    pid_t child = 0;
-    const int error = function(&child, program, actions, attributes, arguments, completed.get());
-    if (error != 0) return error;
-    if (process != nullptr) *process = child;
-    if (completed.unrecorded()) note_unrecorded(static_cast<std::uint32_t>(child));
-    return 0;
+          const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment, FindKind find_kind) {
+    const execution child{program, true, find_kind};
+    return child.with_environment(environment, [&](char* const* composed) {
+        pid_t number = 0;
+        const int error = function(&number, program, actions, attributes, arguments, composed);
+        if (error != 0) return error;
+        if (process != nullptr) *process = number;
+        child.report(static_cast<std::uint32_t>(number));
+        return 0;
+    });
+}
+
+/// Reports a child that the C library will start without calling the hooks.
+void report_shell() {
+    if (exec_policy_of_a_child() == exec_policy::unrecorded) report_process(report_kind::unwanted_child, 0, "sh");
 }
 
 /// The variable arguments of a call, up to a null pointer.
@@ -135,21 +174,28 @@ using namespace acre::recorder;
 extern "C" {
 
 int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
-    return execute_here(environment, [&](char* const* completed) {
-        const long result = system_call(__NR_execve, path, arguments, completed);
-        errno = static_cast<int>(-result);
-        return -1;
-    });
+    return execute_here(
+        path, environment, [=] { return kind_of_execution(path); },
+        [&](char* const* composed) {
+            const long result = system_call(__NR_execve, path, arguments, composed);
+            errno = static_cast<int>(-result);
+            return -1;
+        });
 }
 
 int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
-    return execute_here(environment,
-                        [&](char* const* completed) { return next().execvpe(file, arguments, completed); });
+    return execute_here(
+        file, environment, [=] { return kind_of_search(file, environ); },
+        [&](char* const* composed) { return next().execvpe(file, arguments, composed); });
 }
 
 int fexecve(int file, char* const* arguments, char* const* environment) noexcept {
-    return execute_here(environment,
-                        [&](char* const* completed) { return next().fexecve(file, arguments, completed); });
+    char path[32];
+    const char* end = path + sizeof path - 1;
+    *append_number(append_text(path, end, "/proc/self/fd/"), end, static_cast<std::uint64_t>(file)) = 0;
+    return execute_here(
+        path, environment, [&] { return kind_of_execution(path); },
+        [&](char* const* composed) { return next().fexecve(file, arguments, composed); });
 }
 
 int execv(const char* path, char* const* arguments) noexcept {
@@ -187,12 +233,39 @@ int execle(const char* path, const char* first, ...) noexcept {
 
 int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-    return spawn(next().posix_spawn, process, path, actions, attributes, arguments, environment);
+    return spawn(next().posix_spawn, process, path, actions, attributes, arguments, environment,
+                 [=] { return kind_of_execution(path); });
 }
 
 int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-    return spawn(next().posix_spawnp, process, file, actions, attributes, arguments, environment);
+    return spawn(next().posix_spawnp, process, file, actions, attributes, arguments, environment,
+                 [=] { return kind_of_search(file, environ); });
+}
+
+int system(const char* command) {
+    if (command != nullptr) report_shell();
+    return next().system(command);
+}
+
+FILE* popen(const char* command, const char* mode) {
+    report_shell();
+    return next().popen(command, mode);
+}
+
+void _exit(int status) {
+    write_waiting_rows();
+    while (true) system_call(__NR_exit_group, status);
+}
+
+void _Exit(int status) noexcept {
+    _exit(status);
+}
+
+void quick_exit(int status) noexcept {
+    write_waiting_rows();
+    next().quick_exit(status);
+    std::abort();
 }
 
 }  // extern "C"

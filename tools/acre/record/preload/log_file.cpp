@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "recorder.hpp"
+#include "small_text.hpp"
 
 namespace acre::recorder {
 namespace {
@@ -19,22 +20,6 @@ std::uint64_t nanoseconds(clockid_t clock) {
     timespec now{};
     clock_gettime(clock, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-char* append_text(char* at, const char* end, const char* text) {
-    while (*text != 0 && at < end) *at++ = *text++;
-    return at;
-}
-
-char* append_number(char* at, const char* end, std::uint64_t value) {
-    char digits[24];
-    char* digit = digits + sizeof digits;
-    *--digit = 0;
-    do {
-        *--digit = static_cast<char>('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    return append_text(at, end, digit);
 }
 
 /// Moves the descriptor to a high number: programs expect the lowest free ones and close those above 2.
@@ -79,17 +64,16 @@ raw::clock_pair read_clocks() {
     return {ticks(), nanoseconds(CLOCK_MONOTONIC)};
 }
 
-bool log_file::open(const char* directory, std::uint64_t limit, const description& what) {
-    const measured_work work{*this};
-    const long process = system_call(__NR_getpid);
+bool log_file::create(const char* directory, std::uint32_t process) {
     long file = -EEXIST;
-    for (std::uint64_t image = 0; file == -EEXIST; ++image) {
+    for (std::uint64_t number = 0; file == -EEXIST; ++number) {
         const char* end = path_ + sizeof path_ - 1;
         char* at = append_text(path_, end, directory);
         at = append_text(at, end, "/");
-        at = append_number(at, end, static_cast<std::uint64_t>(process));
+        name_ = at;
+        at = append_number(at, end, process);
         at = append_text(at, end, ".");
-        at = append_number(at, end, image);
+        at = append_number(at, end, number);
         at = append_text(at, end, ".raw");
         *at = 0;
         file = system_call(__NR_openat, AT_FDCWD, path_, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
@@ -97,40 +81,69 @@ bool log_file::open(const char* directory, std::uint64_t limit, const descriptio
     if (file < 0) return false;
     file = move_out_of_the_way(file);
     struct stat status{};
-    if (::fstat(static_cast<int>(file), &status) != 0) return false;
+    if (system_call(__NR_fstat, file, &status) != 0) return false;
     device_ = status.st_dev;
     inode_ = status.st_ino;
     file_ = static_cast<int>(file);
-    limit_ = limit;
-    file_size_limit_ = file_size_limit();
-    if (file_size_limit_ < raw::page_bytes) return false;
+    return true;
+}
 
-    raw::file_head first{};
+bool log_file::write_first_page(raw::file_head& first, const description& what) {
     std::memcpy(first.magic, raw::file_magic, sizeof first.magic);
     first.version = raw::file_version;
     first.flags = what.flags;
     first.stacks = what.stacks;
     first.sampling_period = what.sampling_period;
-    first.process = static_cast<std::uint32_t>(process);
+    first.process = what.process;
     first.parent = static_cast<std::uint32_t>(system_call(__NR_getppid));
     first.start = read_clocks();
     first.start_of_day = nanoseconds(CLOCK_REALTIME);
     first.end_of_file.store(raw::page_bytes, std::memory_order_relaxed);
     static constexpr char zeros[raw::page_bytes] = {};
-    if (!write_at(0, zeros, sizeof zeros) || !write_at(0, &first, sizeof first)) return false;
-    void* mapped = map_pages(raw::page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-    if (mapped == nullptr) {
-        first.stopped.store(static_cast<std::uint32_t>(raw::stop_reason::no_memory), std::memory_order_relaxed);
-        write_at(0, &first, sizeof first);
+    return write_at(0, zeros, sizeof zeros) && write_at(0, &first, sizeof first);
+}
+
+bool log_file::open(const char* directory, const shared_memory& memory, std::uint64_t limit, const description& what) {
+    const measured_work work{*this};
+    memory_ = &memory;
+    limit_ = limit;
+    file_size_limit_ = file_size_limit();
+    if (file_size_limit_ < raw::page_bytes || !create(directory, what.process.number)) return false;
+    if (!take_region()) {
+        raw::file_head failed{};
+        failed.stopped.store(static_cast<std::uint32_t>(raw::stop_reason::no_memory), std::memory_order_relaxed);
+        write_first_page(failed, what);
         return false;
     }
-    head_ = static_cast<raw::file_head*>(mapped);
+    region_->log.in_private_memory.store(region_->is_private, std::memory_order_relaxed);
+    if (!write_first_page(region_->log, what)) return false;
+    region_->has_log = 1;
+    head_ = &region_->log;
+    return true;
+}
+
+/// Takes a region for further chunks.
+bool log_file::take_region() {
+    if (region_count_ == max_regions) return false;
+    raw::region_head* region = memory_->take_region();
+    if (region == nullptr) return false;
+    append_text(region->file, region->file + sizeof region->file - 1, name_);
+    // A reader of regions_ must find the region.
+    regions_[region_count_] = region;
+    std::atomic_ref{region_count_}.store(region_count_ + 1, std::memory_order_release);
+    region_ = region;
+    blocks_used_ = 1;
     return true;
 }
 
 void log_file::stop(raw::stop_reason reason) {
     std::uint32_t none = 0;
     head_->stopped.compare_exchange_strong(none, static_cast<std::uint32_t>(reason));
+}
+
+void log_file::go_on(raw::stop_reason reason) {
+    auto stopped = static_cast<std::uint32_t>(reason);
+    head_->stopped.compare_exchange_strong(stopped, 0);
 }
 
 std::uint64_t log_file::reserve(std::size_t bytes, std::size_t alignment) {
@@ -149,15 +162,18 @@ std::uint64_t log_file::reserve(std::size_t bytes, std::size_t alignment) {
         }
     } while (!head_->end_of_file.compare_exchange_weak(end, begin + round_up(bytes, raw::chunk_alignment),
                                                        std::memory_order_relaxed));
-    return begin;
+    if (memory_->count_log_bytes(bytes)) return begin;
+    stop(raw::stop_reason::limit_reached);
+    return no_place;
 }
 
 bool log_file::is_ours(long file) const {
     struct stat status{};
-    return system_call(__NR_fstat, file, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+    return system_call(__NR_fstat, file, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_ &&
+           status.st_nlink != 0;
 }
 
-/// Reopens the file if the program has closed the descriptor or reused its number.
+/// Reopens the file if the program has closed the descriptor or reused its number; false if the file was deleted.
 bool log_file::ready() {
     if (is_ours(file_)) return true;
     // Blocks signals, since a handler that pauses the recording uses the file as well.
@@ -198,22 +214,37 @@ bool log_file::write_at(std::uint64_t offset, const void* data, std::size_t byte
     return true;
 }
 
-raw::chunk_head* log_file::map_chunk() {
+raw::chunk_head* log_file::take_chunk() {
+    if (stopped()) return nullptr;
     const measured_work work{*this};
-    const std::uint64_t offset = reserve(chunk_bytes, raw::page_bytes);
-    if (offset == no_place || !ready()) return nullptr;
-    // Written, not just extended: storing to a mapped page on a full disk would kill the program.
+    const std::uint64_t place = reserve(chunk_bytes, raw::page_bytes);
+    if (place == no_place || !ready()) return nullptr;
+    // Written, not just extended: the disk may be full when the chunk is written at last.
     static constexpr char zeros[raw::page_bytes] = {};
     for (std::size_t done = 0; done < chunk_bytes; done += sizeof zeros) {
-        if (!write_at(offset + done, zeros, sizeof zeros)) return nullptr;
+        if (!write_at(place + done, zeros, sizeof zeros)) return nullptr;
     }
-    void* mapped = map_pages(chunk_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, offset);
-    if (mapped == nullptr) {
+    const lock_guard guard{taking_block_};
+    const bool has_room = blocks_used_ < raw::blocks_in_region || take_region();
+    if (!has_room || !memory_->populate(region_, blocks_used_)) {
         stop(raw::stop_reason::no_memory);
         return nullptr;
     }
-    system_call(__NR_madvise, mapped, chunk_bytes, MADV_DONTFORK);
-    return static_cast<raw::chunk_head*>(mapped);
+    const std::size_t block = blocks_used_++;
+    region_->places[block].store(place, std::memory_order_release);
+    return raw::chunk_in(*region_, block);
+}
+
+void log_file::write_waiting() {
+    if (stopped() || !ready()) return;
+    const measured_work work{*this};
+    head_->waiting_written.store(1, std::memory_order_relaxed);
+    const std::size_t count = std::atomic_ref{region_count_}.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < count; ++i) {
+        raw::write_waiting(*regions_[i], [&](std::uint64_t at, const void* data, std::size_t bytes) {
+            return write_at(at, data, bytes);
+        });
+    }
 }
 
 void log_file::begin_chunk(raw::chunk_head* chunk, raw::chunk_kind kind, std::uint32_t thread, std::uint64_t first) {
@@ -231,6 +262,7 @@ void log_file::begin_chunk(raw::chunk_head* chunk, raw::chunk_kind kind, std::ui
 bool log_file::flush(raw::chunk_head* chunk, std::size_t entry_bytes) {
     const std::uint64_t count = chunk->count.load(std::memory_order_relaxed);
     if (count == 0) return true;
+    if (stopped()) return false;
     const measured_work work{*this};
     const std::size_t bytes = sizeof(raw::chunk_head) + count * entry_bytes;
     const std::uint64_t offset = reserve(bytes, raw::chunk_alignment);
@@ -241,6 +273,7 @@ bool log_file::flush(raw::chunk_head* chunk, std::size_t entry_bytes) {
 }
 
 bool log_file::append(raw::chunk_kind kind, const piece* pieces, std::size_t count) {
+    if (stopped()) return false;
     const measured_work work{*this};
     raw::chunk_head head{};
     std::size_t bytes = 0;

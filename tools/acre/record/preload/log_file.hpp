@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../raw_log.hpp"
+#include "shared_memory.hpp"
 #include "system.hpp"
 
 namespace acre::recorder {
@@ -11,28 +12,29 @@ raw::clock_pair read_clocks();
 /// File size limit of the process; writing beyond it would kill the program with SIGXFSZ.
 std::uint64_t file_size_limit();
 
-/// Zeroed memory is a log that is not open. Any thread may call any function; each mapped chunk has one writer.
+/// Zeroed memory is a log that is not open. Any thread may call any function; each chunk has one writer.
 class log_file {
 public:
-    static constexpr std::size_t chunk_bytes = 64 * 1024;  // mapped for each thread; stays in its processor's cache
+    static constexpr std::size_t chunk_bytes = raw::block_bytes;
 
     /// What the head of the file says about the recording.
     struct description {
+        raw::process_identity process;
         std::uint32_t flags;
         raw::stack_method stacks;
         std::uint32_t sampling_period;
     };
 
-    /// Creates a new file in `directory`.
-    bool open(const char* directory, std::uint64_t limit, const description& what);
+    /// Creates a new file in `directory`. `limit`: of this log, for a process without the shared memory; 0: none.
+    bool open(const char* directory, const shared_memory& memory, std::uint64_t limit, const description& what);
 
-    /// An empty mapped chunk; null if there is no room.
-    raw::chunk_head* map_chunk();
+    /// An empty chunk in memory with a place in the file; null if there is no room.
+    raw::chunk_head* take_chunk();
 
-    /// Prepares a mapped chunk for rows of a thread, or for nodes.
+    /// Prepares a chunk for rows of a thread, or for nodes.
     static void begin_chunk(raw::chunk_head* chunk, raw::chunk_kind kind, std::uint32_t thread, std::uint64_t first);
 
-    /// Copies a mapped chunk to the end of the file and empties it.
+    /// Copies a chunk to the end of the file and empties it.
     bool flush(raw::chunk_head* chunk, std::size_t entry_bytes);
 
     /// Appends a chunk that consists of `count` pieces.
@@ -43,8 +45,15 @@ public:
     bool append(raw::chunk_kind kind, const piece* pieces, std::size_t count);
 
     std::uint32_t number_thread() { return head_->threads.fetch_add(1, std::memory_order_relaxed); }
-    bool stopped() const { return head_->stopped.load(std::memory_order_relaxed) != 0; }
+    bool stopped() const { return head_->stopped.load(std::memory_order_relaxed) != 0 || memory_->recording_has_ended(); }
     void stop(raw::stop_reason reason);
+
+    /// Undoes stop().
+    void go_on(raw::stop_reason reason);
+
+    /// Writes to the file what waits in memory, before the process ends or executes a program. `acre record` does the
+    /// same at the end, if it still runs and can reach this memory.
+    void write_waiting();
 
     /// Adds to the time that the recorder has taken.
     void add_own_ticks(std::uint64_t ticks) { head_->own_ticks.fetch_add(ticks, std::memory_order_relaxed); }
@@ -53,20 +62,31 @@ private:
     class measured_work;
 
     static constexpr std::uint64_t no_place = ~std::uint64_t{0};
+    static constexpr std::size_t max_regions = 4096;  // 61,440 threads at a time
 
+    bool create(const char* directory, std::uint32_t process);
+    bool write_first_page(raw::file_head& first, const description& what);
+    bool take_region();
     std::uint64_t reserve(std::size_t bytes, std::size_t alignment);
     bool write_at(std::uint64_t offset, const void* data, std::size_t bytes);
     bool ready();
     bool reopen();
     bool is_ours(long file) const;
 
-    raw::file_head* head_;
+    const shared_memory* memory_;
+    raw::file_head* head_;        // in the first region
+    raw::region_head* region_;    // the newest
+    std::size_t blocks_used_;     // in it
+    raw::region_head* regions_[max_regions];
+    std::size_t region_count_;
+    spin_lock taking_block_;
     std::uint64_t limit_;            // bytes; 0: none
     std::uint64_t file_size_limit_;  // of the process
     std::uint64_t device_;
     std::uint64_t inode_;
     spin_lock reopening_;
     int file_;
+    const char* name_;  // in path_, without the directory
     char path_[4096];
 };
 

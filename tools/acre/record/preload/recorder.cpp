@@ -4,7 +4,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "small_text.hpp"
 
 namespace acre::recorder {
 
@@ -16,6 +19,7 @@ namespace {
 struct configuration {
     bool known;
     bool wanted;
+    bool restricted;               // the program restricted its system calls, so the recorder makes none
     bool children;
     bool stacks_at_free;
     std::atomic<bool> paused;  // current state, which a forked child inherits
@@ -23,10 +27,11 @@ struct configuration {
     std::uint32_t sampling_period;
     int toggle_signal;
     std::uint64_t limit;
-    std::uint64_t process;           // the one that was started
+    raw::process_identity started;   // the process that `acre record` started
     std::uint32_t recorded_process;  // the process that last recorded with this memory
     char directory[4096 - 64];
     given_environment given;
+    shared_memory memory;
 };
 
 configuration config;
@@ -34,12 +39,6 @@ std::atomic<process_state*> the_process;
 pthread_key_t ending_key;
 bool ending_key_made;
 bool program_begun;  // constructors run
-
-std::uint64_t parse_number(const char*& text) {
-    std::uint64_t value = 0;
-    for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + static_cast<std::uint64_t>(*text - '0');
-    return value;
-}
 
 const char* variable(const char* name) {
     const std::size_t bytes = std::strlen(name);
@@ -64,6 +63,15 @@ void read_options(const char* options) {
     }
 }
 
+/// NUMBER:START:NAMESPACE
+raw::process_identity parse_identity(const char* text) {
+    raw::process_identity identity{};
+    identity.number = static_cast<std::uint32_t>(parse_number(text));
+    if (*text == ':') identity.start = parse_number(++text);
+    if (*text == ':') identity.pid_namespace = parse_number(++text);
+    return identity;
+}
+
 void read_configuration() {
     config.known = true;
     const char* directory = variable(raw::directory_variable);
@@ -73,10 +81,36 @@ void read_configuration() {
     const std::size_t bytes = std::strlen(directory);
     if (*directory != '/' || bytes >= sizeof config.directory) return;
     std::memcpy(config.directory, directory, bytes + 1);
-    config.process = parse_number(process);
+    config.started = parse_identity(process);
     read_options(options);
     config.given.keep(environ);
+    if (const char* memory = config.given.memory_path()) config.memory.open(memory);
+    // What the program executes by itself, as system() does, is not recorded then and gets its own environment.
+    if (!config.children) config.given.remove_from(environ);
     config.wanted = true;
+}
+
+/// Field 22 of /proc/self/stat, the process's start since boot; 0 without /proc.
+std::uint64_t start_of_process() {
+    char text[512];
+    const long file = system_call(__NR_openat, AT_FDCWD, "/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
+    if (file < 0) return 0;
+    const long bytes = system_call(__NR_read, file, text, sizeof text - 1);
+    system_call(__NR_close, file);
+    text[bytes > 0 ? bytes : 0] = 0;
+    const char* at = std::strrchr(text, ')');  // the program's name, in parentheses, may contain anything
+    for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
+    return at != nullptr ? parse_number(++at) : 0;
+}
+
+std::uint64_t namespace_of_process() {
+    struct stat status{};
+    const long failed = system_call(__NR_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &status, 0);
+    return failed == 0 ? status.st_ino : 0;
+}
+
+raw::process_identity own_identity() {
+    return {static_cast<std::uint32_t>(system_call(__NR_getpid)), start_of_process(), namespace_of_process()};
 }
 
 void log_command_line(log_file& log) {
@@ -152,17 +186,25 @@ std::uint64_t time_nothing() {
     return least / pairs;
 }
 
-bool begin_log(process_state& process, std::uint32_t own) {
-    const bool forked = config.recorded_process != 0 && config.recorded_process != own;
+/// 0 matches everything: without /proc it is not known.
+bool is_same_process(const raw::process_identity& a, const raw::process_identity& b) {
+    const auto same = [](std::uint64_t x, std::uint64_t y) { return x == y || x == 0 || y == 0; };
+    return a.number == b.number && same(a.start, b.start) && same(a.pid_namespace, b.pid_namespace);
+}
+
+bool begin_log(process_state& process) {
+    const raw::process_identity own = own_identity();
+    const bool forked = config.recorded_process != 0 && config.recorded_process != own.number;
     const bool paused = config.paused;
     log_file::description what{};
+    what.process = own;
     what.flags = (config.stacks_at_free ? raw::flag_stacks_at_free : 0) | (forked ? raw::flag_forked : 0) |
-                 (own == config.process ? raw::flag_started : 0) | (paused ? raw::flag_paused : 0) |
+                 (is_same_process(own, config.started) ? raw::flag_started : 0) | (paused ? raw::flag_paused : 0) |
                  (config.children ? raw::flag_children : 0);
     what.stacks = config.stacks;
     what.sampling_period = config.sampling_period;
-    if (!process.log.open(config.directory, config.limit, what)) return false;
-    config.recorded_process = own;
+    if (!process.log.open(config.directory, config.memory, config.limit, what)) return false;
+    config.recorded_process = own.number;
     process.stacks_at_free = config.stacks_at_free;
     process.stacks = config.stacks;
     process.empty_time = time_nothing();
@@ -187,12 +229,12 @@ process_state::mode begin(process_state& process) {
     if (!config.known) read_configuration();
     if (!config.wanted) return mode::off;
     const auto own = static_cast<std::uint32_t>(system_call(__NR_getpid));
-    if (!config.children && own != config.process) {
-        note_unrecorded(own);
+    if (!config.children && own != config.started.number) {
+        report_process(raw::report_kind::unwanted_child, own, "");
         return mode::off;
     }
-    if (!begin_log(process, own)) {
-        note_unrecorded(own);
+    if (!begin_log(process)) {
+        report_process(raw::report_kind::lost_child, own, program_invocation_name);
         return mode::off;
     }
     return mode::recording;
@@ -223,13 +265,12 @@ process_state* recording_process() {
 }
 
 void begin_rows(thread_state& state) {
-    constexpr std::size_t rows = (log_file::chunk_bytes - sizeof(raw::chunk_head)) / sizeof(raw::row);
     state.cursor = reinterpret_cast<raw::row*>(state.chunk + 1);
-    state.end = state.cursor + rows;
+    state.end = state.cursor + raw::rows_in_chunk;
 }
 
 thread_state* make_thread_state(process_state& process) {
-    raw::chunk_head* chunk = process.log.map_chunk();
+    raw::chunk_head* chunk = process.log.take_chunk();
     if (chunk == nullptr) return nullptr;
     void* pages = take_pages_of_process(sizeof(thread_state));
     if (pages == nullptr) return nullptr;
@@ -284,37 +325,70 @@ thread_state* enter_recording(process_state& process) {
     return state;
 }
 
-}  // namespace
-
-void note_unrecorded(std::uint32_t process) {
-    if (file_size_limit() < raw::page_bytes) return;
-    static char path[sizeof config.directory + 16];
-    const std::size_t bytes = std::strlen(config.directory);
-    std::memcpy(path, config.directory, bytes);
-    path[bytes] = '/';
-    std::memcpy(path + bytes + 1, raw::unrecorded_name, sizeof raw::unrecorded_name);
+/// For a process without the shared memory.
+void append_report(raw::report_kind kind, std::uint32_t process, const char* program) {
+    if (config.directory[0] == 0 || file_size_limit() < raw::page_bytes) return;
+    char path[sizeof config.directory + sizeof raw::reports_name + 1];
+    const char* end = path + sizeof path - 1;
+    *append_text(append_text(append_text(path, end, config.directory), end, "/"), end, raw::reports_name) = 0;
     const long file = system_call(__NR_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file < 0) return;
-    system_call(__NR_write, file, &process, sizeof process);
+    raw::process_report report{};
+    write_report(report, kind, process, program);
+    system_call(__NR_write, file, &report, sizeof report);
     system_call(__NR_close, file);
 }
 
+}  // namespace
+
+void report_process(raw::report_kind kind, std::uint32_t process, const char* program) {
+    const int error = errno;
+    if (program == nullptr) program = "";
+    if (!config.memory.report(kind, process, program)) append_report(kind, process, program);
+    errno = error;
+}
+
 exec_policy exec_policy_of_this_process() {
-    const bool started = static_cast<std::uint64_t>(system_call(__NR_getpid)) == config.process;
+    if (config.wanted && config.restricted) return exec_policy::restricted;
+    const bool started = static_cast<std::uint64_t>(system_call(__NR_getpid)) == config.started.number;
     return config.wanted && started ? exec_policy::recorded : exec_policy_of_a_child();
 }
 
 exec_policy exec_policy_of_a_child() {
     if (!config.wanted) return exec_policy::none;
+    if (config.restricted) return exec_policy::restricted;
     return config.children ? exec_policy::recorded : exec_policy::unrecorded;
 }
 
-std::size_t entries_lacking_in(char* const* environment, char** lacking) {
-    return config.given.lacking_in(environment, lacking);
+const given_environment& kept_environment() {
+    return config.given;
+}
+
+void write_waiting_rows() {
+    process_state* process = current_process();
+    if (process == nullptr || process->log.stopped()) return;
+    if (static_cast<std::uint32_t>(system_call(__NR_getpid)) != config.recorded_process) return;
+    const int error = errno;
+    process->log.write_waiting();
+    errno = error;
+}
+
+void before_restriction() {
+    write_waiting_rows();
+    config.restricted = true;
+    if (process_state* process = current_process()) process->log.stop(raw::stop_reason::restricted);
+    // Not even the time stamp counter may be readable then, which the hooks of this thread read for every row.
+    if (thread_state* state = this_thread.state; state != nullptr && state->chunk != nullptr) state->end = state->cursor;
+}
+
+void after_restriction(bool restricted) {
+    if (restricted) return;
+    config.restricted = false;
+    if (process_state* process = current_process()) process->log.go_on(raw::stop_reason::restricted);
 }
 
 thread_state* enter_slow() {
-    if (config.known && !config.wanted) return nullptr;
+    if (config.known && (!config.wanted || config.restricted)) return nullptr;
     const int error = errno;
     this_thread.busy = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -398,6 +472,11 @@ namespace {
 [[gnu::constructor(101)]] void begin_with_program() {
     program_begun = true;
     if (thread_state* state = enter()) leave(state);
+}
+
+/// Runs when the program ends normally, after most of its own destructors.
+[[gnu::destructor(101)]] void end_with_program() {
+    write_waiting_rows();
 }
 
 }  // namespace

@@ -100,16 +100,25 @@ inline void add_row(thread_state* state, std::uint64_t pointer_and_kind, std::ui
 /// In a pause only frees of recorded objects are recorded. May be called in signal handlers.
 void pause_recording(bool paused);
 
-/// Whether a program that is executed will be recorded; `none` if this process is not part of a recording.
-enum class exec_policy : std::uint8_t { none, unrecorded, recorded };
+/// Whether a program that is executed will be recorded; `none` if this process is not part of a recording, `restricted`
+/// if system calls of the recorder might kill it.
+enum class exec_policy : std::uint8_t { none, unrecorded, recorded, restricted };
 exec_policy exec_policy_of_this_process();
 exec_policy exec_policy_of_a_child();
 
-/// Copies to `lacking` the environment entries that recording needs and `environment` lacks; returns their number.
-std::size_t entries_lacking_in(char* const* environment, char** lacking);
+/// The environment entries of this recording.
+const given_environment& kept_environment();
 
-/// Notes in the raw directory that a process is not recorded.
-void note_unrecorded(std::uint32_t process);
+/// Tells acre about a process that may have no log.
+void report_process(raw::report_kind kind, std::uint32_t process, const char* program);
+
+/// Writes what waits in memory to the log if this process is recorded; to be called before it ends.
+void write_waiting_rows();
+
+/// Before and after the program restricts its own system calls: from then on the recorder makes none, so the recording
+/// stops. `restricted`: whether that succeeded.
+void before_restriction();
+void after_restriction(bool restricted);
 
 /// To be called when libraries may have been unloaded.
 void libraries_unloaded();
