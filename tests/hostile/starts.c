@@ -90,7 +90,7 @@ int main(int count, char** arguments) {
     churn(100);
     if (is(how, "fork")) status = forked(100);
     if (is(how, "forks"))
-        for (int i = 0; i < 100; ++i) status += forked(10);
+        for (int i = 0; i < 20; ++i) status += forked(10);
     if (is(how, "nested"))
         for (int i = 0; i < 5; ++i)
             if ((child = fork()) != 0) {
@@ -162,7 +162,7 @@ int main(int count, char** arguments) {
     if (is(how, "fork-beside-threads")) {
         pthread_t threads[4];
         for (int i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, churn_until_stopped, NULL);
-        for (int i = 0; i < 50; ++i) status |= forked(20);
+        for (int i = 0; i < 20; ++i) status |= forked(20);
         stop = 1;
         for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
     }
