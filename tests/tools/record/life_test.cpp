@@ -240,6 +240,66 @@ TEST_F(life, on_a_full_disk_is_reported) {
     EXPECT_NE(refusal(options).find("full disk"), std::string::npos) << refusal(options);
 }
 
+TEST_F(life, ended_by_a_signal_says_so) {
+    EXPECT_TRUE(run({ENDINGS, "kill"}).has_note("Signal 9 (Killed) ended it"));
+    EXPECT_TRUE(run({ENDINGS, "abort"}).has_note("Signal 6"));
+    EXPECT_FALSE(run({ENDINGS, "return"}).has_note("Signal"));
+}
+
+TEST_F(life, stops_when_the_program_restricts_its_system_calls) {
+    for (const std::string how : {"strict", "prctl", "seccomp"}) {
+        const loaded_trace trace = run({RESTRICTING, how});
+        EXPECT_EQ(result_.exit_status, 7) << how;
+        EXPECT_GE(trace.allocations(4242), 500u) << how;
+        EXPECT_TRUE(trace.has_note("restricted its system calls")) << how;
+    }
+    const loaded_trace trace = run({RESTRICTING, "failed"});
+    EXPECT_EQ(result_.exit_status, 7);
+    EXPECT_EQ(trace.allocations(4242), 10'500u);
+    EXPECT_FALSE(trace.has_note("restricted"));
+}
+
+TEST_F(life, survives_damage_to_its_log) {
+    const std::string log = (directory_.path() / "out.acre.raw-").string() + "*";
+    const std::string work = "; for i in 1 2 3 4 5 6; do x=$(seq 1 3000); done; exit 7";
+    for (const std::string damage : {"truncate -s 0 ", "truncate -s 5000 ", "chmod 0 "}) {
+        run({"/bin/sh", "-c", damage + log + "/*" + work});
+        EXPECT_EQ(result_.exit_status, 7) << damage;
+    }
+    const std::string lost = refusal({"/bin/sh", "-c", "rm -r " + log + work});
+    EXPECT_NE(lost.find("ended with status 7, but the recording is lost"), std::string::npos) << lost;
+}
+
+TEST_F(life, of_processes_of_the_same_number_gives_a_trace_of_each) {
+    const std::string child = "unshare -pf --mount-proc sh -c '" ENDINGS " return; :'";
+    if (std::system("unshare -pf --mount-proc true 2>/dev/null") != 0) GTEST_SKIP() << "only root can make PID namespaces";
+    record_options options = options_for({"/bin/sh", "-c", child + "; " + child});
+    options.children = true;
+    const record_result result = record(options);
+    std::size_t of_subject = 0;
+    for (const auto& each : result.traces) of_subject += loaded_trace{each}.allocations(4242) == 1000u ? 1 : 0;
+    EXPECT_EQ(of_subject, 2u);
+}
+
+TEST_F(life, of_children_names_those_that_cannot_be_recorded) {
+    record_options options = options_for({"/bin/sh", "-c", STATIC_PROGRAM "; " SANITIZED "; true"});
+    options.children = true;
+    const loaded_trace trace{record(options).traces.at(0)};
+    EXPECT_TRUE(trace.has_note("2 programs could not be recorded"));
+    EXPECT_TRUE(trace.has_note("is statically linked"));
+    EXPECT_TRUE(trace.has_note("is built with a sanitizer"));
+    const loaded_trace replaced = run({"/bin/sh", "-c", "exec " STATIC_PROGRAM});
+    EXPECT_TRUE(replaced.has_note("is statically linked"));
+}
+
+TEST_F(life, with_a_limit_counts_the_logs_of_all_processes) {
+    record_options options = options_for({"/bin/sh", "-c", ENDINGS " return; " ENDINGS " return; " ENDINGS " return; :"});
+    options.children = true;
+    options.max_bytes = 400'000;
+    const record_result result = record(options);
+    EXPECT_LT(result.traces.size(), 4u);
+}
+
 TEST_F(life, gives_the_program_its_own_environment) {
     const std::string check =
         "case \"$(env)\" in *libacre* | *ACRE_*) exit 12;; esac; case \"$LD_PRELOAD\" in *plugin*) exit 11;; esac; exit 10";

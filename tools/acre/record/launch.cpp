@@ -191,7 +191,7 @@ int wait_for_end(finished_program& program) {
 
 finished_program run_recorded(const record_options& options, const recordable_program& program,
                               const std::filesystem::path& recorder, const std::filesystem::path& raw_directory,
-                              const recording_memory& memory) {
+                              recording_memory& memory) {
     int errors[2];
     if (::pipe2(errors, O_CLOEXEC) != 0)
         throw tool_error{std::string{"cannot start a program: "} + std::strerror(errno)};
@@ -204,6 +204,7 @@ finished_program run_recorded(const record_options& options, const recordable_pr
         signals.restore();
         become_program(options, program, recorder, raw_directory, memory.path(), errors[1]);
     }
+    const memory_keeper keeper{memory, raw_directory};  // a thread, so not before the fork
     signal_relay::send_to(finished.process);
     const int fork_error = finished.process < 0 ? errno : 0;
     ::close(errors[1]);

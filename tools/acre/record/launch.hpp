@@ -29,6 +29,6 @@ struct finished_program {
 /// ignores SIGINT and SIGQUIT, which the terminal sends to both, and passes SIGTERM and SIGHUP on to it.
 finished_program run_recorded(const record_options& options, const recordable_program& program,
                               const std::filesystem::path& recorder, const std::filesystem::path& raw_directory,
-                              const recording_memory& memory);
+                              recording_memory& memory);
 
 }  // namespace acre::tool

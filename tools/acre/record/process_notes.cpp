@@ -1,6 +1,7 @@
 #include "process_notes.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "text/text.hpp"
@@ -11,8 +12,10 @@ namespace {
 
 using raw::report_kind;
 
-std::string reason_of(report_kind kind) {
-    switch (kind) {
+std::string reason_of(const process_report& report) {
+    if (report.kind == report_kind::lost_child)
+        return "could not make a log" + (report.error != 0 ? std::string{": "} + std::strerror(report.error) : "");
+    switch (report.kind) {
         case report_kind::executes_static:
             return "is statically linked";
         case report_kind::executes_foreign:
@@ -25,8 +28,6 @@ std::string reason_of(report_kind kind) {
             return "runs under a restriction of its system calls (seccomp)";
         case report_kind::own_malloc:
             return "has a malloc of its own";
-        case report_kind::lost_child:
-            return "was forked and could not write a log";
         default:
             return "could not start its recorder or reach the log, for example as another user or in a sandbox";
     }
@@ -55,7 +56,7 @@ executions successful(const std::vector<process_report>& reports) {
 std::string described(const process_report& report) {
     const std::string name = report.name.empty() ? "a program" : "'" + report.name + "'";
     const std::string number = report.process == 0 ? "" : " (" + std::to_string(report.process) + ")";
-    return name + number + " " + reason_of(report.kind);
+    return name + number + " " + reason_of(report);
 }
 
 /// Adds the programs of one process that left no log although nothing was known to prevent that: the last ones, as it

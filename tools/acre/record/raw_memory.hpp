@@ -22,7 +22,7 @@ inline constexpr std::size_t rows_in_chunk = (block_bytes - sizeof(chunk_head)) 
 
 /// At most 1 GiB of rows waits in memory; processes that come later use private memory.
 inline constexpr std::uint32_t max_blocks = 1 << 14;
-inline constexpr std::uint32_t max_regions = 1 << 14;
+inline constexpr std::uint32_t max_regions = 1 << 18;
 
 /// What a process reports about itself or a child.
 enum class report_kind : std::uint32_t {
@@ -44,7 +44,8 @@ enum class report_kind : std::uint32_t {
 struct process_report {
     std::atomic<report_kind> kind;
     std::uint32_t process;
-    char name[56];  // of the program, its end if it is long; ends with 0
+    std::int32_t error;  // errno of a lost child; 0: not known
+    char name[52];       // of the program, its end if it is long; ends with 0
 };
 static_assert(sizeof(process_report) == 64);
 
@@ -56,7 +57,7 @@ struct memory_head {
     std::uint32_t regions;                  // in the memfd, including this one
     std::atomic<std::uint32_t> ended;       // 1: acre has ended the recording
     std::atomic<std::uint32_t> next_region;
-    std::atomic<std::uint32_t> blocks;      // taken
+    std::atomic<std::uint32_t> blocks;      // in use
     std::atomic<std::uint32_t> reports;     // made; those beyond max_reports are only counted
     std::uint64_t log_limit;                // bytes of all logs together; 0: none
     std::atomic<std::uint64_t> log_bytes;

@@ -268,23 +268,6 @@ std::string how_to_resume(const record_options& options) {
                                       : "name a --toggle-signal, or let it call acre::resume_recording()";
 }
 
-std::string why_nothing(const record_options& options, const finished_program& finished, raw::stop_reason obstacle,
-                        bool killed_before_writing) {
-    const std::string program =
-        "'" + options.command.front() + "' ended with status " + std::to_string(finished.exit_status);
-    if (obstacle == raw::stop_reason::log_lost)
-        return program + ", but the recording is lost: its directory was deleted or moved meanwhile";
-    if (killed_before_writing)
-        return program + ", but it was killed before it wrote what it had recorded, and acre could not read its memory";
-    if (obstacle == raw::stop_reason::none && options.paused)
-        return program + " before its recording was resumed: " + how_to_resume(options);
-    if (obstacle == raw::stop_reason::none && options.sampling_period > 1)
-        return program + ", and none of its allocations was in the sample: use a smaller --sample";
-    if (obstacle == raw::stop_reason::none) return program + ", and the recorder saw no allocation";
-    const stop_cause cause = cause_of(obstacle);
-    return program + ", but before its first allocation the recording stopped when " + cause.what + ": " + cause.remedy;
-}
-
 std::string note_of_left(const std::vector<std::string>& running) {
     std::string which;
     for (const std::string& each : running) which += (which.empty() ? "" : ", ") + each;
@@ -307,6 +290,37 @@ raw::stop_reason obstacle_of(const ended_recording& ended, const directory_conve
     return is_lost ? raw::stop_reason::log_lost : conversion.obstacle(ended.directory);
 }
 
+/// errno of the started process if it could not make a log; 0 otherwise.
+int error_of_start(const ended_recording& ended) {
+    const auto started = static_cast<std::uint32_t>(ended.program.process);
+    for (const process_report& each : ended.reports.all) {
+        if (each.kind == raw::report_kind::lost_child && each.process == started) return each.error;
+    }
+    return 0;
+}
+
+std::string why_nothing(const record_options& options, const ended_recording& ended,
+                        const directory_conversion& conversion) {
+    const std::string program =
+        "'" + options.command.front() + "' ended with status " + std::to_string(ended.program.exit_status);
+    const raw::stop_reason obstacle = obstacle_of(ended, conversion);
+    if (obstacle == raw::stop_reason::log_lost)
+        return program + ", but the recording is lost: its directory was deleted or moved meanwhile";
+    if (conversion.lacks_rows())
+        return program + ", but it was killed before it wrote what it had recorded, and acre could not read its memory";
+    if (obstacle != raw::stop_reason::none) {
+        const stop_cause cause = cause_of(obstacle);
+        return program + ", but before its first allocation the recording stopped when " + cause.what + ": " +
+               cause.remedy;
+    }
+    if (const int error = error_of_start(ended); error != 0)
+        return program + ", and its recorder could not make a log: " + std::strerror(error);
+    if (options.paused) return program + " before its recording was resumed: " + how_to_resume(options);
+    if (options.sampling_period > 1)
+        return program + ", and none of its allocations was in the sample: use a smaller --sample";
+    return program + ", and the recorder saw no allocation";
+}
+
 std::string note_of_signal(int signal) {
     return "Signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ") ended it.";
 }
@@ -320,7 +334,7 @@ record_result convert_recording(const record_options& options, const ended_recor
     if (!conversion.has_rows()) {
         record_result nothing;
         nothing.notes.push_back("nothing was recorded: " +
-                                why_nothing(options, finished, obstacle_of(ended, conversion), conversion.lacks_rows()));
+                                why_nothing(options, ended, conversion));
         return nothing;
     }
     trace_header header;

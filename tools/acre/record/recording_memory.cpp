@@ -3,12 +3,17 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <string_view>
 
 namespace acre::tool {
@@ -100,9 +105,37 @@ bool write_all_at(int file, std::uint64_t offset, const void* data, std::size_t 
     return true;
 }
 
+/// False if the log is gone. Has no effect on a region that is not in use.
+bool write_region(raw::region_head& region, const std::filesystem::path& directory) {
+    const std::string name = log_name(region);
+    if (name.empty()) return true;
+    const int file = ::open((directory / name).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) return false;
+    region.log.waiting_written = 1;
+    raw::write_waiting(region, [&](std::uint64_t at, const void* data, std::size_t bytes) {
+        return write_all_at(file, at, data, bytes);
+    });
+    ::close(file);
+    return true;
+}
+
+/// The number of the process comes from this process's PID namespace, or it is not known whether the process has ended.
+bool is_of_ended_process(const raw::region_head& region) {
+    struct stat own{};
+    const bool is_known = region.log.process.number != 0 && ::stat("/proc/self/ns/pid", &own) == 0 &&
+                          region.log.process.pid_namespace == own.st_ino;
+    return is_known && ::kill(static_cast<pid_t>(region.log.process.number), 0) != 0 && errno == ESRCH;
+}
+
+std::uint32_t blocks_of(const raw::region_head& region) {
+    std::uint32_t count = 0;
+    for (const auto& place : region.places) count += place != 0 ? 1 : 0;
+    return count;
+}
+
 process_report copy_of(const raw::process_report& report) {
     return {report.kind.load(std::memory_order_acquire), report.process,
-            std::string{report.name, ::strnlen(report.name, sizeof report.name)}};
+            std::string{report.name, ::strnlen(report.name, sizeof report.name)}, report.error};
 }
 
 }  // namespace
@@ -143,23 +176,40 @@ std::vector<raw::process_identity> recording_memory::write_waiting(const std::fi
     std::vector<raw::process_identity> lost;
     const std::uint32_t regions = head_ == nullptr ? 0 : std::min(head_->next_region.load(), head_->regions);
     for (std::uint32_t number = 1; number < regions; ++number) {
-        const mapped_region mapped{file_, number};
-        raw::region_head* region = mapped.head();
-        const std::string name = region != nullptr ? log_name(*region) : std::string{};
-        if (name.empty()) continue;
-        const int file = ::open((directory / name).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (file < 0) {
-            if (region->has_log != 0) lost.push_back(region->log.process);
-            continue;
-        }
-        region->log.waiting_written = 1;
-        raw::write_waiting(*region, [&](std::uint64_t at, const void* data, std::size_t bytes) {
-            return write_all_at(file, at, data, bytes);
-        });
-        ::close(file);
+        const mapped_region region{file_, number};
+        if (region.head() != nullptr && !write_region(*region.head(), directory) && region.head()->has_log != 0)
+            lost.push_back(region.head()->log.process);
     }
     return lost;
 }
+
+void recording_memory::give_back(const std::filesystem::path& directory) {
+    constexpr std::uint32_t many_blocks = raw::max_blocks / 8;
+    if (head_ == nullptr || head_->blocks < many_blocks) return;
+    const ignored_file_size_signal ignored;
+    const std::uint32_t regions = std::min(head_->next_region.load(), head_->regions);
+    bool all_before = true;
+    for (std::uint32_t number = given_back_; number < regions; ++number) {
+        const mapped_region region{file_, number};
+        const bool done = region.head() != nullptr && is_of_ended_process(*region.head());
+        if (done) {
+            write_region(*region.head(), directory);
+            head_->blocks -= blocks_of(*region.head());
+            ::madvise(region.head(), raw::region_bytes, MADV_REMOVE);
+        }
+        all_before = all_before && (done || (region.head() != nullptr && region.head()->file[0] == 0));
+        if (all_before) given_back_ = number + 1;
+    }
+}
+
+memory_keeper::memory_keeper(recording_memory& memory, std::filesystem::path directory)
+    : thread_{[&memory, directory = std::move(directory)](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::condition_variable_any stopped;
+          std::unique_lock lock{mutex};
+          while (!stopped.wait_for(lock, stop, std::chrono::milliseconds{200}, [&] { return stop.stop_requested(); }))
+              memory.give_back(directory);
+      }} {}
 
 process_reports recording_memory::reports(const std::filesystem::path& directory) const {
     process_reports found;

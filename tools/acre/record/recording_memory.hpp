@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "raw_memory.hpp"
@@ -15,6 +16,7 @@ struct process_report {
     raw::report_kind kind{};
     std::uint32_t process = 0;
     std::string name;
+    int error = 0;
 };
 
 /// All reports of a recording.
@@ -38,6 +40,9 @@ public:
     /// The path by which other processes open the memory, as long as this one lives; empty if there is none.
     const std::string& path() const noexcept { return path_; }
 
+    /// Writes what waits of processes that have ended, and gives the memory back, if much of it is in use.
+    void give_back(const std::filesystem::path& directory);
+
     /// Makes all processes stop recording.
     void end();
 
@@ -52,6 +57,16 @@ private:
     int file_ = -1;
     raw::memory_head* head_ = nullptr;
     std::string path_;
+    std::uint32_t given_back_ = 1;  // the regions before this one have been
+};
+
+/// Gives memory back now and then, in a thread of its own.
+class memory_keeper {
+public:
+    memory_keeper(recording_memory& memory, std::filesystem::path directory);
+
+private:
+    std::jthread thread_;
 };
 
 }  // namespace acre::tool

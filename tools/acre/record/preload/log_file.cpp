@@ -78,7 +78,10 @@ bool log_file::create(const char* directory, std::uint32_t process) {
         *at = 0;
         file = system_call(__NR_openat, AT_FDCWD, path_, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     }
-    if (file < 0) return false;
+    if (file < 0) {
+        error_ = static_cast<int>(-file);
+        return false;
+    }
     file = move_out_of_the_way(file);
     struct stat status{};
     if (system_call(__NR_fstat, file, &status) != 0) return false;
@@ -128,6 +131,7 @@ bool log_file::take_region() {
     raw::region_head* region = memory_->take_region();
     if (region == nullptr) return false;
     append_text(region->file, region->file + sizeof region->file - 1, name_);
+    if (head_ != nullptr) region->log.process = head_->process;
     // A reader of regions_ must find the region.
     regions_[region_count_] = region;
     std::atomic_ref{region_count_}.store(region_count_ + 1, std::memory_order_release);

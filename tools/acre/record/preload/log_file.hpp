@@ -28,6 +28,9 @@ public:
     /// Creates a new file in `directory`. `limit`: of this log, for a process without the shared memory; 0: none.
     bool open(const char* directory, const shared_memory& memory, std::uint64_t limit, const description& what);
 
+    /// errno of a failed open(); 0 if no system call failed.
+    int error() const { return error_; }
+
     /// An empty chunk in memory with a place in the file; null if there is no room.
     raw::chunk_head* take_chunk();
 
@@ -86,6 +89,7 @@ private:
     std::uint64_t inode_;
     spin_lock reopening_;
     int file_;
+    int error_;
     const char* name_;  // in path_, without the directory
     char path_[4096];
 };

@@ -234,7 +234,7 @@ process_state::mode begin(process_state& process) {
         return mode::off;
     }
     if (!begin_log(process)) {
-        report_process(raw::report_kind::lost_child, own, program_invocation_name);
+        report_process(raw::report_kind::lost_child, own, program_invocation_name, process.log.error());
         return mode::off;
     }
     return mode::recording;
@@ -326,7 +326,7 @@ thread_state* enter_recording(process_state& process) {
 }
 
 /// For a process without the shared memory.
-void append_report(raw::report_kind kind, std::uint32_t process, const char* program) {
+void append_report(raw::report_kind kind, std::uint32_t process, const char* program, int error) {
     if (config.directory[0] == 0 || file_size_limit() < raw::page_bytes) return;
     char path[sizeof config.directory + sizeof raw::reports_name + 1];
     const char* end = path + sizeof path - 1;
@@ -334,18 +334,18 @@ void append_report(raw::report_kind kind, std::uint32_t process, const char* pro
     const long file = system_call(__NR_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file < 0) return;
     raw::process_report report{};
-    write_report(report, kind, process, program);
+    write_report(report, kind, process, program, error);
     system_call(__NR_write, file, &report, sizeof report);
     system_call(__NR_close, file);
 }
 
 }  // namespace
 
-void report_process(raw::report_kind kind, std::uint32_t process, const char* program) {
-    const int error = errno;
+void report_process(raw::report_kind kind, std::uint32_t process, const char* program, int error) {
+    const int before = errno;
     if (program == nullptr) program = "";
-    if (!config.memory.report(kind, process, program)) append_report(kind, process, program);
-    errno = error;
+    if (!config.memory.report(kind, process, program, error)) append_report(kind, process, program, error);
+    errno = before;
 }
 
 exec_policy exec_policy_of_this_process() {

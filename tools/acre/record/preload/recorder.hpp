@@ -109,8 +109,8 @@ exec_policy exec_policy_of_a_child();
 /// The environment entries of this recording.
 const given_environment& kept_environment();
 
-/// Tells acre about a process that may have no log.
-void report_process(raw::report_kind kind, std::uint32_t process, const char* program);
+/// Tells acre about a process that may have no log. `error`: why a lost child could not make one.
+void report_process(raw::report_kind kind, std::uint32_t process, const char* program, int error = 0);
 
 /// Writes what waits in memory to the log if this process is recorded; to be called before it ends.
 void write_waiting_rows();

@@ -80,17 +80,19 @@ bool shared_memory::count_log_bytes(std::size_t bytes) const {
     return head_->log_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes <= head_->log_limit;
 }
 
-bool shared_memory::report(raw::report_kind kind, std::uint32_t process, const char* name) const {
+bool shared_memory::report(raw::report_kind kind, std::uint32_t process, const char* name, int error) const {
     if (head_ == nullptr) return false;
     const std::uint32_t number = head_->reports.fetch_add(1, std::memory_order_relaxed);
-    if (number < raw::memory_head::max_reports) write_report(head_->report[number], kind, process, name);
+    if (number < raw::memory_head::max_reports) write_report(head_->report[number], kind, process, name, error);
     return true;
 }
 
-void write_report(raw::process_report& report, raw::report_kind kind, std::uint32_t process, const char* name) {
+void write_report(raw::process_report& report, raw::report_kind kind, std::uint32_t process, const char* name,
+                  int error) {
     constexpr std::size_t most = sizeof report.name - 1;
     const std::size_t bytes = std::strlen(name);
     report.process = process;
+    report.error = error;
     std::memcpy(report.name, bytes > most ? name + (bytes - most) : name, bytes > most ? most : bytes);
     report.kind.store(kind, std::memory_order_release);
 }

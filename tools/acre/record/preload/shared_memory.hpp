@@ -7,7 +7,8 @@
 namespace acre::recorder {
 
 /// `report` must be zeroed.
-void write_report(raw::process_report& report, raw::report_kind kind, std::uint32_t process, const char* name);
+void write_report(raw::process_report& report, raw::report_kind kind, std::uint32_t process, const char* name,
+                  int error);
 
 /// Zeroed memory has not been opened, so all regions are private. A forked child inherits the mapping of the head, which
 /// it can use even after it lost the right to open files.
@@ -29,7 +30,7 @@ public:
     bool count_log_bytes(std::size_t bytes) const;
 
     /// False without the memory.
-    bool report(raw::report_kind kind, std::uint32_t process, const char* name) const;
+    bool report(raw::report_kind kind, std::uint32_t process, const char* name, int error) const;
 
 private:
     raw::region_head* take_shared_region() const;
