@@ -176,6 +176,10 @@ case("limit-file-size-inside", "@ surroundings file-size", events=400000)
 case("limit-processes-inside", "@ surroundings processes", events=400000)
 case("file-size-signal", "@ surroundings file-size-limit", events=200, says="signal 25|XFSZ|file size limit")
 case("memory-exhausted", "@ surroundings exhausted", events=200)
+case("limit-group-memory", "in-memory-group 64M @ churn 5000000", events=10000000, needs="memory-groups")
+case("limit-group-memory-threads", "in-memory-group 64M @ threads together 64", events=2560000, needs="memory-groups")
+case("limit-group-memory-of-program", "@ in-memory-group 32M churn 5000000", says="started|executed", events=10, needs="memory-groups")
+case("limit-group-memory-forks", "in-memory-group 64M @ starts forks", "--children", events=600, traces=21, needs="memory-groups")
 case("small-log", "@ churn 1000000", "--limit 256K", says="limit was reached|--limit", events=200)
 
 # Disks. The trace is made elsewhere where the full disk has no room for it.
@@ -243,6 +247,9 @@ case("signal-jumps", "@ signals jumps-out-of-storm", events=4200)
 case("signal-stop-and-go", "@ signals stop-and-go", events=1200)
 case("signal-all-blocked", "@ signals all-blocked", events=2200)
 case("signal-waits", "@ signals waits", events=200)
+for number, name in ((15, "TERM"), (1, "HUP"), (2, "INT"), (3, "QUIT"), (10, "USR1")):
+    case(f"signal-to-the-group-{name}", f"setsid -w @ signals to-the-group {number}", events=200, needs="setsid")
+case("signal-at-parents-end", "@ setpriv --pdeathsig KILL churn 1000", events=2000, needs="setpriv")
 case("signal-ignored-at-start", "trap '' INT TERM HUP USR1 PIPE; @ shows signals", events=200)
 case("signal-child-ignored-at-start", "trap '' CHLD; @ shows signals", events=200)
 
@@ -335,6 +342,11 @@ case("over-gdb", "@ gdb -q -batch -nx -ex run --args churn 100 3", same="status"
 case("over-valgrind", "@ valgrind -q churn", "--children", same="status stdout", traces=range(0, 5), says="could not|static|started|wrote", needs="valgrind")
 case("over-setarch", "@ setarch -R churn", events=200, says="executed 2 programs", needs="setarch")
 case("over-nohup", "@ nohup churn", same="status stdout", events=200, says="executed 2 programs", needs="nohup")
+odd = "'a b:c;d/$LIB/é'"
+case("acre-in-odd-folder", f"mkdir -p {odd}/bin {odd}/lib; cp $(command -v acre) {odd}/bin/acre; cp $(dirname $(command -v acre))/../lib/libacre-record.so {odd}/lib/; PATH=$PWD/{odd}/bin:$PATH; @ starts fork", "--children", events=400, traces=2)
+case("trace-in-odd-folder", f"mkdir -p {odd}; @ starts fork", f"-o {odd}/t.acre --children", events=400, traces=2)
+case("in-a-terminal", "script -qec ' @ starts fork ' /dev/null", "--children", same="status", events=400, traces=2, needs="script")
+case("bound-at-start", "export LD_BIND_NOW=1; @ starts fork", "--children", events=400, traces=2)
 case("acre-recording-acre", "@ acre record -q -o $TRACES/inner.acre -- churn", traces=range(1, 3), same="", says="wrote")
 case("acre-killed", "acre record -o $TRACES/t.acre -- harms kills-acre; wait; sleep 0.2; acre finish $TRACES/*.raw-* -o $TRACES/t.acre && rm -r $TRACES/*.raw-*", same="", events=200, says="cut off|not known")
 case("acre-terminated", "acre record -o $TRACES/t.acre -- sleep 20 & sleep 0.4; kill $!; wait $!; echo $?", same="", traces=range(0, 2), prints="143", says="signal 15|SIGTERM")

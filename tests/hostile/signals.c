@@ -1,5 +1,5 @@
 // Signals at bad moments.
-// Usage: signals HOW
+// Usage: signals HOW [NUMBER]
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -50,6 +50,7 @@ static int recurse(int depth) {
 
 int main(int count, char** arguments) {
     const char* how = arguments[1];
+    const int number = count > 2 ? atoi(arguments[2]) : SIGTERM;
     churn(100);
     struct sigaction action = {0};
     if (is(how, "alarm-storm") || is(how, "profile-storm")) {
@@ -122,15 +123,24 @@ int main(int count, char** arguments) {
         sigpending(&pending);
         say("pending: %d %d\n", sigismember(&pending, SIGTERM), sigismember(&pending, SIGUSR1));
     }
+    if (is(how, "to-the-group")) {
+        action.sa_handler = count_only;
+        sigaction(number, &action, NULL);
+        for (int i = 0; i < 3; ++i) {
+            kill(0, number);
+            usleep(50000);
+        }
+        say("%ld signals\n", handled);
+    }
     if (is(how, "waits")) {
         sigset_t one;
         sigemptyset(&one);
         sigaddset(&one, SIGUSR2);
         sigprocmask(SIG_BLOCK, &one, NULL);
         kill(getpid(), SIGUSR2);
-        int number = 0;
-        sigwait(&one, &number);
-        say("signal %d\n", number);
+        int came = 0;
+        sigwait(&one, &came);
+        say("signal %d\n", came);
     }
     say("%s\n", how);
     return 0;
