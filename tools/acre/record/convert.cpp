@@ -10,7 +10,6 @@
 #include <unordered_map>
 
 #include "raw_memory.hpp"
-#include "symbols.hpp"
 #include "trace/writer.hpp"
 
 namespace acre::tool {
@@ -57,10 +56,9 @@ std::string machine_in_words() {
     return ::uname(&system) == 0 ? processor + ", " + system.sysname + " " + system.release : processor;
 }
 
-trace_tables make_tables(const raw_reader& log, const progress_report& progress) {
+trace_tables make_tables(const raw_reader& log, symbol_sources& symbols, const progress_report& progress) {
     trace_tables tables;
     for (const raw_module& each : log.modules()) tables.modules.push_back({each.path, each.build_id, each.load_bias});
-    std::vector<std::unique_ptr<symbol_source>> sources(tables.modules.size());
     std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> known(tables.modules.size() + 1);
     tables.call_tree.resize(log.nodes().size());
     tables.scope_names = log.scope_names();
@@ -79,9 +77,7 @@ trace_tables make_tables(const raw_reader& log, const progress_report& progress)
         const module_info& in = tables.modules[module - 1];
         frame.module = static_cast<std::uint32_t>(module - 1);
         frame.module_offset -= in.load_bias;
-        std::unique_ptr<symbol_source>& source = sources[module - 1];
-        if (!source) source = std::make_unique<symbol_source>(in.path, in.build_id);
-        frame.locations = source->locate(frame.module_offset);
+        frame.locations = symbols.of(in.path, in.build_id).locate(frame.module_offset);
     }
     return tables;
 }
@@ -157,12 +153,12 @@ std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end)
     return (in_hooks + std::min(log.own_nanoseconds(), ~in_hooks)) / 1000;
 }
 
-conversion convert(const raw_reader& log, trace_header header, raw::clock_pair end, const std::filesystem::path& output,
-                   const std::function<void(double)>& tell) {
+conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header header, raw::clock_pair end,
+                   const std::filesystem::path& output, const std::function<void(double)>& tell) {
     // So that a write beyond the file size limit fails with an error instead of killing this process.
     std::signal(SIGXFSZ, SIG_IGN);
     const progress_report progress{tell};
-    const trace_tables tables = make_tables(log, progress);
+    const trace_tables tables = make_tables(log, symbols, progress);
     raw_events events{log, tick_clock{log.start(), end}};
     std::uint64_t done = 0;
     events.for_each([&](const event&) { progress.part(symbols_done, counting_done, ++done, log.row_count()); },

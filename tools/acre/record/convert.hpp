@@ -6,6 +6,7 @@
 
 #include "raw_events.hpp"
 #include "raw_reader.hpp"
+#include "symbols.hpp"
 #include "trace/model.hpp"
 
 namespace acre::tool {
@@ -32,7 +33,7 @@ std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end)
 
 /// `header`: what the log does not contain, such as the exit status and the CPU times. An empty command is taken from
 /// the log. `end`: see read_clocks().
-conversion convert(const raw_reader& log, trace_header header, raw::clock_pair end, const std::filesystem::path& output,
-                   const std::function<void(double)>& progress);
+conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header header, raw::clock_pair end,
+                   const std::filesystem::path& output, const std::function<void(double)>& progress);
 
 }  // namespace acre::tool

@@ -124,6 +124,7 @@ void raw_reader::read_chunks() {
         file_.let_go(file_.bytes().subspan(mapped_from, offset - mapped_from));
         mapped_from = offset;
     }
+    file_.let_go(file_.bytes().subspan(mapped_from));
 }
 
 /// Reads the chunk at an offset; returns the distance to where the next one may begin.

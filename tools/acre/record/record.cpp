@@ -226,7 +226,7 @@ private:
     }
 
     void convert_process(const process_logs& logs, trace_header header, raw::clock_pair end, const fs::path& output,
-                         record_result& result) const {
+                         record_result& result) {
         const raw_reader& log = *last_with_rows(logs);
         if (logs.size() > 1) {
             header.notes.push_back("The process executed " + std::to_string(logs.size()) +
@@ -238,7 +238,7 @@ private:
         if (first) header.notes.insert(header.notes.end(), notes_.begin(), notes_.end());
         // The CPU time is that of the process, so all programs that it executed count.
         for (const auto& each : logs) header.recording_time += recording_microseconds(*each, end_of(*each, end));
-        const conversion made = convert(log, header, end_of(log, end), output, progress_);
+        const conversion made = convert(log, symbols_, header, end_of(log, end), output, progress_);
         result.events += made.events;
         result.unmatched_frees += made.unmatched_frees;
         result.traces.push_back(output);
@@ -261,6 +261,7 @@ private:
     fs::path output_;
     const std::function<void(double)>& progress_;
     std::vector<std::string> notes_;
+    symbol_sources symbols_;
 };
 
 std::string how_to_resume(const record_options& options) {
@@ -389,7 +390,8 @@ record_result finish_directory_or_file(const fs::path& raw, const fs::path& outp
     const raw_reader log{raw};
     if (log.row_count() == 0) throw tool_error{"'" + raw.string() + "' holds no recorded allocation"};
     header.recording_time = recording_microseconds(log, log.last_clock());
-    const conversion made = convert(log, header, log.last_clock(), output, progress);
+    symbol_sources symbols;
+    const conversion made = convert(log, symbols, header, log.last_clock(), output, progress);
     return {0, made.events, made.unmatched_frees, {output}, made.notes};
 }
 

@@ -298,7 +298,13 @@ symbol_source::symbol_source(const std::string& path, const std::string& build_i
 
 symbol_source::~symbol_source() = default;
 
-std::vector<source_location> symbol_source::locate(std::uint64_t address) {
+const std::vector<source_location>& symbol_source::locate(std::uint64_t address) {
+    const auto [entry, is_new] = known_.try_emplace(address);
+    if (is_new) entry->second = find(address);
+    return entry->second;
+}
+
+std::vector<source_location> symbol_source::find(std::uint64_t address) {
     std::vector<source_location> found;
     if (!state_) return found;
     address += state_->shift;
@@ -307,6 +313,13 @@ std::vector<source_location> symbol_source::locate(std::uint64_t address) {
     if (found.back().function.empty()) found.back().function = state_->name_at(address);
     if (found.size() == 1 && found.front().function.empty() && found.front().file.empty()) found.clear();
     return found;
+}
+
+symbol_source& symbol_sources::of(const std::string& path, const std::string& build_id) {
+    if (sources_.size() >= max_open && !sources_.contains({path, build_id})) sources_.clear();
+    std::unique_ptr<symbol_source>& source = sources_[{path, build_id}];
+    if (!source) source = std::make_unique<symbol_source>(path, build_id);
+    return *source;
 }
 
 }  // namespace acre::tool
