@@ -180,7 +180,8 @@ case("limit-group-memory", "in-memory-group 64M @ churn 5000000", events=1000000
 case("limit-group-memory-threads", "in-memory-group 64M @ threads together 64", events=2560000, needs="memory-groups")
 case("limit-group-memory-of-program", "@ in-memory-group 32M churn 5000000", says="started|executed", events=10, needs="memory-groups")
 case("limit-group-memory-forks", "in-memory-group 64M @ starts forks", "--children", events=600, traces=21, needs="memory-groups")
-case("small-log", "@ churn 1000000", "--limit 256K", says="limit was reached|--limit", events=200)
+case("limit-of-acre", "@ churn 1000000", "--limit 256K", says="limit was reached", events=200)
+case("limit-of-acre-children", "@ starts forks", "--limit 300K --children", says="limit was reached|could not", events=200, traces=range(1, 22))
 
 # Disks. The trace is made elsewhere where the full disk has no room for it.
 rescue = "; S=$?; [ $RECORDED = 0 ] || cp d/t.acre $TRACES 2>/dev/null || acre finish -q d/*.raw-* -o $TRACES/t.acre; exit $S"

@@ -126,9 +126,9 @@ int main(int count, char** arguments) {
     if (is(how, "to-the-group")) {
         action.sa_handler = count_only;
         sigaction(number, &action, NULL);
-        for (int i = 0; i < 3; ++i) {
+        for (int i = 0; i < 30; ++i) {
             kill(0, number);
-            usleep(50000);
+            for (int rest = 10; rest > 0; --rest) usleep(1000);
         }
         say("%ld signals\n", handled);
     }
