@@ -28,6 +28,11 @@ static void* exec_in_thread(void* unused) {
     return unused;
 }
 
+static void* churn_for_ever(void* unused) {
+    for (;;) churn(100);
+    return unused;
+}
+
 int main(int count, char** arguments) {
     const char* how = arguments[1];
     char* nothing[] = {NULL};
@@ -48,6 +53,12 @@ int main(int count, char** arguments) {
     if (is(how, "raw")) syscall(SYS_execve, rest[0], rest, environ);
     if (is(how, "raw-empty")) syscall(SYS_execve, rest[0], rest, nothing);
     if (is(how, "no-arguments")) execve(rest[0], nothing, environ);
+    if (is(how, "beside-threads")) {
+        pthread_t thread;
+        for (int i = 0; i < 4; ++i) pthread_create(&thread, NULL, churn_for_ever, NULL);
+        usleep(50000);
+        execv(rest[0], rest);
+    }
     if (is(how, "thread")) {
         pthread_t thread;
         target = rest;

@@ -26,12 +26,13 @@ static inline void must(int holds, const char* what) {
 
 static inline int is(const char* mode, const char* name) { return strcmp(mode, name) == 0; }
 
-/// Prints without the C library's buffers, so that it may be called anywhere.
+/// Prints without the C library's buffers, so that it may be called anywhere. Closed output is no fault.
 static inline void say(const char* format, ...) {
-    char line[512];
+    char line[8192];
     va_list arguments;
     va_start(arguments, format);
-    const int length = vsnprintf(line, sizeof line, format, arguments);
+    int length = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    if (length >= (int)sizeof line) length = sizeof line - 1;
     if (write(1, line, length) < 0 && errno != EBADF) _exit(98);
 }

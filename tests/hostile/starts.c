@@ -38,6 +38,8 @@ static void* churn_until_stopped(void* unused) {
     return unused;
 }
 
+static void churn_a_little(void) { churn(10); }
+
 /// A grandchild whose parent ends at once, as a daemon is made. It says when it is done, through a pipe.
 static void orphan(int new_session) {
     int ends[2];
@@ -124,6 +126,20 @@ int main(int count, char** arguments) {
         char* nothing[] = {NULL};
         must(posix_spawnp(&child, program[0], NULL, NULL, program, nothing) == 0, "posix_spawnp");
         status = wait_for(child);
+    }
+    if (is(how, "spawn-closed")) {
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
+        must(posix_spawnp(&child, program[0], &actions, &attributes, program, environ) == 0, "posix_spawnp");
+        status = wait_for(child);
+    }
+    if (is(how, "allocates-around-fork")) {
+        pthread_atfork(churn_a_little, churn_a_little, churn_a_little);
+        for (int i = 0; i < 10; ++i) status |= forked(100);
     }
     if (is(how, "spawn-missing")) {
         say("posix_spawn gives %d\n", posix_spawnp(&child, "there-is-no-such-program", NULL, NULL, program, environ));
