@@ -272,7 +272,8 @@ TEST_F(life, survives_damage_to_its_log) {
 
 TEST_F(life, of_processes_of_the_same_number_gives_a_trace_of_each) {
     const std::string child = "unshare -pf --mount-proc sh -c '" ENDINGS " return; :'";
-    if (std::system("unshare -pf --mount-proc true 2>/dev/null") != 0) GTEST_SKIP() << "only root can make PID namespaces";
+    if (std::system("unshare -pf --mount-proc true 2>/dev/null") != 0)
+        GTEST_SKIP() << "only root can make PID namespaces";
     record_options options = options_for({"/bin/sh", "-c", child + "; " + child});
     options.children = true;
     const record_result result = record(options);
@@ -293,7 +294,8 @@ TEST_F(life, of_children_names_those_that_cannot_be_recorded) {
 }
 
 TEST_F(life, with_a_limit_counts_the_logs_of_all_processes) {
-    record_options options = options_for({"/bin/sh", "-c", ENDINGS " return; " ENDINGS " return; " ENDINGS " return; :"});
+    record_options options =
+        options_for({"/bin/sh", "-c", ENDINGS " return; " ENDINGS " return; " ENDINGS " return; :"});
     options.children = true;
     options.max_bytes = 400'000;
     const record_result result = record(options);
@@ -302,7 +304,8 @@ TEST_F(life, with_a_limit_counts_the_logs_of_all_processes) {
 
 TEST_F(life, gives_the_program_its_own_environment) {
     const std::string check =
-        "case \"$(env)\" in *libacre* | *ACRE_*) exit 12;; esac; case \"$LD_PRELOAD\" in *plugin*) exit 11;; esac; exit 10";
+        "case \"$(env)\" in *libacre* | *ACRE_*) exit 12;; esac; case \"$LD_PRELOAD\" in *plugin*) exit 11;; esac; "
+        "exit 10";
     run({"/bin/sh", "-c", check});
     EXPECT_EQ(result_.exit_status, 10);
     ASSERT_EQ(::setenv("LD_PRELOAD", FIRST_PLUGIN, 1), 0);

@@ -16,9 +16,8 @@ std::vector<std::string> notes_of(const std::vector<process_report>& reports, co
 }
 
 TEST(process_notes, are_absent_if_every_program_left_a_log) {
-    const std::vector<process_report> reports{{report_kind::executes, started, "a"},
-                                              {report_kind::executes, 200, "b"},
-                                              {report_kind::executes, 200, "c"}};
+    const std::vector<process_report> reports{
+        {report_kind::executes, started, "a"}, {report_kind::executes, 200, "b"}, {report_kind::executes, 200, "c"}};
     EXPECT_TRUE(notes_of(reports, {{started, 2}, {200, 2}}).empty());
     EXPECT_TRUE(notes_of({}, {{started, 1}}).empty());
     EXPECT_TRUE(notes_of({}, {}).empty());

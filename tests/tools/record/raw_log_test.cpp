@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 class raw_logs : public recording {
 protected:
-    /// Runs a subject as `acre record` does and leaves its raw log. `is_killed`: acre does not live to write what waits.
+    /// Runs a subject as `acre record` does and leaves its raw log. `is_killed`: acre does not live to write what
+    /// waits.
     fs::path make_log(const char* how, const char* program = ENDINGS, bool is_killed = false) {
         const fs::path raw = directory_.path() / "raw";
         fs::create_directory(raw);

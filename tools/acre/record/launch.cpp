@@ -161,8 +161,8 @@ std::uint64_t microseconds(const timeval& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
 }
 
-/// Waits until a process has ended, but does not reap it. Reaps the orphans that end meanwhile, since their number may be
-/// limited.
+/// Waits until a process has ended, but does not reap it. Reaps the orphans that end meanwhile, since their number may
+/// be limited.
 void wait_and_reap_others(pid_t process) {
     while (true) {
         siginfo_t ended{};

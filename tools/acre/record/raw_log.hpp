@@ -1,9 +1,9 @@
 // The raw log: the file that the recorder in the program writes and `acre record` reads.
 //
-// A file is a head and chunks, each at a multiple of chunk_alignment, with zeros between them. Threads write into chunks
-// in memory (raw_memory.hpp), each of which has a place in the file, where it is written at the end. A chunk that is full
-// earlier is copied to the end of the file and filled again, so a row can be in the file twice; thread and sequence
-// number identify it.
+// A file is a head and chunks, each at a multiple of chunk_alignment, with zeros between them. Threads write into
+// chunks in memory (raw_memory.hpp), each of which has a place in the file, where it is written at the end. A chunk
+// that is full earlier is copied to the end of the file and filled again, so a row can be in the file twice; thread and
+// sequence number identify it.
 #pragma once
 
 #include <atomic>
@@ -74,7 +74,7 @@ struct file_head {
     std::uint32_t sampling_period;  // n: one allocation in n is recorded
     // Time that the recorder has taken so far: in the hooks (ticks, estimated from samples) and writing this file.
     std::atomic<std::uint64_t> own_ticks;
-    std::atomic<std::uint64_t> own_nanoseconds;  // of CPU time
+    std::atomic<std::uint64_t> own_nanoseconds;    // of CPU time
     std::atomic<std::uint32_t> in_private_memory;  // 1: what waited in memory is lost if the process was killed
     std::atomic<std::uint32_t> waiting_written;    // 1: what waited in memory was written at the end
 };

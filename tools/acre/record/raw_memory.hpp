@@ -37,7 +37,7 @@ enum class report_kind : std::uint32_t {
     executes_privileged,  // setuid, setgid or with file capabilities
     executes_sanitized,
     executes_restricted,  // under a restriction of system calls
-    own_malloc,  // the program has a malloc of its own
+    own_malloc,           // the program has a malloc of its own
 };
 
 /// A report. `kind` is stored last.
@@ -54,12 +54,12 @@ struct memory_head {
     static constexpr std::uint32_t max_reports = 8192;
 
     std::uint32_t version;
-    std::uint32_t regions;                  // in the memfd, including this one
-    std::atomic<std::uint32_t> ended;       // 1: acre has ended the recording
+    std::uint32_t regions;             // in the memfd, including this one
+    std::atomic<std::uint32_t> ended;  // 1: acre has ended the recording
     std::atomic<std::uint32_t> next_region;
-    std::atomic<std::uint32_t> blocks;      // in use
-    std::atomic<std::uint32_t> reports;     // made; those beyond max_reports are only counted
-    std::uint64_t log_limit;                // bytes of all logs together; 0: none
+    std::atomic<std::uint32_t> blocks;   // in use
+    std::atomic<std::uint32_t> reports;  // made; those beyond max_reports are only counted
+    std::uint64_t log_limit;             // bytes of all logs together; 0: none
     std::atomic<std::uint64_t> log_bytes;
     process_report report[max_reports];
 };
@@ -69,8 +69,8 @@ static_assert(sizeof(memory_head) <= region_bytes);
 struct region_head {
     std::uint32_t has_log;
     std::uint32_t is_private;
-    std::uint32_t is_populated;  // from the start, not block by block
-    char file[44];               // the log's name in the raw directory
+    std::uint32_t is_populated;                           // from the start, not block by block
+    char file[44];                                        // the log's name in the raw directory
     std::atomic<std::uint64_t> places[blocks_in_region];  // offset of each block's chunk in the log; 0: not in use
     file_head log;
 };

@@ -334,8 +334,7 @@ record_result convert_recording(const record_options& options, const ended_recor
     conversion.explain(ended.reports);
     if (!conversion.has_rows()) {
         record_result nothing;
-        nothing.notes.push_back("nothing was recorded: " +
-                                why_nothing(options, ended, conversion));
+        nothing.notes.push_back("nothing was recorded: " + why_nothing(options, ended, conversion));
         return nothing;
     }
     trace_header header;

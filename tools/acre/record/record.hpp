@@ -24,12 +24,12 @@ struct record_options {
     bool children = false;             // also record the processes that the program starts, each in its own trace
     bool stacks_at_free = true;
     stack_method stacks = stack_method::unwind_tables;
-    bool paused = false;                   // start paused
-    int toggle_signal = 0;                 // pauses and resumes when sent to the program or to this process; 0: none
-    std::uint32_t sampling_period = 1;     // n: one allocation in n is recorded, on average
+    bool paused = false;                     // start paused
+    int toggle_signal = 0;                   // pauses and resumes when sent to the program or to this process; 0: none
+    std::uint32_t sampling_period = 1;       // n: one allocation in n is recorded, on average
     std::optional<std::uint64_t> max_bytes;  // of all raw logs together; 0: no limit; nothing: see default_max_bytes
-    std::filesystem::path recorder;        // libacre-record.so; empty: the one installed beside this command
-    std::function<void(double)> progress;  // called with the progress of the conversion, from 0 to 1
+    std::filesystem::path recorder;          // libacre-record.so; empty: the one installed beside this command
+    std::function<void(double)> progress;    // called with the progress of the conversion, from 0 to 1
 };
 
 struct record_result {

@@ -76,9 +76,7 @@ public:
     mapped_region(const mapped_region&) = delete;
     mapped_region& operator=(const mapped_region&) = delete;
 
-    raw::region_head* head() const {
-        return at_ == MAP_FAILED ? nullptr : static_cast<raw::region_head*>(at_);
-    }
+    raw::region_head* head() const { return at_ == MAP_FAILED ? nullptr : static_cast<raw::region_head*>(at_); }
 
 private:
     void* at_;

@@ -27,9 +27,7 @@ public:
 
     bool is_open() const { return file_ >= 0; }
     bool stat(struct stat& status) const { return system_call(__NR_fstat, file_, &status) == 0; }
-    bool has_capabilities() const {
-        return system_call(__NR_fgetxattr, file_, "security.capability", 0, 0) > 0;
-    }
+    bool has_capabilities() const { return system_call(__NR_fgetxattr, file_, "security.capability", 0, 0) > 0; }
 
     /// The number of bytes read.
     std::size_t read(std::uint64_t offset, void* bytes, std::size_t count) const {
@@ -65,8 +63,8 @@ bool has_recorder(const open_file& file, const Elf64_Phdr& notes) {
     char bytes[256];
     const std::size_t got =
         file.read(notes.p_offset, bytes, notes.p_filesz < sizeof bytes ? notes.p_filesz : sizeof bytes);
-    constexpr char wanted[] = {sizeof raw::note_name, 0, 0, 0, sizeof(std::uint32_t), 0, 0, 0, raw::note_type, 0, 0, 0,
-                               'a', 'c', 'r', 'e', 0};
+    constexpr char wanted[] = {
+        sizeof raw::note_name, 0, 0, 0, sizeof(std::uint32_t), 0, 0, 0, raw::note_type, 0, 0, 0, 'a', 'c', 'r', 'e', 0};
     return memmem(bytes, got, wanted, sizeof wanted) != nullptr;
 }
 
@@ -123,7 +121,8 @@ report_kind kind_of_elf(const open_file& file) {
         if (segment.p_type == PT_DYNAMIC) is_sanitized = has_sanitizer(file, head, segment);
         if (segment.p_type == PT_INTERP) {
             is_dynamic = true;
-            file.read(segment.p_offset, loader, segment.p_filesz < sizeof loader ? segment.p_filesz : sizeof loader - 1);
+            file.read(segment.p_offset, loader,
+                      segment.p_filesz < sizeof loader ? segment.p_filesz : sizeof loader - 1);
         }
         return true;
     });

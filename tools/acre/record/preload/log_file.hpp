@@ -48,7 +48,9 @@ public:
     bool append(raw::chunk_kind kind, const piece* pieces, std::size_t count);
 
     std::uint32_t number_thread() { return head_->threads.fetch_add(1, std::memory_order_relaxed); }
-    bool stopped() const { return head_->stopped.load(std::memory_order_relaxed) != 0 || memory_->recording_has_ended(); }
+    bool stopped() const {
+        return head_->stopped.load(std::memory_order_relaxed) != 0 || memory_->recording_has_ended();
+    }
     void stop(raw::stop_reason reason);
 
     /// Undoes stop().
@@ -77,9 +79,9 @@ private:
     bool is_ours(long file) const;
 
     const shared_memory* memory_;
-    raw::file_head* head_;        // in the first region
-    raw::region_head* region_;    // the newest
-    std::size_t blocks_used_;     // in it
+    raw::file_head* head_;      // in the first region
+    raw::region_head* region_;  // the newest
+    std::size_t blocks_used_;   // in it
     raw::region_head* regions_[max_regions];
     std::size_t region_count_;
     spin_lock taking_block_;

@@ -19,7 +19,7 @@ namespace {
 struct configuration {
     bool known;
     bool wanted;
-    bool restricted;               // the program restricted its system calls, so the recorder makes none
+    bool restricted;  // the program restricted its system calls, so the recorder makes none
     bool children;
     bool stacks_at_free;
     std::atomic<bool> paused;  // current state, which a forked child inherits
@@ -378,7 +378,8 @@ void before_restriction() {
     config.restricted = true;
     if (process_state* process = current_process()) process->log.stop(raw::stop_reason::restricted);
     // Not even the time stamp counter may be readable then, which the hooks of this thread read for every row.
-    if (thread_state* state = this_thread.state; state != nullptr && state->chunk != nullptr) state->end = state->cursor;
+    if (thread_state* state = this_thread.state; state != nullptr && state->chunk != nullptr)
+        state->end = state->cursor;
 }
 
 void after_restriction(bool restricted) {

@@ -42,8 +42,8 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern syscall_function* acre_record_next_syscall;
 constinit syscall_function* acre_record_next_syscall = syscall_itself;
 
-[[gnu::visibility("hidden"), gnu::used]] long acre_record_seccomp(long number, long mode, long b, long c, long d, long e,
-                                                                  long f) {
+[[gnu::visibility("hidden"), gnu::used]] long acre_record_seccomp(long number, long mode, long b, long c, long d,
+                                                                  long e, long f) {
     const bool restricts = mode == set_mode_strict || mode == set_mode_filter;
     return restricts ? restrict_by(number, mode, b, c, d, e, f) : syscall_itself(number, mode, b, c, d, e, f);
 }
@@ -88,7 +88,8 @@ int prctl(int option, ...) noexcept {
     const unsigned long fourth = va_arg(rest, unsigned long);
     const unsigned long fifth = va_arg(rest, unsigned long);
     va_end(rest);
-    if (option == PR_SET_SECCOMP) return static_cast<int>(restrict_by(__NR_prctl, option, second, third, fourth, fifth));
+    if (option == PR_SET_SECCOMP)
+        return static_cast<int>(restrict_by(__NR_prctl, option, second, third, fourth, fifth));
     return static_cast<int>(with_errno(system_call(__NR_prctl, option, second, third, fourth, fifth)));
 }
 

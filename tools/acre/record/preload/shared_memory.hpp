@@ -10,8 +10,8 @@ namespace acre::recorder {
 void write_report(raw::process_report& report, raw::report_kind kind, std::uint32_t process, const char* name,
                   int error);
 
-/// Zeroed memory has not been opened, so all regions are private. A forked child inherits the mapping of the head, which
-/// it can use even after it lost the right to open files.
+/// Zeroed memory has not been opened, so all regions are private. A forked child inherits the mapping of the head,
+/// which it can use even after it lost the right to open files.
 class shared_memory {
 public:
     /// Without effect if the memory cannot be reached.
