@@ -210,7 +210,7 @@ case("log-deleted", "@ harms deletes", traces=range(0, 2), same="stdout stderr",
 case("log-emptied", "@ harms empties", traces=range(0, 2), same="stdout stderr", says=harmed, silent="filesystem error", may_say=cut, leaves="raw")
 case("log-cut", "@ harms cuts", traces=range(0, 2), same="stdout stderr", says=harmed, silent="filesystem error", may_say=cut, leaves="raw")
 case("log-overwritten", "@ harms overwrites", traces=range(0, 2), same="stdout stderr", says=harmed, silent="filesystem error", may_say=cut, leaves="raw")
-case("log-read-only", "@ harms read-only", events=2002000, says=started, same="status stdout stderr")
+case("log-read-only", "@ harms read-only", events=2002000, says=started, leaves="raw")
 case("log-moved", "@ harms moves", traces=range(0, 2), same="stdout stderr", says=harmed, silent="filesystem error", may_say=cut, leaves="raw")
 
 # Threads.
