@@ -2,6 +2,7 @@
 #include "record/child_process.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,6 +103,36 @@ TEST(run_apart, ignores_signals_that_this_process_ignores) {
         {});
     ::sigaction(SIGHUP, &before, nullptr);
     EXPECT_EQ(result, "done");
+}
+
+/// Lowers the limit of the stack until the end of the test.
+class small_stack {
+public:
+    explicit small_stack(rlim_t bytes) {
+        ::getrlimit(RLIMIT_STACK, &before_);
+        rlimit lowered = before_;
+        lowered.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_STACK, &lowered);
+    }
+    ~small_stack() { ::setrlimit(RLIMIT_STACK, &before_); }
+    small_stack(const small_stack&) = delete;
+    small_stack& operator=(const small_stack&) = delete;
+
+private:
+    rlimit before_{};
+};
+
+TEST(run_apart, has_room_where_the_stack_is_small) {
+    const small_stack limited{128 * 1024};
+    const auto work = [](const progress_function& tell) {
+        tell(0.5);
+        volatile char room[2 << 20];
+        for (std::size_t i = 0; i < sizeof room; i += 4096) room[i] = 'x';
+        return std::string(1, room[sizeof room / 2]);
+    };
+    EXPECT_EQ(run_apart(work, {}), "x");
+    EXPECT_EQ(error_of([](const progress_function&) -> std::string { throw std::runtime_error{"no such luck"}; }),
+              "no such luck");
 }
 
 }  // namespace

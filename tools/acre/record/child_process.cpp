@@ -1,8 +1,10 @@
 #include "child_process.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -94,7 +96,9 @@ std::string short_of_memory() {
                                : "there is too little memory: close other programs";
 }
 
-[[noreturn]] void work_and_end(const std::function<std::string(const progress_function&)>& work, int pipe) {
+using work_function = std::function<std::string(const progress_function&)>;
+
+[[noreturn]] void work_and_end(const work_function& work, int pipe) {
     if (memory_is_limited()) silence_errors();
     try {
         const auto tell = [&](double done) { send(pipe, message_head::kind::progress, &done, sizeof done); };
@@ -105,6 +109,34 @@ std::string short_of_memory() {
         send(pipe, message_head::kind::failure, error.what());
     }
     ::_exit(0);
+}
+
+/// What makecontext starts, which cannot be given pointers.
+struct {
+    const work_function* work = nullptr;
+    int pipe = -1;
+} started;
+
+void work_as_started() {
+    work_and_end(*started.work, started.pipe);
+}
+
+/// Where the limit of the stack is low ('ulimit -s 128'), the work gets a stack of its own: libdw needs hundreds of
+/// kilobytes.
+[[noreturn]] void work_with_room(const work_function& work, int pipe) {
+    constexpr std::size_t enough = std::size_t{8} << 20;
+    rlimit limit{};
+    static ucontext_t context;
+    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= enough || ::getcontext(&context) != 0)
+        work_and_end(work, pipe);
+    void* stack = ::mmap(nullptr, enough, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED) work_and_end(work, pipe);
+    started = {&work, pipe};
+    context.uc_stack.ss_sp = stack;
+    context.uc_stack.ss_size = enough;
+    ::makecontext(&context, work_as_started, 0);
+    ::setcontext(&context);
+    ::_exit(1);
 }
 
 /// The result; nothing if the child ended without one.
@@ -124,14 +156,14 @@ std::optional<std::string> receive_result(int pipe, const progress_function& pro
 /// The child that works, and the pipe from it.
 class working_process {
 public:
-    working_process(const std::function<std::string(const progress_function&)>& work, const signal_relay& signals) {
+    working_process(const work_function& work, const signal_relay& signals) {
         int ends[2];
         if (::pipe2(ends, O_CLOEXEC) != 0) throw tool_error{std::string{"cannot make a pipe: "} + std::strerror(errno)};
         process_ = ::fork();
         const int error = errno;
         if (process_ == 0) {
             signals.restore();
-            work_and_end(work, ends[1]);
+            work_with_room(work, ends[1]);
         }
         signal_relay::send_to(process_);
         ::close(ends[1]);

@@ -74,14 +74,20 @@ public:
     /// Calls `execute(environment)` with the environment that the program should get.
     template <typename Execute>
     int with_environment(char* const* given, Execute execute) const {
-        if (!is_reported_) return execute(given);
+        const bool recorded = kind_ == report_kind::executes;
         const given_environment& entries = kept_environment();
+        if (!is_reported_ || (!recorded && !entries.is_in(given))) return execute(given);
         const given_environment::space space = entries.space_for(given);
-        if (space.entries > max_entries || space.text > max_text) return execute(given);
-        // On the stack, as the C library does: a vfork child cannot free memory.
-        auto** list = static_cast<char**>(__builtin_alloca(space.entries * sizeof(char*)));
-        auto* text = static_cast<char*>(__builtin_alloca(space.text));
-        return execute(entries.composed(given, kind_ == report_kind::executes, list, text));
+        if (space.bytes() <= max_on_stack) {
+            char** list = static_cast<char**>(__builtin_alloca(space.bytes()));
+            return execute(entries.composed(given, recorded, list));
+        }
+        // A vfork child that executes the program leaves these pages to its parent.
+        char** list = static_cast<char**>(take_pages(space.bytes()));
+        if (list == nullptr) return execute(given);
+        const int result = execute(entries.composed(given, recorded, list));
+        system_call(__NR_munmap, list, space.bytes());
+        return result;
     }
 
     void report(std::uint32_t process) const {
@@ -97,8 +103,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t max_entries = 1 << 14;
-    static constexpr std::size_t max_text = 1 << 17;
+    static constexpr std::size_t max_on_stack = 4096;
 
     const char* program_;
     bool is_reported_ = false;
@@ -138,31 +143,21 @@ void report_shell() {
     if (exec_policy_of_a_child() == exec_policy::unrecorded) report_process(report_kind::unwanted_child, 0, "sh");
 }
 
-/// The variable arguments of a call, up to a null pointer.
-class listed_arguments {
-public:
-    listed_arguments(const char* first, std::va_list& rest) {
-        for (const char* each = first; each != nullptr; each = va_arg(rest, const char*)) {
-            if (count_ < max_arguments) all_[count_] = const_cast<char*>(each);
-            ++count_;
-        }
-        if (count_ < max_arguments) all_[count_] = nullptr;
-    }
+/// How many pointers a variable list of arguments has, with the null pointer at its end.
+std::size_t count_arguments(const char* first, std::va_list& rest) {
+    std::va_list copy;
+    va_copy(copy, rest);
+    std::size_t count = 1;
+    for (const char* each = first; each != nullptr; each = va_arg(copy, const char*)) ++count;
+    va_end(copy);
+    return count;
+}
 
-    /// Fails with E2BIG if there are too many.
-    template <typename Execute>
-    int execute(Execute execute) const {
-        if (count_ < max_arguments) return execute(all_);
-        errno = E2BIG;
-        return -1;
-    }
-
-private:
-    static constexpr std::size_t max_arguments = 512;
-
-    std::size_t count_ = 0;
-    char* all_[max_arguments];
-};
+/// Copies the pointers to `all`.
+void list_arguments(char** all, const char* first, std::va_list& rest) {
+    for (const char* each = first; each != nullptr; each = va_arg(rest, const char*)) *all++ = const_cast<char*>(each);
+    *all = nullptr;
+}
 
 }  // namespace
 }  // namespace acre::recorder
@@ -206,29 +201,34 @@ int execvp(const char* file, char* const* arguments) noexcept {
     return execvpe(file, arguments, environ);
 }
 
+// The arguments are copied to the stack, as the C library does.
+
 int execl(const char* path, const char* first, ...) noexcept {
     std::va_list rest;
     va_start(rest, first);
-    const listed_arguments arguments{first, rest};
+    auto** all = static_cast<char**>(__builtin_alloca(count_arguments(first, rest) * sizeof(char*)));
+    list_arguments(all, first, rest);
     va_end(rest);
-    return arguments.execute([&](char* const* all) { return execve(path, all, environ); });
+    return execve(path, all, environ);
 }
 
 int execlp(const char* file, const char* first, ...) noexcept {
     std::va_list rest;
     va_start(rest, first);
-    const listed_arguments arguments{first, rest};
+    auto** all = static_cast<char**>(__builtin_alloca(count_arguments(first, rest) * sizeof(char*)));
+    list_arguments(all, first, rest);
     va_end(rest);
-    return arguments.execute([&](char* const* all) { return execvpe(file, all, environ); });
+    return execvpe(file, all, environ);
 }
 
 int execle(const char* path, const char* first, ...) noexcept {
     std::va_list rest;
     va_start(rest, first);
-    const listed_arguments arguments{first, rest};
+    auto** all = static_cast<char**>(__builtin_alloca(count_arguments(first, rest) * sizeof(char*)));
+    list_arguments(all, first, rest);
     char* const* environment = va_arg(rest, char* const*);
     va_end(rest);
-    return arguments.execute([&](char* const* all) { return execve(path, all, environment); });
+    return execve(path, all, environment);
 }
 
 int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,

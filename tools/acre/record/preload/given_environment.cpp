@@ -79,7 +79,19 @@ given_environment::space given_environment::space_for(char* const* environment) 
     return needed;
 }
 
-char* const* given_environment::composed(char* const* environment, bool recorded, char** entries, char* text) const {
+bool given_environment::is_in(char* const* environment) const {
+    for (char* const* each = environment; each != nullptr && *each != nullptr; ++each) {
+        const char* preload = value_if(*each, preload_name);
+        if (is_ours(*each) || (preload != nullptr && others_preloaded(preload) != preload)) return true;
+    }
+    return false;
+}
+
+char* const* given_environment::composed(char* const* environment, bool recorded, char** at) const {
+    const space needed = space_for(environment);
+    char** const entries = at;
+    char* text = reinterpret_cast<char*>(at + needed.entries);
+    const char* const end = text + needed.text;
     const char* others = "";
     std::size_t used = 0;
     for (char* const* each = environment; each != nullptr && *each != nullptr; ++each) {
@@ -94,7 +106,6 @@ char* const* given_environment::composed(char* const* environment, bool recorded
     const bool preloads = recorded && library_ != nullptr;
     if (preloads || *others != 0) {
         entries[used++] = text;
-        const char* end = text + ~std::size_t{0} / 4;  // space_for() has counted the bytes
         text = append_text(text, end, preload_name);
         *text++ = '=';
         if (preloads) text = append_text(text, end, library_);

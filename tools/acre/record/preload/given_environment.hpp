@@ -14,15 +14,20 @@ public:
     /// Removes the entries and the recorder's library from an environment in place.
     void remove_from(char** environment) const;
 
+    /// Whether an environment has any of the entries, or the library.
+    bool is_in(char* const* environment) const;
+
     /// The space that composed() needs for an environment.
     struct space {
         std::size_t entries;
         std::size_t text;
+
+        std::size_t bytes() const { return entries * sizeof(char*) + text; }
     };
     space space_for(char* const* environment) const;
 
-    /// The environment with the entries (`recorded`) or without them, in `entries` and `text`.
-    char* const* composed(char* const* environment, bool recorded, char** entries, char* text) const;
+    /// The environment with the entries (`recorded`) or without them, in `at`.
+    char* const* composed(char* const* environment, bool recorded, char** at) const;
 
     /// The shared memory's path; null if there is none.
     const char* memory_path() const;

@@ -65,12 +65,14 @@ void* reallocate_untimed(void* p, std::size_t size) {
 [[gnu::noinline]] void* reallocate(hook_frame frame, void* p, std::size_t size) {
     thread_state* state = p == nullptr ? nullptr : enter();
     if (state == nullptr) {
+        before_free(p);
         void* q = __libc_realloc(p, size);
         if (p == nullptr && q != nullptr) acquired(frame, q, size, row_kind::realloc, 0);
         return q;
     }
     const bool released = takes_free(state, p);
     if (released) add_released(state, frame, p, row_kind::realloc_release);
+    before_free(p);
     void* q = reallocate_untimed(p, size);
     if (q != nullptr) {
         if (takes_allocation(state, q)) add_acquired(state, frame, q, size, row_kind::realloc, 0);
@@ -136,6 +138,7 @@ template <typename Refused>
 [[gnu::always_inline]] inline void give_back(hook_frame frame, void* p, row_kind kind) {
     if (p == nullptr) return;
     released(frame, p, kind);
+    before_free(p);
     __libc_free(p);
 }
 

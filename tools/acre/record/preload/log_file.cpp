@@ -240,7 +240,7 @@ raw::chunk_head* log_file::take_chunk() {
 }
 
 void log_file::write_waiting() {
-    if (stopped() || !ready()) return;
+    if (memory_->recording_has_ended() || !ready()) return;
     const measured_work work{*this};
     head_->waiting_written.store(1, std::memory_order_relaxed);
     const std::size_t count = std::atomic_ref{region_count_}.load(std::memory_order_acquire);

@@ -277,6 +277,9 @@ thread_state* make_thread_state(process_state& process) {
     auto* state = static_cast<thread_state*>(pages);
     state->chunk = chunk;
     state->process = &process;
+    state->older = process.newest.load(std::memory_order_relaxed);
+    while (!process.newest.compare_exchange_weak(state->older, state, std::memory_order_release)) {
+    }
     return state;
 }
 
@@ -328,10 +331,11 @@ thread_state* enter_recording(process_state& process) {
 /// For a process without the shared memory.
 void append_report(raw::report_kind kind, std::uint32_t process, const char* program, int error) {
     if (config.directory[0] == 0 || file_size_limit() < raw::page_bytes) return;
-    char path[sizeof config.directory + sizeof raw::reports_name + 1];
-    const char* end = path + sizeof path - 1;
-    *append_text(append_text(append_text(path, end, config.directory), end, "/"), end, raw::reports_name) = 0;
-    const long file = system_call(__NR_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const long directory = system_call(__NR_openat, AT_FDCWD, config.directory, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    if (directory < 0) return;
+    const long file =
+        system_call(__NR_openat, directory, raw::reports_name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    system_call(__NR_close, directory);
     if (file < 0) return;
     raw::process_report report{};
     write_report(report, kind, process, program, error);
@@ -366,7 +370,7 @@ const given_environment& kept_environment() {
 
 void write_waiting_rows() {
     process_state* process = current_process();
-    if (process == nullptr || process->log.stopped()) return;
+    if (process == nullptr || config.restricted) return;
     if (static_cast<std::uint32_t>(system_call(__NR_getpid)) != config.recorded_process) return;
     const int error = errno;
     process->log.write_waiting();
@@ -461,6 +465,32 @@ void pause_recording(bool paused) {
         process->log.append(raw::chunk_kind::pause, &piece, 1);
     }
     errno = error;
+}
+
+void memory_gone(const void* at, std::size_t bytes) {
+    process_state* process = current_process();
+    if (process == nullptr) return;
+    for (thread_state* each = process->newest.load(std::memory_order_acquire); each != nullptr; each = each->older) {
+        if (each->walker.relies_on(reinterpret_cast<std::uintptr_t>(at), bytes)) return process->rules.memory_gone();
+    }
+}
+
+void block_may_go(const void* p) {
+    if (p == nullptr) return;
+    const auto begin = reinterpret_cast<std::uintptr_t>(p);
+    if (begin % raw::page_bytes == 0) {
+        // Many such blocks are not mapped, so only this thread's stack is considered. Where the mapping of an aligned
+        // block begins is not known.
+        constexpr std::uintptr_t before = std::uintptr_t{64} << 10;
+        thread_state* state = this_thread.state;
+        if (state != nullptr && state->process != nullptr && state->walker.relies_on(begin - before, before + 1))
+            state->process->rules.memory_gone();
+        return;
+    }
+    // The word before a block has its size and three bits, of which the second is that it is mapped.
+    constexpr std::uintptr_t mapped = 2;
+    const std::uintptr_t size = static_cast<const std::uintptr_t*>(p)[-1];
+    if ((size & mapped) != 0) memory_gone(p, size);
 }
 
 void libraries_unloaded() {

@@ -42,7 +42,8 @@ struct process_state {
     scope_names scopes;
     log_file log;
     spin_lock parking;
-    struct thread_state* parked;  // states of threads that have ended, for reuse
+    struct thread_state* parked;               // states of threads that have ended, for reuse
+    std::atomic<struct thread_state*> newest;  // of all states, parked or not
 };
 
 struct thread_state {
@@ -51,6 +52,7 @@ struct thread_state {
     raw::chunk_head* chunk;
     process_state* process;
     thread_state* next;
+    thread_state* older;
     bool of_ended_thread;  // return it after each event
     bool leaves_slow;      // this event needs leave_slow()
     stack_walker walker;
@@ -122,6 +124,18 @@ void after_restriction(bool restricted);
 
 /// To be called when libraries may have been unloaded.
 void libraries_unloaded();
+
+/// To be called after memory may have been unmapped or made unreadable. May be called in signal handlers.
+void memory_gone(const void* at, std::size_t bytes);
+
+[[gnu::noinline]] void block_may_go(const void* p);
+
+/// To be called directly before a block of glibc's malloc is freed, after the stack was walked: glibc maps large blocks
+/// and unmaps them then. They begin 16 bytes behind the begin of a page, or where it begins.
+inline void before_free(const void* p) {
+    if ((reinterpret_cast<std::uintptr_t>(p) & (raw::page_bytes - 1) & ~std::uintptr_t{16}) == 0) [[unlikely]]
+        block_may_go(p);
+}
 
 /// The frame of a hook, which begins with the caller's rbp and the return address.
 using hook_frame = const std::uintptr_t*;

@@ -8,46 +8,52 @@ namespace acre::recorder {
 
 namespace {
 
-struct bytes_view {
-    const void* at = nullptr;
+// Build-ids are 16 or 20 bytes; longer ones are left out.
+struct build_id {
     std::size_t bytes = 0;
+    unsigned char at[64];
 };
 
-/// The build-id in one note segment.
-bytes_view find_build_id(const char* at, const char* end) {
-    while (end - at >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
-        ElfW(Nhdr) note;
-        std::memcpy(&note, at, sizeof note);
-        const char* name = at + sizeof note;
+/// Finds the build-id in one note segment.
+bool find_build_id(module_memory& memory, std::uintptr_t at, std::uintptr_t end, build_id& out) {
+    ElfW(Nhdr) note;
+    while (at < end && end - at >= sizeof note && memory.read(at, note)) {
+        const std::uintptr_t name = at + sizeof note;
         const std::size_t name_bytes = (std::size_t{note.n_namesz} + 3) & ~std::size_t{3};
         const std::size_t content_bytes = (std::size_t{note.n_descsz} + 3) & ~std::size_t{3};
-        if (static_cast<std::size_t>(end - name) < name_bytes + content_bytes) return {};
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
-            return {name + name_bytes, note.n_descsz};
+        if (end - name < name_bytes + content_bytes) return false;
+        char owner[4] = {};
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memory.read(name, owner) &&
+            std::memcmp(owner, "GNU", 4) == 0) {
+            const std::uintptr_t content = name + name_bytes;
+            if (note.n_descsz > sizeof out.at || !memory.holds(content, note.n_descsz)) return false;
+            std::memcpy(out.at, reinterpret_cast<const void*>(content), note.n_descsz);
+            out.bytes = note.n_descsz;
+            return true;
         }
         at = name + name_bytes + content_bytes;
     }
-    return {};
+    return false;
 }
 
-bytes_view build_id_of(const dl_find_object& module) {
-    const char* begin = static_cast<const char*>(module.dlfo_map_start);
-    const char* end = static_cast<const char*>(module.dlfo_map_end);
-    if (end - begin < static_cast<std::ptrdiff_t>(raw::page_bytes) || std::memcmp(begin, ELFMAG, SELFMAG) != 0)
-        return {};
+/// The build-id of a module whose first page has the head of its file, as linkers make them.
+build_id build_id_of(module_memory& memory, const dl_find_object& module) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(module.dlfo_map_start);
+    build_id found;
     ElfW(Ehdr) head;
-    std::memcpy(&head, begin, sizeof head);
-    if (head.e_phoff + head.e_phnum * sizeof(ElfW(Phdr)) > raw::page_bytes) return {};
+    if (!memory.read(begin, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return found;
+    constexpr unsigned most_segments = 72;
+    constexpr std::size_t most_notes = 16 * raw::page_bytes;
+    if (head.e_phoff > raw::page_bytes || head.e_phnum > most_segments) return found;
     for (unsigned i = 0; i < head.e_phnum; ++i) {
         ElfW(Phdr) segment;
-        std::memcpy(&segment, begin + head.e_phoff + i * sizeof segment, sizeof segment);
+        if (!memory.read(begin + head.e_phoff + i * sizeof segment, segment)) return found;
         if (segment.p_type != PT_NOTE) continue;
-        const char* notes = reinterpret_cast<const char*>(module.dlfo_link_map->l_addr + segment.p_vaddr);
-        if (notes < begin || notes + segment.p_memsz > end) continue;
-        const bytes_view found = find_build_id(notes, notes + segment.p_memsz);
-        if (found.bytes != 0 && found.bytes <= 64) return found;
+        const std::uintptr_t notes = module.dlfo_link_map->l_addr + segment.p_vaddr;
+        const std::size_t bytes = segment.p_memsz < most_notes ? segment.p_memsz : most_notes;
+        if (find_build_id(memory, notes, notes + bytes, found)) return found;
     }
-    return {};
+    return found;
 }
 
 /// The absolute path for a name that the dynamic loader gives; the program's own name is empty there.
@@ -72,10 +78,8 @@ std::size_t absolute_path(const char* name, char* out, std::size_t room) {
 
 }  // namespace
 
-std::uint32_t module_list::find(std::uintptr_t address, log_file& log, const void*& header, bool& changed) {
-    dl_find_object found;
+std::uint32_t module_list::find(std::uintptr_t address, log_file& log, dl_find_object& found, bool& changed) {
     if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return 0;
-    header = found.dlfo_eh_frame;
     const auto begin = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
     const auto end = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end);
     for (std::uint32_t i = 0; i < count_; ++i) {
@@ -83,6 +87,7 @@ std::uint32_t module_list::find(std::uintptr_t address, log_file& log, const voi
         if (each.begin == begin && each.end == end && each.identity == found.dlfo_link_map) return i + 1;
     }
     forget_overlapping(found, changed);
+    pages_.forget();
     if (count_ == limit) return 0;
     known_[count_++] = {begin, end, found.dlfo_link_map};
     describe(count_, found, log);
@@ -102,6 +107,7 @@ void module_list::forget_overlapping(const dl_find_object& found, bool& changed)
 
 bool module_list::forget_unloaded() {
     bool changed = false;
+    pages_.forget();
     for (std::uint32_t i = 0; i < count_; ++i) {
         known_module& each = known_[i];
         dl_find_object found;
@@ -116,33 +122,40 @@ bool module_list::forget_unloaded() {
 }
 
 void module_list::describe(std::uint32_t number, const dl_find_object& found, log_file& log) {
-    const bytes_view build_id = build_id_of(found);
+    module_memory memory = memory_of(found);
+    const build_id id = build_id_of(memory, found);
     raw::module_record record{};
     record.number = number;
-    record.build_id_bytes = static_cast<std::uint32_t>(build_id.bytes);
+    record.build_id_bytes = static_cast<std::uint32_t>(id.bytes);
     record.begin = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
     record.end = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end);
     record.load_bias = found.dlfo_link_map->l_addr;
     record.path_bytes = static_cast<std::uint32_t>(absolute_path(found.dlfo_link_map->l_name, path_, sizeof path_));
-    const log_file::piece pieces[] = {
-        {&record, sizeof record}, {build_id.at, build_id.bytes}, {path_, record.path_bytes}};
+    const log_file::piece pieces[] = {{&record, sizeof record}, {id.at, id.bytes}, {path_, record.path_bytes}};
     log.append(raw::chunk_kind::module, pieces, 3);
 }
 
-unwind_rule rule_table::rule_of(std::uintptr_t address, const void* header) const {
+module_memory module_list::memory_of(const dl_find_object& module) {
+    return {pages_, reinterpret_cast<std::uintptr_t>(module.dlfo_map_start),
+            reinterpret_cast<std::uintptr_t>(module.dlfo_map_end)};
+}
+
+unwind_rule rule_table::rule_of(std::uintptr_t address, const dl_find_object& module) {
     if (frame_pointers_) return frame_pointer_rule;
-    return header != nullptr ? find_unwind_rule(header, address) : unwind_rule{};
+    if (module.dlfo_eh_frame == nullptr) return {};
+    module_memory memory = modules_.memory_of(module);
+    return find_unwind_rule(memory, reinterpret_cast<std::uintptr_t>(module.dlfo_eh_frame), address);
 }
 
 rule_table::result rule_table::add(std::uintptr_t address, log_file& log) {
     const lock_guard guard{changing_};
-    const void* header = nullptr;
+    dl_find_object module;
     bool changed = false;
-    const std::uint32_t module = modules_.find(address - 1, log, header, changed);
+    const std::uint32_t number = modules_.find(address - 1, log, module, changed);
     if (changed) forget_entries();
     // Code outside modules can be replaced unnoticed, so it is not cached.
-    if (module == 0) return {address << 16 >> 16, {}};
-    const result found{address | std::uint64_t{module} << 48, rule_of(address, header)};
+    if (number == 0) return {address << 16 >> 16, {}};
+    const result found{address | std::uint64_t{number} << 48, rule_of(address, module)};
     if (rules_.make_room()) rules_.add(found.address, {found.rule});
     return found;
 }

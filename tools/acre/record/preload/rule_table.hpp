@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "log_file.hpp"
+#include "module_memory.hpp"
 #include "published_table.hpp"
 #include "system.hpp"
 #include "unwind_rule.hpp"
@@ -17,13 +18,16 @@ public:
     static constexpr std::uint32_t limit = 4096;
 
     /// The number of the module that contains an address, from 1; 0 if none does. A new module is written to the log,
-    /// and modules that it overlaps are forgotten, which sets `changed`. Sets `header` to the module's .eh_frame_hdr.
-    std::uint32_t find(std::uintptr_t address, log_file& log, const void*& header, bool& changed);
+    /// and modules that it overlaps are forgotten, which sets `changed`. Sets `module` to what the dynamic loader says.
+    std::uint32_t find(std::uintptr_t address, log_file& log, dl_find_object& module, bool& changed);
 
     /// Forgets the modules that are no longer loaded; returns whether there were any.
     bool forget_unloaded();
 
     bool loaded(std::uint32_t number) const { return known_[number - 1].end != 0; }
+
+    /// The memory of a module; what is known about its pages lasts until a module is forgotten.
+    module_memory memory_of(const dl_find_object& module);
 
 private:
     struct known_module {
@@ -37,6 +41,7 @@ private:
 
     std::uint32_t count_;
     known_module known_[limit];
+    readable_pages pages_;
     char path_[4096];
 };
 
@@ -66,6 +71,9 @@ public:
     /// To be called when libraries may have been unloaded.
     void forget_unloaded();
 
+    /// To be called when memory of stacks may have been unmapped.
+    void memory_gone() { epoch_.fetch_add(1, std::memory_order_relaxed); }
+
 private:
     struct entry {
         unwind_rule rule;
@@ -74,7 +82,7 @@ private:
     };
 
     [[gnu::noinline]] result add(std::uintptr_t address, log_file& log);
-    unwind_rule rule_of(std::uintptr_t address, const void* header) const;
+    unwind_rule rule_of(std::uintptr_t address, const dl_find_object& module);
     void forget_entries();
 
     published_table<entry> rules_;

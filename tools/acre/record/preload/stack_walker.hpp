@@ -38,6 +38,13 @@ public:
     /// To be called before walking another thread's stack.
     void forget_all();
 
+    /// Whether this memory was found readable and may be read again without asking. Any thread may ask.
+    bool relies_on(std::uintptr_t at, std::size_t bytes) const {
+        const std::uintptr_t begin = __atomic_load_n(&readable_begin_, __ATOMIC_RELAXED);
+        const std::uintptr_t end = __atomic_load_n(&readable_end_, __ATOMIC_RELAXED);
+        return at < end && (at >= begin || begin - at < bytes);
+    }
+
 private:
     static constexpr std::size_t frame_limit = 1024;
     static constexpr std::size_t word_limit = 3 * frame_limit;
@@ -105,9 +112,9 @@ private:
         return address - readable_begin_ < readable_end_ - readable_begin_ || extend_readable(address);
     }
 
-    /// Words are kept outermost first. Outside the known readable part of the stack the memory may be unmapped.
-    bool is_readable(const word& outermost) const {
-        return reinterpret_cast<std::uintptr_t>(outermost.at) - readable_begin_ < readable_end_ - readable_begin_;
+    /// Outside the known readable part of the stack the memory may be unmapped.
+    bool is_readable(const word& each) const {
+        return reinterpret_cast<std::uintptr_t>(each.at) - readable_begin_ < readable_end_ - readable_begin_;
     }
 
     /// A slot with a generation in its unused bits, so that all shortcuts can be invalidated without writing to them.
@@ -144,7 +151,8 @@ private:
             into.words = 0;
             return;
         }
-        if (words_kept_ > shortcut_words || words_kept_ == 0 || !stack_is_whole_) return;
+        if (words_kept_ > shortcut_words || words_kept_ == 0 || !stack_is_whole_ || !words_are_in_one_stack(slot))
+            return;
         into.rbp = rbp;
         into.node = node;
         into.words = static_cast<std::uint16_t>(words_kept_);
@@ -155,9 +163,18 @@ private:
     /// How many of the first `count` words are unchanged.
     std::size_t unchanged_words(std::size_t count) const {
         std::size_t i = 0;
-        if (!is_readable(words_[0])) return 0;
-        while (i < count && *words_[i].at == words_[i].value) ++i;
+        while (i < count && is_readable(words_[i]) && *words_[i].at == words_[i].value) ++i;
         return i;
+    }
+
+    /// Whether the kept words are in one stack, from a slot outwards.
+    bool words_are_in_one_stack(std::uintptr_t slot) const {
+        const auto outermost = reinterpret_cast<std::uintptr_t>(words_[0].at);
+        std::size_t i = 0;
+        while (i < words_kept_ && is_readable(words_[i]) &&
+               reinterpret_cast<std::uintptr_t>(words_[i].at) - slot <= outermost - slot)
+            ++i;
+        return i == words_kept_;
     }
 
     void push_word(const std::uintptr_t* at) { words_[words_kept_++] = {at, *at}; }

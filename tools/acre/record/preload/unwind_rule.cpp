@@ -1,8 +1,5 @@
 #include "unwind_rule.hpp"
 
-#include <cstddef>
-#include <cstring>
-
 namespace acre::recorder {
 namespace {
 
@@ -11,20 +8,35 @@ constexpr std::uint64_t rbp_register = 6;
 constexpr std::uint64_t rsp_register = 7;
 constexpr std::uint64_t return_address = 16;
 
-/// Reads DWARF encodings from memory; past the end it reads zeros and becomes bad().
+// The length of an entry of .eh_frame; those of the largest functions are some hundred kilobytes.
+constexpr std::uint32_t longest_entry = 1 << 20;
+
+/// Sums and products wrap around: those of damaged tables may be anything.
+constexpr std::int64_t sum(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+constexpr std::int64_t product(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+/// Reads DWARF encodings from a module's memory. Past the end, and where memory cannot be read, it reads zeros and
+/// becomes bad().
 class cursor {
 public:
-    cursor(const std::uint8_t* at, const std::uint8_t* end) : at_(at), end_(end) {}
+    cursor(module_memory& memory, std::uintptr_t at, std::uintptr_t end) : memory_(&memory), at_(at), end_(end) {}
 
-    const std::uint8_t* at() const { return at_; }
+    std::uintptr_t at() const { return at_; }
     bool more() const { return at_ < end_ && !bad_; }
     bool bad() const { return bad_; }
+    void skip_all() { at_ = end_; }
 
     template <typename T>
     T fixed() {
         T value{};
-        if (!room(sizeof value)) return value;
-        std::memcpy(&value, at_, sizeof value);
+        if (!has_room(sizeof value) || !memory_->read(at_, value)) {
+            fail();
+            return value;
+        }
         at_ += sizeof value;
         return value;
     }
@@ -52,7 +64,7 @@ public:
 
     /// A pointer in one of the encodings of .eh_frame.
     std::uintptr_t pointer(std::uint8_t encoding, std::uintptr_t data_base = 0) {
-        const auto field_address = reinterpret_cast<std::uintptr_t>(at_);
+        const std::uintptr_t field_address = at_;
         std::uintptr_t value = pointer_value(encoding & 0x0f);
         switch (encoding & 0x70) {
             case 0x00:
@@ -70,19 +82,23 @@ public:
         return value;
     }
 
+    /// The next bytes, as a cursor of their own.
     cursor take(std::uint64_t bytes) {
-        if (!room(bytes)) return {end_, end_};
-        const std::uint8_t* begin = at_;
+        if (!has_room(bytes)) {
+            fail();
+            return {*memory_, end_, end_};
+        }
+        const std::uintptr_t begin = at_;
         at_ += bytes;
-        return {begin, at_};
+        return {*memory_, begin, at_};
     }
 
 private:
-    bool room(std::uint64_t bytes) {
-        if (bytes <= static_cast<std::uint64_t>(end_ - at_)) return true;
+    bool has_room(std::uint64_t bytes) const { return bytes <= end_ - at_; }
+
+    void fail() {
         bad_ = true;
         at_ = end_;
-        return false;
     }
 
     std::uintptr_t pointer_value(std::uint8_t format) {
@@ -109,20 +125,32 @@ private:
         }
     }
 
-    const std::uint8_t* at_;
-    const std::uint8_t* end_;
+    module_memory* memory_;
+    std::uintptr_t at_;
+    std::uintptr_t end_;
     bool bad_ = false;
 };
 
-/// Location of a value: register plus offset, or memory at that address.
+// What an offset is relative to: a register's number, or one of these.
+constexpr std::uint64_t frame_base = 0x100;  // the CFA
+constexpr std::uint64_t no_base = 0x101;
+constexpr std::uint64_t other_base = 0x102;  // a number that no register has
+
+/// Location of a value: register plus offset, or memory at that address. Small, since the program's stack may be, too.
 struct location {
     enum class sort : std::uint8_t { unchanged, undefined, value, memory, unknown };
+
+    location() = default;
+    /// An offset too large for a rule makes the location unknown.
+    location(sort what, std::uint64_t relative_to, std::int64_t distance)
+        : is(distance == static_cast<std::int32_t>(distance) ? what : sort::unknown),
+          base(static_cast<std::uint16_t>(relative_to < other_base ? relative_to : other_base)),
+          offset(static_cast<std::int32_t>(distance)) {}
+
     sort is = sort::unchanged;
-    std::uint64_t base = 0;  // register number; for a saved register `frame_base` means the CFA
-    std::int64_t offset = 0;
+    std::uint16_t base = 0;
+    std::int32_t offset = 0;
 };
-constexpr std::uint64_t frame_base = 0x100;
-constexpr std::uint64_t no_base = 0x101;
 
 /// Evaluates expressions that are a register plus a constant, with at most one memory read, at the end.
 class expression {
@@ -132,18 +160,26 @@ public:
     location evaluate(cursor code) {
         while (code.more() && !failed_) step(code);
         if (failed_ || code.bad() || depth_ == 0) return {location::sort::unknown, 0, 0};
-        return stack_[depth_ - 1];
+        const term& result = stack_[depth_ - 1];
+        return {result.in_memory ? location::sort::memory : location::sort::value, result.base, result.offset};
     }
 
 private:
+    /// Register plus offset, or memory at that address.
+    struct term {
+        std::int64_t offset = 0;
+        std::uint16_t base = no_base;
+        bool in_memory = false;
+    };
+
     void step(cursor& code) {
         const auto operation = code.fixed<std::uint8_t>();
         if (operation >= 0x30 && operation <= 0x4f) return push_constant(operation - 0x30);
         if (operation >= 0x70 && operation <= 0x8f) {  // register plus offset
             const std::uint64_t base = operation - 0x70u;
             const std::int64_t offset = code.signed_leb();
-            if (base == return_address) return push_constant(static_cast<std::int64_t>(address_) + offset);
-            return push({location::sort::value, base, offset});
+            if (base == return_address) return push_constant(sum(static_cast<std::int64_t>(address_), offset));
+            return push({offset, static_cast<std::uint16_t>(base), false});
         }
         switch (operation) {
             case 0x06:
@@ -168,7 +204,9 @@ private:
                 push_constant(static_cast<std::int64_t>(code.leb()));
                 return add();
             case 0x24:
-                return combine([](std::int64_t a, std::int64_t b) { return b < 64 && b >= 0 ? a << b : 0; });
+                return combine([](std::int64_t a, std::int64_t b) {
+                    return b < 64 && b >= 0 ? product(a, std::int64_t{1} << b) : 0;
+                });
             case 0x2a:
                 return combine([](std::int64_t a, std::int64_t b) { return std::int64_t{a >= b}; });
             default:
@@ -176,16 +214,16 @@ private:
         }
     }
 
-    void push(location value) {
+    void push(term value) {
         if (depth_ == 8) {
             failed_ = true;
             return;
         }
         stack_[depth_++] = value;
     }
-    void push_constant(std::int64_t value) { push({location::sort::value, no_base, value}); }
+    void push_constant(std::int64_t value) { push({value, no_base, false}); }
 
-    bool pop_two(location& a, location& b) {
+    bool pop_two(term& a, term& b) {
         if (depth_ < 2) return !(failed_ = true);
         b = stack_[--depth_];
         a = stack_[--depth_];
@@ -193,36 +231,35 @@ private:
     }
 
     void add() {
-        location a;
-        location b;
+        term a;
+        term b;
         if (!pop_two(a, b)) return;
-        if (a.is != location::sort::value || b.is != location::sort::value ||
-            (a.base != no_base && b.base != no_base)) {
+        if (a.in_memory || b.in_memory || (a.base != no_base && b.base != no_base)) {
             failed_ = true;
             return;
         }
-        push({location::sort::value, a.base != no_base ? a.base : b.base, a.offset + b.offset});
+        push({sum(a.offset, b.offset), a.base != no_base ? a.base : b.base, false});
     }
 
     template <typename Operation>
     void combine(Operation operation) {
-        location a;
-        location b;
+        term a;
+        term b;
         if (!pop_two(a, b)) return;
-        if (a.base != no_base || b.base != no_base) failed_ = true;
+        if (a.base != no_base || b.base != no_base || a.in_memory || b.in_memory) failed_ = true;
         push_constant(operation(a.offset, b.offset));
     }
 
     void dereference() {
-        if (depth_ == 0 || stack_[depth_ - 1].is != location::sort::value) {
+        if (depth_ == 0 || stack_[depth_ - 1].in_memory) {
             failed_ = true;
             return;
         }
-        stack_[depth_ - 1].is = location::sort::memory;
+        stack_[depth_ - 1].in_memory = true;
     }
 
     std::uintptr_t address_;
-    location stack_[8] = {};
+    term stack_[8];
     int depth_ = 0;
     bool failed_ = false;
 };
@@ -236,7 +273,7 @@ struct frame_row {
 
 /// A common information entry, to which frame descriptions refer.
 struct common_information {
-    cursor program{nullptr, nullptr};
+    cursor program;
     std::uint64_t code_factor = 1;
     std::int64_t data_factor = 1;
     std::uint8_t pointer_encoding = 0;
@@ -244,46 +281,56 @@ struct common_information {
     bool signal_frame = false;
 };
 
-/// An entry of .eh_frame without its length.
-cursor entry_at(const std::uint8_t* at) {
-    std::uint32_t length = 0;
-    std::memcpy(&length, at, sizeof length);
-    if (length == 0 || length == 0xffff'ffff) return {at, at};
-    return {at + sizeof length, at + sizeof length + length};
+/// An entry of .eh_frame without its length; empty if there is none.
+cursor entry_at(module_memory& memory, std::uintptr_t at) {
+    cursor entry{memory, at, at + sizeof(std::uint32_t)};
+    const auto length = entry.fixed<std::uint32_t>();
+    if (entry.bad() || length > longest_entry) return {memory, at, at};
+    return {memory, entry.at(), entry.at() + length};
 }
 
-bool read_common(const std::uint8_t* at, common_information& out) {
-    cursor entry = entry_at(at);
+/// Skips a text; false if it has no end.
+bool skip_text(cursor& entry) {
+    while (entry.fixed<std::uint8_t>() != 0) {
+    }
+    return !entry.bad();
+}
+
+/// Reads what the letters of an augmentation after the first say about `data`; false if one of them is not known.
+bool read_augmentation(cursor letters, cursor data, common_information& out) {
+    for (auto letter = letters.fixed<std::uint8_t>(); letter != 0; letter = letters.fixed<std::uint8_t>()) {
+        if (letter == 'R') {
+            out.pointer_encoding = data.fixed<std::uint8_t>();
+        } else if (letter == 'P') {
+            const auto encoding = data.fixed<std::uint8_t>();
+            data.pointer(encoding & 0x7f);
+        } else if (letter == 'L') {
+            data.fixed<std::uint8_t>();
+        } else if (letter == 'S') {
+            out.signal_frame = true;
+        } else if (letter != 'B') {
+            return false;
+        }
+    }
+    return !data.bad();
+}
+
+bool read_common(cursor entry, common_information& out) {
     if (entry.fixed<std::uint32_t>() != 0) return false;
     const auto version = entry.fixed<std::uint8_t>();
     if (version != 1 && version != 3) return false;
-    const char* augmentation = reinterpret_cast<const char*>(entry.at());
-    while (entry.fixed<std::uint8_t>() != 0 && !entry.bad()) {
-    }
+    cursor letters = entry;
+    if (!skip_text(entry)) return false;
     out.code_factor = entry.leb();
     out.data_factor = entry.signed_leb();
     const std::uint64_t column = version == 1 ? entry.fixed<std::uint8_t>() : entry.leb();
     if (entry.bad() || column != return_address) return false;
-    if (*augmentation == 'z') {
-        out.augmented = true;
+    const auto first = letters.fixed<std::uint8_t>();
+    out.augmented = first == 'z';
+    if (first != 'z' && first != 0) return false;
+    if (out.augmented) {
         const std::uint64_t bytes = entry.leb();
-        cursor data = entry.take(bytes);
-        for (const char* letter = augmentation + 1; *letter != 0; ++letter) {
-            if (*letter == 'R') {
-                out.pointer_encoding = data.fixed<std::uint8_t>();
-            } else if (*letter == 'P') {
-                const auto encoding = data.fixed<std::uint8_t>();
-                data.pointer(encoding & 0x7f);
-            } else if (*letter == 'L') {
-                data.fixed<std::uint8_t>();
-            } else if (*letter == 'S') {
-                out.signal_frame = true;
-            } else if (*letter != 'B') {
-                return false;
-            }
-        }
-    } else if (*augmentation != 0) {
-        return false;
+        if (!read_augmentation(letters, entry.take(bytes), out)) return false;
     }
     out.program = entry;
     return !entry.bad();
@@ -313,7 +360,7 @@ private:
 
     void advance(std::uint64_t amount, cursor& code) {
         location_ += amount * common_.code_factor;
-        if (location_ > wanted_) code = {nullptr, nullptr};
+        if (location_ > wanted_) code.skip_all();
     }
 
     location* slot(std::uint64_t number) {
@@ -328,7 +375,7 @@ private:
         if (number == return_address) row_.caller = initial_.caller;
     }
     location saved_at(std::int64_t factored) const {
-        return {location::sort::memory, frame_base, factored * common_.data_factor};
+        return {location::sort::memory, frame_base, product(factored, common_.data_factor)};
     }
     void set_expression(std::uint64_t number, cursor& code, bool in_memory) {
         const std::uint64_t bytes = code.leb();
@@ -398,7 +445,7 @@ private:
 
     bool set_location(cursor& code) {
         location_ = code.pointer(common_.pointer_encoding);
-        if (location_ > wanted_) code = {nullptr, nullptr};
+        if (location_ > wanted_) code.skip_all();
         return true;
     }
 
@@ -417,22 +464,24 @@ private:
     bool define_frame(std::uint8_t operation, cursor& code) {
         location& cfa = row_.cfa;
         switch (operation) {
-            case 0x0c:
-                cfa = {location::sort::value, code.leb(), 0};
-                cfa.offset = static_cast<std::int64_t>(code.leb());
+            case 0x0c: {
+                const std::uint64_t number = code.leb();
+                cfa = {location::sort::value, number, static_cast<std::int64_t>(code.leb())};
                 break;
-            case 0x12:
-                cfa = {location::sort::value, code.leb(), 0};
-                cfa.offset = code.signed_leb() * common_.data_factor;
+            }
+            case 0x12: {
+                const std::uint64_t number = code.leb();
+                cfa = {location::sort::value, number, product(code.signed_leb(), common_.data_factor)};
                 break;
+            }
             case 0x0d:
-                cfa.base = code.leb();
+                cfa = {cfa.is, code.leb(), cfa.offset};
                 break;
             case 0x0e:
-                cfa.offset = static_cast<std::int64_t>(code.leb());
+                cfa = {cfa.is, cfa.base, static_cast<std::int64_t>(code.leb())};
                 break;
             case 0x13:
-                cfa.offset = code.signed_leb() * common_.data_factor;
+                cfa = {cfa.is, cfa.base, product(code.signed_leb(), common_.data_factor)};
                 break;
             default: {
                 const std::uint64_t bytes = code.leb();
@@ -488,36 +537,57 @@ private:
     std::uintptr_t wanted_;
     frame_row row_;
     frame_row initial_;
-    frame_row memory_[8] = {};
+    frame_row memory_[8];
     int remembered_ = 0;
 };
 
-/// The frame description whose first address is the last one not above `address`, or null.
-const std::uint8_t* find_description(const std::uint8_t* header, std::uintptr_t address) {
-    constexpr std::uint8_t sorted_table = 0x3b;  // pairs of 4-byte offsets from the header
-    if (header[0] != 1 || header[3] != sorted_table) return nullptr;
-    cursor fields{header + 4, header + 4 + 32};
-    fields.pointer(header[1], reinterpret_cast<std::uintptr_t>(header));
-    const std::uint64_t count = fields.pointer(header[2], reinterpret_cast<std::uintptr_t>(header));
-    if (fields.bad() || count == 0) return nullptr;
+/// The table of .eh_frame_hdr: pairs of 4-byte offsets from the header, sorted.
+class description_table {
+public:
+    description_table(module_memory& memory, std::uintptr_t header) : memory_(memory), header_(header) {
+        constexpr std::uint8_t sorted_pairs = 0x3b;
+        constexpr std::size_t longest_head = 4 + 2 * 10;
+        cursor head{memory, header, header + longest_head};
+        const auto version = head.fixed<std::uint8_t>();
+        const auto frame_encoding = head.fixed<std::uint8_t>();
+        const auto count_encoding = head.fixed<std::uint8_t>();
+        const auto table_encoding = head.fixed<std::uint8_t>();
+        if (version != 1 || table_encoding != sorted_pairs) return;
+        head.pointer(frame_encoding, header);
+        const std::uint64_t count = head.pointer(count_encoding, header);
+        if (head.bad() || count > memory.end() / sizeof(pair)) return;
+        first_ = head.at();
+        count_ = count;
+    }
+
+    /// The frame description whose first address is the last one not above `address`; 0 if there is none.
+    std::uintptr_t find(std::uintptr_t address) const {
+        if (count_ == 0) return 0;
+        const auto wanted = static_cast<std::int64_t>(address - header_);
+        pair found;
+        std::uint64_t low = 0;
+        for (std::uint64_t high = count_; high - low > 1;) {
+            const std::uint64_t middle = low + (high - low) / 2;
+            if (!read(middle, found)) return 0;
+            (found.begin <= wanted ? low : high) = middle;
+        }
+        if (!read(low, found) || found.begin > wanted) return 0;
+        return header_ + static_cast<std::uintptr_t>(std::intptr_t{found.description});
+    }
+
+private:
     struct pair {
         std::int32_t begin;
         std::int32_t description;
     };
-    const auto pair_at = [&](std::uint64_t index) {
-        pair found;
-        std::memcpy(&found, fields.at() + index * sizeof found, sizeof found);
-        return found;
-    };
-    const auto wanted = static_cast<std::int64_t>(address) - reinterpret_cast<std::int64_t>(header);
-    std::uint64_t low = 0;
-    for (std::uint64_t high = count; high - low > 1;) {
-        const std::uint64_t middle = low + (high - low) / 2;
-        (pair_at(middle).begin <= wanted ? low : high) = middle;
-    }
-    const pair found = pair_at(low);
-    return found.begin <= wanted ? header + found.description : nullptr;
-}
+
+    bool read(std::uint64_t index, pair& out) const { return memory_.read(first_ + index * sizeof out, out); }
+
+    module_memory& memory_;
+    std::uintptr_t header_;
+    std::uintptr_t first_ = 0;
+    std::uint64_t count_ = 0;
+};
 
 template <typename Small>
 bool fits(std::int64_t value) {
@@ -530,9 +600,9 @@ unwind_rule make_rule(const frame_row& row, bool signal_frame) {
     if (signal_frame) return {0, 0, from::signal, unwind_rule::rbp_from::unchanged};
     const bool caller_in_place =
         row.caller.is == location::sort::memory && row.caller.base == frame_base && row.caller.offset == -8;
-    if (!caller_in_place || !fits<std::int32_t>(row.cfa.offset) || !fits<std::int16_t>(row.rbp.offset)) return {};
+    if (!caller_in_place || !fits<std::int16_t>(row.rbp.offset)) return {};
     unwind_rule rule;
-    rule.cfa_offset = static_cast<std::int32_t>(row.cfa.offset);
+    rule.cfa_offset = row.cfa.offset;
     rule.rbp_offset = static_cast<std::int16_t>(row.rbp.offset);
     if (row.cfa.is == location::sort::value && row.cfa.base == rsp_register) {
         rule.frame = from::stack;
@@ -554,15 +624,15 @@ unwind_rule make_rule(const frame_row& row, bool signal_frame) {
 
 }  // namespace
 
-unwind_rule find_unwind_rule(const void* header, std::uintptr_t address) {
+unwind_rule find_unwind_rule(module_memory& memory, std::uintptr_t header, std::uintptr_t address) {
     const std::uintptr_t wanted = address - 1;
-    const std::uint8_t* at = find_description(static_cast<const std::uint8_t*>(header), wanted);
-    if (at == nullptr) return {};
-    cursor entry = entry_at(at);
-    const std::uint8_t* common_base = entry.at();
+    const std::uintptr_t description = description_table{memory, header}.find(wanted);
+    if (description == 0) return {};
+    cursor entry = entry_at(memory, description);
+    const std::uintptr_t common_base = entry.at();
     const auto common_distance = entry.fixed<std::uint32_t>();
-    common_information common;
-    if (common_distance == 0 || !read_common(common_base - common_distance, common)) return {};
+    common_information common{{memory, 0, 0}};
+    if (common_distance == 0 || !read_common(entry_at(memory, common_base - common_distance), common)) return {};
     const std::uintptr_t begin = entry.pointer(common.pointer_encoding);
     const std::uintptr_t length = entry.pointer(common.pointer_encoding & 0x0f);
     if (entry.bad() || wanted < begin || wanted - begin >= length) return {};

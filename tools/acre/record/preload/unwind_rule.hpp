@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "module_memory.hpp"
+
 namespace acre::recorder {
 
 struct unwind_rule {
@@ -36,7 +38,8 @@ static_assert(sizeof(unwind_rule) == 8);
 /// The rule of frame pointers: a frame begins with the caller's rbp and the return address.
 inline constexpr unwind_rule frame_pointer_rule{16, -16, unwind_rule::frame_from::chain, unwind_rule::rbp_from::frame};
 
-/// `header`: the module's .eh_frame_hdr in memory. `address`: directly after a call.
-unwind_rule find_unwind_rule(const void* header, std::uintptr_t address);
+/// `header`: the address of the module's .eh_frame_hdr. `address`: directly after a call. The tables may be damaged:
+/// then the rule is any one, mostly the one of `nowhere`.
+unwind_rule find_unwind_rule(module_memory& memory, std::uintptr_t header, std::uintptr_t address);
 
 }  // namespace acre::recorder
