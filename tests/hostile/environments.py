@@ -278,12 +278,15 @@ case("output-full-error", "@ churn 2>/dev/full", same="status stdout", events=20
 case("output-broken-pipe", "(sleep 0.2; @ yes) | head -c 100000 | wc -c", events=0, traces=range(0, 2), says="signal 13|SIGPIPE|no allocation|wrote")
 
 # Allocators other than the C library's.
-case("own-malloc", "@ own_malloc", traces=range(0, 2), same="stdout stderr", says="own|malloc|allocator")
-case("own-new", "@ own_new", events=2000)
+case("own-malloc", "@ own_malloc", traces=0, same="", says="malloc of its own")
+case("own-malloc-executed", "@ becomes execv own_malloc", events=200, says="malloc of its own|could not be recorded")
+case("own-malloc-child", "@ starts spawn own_malloc", says=started, events=200)
+case("own-malloc-child-children", "@ starts spawn own_malloc", "--children", events=200, traces=range(1, 3), says="malloc of its own|could not be recorded")
+case("own-new", "@ own_new", events=1600)
 case("jemalloc-linked", "@ sizes-jemalloc", events=8000)
 case("jemalloc-preloaded", "env LD_PRELOAD=libjemalloc.so.2 @ sizes", events=8000, needs="/usr/lib/x86_64-linux-gnu/libjemalloc.so.2", same="status stdout stderr")
 case("jemalloc-preloaded-inside", "@ env LD_PRELOAD=libjemalloc.so.2 sizes", events=8000, needs="/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
-case("jemalloc-linked-in", "@ sizes-jemalloc-static", traces=range(0, 2), same="stdout stderr", says="jemalloc|own|allocator")
+case("jemalloc-linked-in", "@ sizes-jemalloc-static", traces=0, same="", says="malloc of its own")
 case("jemalloc-conf", "MALLOC_CONF=stats_print:false,dirty_decay_ms:0 @ sizes-jemalloc", events=8000)
 for how in ("mallocx-free", "malloc-sdallocx", "malloc-dallocx", "malloc-rallocx", "mallocx-realloc", "sizes", "flags"):
     case(f"jemalloc-{how}", f"@ jemalloc_only {how}", events=200)
