@@ -14,8 +14,7 @@ static void find_raw_directory(void) {
     DIR* folder = opendir(getenv("TRACES"));
     must(folder != NULL, "opendir");
     for (struct dirent* each; (each = readdir(folder)) != NULL;)
-        if (strstr(each->d_name, ".raw-") != NULL)
-            snprintf(raw, sizeof raw, "%s/%s", getenv("TRACES"), each->d_name);
+        if (strstr(each->d_name, ".raw-") != NULL) snprintf(raw, sizeof raw, "%s/%s", getenv("TRACES"), each->d_name);
     closedir(folder);
 }
 
@@ -30,10 +29,18 @@ static void to_each_file(void (*harm)(const char*)) {
     closedir(folder);
 }
 
-static void delete(const char* path) { unlink(path); }
-static void truncate_to_nothing(const char* path) { (void)!truncate(path, 0); }
-static void truncate_to_a_page(const char* path) { (void)!truncate(path, 4096); }
-static void make_read_only(const char* path) { chmod(path, 0444); }
+static void delete(const char* path) {
+    unlink(path);
+}
+static void truncate_to_nothing(const char* path) {
+    (void)!truncate(path, 0);
+}
+static void truncate_to_a_page(const char* path) {
+    (void)!truncate(path, 4096);
+}
+static void make_read_only(const char* path) {
+    chmod(path, 0444);
+}
 static void overwrite(const char* path) {
     static char bytes[65536];
     memset(bytes, 0xff, sizeof bytes);

@@ -24,7 +24,9 @@ static inline void must(int holds, const char* what) {
     _exit(99);
 }
 
-static inline int is(const char* mode, const char* name) { return strcmp(mode, name) == 0; }
+static inline int is(const char* mode, const char* name) {
+    return strcmp(mode, name) == 0;
+}
 
 /// Prints without the C library's buffers, so that it may be called anywhere. Closed output is no fault.
 static inline void say(const char* format, ...) {

@@ -22,7 +22,9 @@ static long bytes_in(const char* folder) {
     return bytes;
 }
 
-static long bytes_now(void) { return bytes_in("/proc/self/map_files") + bytes_in("/proc/self/fd"); }
+static long bytes_now(void) {
+    return bytes_in("/proc/self/map_files") + bytes_in("/proc/self/fd");
+}
 
 static void churn_for(double seconds) {
     struct timespec begun, now;

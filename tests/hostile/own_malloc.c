@@ -21,7 +21,9 @@ void free(void* block) {
     if (block != NULL && ((char*)block < region || (char*)block >= region + used)) _exit(97);
 }
 
-void* calloc(size_t n, size_t bytes) { return malloc(n * bytes); }
+void* calloc(size_t n, size_t bytes) {
+    return malloc(n * bytes);
+}
 
 void* realloc(void* block, size_t bytes) {
     void* other = malloc(bytes);
@@ -29,7 +31,9 @@ void* realloc(void* block, size_t bytes) {
     return other;
 }
 
-size_t malloc_usable_size(void* block) { return block == NULL ? 0 : ((size_t*)block)[-2]; }
+size_t malloc_usable_size(void* block) {
+    return block == NULL ? 0 : ((size_t*)block)[-2];
+}
 
 int main(void) {
     churn(1000);

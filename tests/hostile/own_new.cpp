@@ -24,7 +24,9 @@ void operator delete(void* block) noexcept {
     std::free(static_cast<char*>(block) - 16);
 }
 
-void operator delete(void* block, std::size_t) noexcept { operator delete(block); }
+void operator delete(void* block, std::size_t) noexcept {
+    operator delete(block);
+}
 
 struct alignas(64) wide {
     char bytes[64];

@@ -3,8 +3,12 @@
 
 static void* kept;
 
-__attribute__((constructor)) static void loaded(void) { kept = malloc(100); }
-__attribute__((destructor)) static void unloaded(void) { free(kept); }
+__attribute__((constructor)) static void loaded(void) {
+    kept = malloc(100);
+}
+__attribute__((destructor)) static void unloaded(void) {
+    free(kept);
+}
 
 void* plug(int n) {
     churn(n);

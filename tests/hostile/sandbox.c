@@ -12,14 +12,15 @@
 
 #include "hazard.h"
 
-static const int files[] = {SYS_openat, SYS_open, SYS_creat, SYS_pwrite64, SYS_ftruncate, SYS_fallocate, SYS_stat,
-                            SYS_fstat, SYS_newfstatat, SYS_lseek, SYS_fcntl, SYS_dup, SYS_close, SYS_unlink,
-                            SYS_readlink, SYS_memfd_create, -1};
+static const int files[] = {SYS_openat,       SYS_open, SYS_creat, SYS_pwrite64,   SYS_ftruncate,
+                            SYS_fallocate,    SYS_stat, SYS_fstat, SYS_newfstatat, SYS_lseek,
+                            SYS_fcntl,        SYS_dup,  SYS_close, SYS_unlink,     SYS_readlink,
+                            SYS_memfd_create, -1};
 static const int opening[] = {SYS_openat, SYS_open, SYS_creat, -1};
 static const int memory[] = {SYS_mmap, SYS_munmap, SYS_madvise, SYS_mremap, SYS_mprotect, -1};
 static const int sockets[] = {SYS_socket, SYS_connect, SYS_sendmsg, SYS_sendto, SYS_recvmsg, -1};
-static const int processes[] = {SYS_kill,  SYS_tgkill,    SYS_prctl, SYS_clock_gettime,
-                                SYS_futex, SYS_getrusage, SYS_times, SYS_sched_yield,   -1};
+static const int processes[] = {SYS_kill,  SYS_tgkill,      SYS_prctl, SYS_clock_gettime, SYS_futex, SYS_getrusage,
+                                SYS_times, SYS_sched_yield, -1};
 
 static volatile int trapped;
 
@@ -62,9 +63,9 @@ int main(int count, char** arguments) {
                                                : SECCOMP_RET_KILL_PROCESS;
     for (int i = 3; i < count; ++i) {
         const char* group = arguments[i];
-        forbid(is(group, "files")    ? files
-               : is(group, "open")   ? opening
-               : is(group, "memory") ? memory
+        forbid(is(group, "files")     ? files
+               : is(group, "open")    ? opening
+               : is(group, "memory")  ? memory
                : is(group, "sockets") ? sockets
                                       : processes,
                verdict);

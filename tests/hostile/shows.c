@@ -11,7 +11,9 @@
 
 extern char** environ;
 
-static int by_text(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }
+static int by_text(const void* a, const void* b) {
+    return strcmp(*(char* const*)a, *(char* const*)b);
+}
 
 static void environment(void) {
     char* sorted[4096];
@@ -52,9 +54,10 @@ static void signals(void) {
         struct sigaction now;
         if (sigaction(i, NULL, &now) != 0) continue;
         if (now.sa_handler != SIG_DFL || sigismember(&blocked, i))
-            printf("signal %d: %s%s\n", i, now.sa_handler == SIG_DFL   ? "default"
-                                           : now.sa_handler == SIG_IGN ? "ignored"
-                                                                       : "handled",
+            printf("signal %d: %s%s\n", i,
+                   now.sa_handler == SIG_DFL   ? "default"
+                   : now.sa_handler == SIG_IGN ? "ignored"
+                                               : "handled",
                    sigismember(&blocked, i) ? ", blocked" : "");
     }
     stack_t stack;

@@ -38,7 +38,9 @@ static void* churn_until_stopped(void* unused) {
     return unused;
 }
 
-static void churn_a_little(void) { churn(10); }
+static void churn_a_little(void) {
+    churn(10);
+}
 
 /// A grandchild whose parent ends at once, as a daemon is made. It says when it is done, through a pipe.
 static void orphan(int new_session) {
