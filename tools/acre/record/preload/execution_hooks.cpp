@@ -74,7 +74,9 @@ public:
     /// Calls `execute(environment)` with the environment that the program should get.
     template <typename Execute>
     int with_environment(char* const* given, Execute execute) const {
-        const bool recorded = kind_ == report_kind::executes;
+        // A static program hands its environment on to its children, which may be dynamic.
+        const bool recorded = kind_ == report_kind::executes || (kind_ == report_kind::executes_static &&
+                                                                 exec_policy_of_a_child() == exec_policy::recorded);
         const given_environment& entries = kept_environment();
         if (!is_reported_ || (!recorded && !entries.is_in(given))) return execute(given);
         const given_environment::space space = entries.space_for(given);
