@@ -49,7 +49,7 @@ std::string file_of(acre_test::choices& choose) {
     std::string bytes = head_of(choose);
     std::uint64_t next[2] = {0, 1};  // row, node
     while (!choose.empty()) {
-        const auto kind = static_cast<raw::chunk_kind>(choose() % 9);
+        const auto kind = static_cast<raw::chunk_kind>(choose() % 10);
         const bool numbered = kind == raw::chunk_kind::rows || kind == raw::chunk_kind::nodes;
         const std::size_t entry = kind == raw::chunk_kind::rows    ? sizeof(raw::row)
                                   : kind == raw::chunk_kind::nodes ? sizeof(raw::node)

@@ -88,6 +88,19 @@ TEST_F(command, record_refuses_wrong_values_of_options) {
     expect_failure("record --paused --toggle-signal SIGUSR1 -o b.acre -- true", 1, "send it the signal");
 }
 
+TEST_F(command, the_allocator_of_the_program_is_named) {
+    made_trace made;
+    made.release(made.allocate(0, 64), 0);
+    made.header.allocator = "jemalloc (libjemalloc.so.2)";
+    made.write(directory_ / "a.acre");
+    EXPECT_EQ(nlohmann::json::parse(acre("info --json a.acre").output)["allocator"], "jemalloc (libjemalloc.so.2)");
+    EXPECT_NE(acre("info a.acre").output.find("jemalloc (libjemalloc.so.2)"), std::string::npos);
+    const std::string remark =
+        "the program used the malloc of jemalloc (libjemalloc.so.2); the comparison is with glibc's";
+    EXPECT_NE(acre("advise --no-measure a.acre").errors.find(remark), std::string::npos);
+    EXPECT_NE(acre("replay a.acre --with arena --rounds 1").errors.find(remark), std::string::npos);
+}
+
 TEST_F(command, a_sample_is_shown_as_an_estimate_and_not_replayed) {
     made_trace made;
     made.header.sampling_period = 50;

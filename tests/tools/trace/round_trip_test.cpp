@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "tools/support/events_equal.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/random_trace.hpp"
+#include "tools/support/section.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/format.hpp"
 #include "trace/reader.hpp"
+#include "trace/table_codec.hpp"
 
 namespace {
 
@@ -48,6 +51,28 @@ TEST(round_trip, makes_sentences_printable) {
     EXPECT_EQ(reader.header().notes, (std::vector<std::string>{"a note?", "plain"}));
 }
 
+TEST(round_trip, of_version_4_has_no_allocator) {
+    const temporary_directory directory;
+    const made_trace made = random_trace(1, 100);
+    const std::filesystem::path path = made.write(directory / "a.acre");
+    std::stringstream whole;
+    whole << std::ifstream{path, std::ios::binary}.rdbuf();
+    std::string bytes = whole.str();
+    bytes[format::magic.size()] = 4;
+    const auto header = encode_header(made.header).bytes();
+    // Its last two bytes: an empty allocator, and no notes.
+    const std::string of_version_4 =
+        section(format::section_kind::header, std::string{header.begin(), header.end() - 1});
+    std::uint64_t compressed_bytes = 0;
+    std::memcpy(&compressed_bytes, bytes.data() + format::file_head_bytes + 8, sizeof compressed_bytes);
+    bytes.replace(format::file_head_bytes, format::section_head_bytes + compressed_bytes, of_version_4);
+    std::ofstream{path, std::ios::binary} << bytes;
+    trace_reader reader{path};
+    EXPECT_EQ(reader.header().allocator, "");
+    EXPECT_EQ(reader.header().command, made.header.command);
+    EXPECT_EQ(events_of(reader), made.events);
+}
+
 TEST(round_trip, keeps_header_and_tables) {
     const temporary_directory directory;
     made_trace made;
@@ -59,6 +84,7 @@ TEST(round_trip, keeps_header_and_tables) {
     made.header.stacks_at_free = false;
     made.header.stacks = stack_method::caller;
     made.header.sampling_period = 1000;
+    made.header.allocator = "jemalloc (libjemalloc.so.2)";
     made.header.notes = {"one", "", "three with \xc3\xa4"};
     made.tables.modules.push_back({"/lib/libc.so.6", "", 0x7f00'0000'1000});
     made.stack({"main", "inner"});
@@ -80,6 +106,7 @@ TEST(round_trip, keeps_header_and_tables) {
     EXPECT_FALSE(reader.header().stacks_at_free);
     EXPECT_EQ(reader.header().stacks, stack_method::caller);
     EXPECT_EQ(reader.header().sampling_period, 1000U);
+    EXPECT_EQ(reader.header().allocator, made.header.allocator);
     EXPECT_EQ(reader.header().notes, made.header.notes);
     EXPECT_EQ(reader.tables().scope_names, made.tables.scope_names);
 

@@ -94,6 +94,7 @@ int run_advise(const advise_options& options, const command_context& context) {
                "the trace has one frame of each stack, so scopes are not known: record with --stacks=trie for advice "
                "about them");
     }
+    remark_allocator(context, header);
     advice_list list = plan_advices(run, paths, header.sampling_period);
     list.cpu_nanoseconds = recorded_cpu_nanoseconds(reader);
     if (list.advices.size() > options.top) {

@@ -44,4 +44,9 @@ void remark(const command_context& context, const std::string& sentence) {
     if (!context.quiet) tell(sentence);
 }
 
+void remark_allocator(const command_context& context, const trace_header& header) {
+    if (header.allocator.empty() || header.allocator == trace_header::glibc) return;
+    remark(context, "the program used the malloc of " + header.allocator + "; the comparison is with glibc's malloc");
+}
+
 }  // namespace acre::tool

@@ -71,6 +71,9 @@ void tell(const std::string& sentence);
 /// As tell(), unless --quiet was given.
 void remark(const command_context& context, const std::string& sentence);
 
+/// Says that a program used another malloc than glibc's, with which the commands compare.
+void remark_allocator(const command_context& context, const trace_header& header);
+
 /// A progress bar that follows a reader of a trace while it exists.
 class reading_progress {
 public:

@@ -174,6 +174,7 @@ int run_replay(const replay_options& options, const command_context& context) {
     take_out(named, outcome, [](const contender& each) { return not_here(each); });
     trace_reader reader{options.file};
     refuse_sampled(reader);
+    remark_allocator(context, reader.header());
     const sequence steps = read_sequence(reader, options.threads, outcome, context);
     take_out(named, outcome, [&](const contender& each) { return not_for(each, steps.view()); });
     outcome.contenders = with_and_without_frees(named, options.without_frees);

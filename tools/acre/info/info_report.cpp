@@ -153,6 +153,7 @@ std::string figures(const trace_reader& reader, const trace_summary& summary) {
                                  known ? std::to_string(header.exit_status) : "not known"));
     line("time", fmt::format("{}, CPU {}", time_text(static_cast<double>(header.duration)),
                              known ? cpu_in_words(header) : "not known"));
+    if (!header.allocator.empty()) line("allocator", header.allocator);
     line("events",
          fmt::format("{} in {}, {:.2f} bytes each in the file", count_text(summary.events),
                      plural(summary.threads, "thread", "threads"), share(reader.file_bytes(), summary.events)));
@@ -267,6 +268,7 @@ nlohmann::json info_json(const trace_reader& reader, const call_paths& paths, co
             {"stacks", name_of(header.stacks)},
             {"stacks_at_free", header.stacks_at_free},
             {"sampling_period", header.sampling_period},
+            {"allocator", header.allocator},
             {"notes", header.notes},
             {"missing", reader.missing()},
             {"file_bytes", reader.file_bytes()},

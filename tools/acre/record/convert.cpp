@@ -82,6 +82,17 @@ trace_tables make_tables(const raw_reader& log, symbol_sources& symbols, const p
     return tables;
 }
 
+/// Whose malloc is in a file.
+std::string allocator_in_words(const std::filesystem::path& path) {
+    const std::string file = path.filename().string();
+    if (file.empty() || file.rfind("libc.so", 0) == 0 || file.rfind("libc-", 0) == 0)
+        return std::string{trace_header::glibc};
+    for (const std::string known : {"jemalloc", "tcmalloc", "mimalloc"}) {
+        if (file.find(known) != std::string::npos) return known + " (" + file + ")";
+    }
+    return file;
+}
+
 std::string note_of_pauses(const raw_events& events) {
     std::string note = "The recording was paused " +
                        (events.pauses() == 1 ? "once" : std::to_string(events.pauses()) + " times") +
@@ -109,6 +120,12 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
             "missing. Compile with -fno-omit-frame-pointer to keep them.");
     }
     if (events.pauses() > 0) notes.push_back(note_of_pauses(events));
+    if (log.lost() > 0) {
+        notes.push_back(std::to_string(log.lost()) +
+                        (log.lost() == 1
+                             ? " allocation or free by a signal handler that interrupted the recorder is missing."
+                             : " allocations and frees by signal handlers that interrupted the recorder are missing."));
+    }
     if (log.damaged()) notes.emplace_back("Parts of the raw log are damaged and missing here.");
     if (events.missed_frees() > 0) {
         notes.push_back("The frees of " + std::to_string(events.missed_frees()) +
@@ -172,6 +189,7 @@ conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header 
     header.stacks_at_free = log.has_flag(raw::flag_stacks_at_free);
     header.stacks = static_cast<stack_method>(log.stacks());
     header.sampling_period = log.sampling_period();
+    header.allocator = allocator_in_words(log.allocator());
     add_notes_of_log(log, events, header.notes);
 
     trace_writer writer{output, header, tables};

@@ -72,6 +72,11 @@ void add_silent(const std::vector<process_report>& executed, std::size_t logs, s
     }
 }
 
+/// Its recorder itself said that it makes no log.
+bool says_no_log(const process_report& report) {
+    return report.kind == report_kind::lost_child || report.kind == report_kind::own_malloc;
+}
+
 std::vector<std::string> find_lost(const process_reports& reports, const executed_logs& logs, std::uint32_t started) {
     std::vector<std::string> lost;
     for (const auto& [process, executed] : successful(reports.all)) {
@@ -80,11 +85,14 @@ std::vector<std::string> find_lost(const process_reports& reports, const execute
         }
         const auto with_log = logs.find(process);
         const std::size_t count = with_log == logs.end() ? 0 : with_log->second;
-        add_silent(executed, count - std::min<std::size_t>(count, process == started ? 1 : 0), lost);
+        const auto of_process = [of = process](const process_report& each) {
+            return each.process == of && says_no_log(each);
+        };
+        const auto told = static_cast<std::size_t>(std::count_if(reports.all.begin(), reports.all.end(), of_process));
+        add_silent(executed, count - std::min<std::size_t>(count, process == started ? 1 : 0) + told, lost);
     }
     for (const process_report& each : reports.all) {
-        if (each.kind == report_kind::lost_child || each.kind == report_kind::own_malloc)
-            lost.push_back(described(each));
+        if (says_no_log(each)) lost.push_back(described(each));
     }
     return lost;
 }

@@ -42,30 +42,36 @@ std::string_view sanitizer_begun_by(std::string_view function) {
     return {};
 }
 
-std::string_view sanitizer_in(Elf* file, Elf_Scn* section) {
+/// What the dynamic symbols of a program say about its malloc.
+struct own_malloc {
+    std::string sanitizer;  // that it is built with, of those with a malloc of their own
+    bool is_in_it = false;  // another one is linked into it
+};
+
+void find_malloc_in(Elf* file, Elf_Scn* section, own_malloc& found) {
     GElf_Shdr head{};
-    if (gelf_getshdr(section, &head) == nullptr || head.sh_type != SHT_DYNSYM) return {};
+    if (gelf_getshdr(section, &head) == nullptr || head.sh_type != SHT_DYNSYM) return;
     Elf_Data* symbols = elf_getdata(section, nullptr);
     GElf_Sym symbol{};
     for (int i = 0; symbols != nullptr && gelf_getsym(symbols, i, &symbol) != nullptr; ++i) {
         const char* name = elf_strptr(file, head.sh_link, symbol.st_name);
-        const std::string_view found = name != nullptr ? sanitizer_begun_by(name) : std::string_view{};
-        if (!found.empty()) return found;
+        if (name == nullptr) continue;
+        if (const std::string_view sanitizer = sanitizer_begun_by(name); !sanitizer.empty())
+            found.sanitizer = sanitizer;
+        if (std::string_view{name} == "malloc" && symbol.st_shndx != SHN_UNDEF) found.is_in_it = true;
     }
-    return {};
 }
 
-/// The name of the sanitizer that a program is built with, of those with a malloc of their own; empty: none. The
-/// recorder cannot stand in front of such a malloc.
-std::string sanitizer_of(const std::filesystem::path& program) {
+/// The recorder cannot stand in front of a malloc that is in the program.
+own_malloc find_own_malloc(const std::filesystem::path& program) {
+    own_malloc found;
     const int descriptor = ::open(program.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0 || elf_version(EV_CURRENT) == EV_NONE) return {};
-    std::string found;
+    if (descriptor < 0 || elf_version(EV_CURRENT) == EV_NONE) return found;
     {
         const elf_file file{elf_begin(descriptor, ELF_C_READ, nullptr), &elf_end};
         Elf_Scn* section = nullptr;
-        while (file && found.empty() && (section = elf_nextscn(file.get(), section)) != nullptr)
-            found = sanitizer_in(file.get(), section);
+        while (file && (section = elf_nextscn(file.get(), section)) != nullptr)
+            find_malloc_in(file.get(), section, found);
     }
     ::close(descriptor);
     return found;
@@ -204,9 +210,15 @@ bool check_elf(const fs::path& path) {
     if (loader.find("ld-linux-x86-64") == std::string::npos) {
         refuse(path, "its dynamic loader is '" + loader + "'; only programs that use glibc can be recorded");
     }
-    if (const std::string sanitizer = sanitizer_of(path); !sanitizer.empty()) {
-        refuse(path, "it is built with " + sanitizer +
+    const own_malloc own = find_own_malloc(path);
+    if (!own.sanitizer.empty()) {
+        refuse(path, "it is built with " + own.sanitizer +
                          ", whose malloc the recorder cannot replace: record a build without it");
+    }
+    if (own.is_in_it) {
+        refuse(path,
+               "it contains a malloc of its own, which no preloaded library can stand in front of: record a build that "
+               "has its allocator as a shared library, or uses that of the C library");
     }
     return true;
 }

@@ -75,11 +75,12 @@ struct file_head {
     // Time that the recorder has taken so far: in the hooks (ticks, estimated from samples) and writing this file.
     std::atomic<std::uint64_t> own_ticks;
     std::atomic<std::uint64_t> own_nanoseconds;    // of CPU time
+    std::atomic<std::uint64_t> lost;               // events of signal handlers that interrupted the recorder
     std::atomic<std::uint32_t> in_private_memory;  // 1: what waited in memory is lost if the process was killed
     std::atomic<std::uint32_t> waiting_written;    // 1: what waited in memory was written at the end
 };
 
-enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command, pause, scope_name };
+enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command, pause, scope_name, allocator };
 
 struct chunk_head {
     std::uint32_t magic;
@@ -156,6 +157,8 @@ struct module_record {
     std::uint32_t path_bytes;
     std::uint32_t unused;
 };
+
+/// An allocator chunk contains the path of the file that malloc is in; none in a static program.
 
 /// A scope name chunk contains this and the text.
 struct scope_name_record {

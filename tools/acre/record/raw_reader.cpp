@@ -108,6 +108,7 @@ void raw_reader::read_head(const std::filesystem::path& path) {
     sampling_period_ = member_at<std::uint32_t>(bytes, offsetof(raw::file_head, sampling_period));
     own_ticks_ = member_at<std::uint64_t>(bytes, offsetof(raw::file_head, own_ticks));
     own_nanoseconds_ = member_at<std::uint64_t>(bytes, offsetof(raw::file_head, own_nanoseconds));
+    lost_ = member_at<std::uint64_t>(bytes, offsetof(raw::file_head, lost));
     if (stacks_ > raw::stack_method::caller || sampling_period_ == 0) {
         throw tool_error{"'" + path.string() +
                          "' is damaged: the stack method or the sampling period in its head is invalid"};
@@ -156,6 +157,8 @@ std::size_t raw_reader::read_chunk(std::size_t offset) {
         read_module(body.first(count));
     } else if (kind == raw::chunk_kind::command) {
         read_command(body.first(count));
+    } else if (kind == raw::chunk_kind::allocator) {
+        read_allocator(body.first(count));
     } else if (kind == raw::chunk_kind::scope_name) {
         read_scope_name(body.first(count));
     } else if (kind == raw::chunk_kind::pause) {
@@ -192,6 +195,15 @@ void raw_reader::read_command(std::span<const std::byte> bytes) {
         command_.emplace_back(at, stop);
         at = stop == end ? end : stop + 1;
     }
+}
+
+void raw_reader::read_allocator(std::span<const std::byte> bytes) {
+    constexpr std::size_t longest_path = 4096;
+    if (bytes.size() > longest_path) {
+        damaged_ = true;
+        return;
+    }
+    allocator_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 void raw_reader::read_scope_name(std::span<const std::byte> bytes) {

@@ -57,6 +57,12 @@ public:
     std::uint64_t own_ticks() const noexcept { return own_ticks_; }
     std::uint64_t own_nanoseconds() const noexcept { return own_nanoseconds_; }
 
+    /// Events that are missing because signal handlers interrupted the recorder.
+    std::uint64_t lost() const noexcept { return lost_; }
+
+    /// The path of the file that the program's malloc is in; empty in a static program.
+    const std::string& allocator() const noexcept { return allocator_; }
+
     const std::vector<std::string>& command() const noexcept { return command_; }
 
     /// By number minus 1; an unknown one is empty.
@@ -93,6 +99,7 @@ private:
     std::size_t read_chunk(std::size_t offset);
     void read_module(std::span<const std::byte> bytes);
     void read_command(std::span<const std::byte> bytes);
+    void read_allocator(std::span<const std::byte> bytes);
     void read_scope_name(std::span<const std::byte> bytes);
     void read_pause(std::span<const std::byte> bytes);
     void order_nodes();
@@ -113,6 +120,8 @@ private:
     std::uint32_t sampling_period_ = 1;
     std::uint64_t own_ticks_ = 0;
     std::uint64_t own_nanoseconds_ = 0;
+    std::uint64_t lost_ = 0;
+    std::string allocator_;
     std::vector<std::string> scope_names_;
     std::vector<raw::pause_record> pauses_;
     std::vector<std::string> command_;

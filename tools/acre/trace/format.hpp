@@ -11,7 +11,8 @@
 namespace acre::tool::format {
 
 inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'a', 'c', 'r', 'e', '\r', '\n', 0x1a};
-inline constexpr std::uint32_t version = 4;
+inline constexpr std::uint32_t version = 5;
+inline constexpr std::uint32_t oldest_version = 4;  // that is still read: it has no allocator in the header
 inline constexpr std::size_t file_head_bytes = 16;  // magic, version, a reserved word
 
 /// The order of sections in the file. Only `events` and `marks` may be missing, be repeated and alternate.

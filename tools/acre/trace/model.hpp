@@ -129,6 +129,7 @@ struct trace_header {
     std::vector<std::string> command;  // the program and its arguments
     std::string date;                  // UTC, ISO 8601
     std::string machine;               // processor and system, in words
+    std::string allocator;             // whose malloc the program used, in words; empty: not known
     std::int32_t exit_status = 0;      // 128 + n if signal n ended the program; or unknown_status
     std::uint64_t duration = 0;        // nanoseconds from the first to the last moment recorded
     std::uint64_t user_time = 0;       // CPU time of the program in microseconds, including recording
@@ -144,6 +145,8 @@ struct trace_header {
     static constexpr std::string_view stopped_note = "The recording stopped when ";
 
     static constexpr std::int32_t unknown_status = -1;  // the end of the program was not observed
+
+    static constexpr std::string_view glibc = "glibc";  // the allocator of most programs
 
     bool is_sampled() const noexcept { return sampling_period > 1; }
 

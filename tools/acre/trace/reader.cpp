@@ -81,14 +81,15 @@ void trace_reader::check_file_head() {
     if (file_bytes_ < head.size()) throw tool_error{not_a_trace};
     read_at(0, head);
     if (!std::equal(format::magic.begin(), format::magic.end(), head.begin())) throw tool_error{not_a_trace};
-    const std::uint64_t version = little_endian(std::span{head}.subspan(8, 4));
-    if (version == format::version && little_endian(std::span{head}.subspan(12, 4)) != 0) {
+    version_ = static_cast<std::uint32_t>(little_endian(std::span{head}.subspan(8, 4)));
+    const bool readable = version_ >= format::oldest_version && version_ <= format::version;
+    if (readable && little_endian(std::span{head}.subspan(12, 4)) != 0) {
         damaged("its first 16 bytes are not those of a trace");
     }
-    if (version != format::version) {
-        throw tool_error{"'" + path_.string() + "' is a trace of version " + std::to_string(version) +
-                         ", and this acre reads version " + std::to_string(format::version) +
-                         ": use the acre that recorded it, or record again"};
+    if (!readable) {
+        throw tool_error{"'" + path_.string() + "' is a trace of version " + std::to_string(version_) +
+                         ", and this acre reads versions " + std::to_string(format::oldest_version) + " to " +
+                         std::to_string(format::version) + ": use the acre that recorded it, or record again"};
     }
 }
 
@@ -172,7 +173,7 @@ void trace_reader::check_head(const section& found) const {
 void trace_reader::read_tables() {
     std::size_t at = 0;
     try {
-        header_ = decode_header(payload_of(table_sections_[at]));
+        header_ = decode_header(payload_of(table_sections_[at]), version_);
         const auto strings = decode_strings(payload_of(table_sections_[++at]));
         tables_.modules = decode_modules(payload_of(table_sections_[++at]), strings);
         tables_.frames = decode_frames(payload_of(table_sections_[++at]), strings, tables_.modules.size());

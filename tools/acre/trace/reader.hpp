@@ -165,6 +165,7 @@ private:
     std::filesystem::path path_;
     std::unique_ptr<std::FILE, file_closer> file_;
     std::uint64_t file_bytes_ = 0;
+    std::uint32_t version_ = 0;
     trace_header header_;
     trace_tables tables_;
     std::vector<section> table_sections_;

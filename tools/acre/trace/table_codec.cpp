@@ -129,11 +129,12 @@ byte_sink encode_header(const trace_header& header) {
     sink.byte(header.stacks_at_free ? 1 : 0);
     sink.byte(static_cast<std::uint8_t>(header.stacks));
     sink.number(header.sampling_period);
+    sink.text(header.allocator);
     encode_texts(sink, header.notes);
     return sink;
 }
 
-trace_header decode_header(std::span<const std::uint8_t> payload) {
+trace_header decode_header(std::span<const std::uint8_t> payload, std::uint32_t version) {
     byte_source source{payload};
     trace_header header;
     header.command = decode_texts(source);
@@ -152,6 +153,7 @@ trace_header decode_header(std::span<const std::uint8_t> payload) {
     header.stacks = static_cast<stack_method>(stacks);
     header.sampling_period = source.number();
     if (header.sampling_period == 0) throw tool_error{"the sampling period is 0"};
+    if (version > format::oldest_version) header.allocator = printable(source.text());
     header.notes = decode_texts(source);
     std::ranges::transform(header.notes, header.notes.begin(), printable);
     source.expect_end();

@@ -27,7 +27,7 @@ byte_sink encode_header(const trace_header& header);
 encoded_tables encode_tables(const trace_tables& tables);
 
 // Payloads are untrusted: each function throws tool_error if its payload is invalid.
-trace_header decode_header(std::span<const std::uint8_t> payload);
+trace_header decode_header(std::span<const std::uint8_t> payload, std::uint32_t version);
 std::vector<std::string> decode_strings(std::span<const std::uint8_t> payload);
 std::vector<module_info> decode_modules(std::span<const std::uint8_t> payload, const std::vector<std::string>& strings);
 std::vector<frame_info> decode_frames(std::span<const std::uint8_t> payload, const std::vector<std::string>& strings,

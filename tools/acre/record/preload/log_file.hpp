@@ -63,6 +63,9 @@ public:
     /// Adds to the time that the recorder has taken.
     void add_own_ticks(std::uint64_t ticks) { head_->own_ticks.fetch_add(ticks, std::memory_order_relaxed); }
 
+    /// Counts an event that is missing because a signal handler interrupted the recorder.
+    void add_lost() { head_->lost.fetch_add(1, std::memory_order_relaxed); }
+
 private:
     class measured_work;
 

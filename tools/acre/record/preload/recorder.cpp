@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "allocator_family.hpp"
 #include "small_text.hpp"
 
 namespace acre::recorder {
@@ -123,6 +123,12 @@ void log_command_line(log_file& log) {
     log.append(raw::chunk_kind::command, &piece, 1);
 }
 
+void log_allocator(log_file& log) {
+    const char* path = path_of_allocator();
+    const log_file::piece piece{path, std::strlen(path)};
+    log.append(raw::chunk_kind::allocator, &piece, 1);
+}
+
 /// The state of this process if it is recording, else null.
 process_state* current_process() {
     process_state* process = the_process.load(std::memory_order_acquire);
@@ -150,11 +156,11 @@ void thread_ends(void*) {
     constexpr int rounds = 4;  // PTHREAD_DESTRUCTOR_ITERATIONS of the C library
     if (++thread.endings < rounds && pthread_setspecific(ending_key, &thread) == 0) return;
     thread.ended = true;
-    const bool was_busy = thread.busy;
-    thread.busy = true;
+    const activity before = thread.busy;
+    thread.busy = activity::recording;
     if (thread_state* state = thread.state; state != nullptr && state->chunk != nullptr) park(state);
     thread.state = nullptr;
-    thread.busy = was_busy;
+    thread.busy = before;
 }
 
 void toggle_on_signal(int) {
@@ -186,6 +192,12 @@ std::uint64_t time_nothing() {
     return least / pairs;
 }
 
+void make_ending_key() {
+    if (ending_key_made) return;
+    const own_calls marked;
+    ending_key_made = pthread_key_create(&ending_key, thread_ends) == 0;
+}
+
 /// 0 matches everything: without /proc it is not known.
 bool is_same_process(const raw::process_identity& a, const raw::process_identity& b) {
     const auto same = [](std::uint64_t x, std::uint64_t y) { return x == y || x == 0 || y == 0; };
@@ -211,16 +223,16 @@ bool begin_log(process_state& process) {
     if (config.stacks == raw::stack_method::frame_pointers) process.rules.use_frame_pointers();
     process.filter.begin(paused, config.sampling_period);
     if (config.toggle_signal != 0) listen_for_signal();
-    if (!ending_key_made) ending_key_made = pthread_key_create(&ending_key, thread_ends) == 0;
+    make_ending_key();
     log_command_line(process.log);
+    log_allocator(process.log);
     return true;
 }
 
 /// False while the C library starts and must not be called; a static one also allocates while it sets up unwinding.
 bool library_is_ready() {
     if (environ == nullptr) return false;
-    const bool is_static = getauxval(AT_BASE) == 0;  // no dynamic loader
-    return !is_static || program_begun;
+    return program_begun || !is_static_program();
 }
 
 process_state::mode begin(process_state& process) {
@@ -231,6 +243,11 @@ process_state::mode begin(process_state& process) {
     const auto own = static_cast<std::uint32_t>(system_call(__NR_getpid));
     if (!config.children && own != config.started.number) {
         report_process(raw::report_kind::unwanted_child, own, "");
+        return mode::off;
+    }
+    find_allocator_family();
+    if (program_has_own_malloc()) {
+        report_process(raw::report_kind::own_malloc, own, program_invocation_name);
         return mode::off;
     }
     if (!begin_log(process)) {
@@ -324,7 +341,10 @@ thread_state* enter_recording(process_state& process) {
     state = take_state(process);
     if (state == nullptr || thread.ended) return state;
     thread.state = state;
-    if (ending_key_made) pthread_setspecific(ending_key, &thread);
+    if (ending_key_made) {
+        const own_calls marked;
+        pthread_setspecific(ending_key, &thread);
+    }
     return state;
 }
 
@@ -395,13 +415,19 @@ void after_restriction(bool restricted) {
 thread_state* enter_slow() {
     if (config.known && (!config.wanted || config.restricted)) return nullptr;
     const int error = errno;
-    this_thread.busy = true;
+    this_thread.busy = activity::recording;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     process_state* process = recording_process();
     thread_state* state = process != nullptr ? enter_recording(*process) : nullptr;
-    if (state == nullptr) this_thread.busy = false;
+    if (state == nullptr) this_thread.busy = activity::none;
     errno = error;
     return state;
+}
+
+thread_state* enter_busy() {
+    process_state* process = this_thread.busy == activity::recording ? current_process() : nullptr;
+    if (process != nullptr && !process->filter.paused() && !process->log.stopped()) process->log.add_lost();
+    return nullptr;
 }
 
 bool make_room(thread_state* state) {

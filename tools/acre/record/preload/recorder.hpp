@@ -11,6 +11,18 @@
 
 namespace acre::recorder {
 
+/// What the recorder does in a thread; a call of a hook meanwhile is not recorded.
+enum class activity : std::uint8_t {
+    none,
+    recording,  // a hook is called only by a signal handler then, and its event is lost
+    calling,    // a function of the program or of the C library, which may call hooks itself
+};
+
+struct memory_block {
+    std::uintptr_t address;
+    std::size_t bytes;
+};
+
 /// Thread-local state in initial-exec TLS, at a fixed distance from the thread pointer: it needs no set-up.
 struct thread_words {
     struct thread_state* state;
@@ -20,13 +32,26 @@ struct thread_words {
     std::uint64_t timed_since;    // start of the timed event; 0: not timed
     std::int32_t events_untimed;  // events until the next timed one
     std::uint32_t events_timed;   // while every event is timed
+    memory_block unrecorded;      // last one
     std::uint32_t number_plus_one;
-    bool busy;  // in a hook: calls by the recorder itself are not recorded
+    activity busy;
     bool ended;
     bool inside_resource;  // a resource allocates for itself
     std::uint8_t endings;  // rounds of thread-specific data destruction
 };
 extern constinit thread_local thread_words this_thread [[gnu::visibility("hidden")]];
+
+/// Marks the recorder's own calls of functions that may call hooks.
+class own_calls {
+public:
+    own_calls() : before_(this_thread.busy) { this_thread.busy = activity::calling; }
+    ~own_calls() { this_thread.busy = before_; }
+    own_calls(const own_calls&) = delete;
+    own_calls& operator=(const own_calls&) = delete;
+
+private:
+    const activity before_;
+};
 
 /// The states of the process and of its threads are in memory that is zeroed in a forked child; zeros mean not begun.
 struct process_state {
@@ -61,10 +86,13 @@ struct thread_state {
 /// Begins an event; null if it is not to be recorded.
 [[gnu::noinline]] thread_state* enter_slow();
 
+/// The same in a thread that is busy: counts the event if it is lost, and returns null.
+[[gnu::noinline]] thread_state* enter_busy();
+
 inline thread_state* enter() {
     thread_words& thread = this_thread;
-    if (thread.busy) [[unlikely]]
-        return nullptr;
+    if (thread.busy != activity::none) [[unlikely]]
+        return enter_busy();
     thread_state* state = thread.state;
     if (state == nullptr || state->cursor == state->end) [[unlikely]]
         return enter_slow();
@@ -72,7 +100,7 @@ inline thread_state* enter() {
         state->leaves_slow = true;
         thread.timed_since = ticks();
     }
-    thread.busy = true;
+    thread.busy = activity::recording;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     return state;
 }
@@ -83,7 +111,7 @@ inline void leave(thread_state* state) {
     if (state->leaves_slow) [[unlikely]]
         leave_slow(state);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    this_thread.busy = false;
+    this_thread.busy = activity::none;
 }
 
 /// Makes room for rows; false if the recording has stopped, so the event is lost.
@@ -183,12 +211,8 @@ inline void add_released(thread_state* state, hook_frame frame, const void* p, r
 /// The next definition of a hooked function, after this library; null if there is none, as in a static program.
 template <typename Function>
 Function* next_definition(const char* name) {
-    thread_words& thread = this_thread;
-    const bool was_busy = thread.busy;
-    thread.busy = true;
-    void* found = dlsym(RTLD_NEXT, name);
-    thread.busy = was_busy;
-    return reinterpret_cast<Function*>(found);
+    const own_calls marked;
+    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
 }  // namespace acre::recorder
