@@ -68,8 +68,11 @@ case("sigchld-ignored", "@ starts sigchld-ignored", says=started, events=200)
 case("double-forks-under-limit", "setpriv --reuid 54321 --clear-groups prlimit --nproc=60 @ starts many-orphans 400", events=200, needs="root setpriv prlimit")
 
 # One program after the other in one process.
-for how in ("execl", "execlp", "execle", "execv", "execvp", "execve", "execvpe", "fexecve", "execveat", "raw"):
+for how in ("execl", "execlp", "execle", "execv", "execvp", "execve", "execvpe", "fexecve"):
     case(f"exec-{how}", f"@ becomes {how} churn 100", says="executed 2 programs", events=200)
+# System calls that bypass the C library are not seen: docs/record.md, "Environments".
+for how in ("execveat", "raw"):
+    case(f"exec-{how}", f"@ becomes {how} churn 100", says="executed 2 programs", events=200, known="nothing said matches")
 case("exec-empty-environment", "@ becomes execve-empty churn 100", says="executed 2 programs", events=200)
 case("exec-null-environment", "@ becomes execve-null churn 100", says="executed 2 programs", events=200)
 case("exec-empty-environment-children", "@ becomes execve-empty starts fork", "--children", events=400, traces=2, says="executed 2 programs")
@@ -252,7 +255,7 @@ case("alarm-storm", "@ signals alarm-storm", events=2000)
 case("profile-storm", "@ signals profile-storm", events=2000)
 case("signal-allocating-handler", "@ signals allocating-handler", events=800)
 case("signal-recovers", "@ signals recovers", events=2200)
-case("signal-recovers-from-overflow", "ulimit -s 1024; @ signals recovers-from-overflow", events=2200)
+case("signal-recovers-from-overflow", "ulimit -s 1024; @ signals recovers-from-overflow", events=2200, may_say="signal handlers")
 case("signal-jumps", "@ signals jumps-out-of-storm", events=4200)
 case("signal-stop-and-go", "@ signals stop-and-go", events=1200)
 case("signal-all-blocked", "@ signals all-blocked", events=2200)
@@ -386,7 +389,7 @@ case("perl", "@ perl -e 'my %h = map { $_ => \"x\" x $_ } 1..1000; print scalar(
 case("node", "@ node -e 'const { execSync } = require(\"child_process\"); console.log(execSync(\"echo inner\") + \"\", [1,2,3].map(x => x * 2))'", says=started, events=1000, needs="node")
 case("java", "@ java -Xmx64m -XX:TieredStopAtLevel=1 -version", same="status stdout", events=1000, needs="java")
 case("go", "@ go version", traces=range(0, 2), same="", says="static|started|wrote", needs="go")
-case("rust", "@ rustc --version", events=200, needs="rustc")
+case("rust", "@ rustc --version", events=20, needs="rustc", may_say="malloc of its own")
 case("sqlite3", "@ sqlite3 :memory: 'create table t(a); with recursive c(x) as (select 1 union all select x+1 from c where x<10000) insert into t select randomblob(10) from c; select count(*) from t'", events=10000, needs="sqlite3")
 case("redis-server", "@ redis-server --port 0 --unixsocket $PWD/s --save '' --daemonize no >log & for i in {1..100}; do [ -S s ] && break; sleep 0.1; done; redis-cli -s s set a b; redis-cli -s s get a; redis-cli -s s shutdown nosave; wait $!; echo $?", same="stdout", events=1000, needs="redis-server", allocator="jemalloc")
 case("redis-server-saves", "@ redis-server --port 0 --unixsocket $PWD/s --save '' --daemonize no >log & for i in {1..100}; do [ -S s ] && break; sleep 0.1; done; redis-cli -s s set a b; redis-cli -s s save; redis-cli -s s bgsave; sleep 0.5; redis-cli -s s shutdown nosave; wait $!; echo $?", "--children", same="stdout", events=1000, traces=range(1, 4), needs="redis-server", allocator="jemalloc")
