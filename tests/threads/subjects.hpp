@@ -60,6 +60,14 @@ public:
             return tested_.allocate(bytes, alignment);
         }
     }
+    /// Throws when there is no memory.
+    void* allocate_throwing(std::size_t bytes) {
+        if constexpr (requires(R& r) { r.try_create(); }) {
+            return tested_.create();
+        } else {
+            return tested_.allocate(bytes, alignment);
+        }
+    }
     void deallocate(void* p, [[maybe_unused]] std::size_t bytes) {
         if constexpr (requires(R& r) { r.try_create(); }) {
             tested_.destroy(static_cast<typename R::value_type*>(p));

@@ -1,7 +1,17 @@
-// Formatting of numbers for people.
+// Text for people: numbers, names that are safe to print, and the progress line.
 #include "text/text.hpp"
 
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "text/terminal.hpp"
 
 namespace {
 
@@ -29,6 +39,61 @@ TEST(text, means_have_a_decimal_if_small_and_not_whole) {
     EXPECT_EQ(threads(4.0), "4 threads");
     EXPECT_EQ(threads(9.94), "9.9 threads");
     EXPECT_EQ(threads(2510.4), "2,510 threads");
+}
+
+TEST(text, printable_names_do_not_command_the_terminal) {
+    EXPECT_EQ(printable("plain\u00e4\u20ac\U0001f600"), "plain\u00e4\u20ac\U0001f600");
+    EXPECT_EQ(printable(std::string_view{"a\0\x1b[31m\r\n\t\x7f", 11}), "a??[31m????");
+    EXPECT_EQ(printable("\xc2\x80\xc2\x9b"
+                        "31m\xc2\x9f\xc2\xa0"),
+              "??31m?\xc2\xa0")
+        << "C1";
+    EXPECT_EQ(printable("\x9b"
+                        "31m\xff"),
+              "\ufffd31m\ufffd")
+        << "C1 as a byte";
+    EXPECT_EQ(printable("\u202a\u202e\u2066\u2069\u200e\u200f\u061c|\u2028\u2029"), "???????|??");
+    EXPECT_EQ(printable("\u061b\u061d\u200d\u2010\u2027\u202f\u2065\u206a"),
+              "\u061b\u061d\u200d\u2010\u2027\u202f\u2065\u206a");
+    EXPECT_EQ(printable_text("a\n\tb\r\u202e"), "a\n\tb??");
+}
+
+TEST(text, printable_json_means_the_same) {
+    EXPECT_EQ(printable_json("{\n  \"a\u009b\u202e\x7f\u00e4\"\n}"), "{\n  \"a\\u009b\\u202e\\u007f\u00e4\"\n}");
+}
+
+/// What a process that does `work` writes to its terminal.
+template <typename Work>
+std::string on_a_terminal(Work work) {
+    int terminal = -1;
+    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (child == 0) {
+        ::setenv("TERM", "xterm", 1);
+        work();
+        ::_exit(0);
+    }
+    std::string written;
+    char part[256];
+    for (ssize_t got = 0; (got = ::read(terminal, part, sizeof part)) > 0;) {
+        written.append(part, static_cast<std::size_t>(got));
+    }
+    ::close(terminal);
+    ::waitpid(child, nullptr, 0);
+    return written;
+}
+
+TEST(text, a_message_replaces_the_progress_line) {
+    const std::string written = on_a_terminal([] {
+        progress_bar bar{"working", true};
+        while (bar.show(0.5), !progress_is_shown()) std::this_thread::sleep_for(std::chrono::milliseconds{20});
+        write_message("acre: a sentence");
+        write_message("acre: another");
+    });
+    const std::size_t bar = written.find("\rworking [");
+    ASSERT_NE(bar, std::string::npos) << written;
+    const std::size_t sentence = written.find("\r\033[Kacre: a sentence\r\nacre: another\r\n", bar);
+    ASSERT_NE(sentence, std::string::npos) << written;
+    EXPECT_EQ(written.find("acre: another\r\n") + 15, written.size()) << "nothing is left to erase at the end";
 }
 
 }  // namespace

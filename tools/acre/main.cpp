@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <exception>
 #include <memory>
 #include <new>
@@ -43,6 +44,17 @@ void occupy_closed_streams() {
     if (file >= 0) ::close(file);
 }
 
+/// Makes a write beyond the file size limit fail with an error, which every command reports, instead of ending this
+/// process. By a handler, because a recorded program would inherit that the signal is ignored.
+void survive_file_size_limit() {
+    struct sigaction action{};
+    ::sigaction(SIGXFSZ, nullptr, &action);
+    if (action.sa_handler == SIG_IGN) return;
+    action.sa_handler = [](int) {};
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
 /// The named subcommand, or empty.
 std::string_view subcommand_of(int count, char** arguments) {
     char** const end = arguments + count;
@@ -78,10 +90,20 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
     return names;
 }
 
+/// Of an option without its value, CLI11 says "--table: 1 required events|sites|stacks missing".
+std::string what_is_wrong(const CLI::ParseError& error) {
+    const std::string text = error.what();
+    const std::size_t option_end = text.find(": 1 required ");
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr || option_end == std::string::npos) return text;
+    const std::size_t value = option_end + std::string_view{": 1 required "}.size();
+    return fmt::format("{} needs a value: {}", text.substr(0, option_end),
+                       text.substr(value, text.rfind(" missing") - value));
+}
+
 /// CLI11's messages do not name an unknown subcommand and do not mention "--".
 std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
     const std::vector<std::string> unknown = app.remaining(true);
-    if (unknown.empty()) return error.what();
+    if (unknown.empty()) return what_is_wrong(error);
     const std::string& word = unknown.front();
     const auto chosen = app.get_subcommands();
     if (chosen.empty()) {
@@ -148,6 +170,7 @@ int run(int count, char** arguments) {
 
 int main(int count, char** arguments) {
     occupy_closed_streams();
+    survive_file_size_limit();
     try {
         return run(count, arguments);
     } catch (const std::bad_alloc&) {

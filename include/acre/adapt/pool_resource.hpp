@@ -90,7 +90,7 @@ protected:
     bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
 
 private:
-    // A pool expects null from an upstream without memory. This keeps the exception, for fail() to rethrow it.
+    // A pool expects null from an upstream without memory. This keeps the exception, for allocate_slow() to rethrow it.
     struct remembering_upstream {
         static constexpr const char* name = pool_resource::name;
 
@@ -102,7 +102,7 @@ private:
             try {
                 return allocate(bytes, alignment);
             } catch (...) {
-                thrown = std::current_exception();
+                if (thrown != nullptr) *thrown = std::current_exception();
                 return nullptr;
             }
 #else
@@ -114,8 +114,24 @@ private:
         }
 
         std::pmr::memory_resource* referred;
-        // fail() reads it in the same call and thread.
-        static inline thread_local std::exception_ptr thrown = nullptr;
+        // Of the allocate_slow() that runs in this thread. A pointer, because registering the destructor of a
+        // thread_local object takes memory, which there may be none of.
+        static inline thread_local constinit std::exception_ptr* thrown = nullptr;
+    };
+
+    // Keeps what upstream throws while it lives.
+    class upstream_exception {
+    public:
+        upstream_exception() noexcept : outer_{std::exchange(remembering_upstream::thrown, &thrown_)} {}
+        upstream_exception(const upstream_exception&) = delete;
+        upstream_exception& operator=(const upstream_exception&) = delete;
+        ~upstream_exception() { remembering_upstream::thrown = outer_; }
+
+        std::exception_ptr take() noexcept { return std::exchange(thrown_, nullptr); }
+
+    private:
+        std::exception_ptr thrown_;
+        std::exception_ptr* outer_;  // of an allocation that this one serves as upstream
     };
     static_assert(resource<remembering_upstream>);
 
@@ -145,10 +161,10 @@ private:
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
         const std::size_t at_least_1 = std::max<std::size_t>(bytes, 1);
-        upstream_.thrown = nullptr;
+        upstream_exception thrown;
         void* p = is_pooled(at_least_1, alignment) ? pool_.try_allocate(at_least_1, alignment)
                                                    : pool_.try_allocate_separately(at_least_1, alignment);
-        return p == nullptr ? fail() : p;
+        return p == nullptr ? fail(thrown.take()) : p;
     }
 
     [[gnu::noinline]] void deallocate_slow(void* p, std::size_t bytes, std::size_t alignment) noexcept {
@@ -159,9 +175,9 @@ private:
 
     // A pool resource throws what its upstream throws. If upstream was not called because the size is impossible, this
     // calls it with an impossible size.
-    [[gnu::cold]] void* fail() {
+    [[gnu::cold]] void* fail([[maybe_unused]] const std::exception_ptr& thrown) {
 #if defined(__cpp_exceptions)
-        if (upstream_.thrown) std::rethrow_exception(std::exchange(upstream_.thrown, nullptr));
+        if (thrown) std::rethrow_exception(thrown);
         // Volatile: compilers warn of such constants.
         const volatile std::size_t bytes = SIZE_MAX;
         const volatile std::size_t alignment = std::bit_floor(SIZE_MAX);

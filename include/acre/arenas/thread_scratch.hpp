@@ -21,6 +21,7 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/scratch.hpp>
+#include <acre/core/detail/per_thread.hpp>
 #include <array>
 #include <cstddef>
 #include <new>
@@ -33,26 +34,46 @@ inline constexpr std::size_t thread_arena_count = 4;
 
 struct thread_arena_set {
     std::array<arena, thread_arena_count> arenas;
-    bool thread_ends = false;
+    bool scratches_release = true;  // nothing gives the memory back when the thread ends, so each scratch does
 };
 
-/// Never destroyed: destructors of other thread_local objects may begin a scratch after the memory was given back.
+/// The arenas, and what gives their memory back when the thread ends. Never destroyed: destructors of other
+/// thread_local objects may begin a scratch after that.
+struct thread_scratch_storage {
+    alignas(thread_arena_set) std::byte arenas[sizeof(thread_arena_set)];
+    thread_exit_node at_exit;
+    bool has_arenas;
+    bool is_registered;
+
+    thread_arena_set& set() noexcept { return *std::launder(reinterpret_cast<thread_arena_set*>(arenas)); }
+};
+inline thread_local constinit thread_scratch_storage this_thread_scratch{};
+
+inline void end_thread_scratch(thread_exit_node*) noexcept {
+    thread_arena_set& ended = this_thread_scratch.set();
+    for (arena& each : ended.arenas) each.reset(release);
+    ended.scratches_release = true;
+}
+
+/// Out of line: the first use in a thread, or one for which the heap had no memory to register the thread's end.
+[[gnu::noinline]] inline void prepare_thread_scratch() noexcept {
+    thread_scratch_storage& own = this_thread_scratch;
+    if (!own.has_arenas) ::new (own.arenas) thread_arena_set;
+    own.has_arenas = true;
+    own.at_exit.run = &end_thread_scratch;
+    own.is_registered = run_at_thread_exit(own.at_exit);
+    own.set().scratches_release = !own.is_registered;
+}
+
 inline thread_arena_set& thread_arenas() noexcept {
-    struct giver_back {
-        thread_arena_set& of;
-        ~giver_back() {
-            for (arena& each : of.arenas) each.reset(release);
-            of.thread_ends = true;
-        }
-    };
-    alignas(thread_arena_set) thread_local std::byte storage[sizeof(thread_arena_set)];
-    thread_local const giver_back at_the_end{*::new (storage) thread_arena_set};
-    return *std::launder(reinterpret_cast<thread_arena_set*>(storage));
+    if (!this_thread_scratch.is_registered) [[unlikely]]
+        prepare_thread_scratch();
+    return this_thread_scratch.set();
 }
 
 /// Begins a scratch of a thread-local arena.
 struct thread_scratch_access {
-    static scratch begin(arena& of, bool thread_ends) noexcept { return scratch{of, thread_ends}; }
+    static scratch begin(arena& of, bool releases) noexcept { return scratch{of, releases}; }
 };
 
 inline const arena* arena_of(const arena& conflict) noexcept {
@@ -78,7 +99,7 @@ template <class... Conflicts>
         chosen = &each;
         break;
     }
-    return detail::thread_scratch_access::begin(*chosen, own.thread_ends);
+    return detail::thread_scratch_access::begin(*chosen, own.scratches_release);
 }
 
 /// Gives the memory of this thread's arenas back to the heap. Ends their live scratches.

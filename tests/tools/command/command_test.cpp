@@ -25,6 +25,11 @@ protected:
 
     std::filesystem::path write_trace() { return orcs_and_requests().write(directory_ / "a.acre"); }
 
+    /// What a command says on standard error where no file may grow, and its status.
+    std::string within_file_size_limit(const std::string& command_line) {
+        return shell("(ulimit -f 0; " + command_line + "; echo status $? >&2) 2>&1 | cat").output;
+    }
+
     /// A trace that lacks half of its last chunk of events.
     void write_cut_trace() {
         const auto path = random_trace(2, 100'000).write(directory_ / "cut.acre");
@@ -164,6 +169,10 @@ TEST_F(command, export_refuses_options_that_do_not_fit) {
     expect_failure("export a.acre -o x.csv --weight peak", 2, "--weight needs --format collapsed");
     expect_failure("export a.acre -o x.parquet", 2, "say which with --table, or name a folder");
     expect_failure("export a.acre -o - --format parquet", 2, "say which with --table, or name a folder");
+    expect_failure("export a.acre -o run/ --table sites", 2,
+                   "--table writes one file, and 'run/' is a folder: name a file, or leave --table out");
+    expect_failure("export a.acre -o run/ --table", 2, "--table needs a value: events|sites|stacks;");
+    expect_failure("export a.acre -o run/ --format csv", 2, "only parquet is written as a folder");
     expect_failure("export a.acre -o a.acre --format csv", 1, "is the input");
     expect_failure("export missing.acre -o x.csv", 1, "missing.acre");
     expect_failure("export a.acre -o missing/x.csv", 1, "cannot write 'missing/x.csv'");
@@ -179,10 +188,55 @@ TEST_F(command, export_leaves_nothing_half_written) {
     for (const char* output : {"x.csv --table events", "folder/", "x.parquet --table events"}) {
         const run_result result = shell(limited + output);
         EXPECT_EQ(result.status, 1) << output;
-        EXPECT_NE(result.errors.find("File too large"), std::string::npos) << result.errors;
+        EXPECT_NE(result.errors.find("it reached the file size limit: raise it with 'ulimit -f unlimited'"),
+                  std::string::npos)
+            << result.errors;
     }
     EXPECT_EQ(shell("cat x.csv").output, "precious");
     EXPECT_EQ(shell("ls").output, "a.acre\nerrors\nx.csv\n");
+}
+
+// SIGXFSZ would end the command.
+TEST_F(command, no_output_beyond_the_file_size_limit_kills) {
+    write_trace();
+    for (const char* what :
+         {"info a.acre >out", "advise --no-measure a.acre >out", "fit a.acre --for pool >out", "man info >out",
+          "fit a.acre --for multi_arena --plot front.svg", "report a.acre --no-measure --no-fit -o a.html",
+          "export a.acre -o - --format csv >out", "export a.acre -o a.pb.gz", "replay --list >out"}) {
+        const std::string said = within_file_size_limit("'" ACRE_COMMAND "' " + std::string{what});
+        EXPECT_TRUE(said.starts_with("acre: cannot write ")) << what << said;
+        EXPECT_TRUE(said.ends_with("it reached the file size limit: raise it with 'ulimit -f unlimited'\nstatus 1\n"))
+            << what << said;
+    }
+}
+
+// The program ends as it does alone, and the recorder has a sentence of its own.
+TEST_F(command, a_recording_beyond_the_file_size_limit_says_so) {
+    const std::string program = "sh -c 'trap \"\" XFSZ; echo a >file || exit 7'";
+    EXPECT_TRUE(within_file_size_limit(program).ends_with("status 7\n"));
+    const std::string said = within_file_size_limit("'" ACRE_COMMAND "' record -o b.acre -- " + program);
+    EXPECT_NE(said.find("'sh' ended with status 7"), std::string::npos) << said;
+    EXPECT_NE(said.find("raise it with 'ulimit -f unlimited'"), std::string::npos) << said;
+    const std::string killed = within_file_size_limit("'" ACRE_COMMAND "' record -o b.acre -- sh -c 'echo a >file; :'");
+    EXPECT_NE(killed.find("'sh' ended with status 153"), std::string::npos) << killed << " of SIGXFSZ";
+}
+
+TEST_F(command, a_trace_is_not_written_to_standard_output) {
+    write_trace();
+    expect_failure("record -o - -- true", 2, "a trace cannot be written to standard output: name a file with -o");
+    expect_failure("finish a.acre -o -", 2, "a trace cannot be written to standard output: name a file with -o");
+    expect_failure("fit a.acre --plot -", 2, "name a file for the picture");
+    EXPECT_NE(acre("report a.acre --no-measure --no-fit -o -").output.find("<html"), std::string::npos);
+    EXPECT_EQ(shell("ls").output, "a.acre\nerrors\n");
+}
+
+// /proc tells acre where its recorder is.
+TEST_F(command, records_without_proc) {
+    if (shell("unshare -m umount -l /proc").status != 0) GTEST_SKIP() << "this process may not unmount /proc";
+    const run_result result =
+        shell("unshare -m sh -c 'umount -l /proc; exec \"$@\"' sh '" ACRE_COMMAND "' record -o b.acre -- ls");
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(acre("info b.acre").status, 0);
 }
 
 TEST_F(command, export_of_a_cut_off_trace_has_its_complete_part) {
@@ -293,6 +347,53 @@ TEST_F(command, names_cannot_command_the_terminal) {
         EXPECT_EQ(all.find_first_of("\x1b\r\x07"), std::string::npos) << arguments << all;
     }
     EXPECT_NE(acre("info evil.acre").output.find("evil?[31m?name"), std::string::npos);
+}
+
+// C1 controls as UTF-8 and as bytes, and characters that change the direction or the line.
+TEST_F(command, no_character_of_a_trace_commands_the_terminal_or_the_page) {
+    const std::string evil = "e\u009b31m\x9b\x7f\u0085\u202e\u2066\u200f\u061c\u2028vil";
+    made_trace made;
+    const auto stack = made.stack({"main" + evil, evil});
+    for (int i = 0; i < 100; ++i) made.release(made.allocate(stack, 10), stack);
+    for (auto& frame : made.tables.frames) {
+        for (auto& location : frame.locations) location.file = evil + ".cpp";
+    }
+    made.tables.modules.push_back({"/" + evil, evil, 0});
+    made.header.command = {"./" + evil};
+    made.header.machine = evil;
+    made.header.date = evil;
+    made.header.notes = {evil, "a\x1b[2J\nb"};
+    made.write(directory_ / "evil.acre");
+    const char* const commands[] = {"info evil.acre",
+                                    "info --json evil.acre",
+                                    "advise --no-measure evil.acre",
+                                    "advise --no-measure --json evil.acre",
+                                    "fit evil.acre",
+                                    "fit --json evil.acre",
+                                    "diff evil.acre evil.acre",
+                                    "diff --json evil.acre evil.acre",
+                                    "replay evil.acre --with pool --rounds 1",
+                                    "export evil.acre -o - --format csv",
+                                    "export evil.acre -o - --format csv --table stacks",
+                                    "export evil.acre -o - --format collapsed",
+                                    "export evil.acre -o - --format dhat",
+                                    "report evil.acre --no-measure -o -"};
+    for (const char* arguments : commands) {
+        const run_result shown = acre(arguments);
+        EXPECT_EQ(shown.status, 0) << arguments << shown.errors;
+        const std::string all = shown.output + shown.errors;
+        for (const char* bad :
+             {"\x1b[2J", "\x7f", "\u0085", "\u009b", "\u202e", "\u2066", "\u200f", "\u061c", "\u2028"}) {
+            EXPECT_EQ(all.find(bad), std::string::npos) << arguments << " prints " << testing::PrintToString(bad);
+        }
+        EXPECT_EQ(all.find("\x9b"
+                           "\x7f"),
+                  std::string::npos);
+    }
+    const auto json = nlohmann::json::parse(acre("info --json evil.acre").output);
+    EXPECT_EQ(json["command"][0], "./e\u009b31m\ufffd\x7f\u0085\u202e\u2066\u200f\u061c\u2028vil") << "JSON is exact";
+    const auto page = data_in(acre("report evil.acre --no-measure -o -").output);
+    EXPECT_EQ(page["info"]["command"][0], "./e?31m\ufffd???????vil");
 }
 
 TEST_F(command, names_on_the_command_line_come_back_without_control_characters) {

@@ -98,7 +98,7 @@ TEST_F(usage, numbers_out_of_range_are_refused_with_the_range) {
     const std::pair<const char*, const char*> lines[] = {
         {"info a.acre --top 0", "--top: '0' is not a number from 1 to 1000000"},
         {"info a.acre --top many", "--top: 'many' is not a number from 1 to 1000000"},
-        {"info a.acre --top", "--top: 1 required N missing"},
+        {"info a.acre --top", "--top needs a value: N;"},
         {"diff a.acre a.acre --top -1", "--top: '-1' is not a number from 1 to"},
         {"diff a.acre a.acre --fail-above nan", "--fail-above: 'nan' is not a number from 0 to 1000000000"},
         {"advise a.acre --top 1.5", "--top: '1.5' is not a number from 1 to"},

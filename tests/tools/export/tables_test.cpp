@@ -67,6 +67,32 @@ TEST(csv, keeps_odd_names_in_their_fields) {
     EXPECT_EQ(field(""), "\"\"\r\n");
 }
 
+TEST(csv, writes_no_formulas) {
+    const auto field = [](std::string_view name) {
+        memory_output output;
+        csv_table table{{{"x", value_kind::text}}, output};
+        table.text(name);
+        table.finish();
+        return output.text.substr(3);
+    };
+    EXPECT_EQ(field("=HYPERLINK(A1)"), "'=HYPERLINK(A1)\r\n");
+    EXPECT_EQ(field("=1,\"2\""), "\"'=1,\"\"2\"\"\"\r\n");
+    EXPECT_EQ(field("+1"), "'+1\r\n");
+    EXPECT_EQ(field("-f"), "'-f\r\n");
+    EXPECT_EQ(field("@SUM"), "'@SUM\r\n");
+    EXPECT_EQ(field("\t=1"), "'\t=1\r\n");
+    EXPECT_EQ(field("\r=1"), "'?=1\r\n");
+    EXPECT_EQ(field("a=1"), "a=1\r\n");
+    EXPECT_EQ(field("a\u009b\u202e\x1b"), "a???\r\n") << "nor what a terminal obeys";
+    const std::vector<std::string> dashed{"-word"};
+    memory_output output;
+    csv_table table{{{"n", value_kind::real}, {"w", value_kind::word, false, false, &dashed}}, output};
+    table.real(-0.5);
+    table.word(0);
+    table.finish();
+    EXPECT_EQ(output.text, "n,w\r\n-0.5,'-word\r\n");
+}
+
 TEST(valid_text, is_utf8_without_zeros) {
     EXPECT_EQ(valid_text("plain; \"\n"), "plain; \"\n");
     EXPECT_EQ(valid_text("\u00e4\u20ac\U0001f600"), "\u00e4\u20ac\U0001f600");

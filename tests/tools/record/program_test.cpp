@@ -1,4 +1,5 @@
 // A program that cannot be recorded is refused with a sentence before it starts, and leaves no files.
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,13 +136,30 @@ TEST_F(refused, is_a_recorder_that_is_missing) {
     EXPECT_TRUE(contains(refusal(options), "missing"));
 }
 
-TEST_F(refused, is_not_a_recorder_with_blanks_in_its_path) {
-    const fs::path folder = directory_.path() / "a folder: with blanks";
-    fs::create_directory(folder);
-    fs::copy_file(RECORDER, folder / "libacre-record.so");
-    record_options options = options_for({ENDINGS});
-    options.recorder = folder / "libacre-record.so";
-    EXPECT_EQ(loaded_trace{record(options).traces.at(0)}.allocations(4242), 1000u);
+// LD_PRELOAD separates paths by blanks and colons, and the dynamic linker replaces tokens such as $LIB in them.
+TEST_F(refused, is_not_a_recorder_in_a_folder_with_an_odd_name) {
+    for (const char* name : {"a folder: with blanks", "$LIB", "${ORIGIN}"}) {
+        const fs::path folder = directory_.path() / name;
+        fs::create_directory(folder);
+        fs::copy_file(RECORDER, folder / "libacre-record.so");
+        record_options options = options_for({ENDINGS});
+        options.recorder = folder / "libacre-record.so";
+        EXPECT_EQ(refusal(options), "") << name;
+        EXPECT_EQ(loaded_trace{options.output}.allocations(4242), 1000u) << name;
+    }
+}
+
+TEST_F(refused, is_a_recording_for_which_too_few_files_may_be_open) {
+    const auto open_files = std::distance(fs::directory_iterator{"/proc/self/fd"}, {});
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    rlimit lower = before;
+    lower.rlim_cur = static_cast<rlim_t>(open_files + 2);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &lower), 0);
+    const std::string why = refusal({ENDINGS});
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_EQ(why, "cannot record: too many files are open: raise the limit with 'ulimit -n 1024'");
+    EXPECT_EQ(files_left(), 0u);
 }
 
 }  // namespace

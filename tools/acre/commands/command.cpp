@@ -27,17 +27,17 @@ void keep_from_replacing(const std::string& source, const std::string& output, s
 }
 
 void print(std::string_view text) {
+    clear_progress();
     if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-    throw tool_error{std::string{"cannot write to standard output: "} + std::strerror(errno)};
+    throw tool_error{std::string{"cannot write to standard output: "} + reason_of(errno)};
 }
 
 std::string text_of(const nlohmann::json& object) {
-    return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return printable_json(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)) + "\n";
 }
 
 void tell(const std::string& sentence) {
-    // fmt::print would throw when it cannot write.
-    std::fputs(("acre: " + printable(sentence) + "\n").c_str(), stderr);
+    write_message("acre: " + printable(sentence));
 }
 
 void remark(const command_context& context, const std::string& sentence) {

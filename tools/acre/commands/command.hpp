@@ -62,10 +62,10 @@ void keep_from_replacing(const std::string& source, const std::string& output, s
 /// Prints to standard output; throws tool_error when that fails.
 void print(std::string_view text);
 
-/// JSON in the form that the commands print; replaces bytes that are not UTF-8.
+/// JSON in the form that the commands print: safe for a terminal, and without bytes that are not UTF-8.
 std::string text_of(const nlohmann::json& object);
 
-/// Prints a sentence to standard error, in one line. A failure to write is ignored: there is nowhere to report it.
+/// Prints a sentence to standard error, in one line of its own.
 void tell(const std::string& sentence);
 
 /// As tell(), unless --quiet was given.
@@ -78,7 +78,9 @@ void remark_allocator(const command_context& context, const trace_header& header
 class reading_progress {
 public:
     reading_progress(std::string label, trace_reader& reader, const command_context& context)
-        : reader_{reader}, bar_{std::move(label), !context.quiet} {
+        : reading_progress{std::move(label), reader, !context.quiet} {}
+    reading_progress(std::string label, trace_reader& reader, bool wanted)
+        : reader_{reader}, bar_{std::move(label), wanted} {
         reader_.on_progress([this](double done) { show(done); });
     }
     ~reading_progress() { reader_.on_progress({}); }

@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
 #include <map>
 #include <memory>
 #include <utility>
@@ -77,6 +76,12 @@ export_options options_of(const export_choices& choices) {
     if (needs_folder(options) && (choices.output == "-" || choices.output.ends_with(".parquet"))) {
         throw usage_error{"one file of parquet has one table: say which with --table, or name a folder"};
     }
+    if (!needs_folder(options) && choices.output.ends_with('/')) {
+        throw usage_error{choices.table.empty()
+                              ? "only parquet is written as a folder: name a file instead of '" + choices.output + "'"
+                              : "--table writes one file, and '" + choices.output +
+                                    "' is a folder: name a file, or leave --table out to write all tables there"};
+    }
     return options;
 }
 
@@ -88,14 +93,14 @@ void check_output(const export_choices& choices, const export_options& options) 
 }
 
 int run_export(const export_choices& choices, const command_context& context) {
-    // Writing beyond the limit of file sizes then fails with an error message instead of ending the process.
-    std::signal(SIGXFSZ, SIG_IGN);
     const export_options options = options_of(choices);
     check_output(choices, options);
     trace_reader reader{choices.file};
     const call_paths paths{reader.tables()};
     {
-        const reading_progress bar{"exporting", reader, context};
+        // Progress would come between the lines of the output.
+        const bool is_on_terminal = choices.output == "-" && ::isatty(STDOUT_FILENO) != 0;
+        const reading_progress bar{"exporting", reader, !context.quiet && !is_on_terminal};
         export_trace(reader, paths, options);
     }
     if (reader.header().is_sampled()) {

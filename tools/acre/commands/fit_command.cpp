@@ -142,6 +142,7 @@ bool takes_several_passes(const fit_command_options& options) {
 }
 
 int run_fit(const fit_command_options& options, const command_context& context) {
+    if (options.plot == "-") throw usage_error{"--plot: standard output has the sizes: name a file for the picture"};
     keep_from_replacing(options.file, options.plot, "--plot");
     fit_outcome outcome;
     outcome.targets = options.targets;

@@ -25,6 +25,12 @@ struct finish_options {
     std::string output;
 };
 
+/// The trace is written in several passes, so it must be a file.
+void refuse_standard_output(const std::string& output) {
+    if (output == "-")
+        throw usage_error{"a trace cannot be written to standard output: name a file with -o (./- for one named '-')"};
+}
+
 void tell_result(const command_context& context, const record_result& result) {
     for (const std::string& note : result.notes) remark(context, note);
     for (const auto& trace : result.traces) {
@@ -35,6 +41,7 @@ void tell_result(const command_context& context, const record_result& result) {
 int run_record(record_options options, const command_context& context, bool named) {
     options.command = context.rest;
     if (options.command.empty()) throw usage_error{"a program to record, after --, is required"};
+    refuse_standard_output(options.output);
     if (!named) options.output = file_name(options.command.front()) + ".acre";
     progress_bar bar{"writing the trace", !context.quiet};
     options.progress = [&](double done) { bar.show(done); };
@@ -44,6 +51,7 @@ int run_record(record_options options, const command_context& context, bool name
 }
 
 int run_finish(const finish_options& options, const command_context& context) {
+    refuse_standard_output(options.output);
     keep_from_replacing(options.raw, options.output, "-o");
     progress_bar bar{"writing the trace", !context.quiet};
     tell_result(context, finish_raw_log(options.raw, options.output, [&](double done) { bar.show(done); }));

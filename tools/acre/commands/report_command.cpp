@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -155,8 +154,6 @@ private:
 
 int run_report(report_options options, const command_context& context, bool named) {
     if (!named) options.output = std::filesystem::path{options.file}.filename().replace_extension(".html").string();
-    // Writing beyond the limit of file sizes then fails with an error message instead of ending the process.
-    std::signal(SIGXFSZ, SIG_IGN);
     if (options.output.empty()) throw tool_error{"the report to write has no name: give one after -o"};
     keep_from_replacing(options.file, options.output, "-o");
     for (const std::string& each : options.fits) keep_from_replacing(each, options.output, "-o");

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "text/terminal.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -19,12 +20,13 @@ constexpr int default_memory_level = 8;
 constexpr std::size_t piece_bytes = 1 << 16;
 
 [[noreturn]] void cannot_write() {
-    throw tool_error{std::string{"cannot write to standard output: "} + std::strerror(errno)};
+    throw tool_error{std::string{"cannot write to standard output: "} + reason_of(errno)};
 }
 
 }  // namespace
 
 void standard_output::write(std::span<const std::uint8_t> bytes) {
+    clear_progress();
     if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) cannot_write();
 }
 

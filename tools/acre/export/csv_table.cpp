@@ -4,6 +4,7 @@
 
 #include <ctime>
 
+#include "text/text.hpp"
 #include "text/valid_text.hpp"
 
 namespace acre::tool {
@@ -12,9 +13,16 @@ namespace {
 
 constexpr std::size_t lines_bytes = 1 << 16;
 
+/// Whether a spreadsheet would take the text for a formula.
+bool begins_a_formula(std::string_view text) {
+    return !text.empty() && std::string_view{"=+-@\t\r"}.find(text.front()) != std::string_view::npos;
+}
+
+/// A text that begins like a formula gets an apostrophe before it, which spreadsheets take as "this is text".
 std::string csv_field(std::string_view value) {
-    const std::string plain = valid_text(value);
-    if (!plain.empty() && plain.find_first_of("\",\r\n") == std::string::npos) return plain;
+    std::string plain = printable_text(valid_text(value));
+    if (begins_a_formula(value)) plain.insert(0, 1, '\'');
+    if (!plain.empty() && plain.find_first_of("\",\n") == std::string::npos) return plain;
     std::string text{'"'};
     for (const char each : plain) text.append(each == '"' ? 2 : 1, each);
     return text + '"';

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stack_profile.hpp"
+#include "text/text.hpp"
 #include "text/valid_text.hpp"
 
 namespace acre::tool {
@@ -18,7 +19,7 @@ constexpr std::uint64_t nanoseconds_per_unit = 1000;
 constexpr int short_lived_units = 10;
 
 std::string json_text(const nlohmann::ordered_json& value) {
-    return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return printable_json(value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 /// One label for each function at each frame, numbered in the order of the frames.

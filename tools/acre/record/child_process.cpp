@@ -96,10 +96,19 @@ std::string short_of_memory() {
                                : "there is too little memory: close other programs";
 }
 
+/// libdw keeps every object file open, of which a program may have more than the soft limit allows.
+void allow_all_descriptors() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 using work_function = std::function<std::string(const progress_function&)>;
 
 [[noreturn]] void work_and_end(const work_function& work, int pipe) {
     if (memory_is_limited()) silence_errors();
+    allow_all_descriptors();
     try {
         const auto tell = [&](double done) { send(pipe, message_head::kind::progress, &done, sizeof done); };
         send(pipe, message_head::kind::result, work(tell));
@@ -158,7 +167,7 @@ class working_process {
 public:
     working_process(const work_function& work, const signal_relay& signals) {
         int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) != 0) throw tool_error{std::string{"cannot make a pipe: "} + std::strerror(errno)};
+        if (::pipe2(ends, O_CLOEXEC) != 0) throw tool_error{std::string{"cannot make a pipe: "} + reason_of(errno)};
         process_ = ::fork();
         const int error = errno;
         if (process_ == 0) {
@@ -170,7 +179,7 @@ public:
         pipe_ = ends[0];
         if (process_ < 0) {
             ::close(pipe_);
-            throw tool_error{std::string{"cannot start a process: "} + std::strerror(error)};
+            throw tool_error{std::string{"cannot start a process: "} + reason_of(error)};
         }
     }
     ~working_process() { wait(); }

@@ -193,8 +193,7 @@ finished_program run_recorded(const record_options& options, const recordable_pr
                               const std::filesystem::path& recorder, const std::filesystem::path& raw_directory,
                               recording_memory& memory) {
     int errors[2];
-    if (::pipe2(errors, O_CLOEXEC) != 0)
-        throw tool_error{std::string{"cannot start a program: "} + std::strerror(errno)};
+    if (::pipe2(errors, O_CLOEXEC) != 0) throw tool_error{std::string{"cannot start a program: "} + reason_of(errno)};
     finished_program finished;
     signal_relay::send_to(0);
     const orphan_watch orphans;
@@ -215,7 +214,7 @@ finished_program run_recorded(const record_options& options, const recordable_pr
     finished.end = read_clocks();
     finished.left_running = orphan_watch::still_running();
     if (start_error != 0) {
-        throw tool_error{"cannot start '" + program.path.string() + "': " + std::strerror(start_error)};
+        throw tool_error{"cannot start '" + program.path.string() + "': " + reason_of(start_error)};
     }
     finished.ending_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     finished.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -114,7 +114,7 @@ fs::path find_program(const std::string& name) {
 /// The system preloads nothing into a program that gains privileges when it is executed.
 void check_privileges(const fs::path& path) {
     struct stat status{};
-    if (::stat(path.c_str(), &status) != 0) refuse(path, std::strerror(errno));
+    if (::stat(path.c_str(), &status) != 0) refuse(path, reason_of(errno));
     const bool other_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != ::geteuid();
     const bool other_group =
         (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != ::getegid();

@@ -51,9 +51,7 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
 }  // namespace
 
 mapped_file::mapped_file(const std::filesystem::path& path) {
-    const auto fail = [&](int error) {
-        throw tool_error{"cannot read '" + path.string() + "': " + std::strerror(error)};
-    };
+    const auto fail = [&](int error) { throw tool_error{"cannot read '" + path.string() + "': " + reason_of(error)}; };
     // O_NONBLOCK: opening a pipe must not wait for its writer.
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) fail(errno);

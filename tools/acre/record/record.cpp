@@ -1,5 +1,7 @@
 #include "record.hpp"
 
+#include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -33,8 +35,7 @@ public:
     explicit temporary_directory(const std::string& prefix) {
         std::string name = prefix + "XXXXXX";
         if (::mkdtemp(name.data()) == nullptr) {
-            throw tool_error{"cannot write to '" + fs::path{prefix}.parent_path().string() +
-                             "': " + std::strerror(errno)};
+            throw tool_error{"cannot write to '" + fs::path{prefix}.parent_path().string() + "': " + reason_of(errno)};
         }
         path_ = name;
     }
@@ -54,15 +55,31 @@ private:
     fs::path path_;
 };
 
-/// The path of the recorder's library, or of a link to it if the path contains a separator of LD_PRELOAD.
+/// Throws tool_error unless this process may open the files that a recording needs besides those it has inherited: the
+/// log of the program, pipes to child processes, and the raw directory, the log, an object file and the trace.
+void check_open_files() {
+    constexpr std::size_t needed = 8;
+    std::vector<int> opened;
+    while (opened.size() < needed) {
+        const int file = ::open("/", O_PATH | O_CLOEXEC);
+        if (file < 0) break;
+        opened.push_back(file);
+    }
+    const int error = errno;
+    for (const int each : opened) ::close(each);
+    if (opened.size() < needed) throw tool_error{"cannot record: " + reason_of(error)};
+}
+
+/// The path of the recorder's library, or of a link to it if LD_PRELOAD cannot hold the path: blanks and colons
+/// separate paths there, and the dynamic linker replaces tokens such as $LIB.
 class preloadable_recorder {
 public:
     explicit preloadable_recorder(const fs::path& wanted) : path_{fs::absolute(wanted.empty() ? find() : wanted)} {
         std::error_code error;
         if (!fs::exists(path_, error))
             throw tool_error{"cannot record: the recorder '" + path_.string() + "' is missing"};
-        if (path_.string().find_first_of(": \t\n") == std::string::npos) return;
-        // TMPDIR may contain separators as well.
+        if (path_.string().find_first_of(": \t\n$") == std::string::npos) return;
+        // TMPDIR may contain such characters as well.
         link_ = std::make_unique<temporary_directory>("/tmp/acre-");
         fs::create_symlink(path_, link_->path() / "libacre-record.so");
         path_ = link_->path() / "libacre-record.so";
@@ -73,7 +90,12 @@ public:
 private:
     static fs::path find() {
         std::error_code error;
-        const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+        fs::path program = fs::read_symlink("/proc/self/exe", error);
+        // Without /proc: the name by which this process was executed, unless the working directory has changed since.
+        if (error) program = fs::canonical(reinterpret_cast<const char*>(::getauxval(AT_EXECFN)), error);
+        if (error)
+            throw tool_error{"cannot record: /proc is not mounted, so acre does not find its recorder: mount it"};
+        const fs::path here = program.parent_path();
         for (const char* folder : {"../lib", "../lib/x86_64-linux-gnu", "../lib64", "."}) {
             const fs::path candidate = (here / folder / "libacre-record.so").lexically_normal();
             if (fs::exists(candidate, error)) return candidate;
@@ -315,7 +337,7 @@ std::string why_nothing(const record_options& options, const ended_recording& en
                cause.remedy;
     }
     if (const int error = error_of_start(ended); error != 0)
-        return program + ", and its recorder could not make a log: " + std::strerror(error);
+        return program + ", and its recorder could not make a log: " + reason_of(error);
     if (options.paused) return program + " before its recording was resumed: " + how_to_resume(options);
     if (options.sampling_period > 1)
         return program + ", and none of its allocations was in the sample: use a smaller --sample";
@@ -421,6 +443,7 @@ record_result record(const record_options& options) {
     if (options.command.empty()) throw tool_error{"cannot record: no program is named"};
     const recordable_program program = find_recordable_program(options.command.front());
     check_output_of(program, options.output);
+    check_open_files();
     const preloadable_recorder recorder{options.recorder};
     temporary_directory raw{fs::absolute(options.output).string() + ".raw-"};
     const ended_recording ended = run_to_the_end(options, program, recorder.path(), raw.path());

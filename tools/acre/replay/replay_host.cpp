@@ -183,7 +183,7 @@ struct host_message {
 };
 
 [[noreturn]] void fail(const char* what) {
-    throw tool_error{std::string{"cannot "} + what + ": " + std::strerror(errno)};
+    throw tool_error{std::string{"cannot "} + what + ": " + reason_of(errno)};
 }
 
 void keep(int& kept, int received) {

@@ -128,7 +128,7 @@ private:
     }
 
     [[noreturn]] static void fail() {
-        throw tool_error{std::string{"cannot get memory for the replay: "} + std::strerror(errno)};
+        throw tool_error{std::string{"cannot get memory for the replay: "} + reason_of(errno)};
     }
 
     std::size_t max_memory_ = usual_memory;

@@ -33,7 +33,7 @@ struct stage_head {
 };
 
 [[noreturn]] void fail() {
-    throw tool_error{std::string{"cannot stage the replay: "} + std::strerror(errno)};
+    throw tool_error{std::string{"cannot stage the replay: "} + reason_of(errno)};
 }
 
 void* map(int file, std::size_t bytes, int protection, int flags) {

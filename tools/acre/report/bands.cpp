@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "text/text.hpp"
+
 namespace acre::tool {
 
 namespace {
@@ -162,7 +164,7 @@ lane_list scope_bands::finish(std::uint64_t end, const trace_tables& tables) {
     lane_list list;
     for (auto& [key, open] : lanes_) {
         if (open.depth != 0) open.lane.add(open.begin, std::max(end, open.begin), 0);
-        list.lanes.push_back({tables.scope_names[key.first], key.second, 0, std::move(open.lane)});
+        list.lanes.push_back({printable(tables.scope_names[key.first]), key.second, 0, std::move(open.lane)});
     }
     return list;
 }

@@ -73,10 +73,13 @@ json histogram_json(const tally_histogram& histogram, scale scaled) {
 // Names of templates can have kilobytes.
 constexpr std::size_t max_name = 400;
 
-/// Cuts all texts to the length that the page shows, except the code to copy.
-void cut_names(json& part, bool of_function = false) {
+/// Makes all texts printable, and unless they are `whole` cuts them to the length that the page shows. The code to copy
+/// is whole.
+void cut_names(json& part, bool of_function = false, bool whole = false) {
     if (part.is_string()) {
         auto& text = part.get_ref<std::string&>();
+        text = printable_text(text);
+        if (whole) return;
         if (of_function) {
             text = shortened_name(text, max_name);
         } else if (text.size() > max_name) {
@@ -84,7 +87,7 @@ void cut_names(json& part, bool of_function = false) {
         }
     } else if (part.is_structured()) {
         for (const auto& [key, value] : part.items()) {
-            if (key != "code") cut_names(value, key == "function" || key == "scope");
+            cut_names(value, key == "function" || key == "scope", whole || key == "code");
         }
     }
 }
@@ -174,6 +177,8 @@ nlohmann::json report_json(const run_picture& picture, const call_paths& paths, 
     const scale scaled{header};
     cut_names(parts.info);
     cut_names(parts.advice);
+    cut_names(parts.replay, false, true);
+    cut_names(parts.fit, false, true);  // may be from files that anyone wrote
     return {
         {"info", std::move(parts.info)},
         {"advice", std::move(parts.advice)},

@@ -44,6 +44,8 @@ const char* code_of(style wanted) {
 
 constexpr int bar_width = 30;
 
+bool line_is_taken = false;  // by progress, which only the main thread shows
+
 }  // namespace
 
 std::string styled(std::string_view text, style wanted) {
@@ -57,8 +59,24 @@ progress_bar::progress_bar(std::string label, bool wanted)
       start_{std::chrono::steady_clock::now()},
       last_{start_} {}
 
+bool progress_is_shown() {
+    return line_is_taken;
+}
+
+void clear_progress() {
+    if (!std::exchange(line_is_taken, false)) return;
+    std::fputs("\r\033[K", stderr);
+    std::fflush(stderr);
+}
+
+void write_message(const std::string& line) {
+    clear_progress();
+    // fmt::print would throw when it cannot write.
+    std::fputs((line + "\n").c_str(), stderr);
+}
+
 progress_bar::~progress_bar() {
-    if (shown_) std::fputs("\r\033[K", stderr);
+    clear_progress();
 }
 
 void progress_bar::show(double done) {
@@ -67,7 +85,7 @@ void progress_bar::show(double done) {
     const auto now = std::chrono::steady_clock::now();
     if (now - start_ < 500ms || now - last_ < 50ms) return;
     last_ = now;
-    shown_ = true;
+    line_is_taken = true;
     const int filled = static_cast<int>(std::clamp(done, 0.0, 1.0) * bar_width);
     // fmt::print would throw on a write error.
     const std::string line =

@@ -60,12 +60,6 @@ std::string percent_text(double share) {
     return fmt::format("{:.1f} %", percent);
 }
 
-std::string printable(std::string_view name) {
-    std::string shown{name};
-    std::replace_if(shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-    return shown;
-}
-
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
     return fmt::format("{} {}", count_text(count), count == 1 ? one : many);
 }

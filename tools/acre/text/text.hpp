@@ -13,8 +13,13 @@ std::string count_text(std::uint64_t count);  // 1,234,567
 std::string bytes_text(std::uint64_t bytes);  // 812 B, 9.9 KiB, 1.5 MiB
 std::string time_text(double nanoseconds);    // 850 ns, 1.2 ms, 3.4 s
 std::string percent_text(double share);       // 0.123 -> 12.3 %
-/// Makes a name safe to print on a terminal: replaces control characters by '?'.
+/// Makes a name safe to print on a terminal: UTF-8 in which '?' replaces control characters (C0, C1 and DEL),
+/// characters that change the direction of text, and line and paragraph separators. Invalid bytes become U+FFFD.
 std::string printable(std::string_view name);
+/// As printable(), but keeps line feeds and tabs.
+std::string printable_text(std::string_view text);
+/// JSON with the same meaning, in which the characters that printable() replaces are escaped. `json` must be UTF-8.
+std::string printable_json(std::string_view json);
 
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many);  // "1 thread", "2 threads"
 std::string plural_of_mean(double mean, std::string_view one, std::string_view many);  // "1.3 threads", "2,510 threads"

@@ -1,6 +1,11 @@
 #include "valid_text.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
+
+#include "text.hpp"
 
 namespace acre::tool {
 
@@ -32,7 +37,71 @@ std::size_t character_length(std::string_view text) {
     return out_of_range || !continues(byte_at(text, 3)) ? 0 : 4;
 }
 
+/// The code point of a character of at most three bytes; of any other a number that is none.
+std::uint32_t code_point(std::string_view character) {
+    const std::uint32_t first = byte_at(character, 0);
+    const std::uint32_t second = byte_at(character, 1) & 0x3fU;
+    switch (character.size()) {
+        case 1:
+            return first;
+        case 2:
+            return (first & 0x1fU) << 6 | second;
+        case 3:
+            return (first & 0xfU) << 12 | second << 6 | (byte_at(character, 2) & 0x3fU);
+        default:
+            return 0xffffffff;
+    }
+}
+
+/// Whether a terminal would obey the character, or show the text around it in another order or on another line.
+bool is_command(std::uint32_t code) {
+    const auto between = [code](std::uint32_t first, std::uint32_t last) { return code >= first && code <= last; };
+    const bool control = between(0, 0x1f) || between(0x7f, 0x9f);
+    const bool separator = between(0x2028, 0x2029);
+    const bool direction =
+        code == 0x061c || between(0x200e, 0x200f) || between(0x202a, 0x202e) || between(0x2066, 0x2069);
+    return control || separator || direction;
+}
+
+/// The text with `replace(code point)` instead of each character that is_command(), and U+FFFD for invalid bytes.
+template <typename Replace>
+std::string without_commands(std::string_view text, Replace replace) {
+    const auto is_plain = [](char each) { return each >= ' ' && each < 0x7f; };
+    if (std::ranges::all_of(text, is_plain)) return std::string{text};
+    std::string safe;
+    while (!text.empty()) {
+        // A zero byte is a control character here.
+        const std::size_t length = text.front() == 0 ? 1 : character_length(text);
+        const std::string_view character = text.substr(0, length);
+        if (length == 0) {
+            safe += replacement;
+        } else if (const std::uint32_t code = code_point(character); is_command(code)) {
+            safe += replace(code);
+        } else {
+            safe += character;
+        }
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    return safe;
+}
+
 }  // namespace
+
+std::string printable(std::string_view name) {
+    return without_commands(name, [](std::uint32_t) { return '?'; });
+}
+
+std::string printable_text(std::string_view text) {
+    return without_commands(
+        text, [](std::uint32_t code) { return code == '\n' || code == '\t' ? static_cast<char>(code) : '?'; });
+}
+
+std::string printable_json(std::string_view json) {
+    // Line feeds and tabs separate values; within a string they are escaped already.
+    return without_commands(json, [](std::uint32_t code) {
+        return code < ' ' ? std::string(1, static_cast<char>(code)) : fmt::format("\\u{:04x}", code);
+    });
+}
 
 std::string valid_text(std::string_view text) {
     std::string valid;

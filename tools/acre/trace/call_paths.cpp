@@ -236,8 +236,11 @@ source_location call_paths::place_in(std::uint32_t stack, std::uint32_t function
         const auto found = std::find(functions.begin(), functions.end(), function);
         if (found == functions.end()) continue;
         const auto& locations = tables_.frames[number].locations;
-        if (!locations.empty()) return locations[static_cast<std::size_t>(found - functions.begin())];
-        break;
+        if (locations.empty()) break;
+        source_location place = locations[static_cast<std::size_t>(found - functions.begin())];
+        place.function = printable(place.function);
+        place.file = printable(place.file);
+        return place;
     }
     return {};
 }

@@ -68,9 +68,9 @@ void trace_reader::open_file() {
     // O_NONBLOCK: opening a pipe must not wait for its writer.
     const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     file_.reset(descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb"));
-    if (file_ == nullptr) cannot(std::strerror(errno));
+    if (file_ == nullptr) cannot(reason_of(errno));
     struct stat status{};
-    if (::fstat(::fileno(file_.get()), &status) != 0) cannot(std::strerror(errno));
+    if (::fstat(::fileno(file_.get()), &status) != 0) cannot(reason_of(errno));
     if (!S_ISREG(status.st_mode)) cannot("it is not a regular file");
     file_bytes_ = static_cast<std::uint64_t>(status.st_size);
 }

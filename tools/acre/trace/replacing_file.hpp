@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace acre::tool {
 
@@ -15,11 +16,13 @@ bool begins_as_a_trace(const std::filesystem::path& path);
 enum class written_file : std::uint8_t { trace, other };
 
 /// Writes to a temporary file in the same directory, which finish() renames; without finish() it is removed and an
-/// older file stays. If the file system allows, the temporary file has no name, so it is gone however the process ends.
-/// Every failure throws tool_error.
+/// older file stays. If the file system allows, the temporary file has no name, so it is gone however the process ends;
+/// otherwise its name is NAME.partial-PID, or that with a number where such a file exists. The new file has the mode of
+/// the one that it replaces, and its owner and group where the system permits. Every failure throws tool_error.
 class replacing_file {
 public:
-    /// Follows symbolic links. Refuses to replace anything but a regular file, and a trace by anything but a trace.
+    /// Follows symbolic links, also one whose target does not exist yet. Refuses to replace anything but a regular
+    /// file, and a trace by anything but a trace.
     explicit replacing_file(const std::filesystem::path& path, written_file what = written_file::other);
     ~replacing_file();
     replacing_file(const replacing_file&) = delete;
@@ -36,6 +39,9 @@ private:
     };
 
     int open_without_name() const;
+    int open_with_name();
+    void keep_mode_and_owner() const;
+    std::string partial_name() const;
     void give_name();
     [[noreturn]] void cannot_write() const;
 

@@ -60,9 +60,11 @@ void unnamed_file::create() {
 }
 
 void unnamed_file::fail(const char* what) const {
-    const char* why = errno == 0 ? "it is shorter than it was" : std::strerror(errno);
+    const int error = errno;
+    const std::string why = error == 0 ? "it is shorter than it was" : reason_of(error);
+    const bool has_remedy = error == EFBIG || error == EMFILE;
     throw tool_error{std::string{"cannot "} + what + " a temporary file in '" + directory_ + "': " + why +
-                     "; set TMPDIR to a directory with more room"};
+                     (has_remedy ? "" : "; set TMPDIR to a directory with more room")};
 }
 
 }  // namespace acre::tool

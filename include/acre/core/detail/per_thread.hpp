@@ -5,8 +5,9 @@
 // does the same for less.
 //
 // Cost: find() is a thread-local access and two comparisons. A table of all such objects, and one for each thread that
-// keeps something, are taken from the C heap; without memory nothing is kept. Thread-safe. After a fork the child has
-// what the calling thread kept; what other threads kept stays taken.
+// keeps something, are taken from the C heap; without memory nothing is kept. (In a library that dlopen loaded, a
+// thread's first access to thread-local storage itself takes memory, without which glibc ends the process.)
+// Thread-safe. After a fork the child has what the calling thread kept; what other threads kept stays taken.
 #pragma once
 
 #include <acre/core/detail/fork_guard.hpp>
@@ -47,12 +48,34 @@ inline thread_exit_list::~thread_exit_list() {
     }
 }
 
+/// Set when the list's destructor is registered.
+inline thread_local constinit bool thread_has_exit_list = false;
+
+/// Whether the C library has memory to register a thread_local destructor: glibc takes it from the heap and ends the
+/// process when there is none. Takes and frees more than glibc needs. The small block is of the size that it takes, for
+/// heaps whose threads reuse what they freed. The large one goes back to the heap itself, because glibc's calloc
+/// ignores its per-thread cache before version 2.41. Only if other threads took all of that before the registration
+/// would the process still end.
+[[gnu::noinline]] inline bool can_register_destructor() noexcept {
+    constexpr std::size_t registration_bytes = 4 * sizeof(void*);
+    constexpr std::size_t uncached_bytes = 4096;
+    // Volatile: compilers remove a block that nobody uses, and assume that the heap had it.
+    void* volatile small = std::calloc(1, registration_bytes);
+    void* volatile large = std::malloc(uncached_bytes);
+    const bool can = small != nullptr && large != nullptr;
+    std::free(large);
+    std::free(small);
+    return can;
+}
+
 /// Runs `node`, which must live until then, when this thread ends. All nodes run when the first registration's turn
-/// among the thread_local destructors comes; after that a registration is refused with false, and the caller must not
-/// keep anything for this thread.
+/// among the thread_local destructors comes. Refused with false after that, and while the heap has no memory for the
+/// first registration: then the caller must not keep anything for this thread.
 inline bool run_at_thread_exit(thread_exit_node& node) noexcept {
     if (thread_has_exited) return false;
+    if (!thread_has_exit_list && !can_register_destructor()) return false;
     thread_local thread_exit_list list;
+    thread_has_exit_list = true;
     node.next = list.first;
     list.first = &node;
     return true;
@@ -90,7 +113,7 @@ public:
         return found.state;
     }
 
-    /// True when this thread can keep a state: it is not ending, and there is memory for its table.
+    /// True when this thread can keep a state: it is not ending, and the heap has memory for its table.
     bool can_keep() const noexcept { return offset_ != no_offset && reach(offset_); }
 
     /// Keeps `state`, not null, for this thread. Requires can_keep().
