@@ -10,7 +10,7 @@ demo: ## records a game and sqlite3, prints the advice, and what following it ga
 test: ## the release build, AddressSanitizer over the library, foreign tests; CONFIGS="clang tsan" for others
 	@scripts/test $(CONFIGS)
 
-test-all: ## all other configurations: other compilers, targets and sanitizers, a browser, readers of exports
+test-all: ## all other configurations: other compilers, targets and sanitizers, a browser, readers of exports, hostile environments
 	@scripts/test --rest
 
 bench: ## measures against other allocators, to the screen and to bench/results/; ARGS="..." to it
