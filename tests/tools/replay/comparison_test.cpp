@@ -81,7 +81,7 @@ TEST(comparison, goes_on_when_one_runs_out_of_memory) {
     EXPECT_FALSE(found.standings[1].failed());
 
     replay_outcome outcome;
-    outcome.events = 5000;
+    outcome.events = outcome.recorded_events = 5000;
     outcome.contenders = {arena, fallback};
     outcome.heaps.push_back({0, found});
     EXPECT_TRUE(outcome.any_failed());
@@ -92,6 +92,26 @@ TEST(comparison, goes_on_when_one_runs_out_of_memory) {
     EXPECT_EQ(failure_text(failures[0]), "arena ran out of memory at event 7");
     EXPECT_TRUE(replay_json(outcome, failures)["resources"][1]["failed"].get<bool>());
     EXPECT_NE(replay_text(outcome).find("failed"), std::string::npos);
+}
+
+TEST(comparison, says_that_only_the_beginning_of_a_trace_was_replayed) {
+    replay_host host;
+    const sequence steps = some_steps();
+    comparison_options options;
+    options.rounds = 1;
+    replay_outcome outcome;
+    outcome.trace = "long.acre";
+    outcome.events = outcome.recorded_events = 5000;
+    outcome.heaps.push_back({0, compare(host, steps.view(), {}, options)});
+    EXPECT_TRUE(replay_text(outcome).starts_with("5,000 events of long.acre"));
+    EXPECT_TRUE(replay_json(outcome, {})["notes"].empty());
+    outcome.recorded_events = 80'000;
+    EXPECT_TRUE(replay_text(outcome).starts_with("the first 5,000 events of long.acre"));
+    const nlohmann::json made = replay_json(outcome, {});
+    EXPECT_EQ(made["events"], 5000);
+    EXPECT_EQ(made["recorded_events"], 80'000);
+    ASSERT_EQ(made["notes"].size(), 1U);
+    EXPECT_TRUE(made["notes"][0].get<std::string>().starts_with("Only the first 5,000 of 80,000 events were replayed"));
 }
 
 TEST(comparison, finds_parameters_that_were_not_given) {

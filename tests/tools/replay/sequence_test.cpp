@@ -199,7 +199,7 @@ TEST(sequence, the_event_of_each_step_is_found) {
 
 TEST(sequence, blocks_are_touched_as_a_whole_unless_they_are_too_large_together) {
     made_trace made;
-    for (int i = 0; i < 14; ++i) made.allocate(0, 32 << 20);
+    for (int i = 0; i < 7; ++i) made.allocate(0, 32 << 20);
     const sequence usual = sequence_of(made);
     EXPECT_EQ(usual.touched, ~std::uint64_t{0});
     EXPECT_EQ(usual.reserved_blocks, 0U);
@@ -215,8 +215,26 @@ TEST(sequence, large_blocks_in_turn_are_touched_in_part) {
     made_trace made;
     for (int i = 0; i < 10'000; ++i) made.release(made.allocate(0, std::uint64_t{1} << 30), 0);
     const sequence steps = sequence_of(made);
-    EXPECT_LE(steps.touched, std::uint64_t{1} << 20);
+    EXPECT_LE(steps.touched * 10'000, std::uint64_t{256} << 20);
     EXPECT_EQ(steps.reserved_blocks, 10'000U);
+}
+
+TEST(sequence, large_blocks_in_turn_are_touched_as_a_whole_within_the_budget) {
+    made_trace made;
+    for (int i = 0; i < 25; ++i) made.release(made.allocate(0, 10 << 20), 0);
+    EXPECT_EQ(sequence_of(made).touched, ~std::uint64_t{0});
+    made.release(made.allocate(0, 30 << 20), 0);
+    const sequence steps = sequence_of(made);
+    EXPECT_EQ(steps.touched, std::uint64_t{8} << 20);
+    EXPECT_EQ(steps.reserved_blocks, 26U);
+}
+
+TEST(sequence, pages_of_smaller_blocks_are_not_written_without_end) {
+    made_trace made;
+    for (int i = 0; i < 600'000; ++i) made.release(made.allocate(0, 1 << 20), 0);
+    const sequence steps = sequence_of(made);
+    EXPECT_EQ(steps.touched, std::uint64_t{512} << 10);
+    EXPECT_EQ(steps.reserved_blocks, 600'000U);
 }
 
 TEST(sequence, impossible_sizes_do_not_confuse_what_is_touched) {
@@ -230,8 +248,23 @@ TEST(sequence, impossible_sizes_do_not_confuse_what_is_touched) {
 TEST(sequence, knows_when_small_blocks_take_much_memory) {
     sequence_builder builder;
     std::uint64_t blocks = 0;
-    while (!builder.takes_much_memory() && blocks < 1'000'000) builder.add(event{.object = blocks++, .size = 4000});
-    EXPECT_NEAR(static_cast<double>(blocks) * 4000, std::ldexp(1.5, 29), 1e4);
+    while (!builder.is_full() && blocks < 1'000'000) builder.add(event{.object = blocks++, .size = 4000});
+    EXPECT_NEAR(static_cast<double>(blocks) * 4000, std::ldexp(1, 29), 1e4);
+}
+
+TEST(sequence, knows_when_events_take_much_time) {
+    const auto events_until_full = [](std::uint64_t size) {
+        sequence_builder builder;
+        std::uint64_t events = 0;
+        for (; !builder.is_full(); ++events) {
+            const bool allocates = events % 2 == 0;
+            builder.add(event{.object = events / 2, .size = size, .allocates = allocates});
+        }
+        return events;
+    };
+    EXPECT_EQ(events_until_full(100), max_replayed_events);
+    EXPECT_LE(events_until_full(2 << 20), max_replayed_events / 100);
+    EXPECT_LE(events_until_full(64 << 20), max_replayed_events / 500);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace acre::tool {
 
 namespace {
 
-/// An event of an advice, kept small: up to 8 million of them are sorted by thread.
+/// An event of an advice, kept small: up to max_replayed_events of them are sorted by thread.
 struct advised_event {
     std::uint64_t size = 0;
     std::uint32_t object = 0;  // number among the advice's objects
@@ -36,12 +36,12 @@ static_assert(sizeof(advised_event) == 16);
 
 using events_by_thread = std::map<std::uint32_t, std::vector<advised_event>>;
 
-events_by_thread advised_events(const history& run, const advice& of, std::size_t max_events) {
+events_by_thread advised_events(const history& run, const advice& of, std::uint64_t max_events) {
     std::vector<bool> member(run.contexts().size());
     for (const std::uint32_t context : of.contexts) member[context] = true;
     std::vector<std::uint32_t> number_of_slot(run.slots());
     std::uint32_t objects = 0;
-    std::size_t left = max_events;
+    std::uint64_t left = max_events;
     events_by_thread events;
     run.for_each([&](const recorded_event& each) {
         if (left == 0) return false;
@@ -62,7 +62,7 @@ events_by_thread advised_events(const history& run, const advice& of, std::size_
 
 }  // namespace
 
-sequence advised_sequence(const history& run, const advice& of, std::size_t max_events) {
+sequence advised_sequence(const history& run, const advice& of, std::uint64_t max_events) {
     events_by_thread events = advised_events(run, of, max_events);
     const reset_point at = traits_of(of.candidate).reset;
     sequence_builder builder;
@@ -70,7 +70,7 @@ sequence advised_sequence(const history& run, const advice& of, std::size_t max_
         const auto one_thread = events.extract(events.begin());
         std::uint64_t live = 0;
         for (const advised_event& each : one_thread.mapped()) {
-            if (builder.takes_much_memory()) return builder.finish();
+            if (builder.is_full(max_events)) return builder.finish();
             builder.add(each.original(one_thread.key()));
             live += each.allocates ? 1 : ~std::uint64_t{0};
             const bool resets = at == reset_point::when_empty || (at == reset_point::in_owner && each.in_function);
@@ -80,12 +80,10 @@ sequence advised_sequence(const history& run, const advice& of, std::size_t max_
     return builder.finish();
 }
 
-sequence beginning_of(const history& run, std::size_t max_events) {
+sequence beginning_of(const history& run, std::uint64_t max_events) {
     sequence_builder builder;
-    std::size_t left = max_events;
     run.for_each([&](const recorded_event& each) {
-        if (left == 0 || builder.takes_much_memory()) return false;
-        --left;
+        if (builder.is_full(max_events)) return false;
         builder.add(each.original());
         return true;
     });

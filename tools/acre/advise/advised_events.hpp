@@ -12,15 +12,13 @@
 
 namespace acre::tool {
 
-/// A replay takes at most this many events, which bounds its time and memory.
-inline constexpr std::size_t max_replayed_events = std::size_t{8} << 20;
-
 /// The steps of an advice's allocations, thread after thread, as each thread would have its own arena or pool. Arenas
-/// and scratches are reset as verdict_traits::reset says. Takes the first `max_events` events.
-sequence advised_sequence(const history& run, const advice& of, std::size_t max_events = max_replayed_events);
+/// and scratches are reset as verdict_traits::reset says. Takes the first `max_events` events, or fewer, see
+/// sequence_builder::is_full.
+sequence advised_sequence(const history& run, const advice& of, std::uint64_t max_events = max_replayed_events);
 
-/// The first events of a run, of all threads.
-sequence beginning_of(const history& run, std::size_t max_events);
+/// The first events of a run, of all threads; likewise.
+sequence beginning_of(const history& run, std::uint64_t max_events);
 
 /// The share of a run's `events` that the steps were made of.
 double replayed_share(const sequence& steps, std::uint64_t events);

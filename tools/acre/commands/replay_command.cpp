@@ -85,9 +85,11 @@ sequence read_sequence(trace_reader& reader, lanes who, replay_outcome& outcome,
     const reading_progress bar{"reading", reader, context};
     sequence_builder builder{who};
     reader.for_each([&](const event& e) {
+        ++outcome.recorded_events;
+        outcome.threads = std::max<std::uint64_t>(outcome.threads, e.thread + std::uint64_t{1});
+        if (builder.is_full()) return;
         builder.add(e);
         ++outcome.events;
-        outcome.threads = std::max<std::uint64_t>(outcome.threads, e.thread + std::uint64_t{1});
     });
     if (outcome.events == 0) throw tool_error{"'" + reader.path().string() + "' has no events to replay"};
     sequence steps = builder.finish();

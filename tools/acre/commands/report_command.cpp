@@ -131,10 +131,13 @@ private:
     replay_outcome replay(const history& run, const trace_summary& summary) {
         replay_outcome outcome;
         outcome.trace = options_.file;
-        outcome.events = std::min(summary.events, max_replayed);
+        outcome.recorded_events = summary.events;
         outcome.threads = summary.threads;
         outcome.contenders = installed_contenders("peers,arena,multi_arena,pool,multi_pool,concurrent_multi_pool");
         const sequence steps = beginning_of(run, max_replayed);
+        outcome.events = steps.steps.size();
+        outcome.touched = steps.touched;
+        outcome.reserved_blocks = steps.reserved_blocks;
         outcome.peak_bytes = steps.peak_bytes;
         comparison_options how;
         how.max_seconds = replay_seconds;

@@ -101,6 +101,7 @@ std::string thread_note(const replay_outcome& outcome) {
 
 std::vector<std::string> notes_of(const replay_outcome& outcome) {
     std::vector<std::string> notes;
+    if (!outcome.is_whole()) notes.push_back(beginning_note(outcome.events, outcome.recorded_events));
     if (outcome.threads > 1) notes.push_back(thread_note(outcome));
     if (outcome.reserved_blocks > 0) notes.push_back(reserved_note(outcome.reserved_blocks, outcome.touched));
     std::vector<std::uint32_t> told;
@@ -215,8 +216,9 @@ std::string failure_text(const replay_failure& failure) {
 }
 
 std::string replay_text(const replay_outcome& outcome) {
-    std::string text = fmt::format("{} of {}, at most {} live\n\n", plural(outcome.events, "event", "events"),
-                                   outcome.trace, bytes_text(outcome.peak_bytes));
+    std::string text =
+        fmt::format("{}{} of {}, at most {} live\n\n", outcome.is_whole() ? "" : "the first ",
+                    plural(outcome.events, "event", "events"), outcome.trace, bytes_text(outcome.peak_bytes));
     for (std::size_t heap = 0; heap < outcome.heaps.size(); ++heap) text += time_table(outcome, heap);
     text += memory_table(outcome);
     for (const std::string& note : notes_of(outcome)) text += wrapped(note, 2);
@@ -235,6 +237,7 @@ nlohmann::json replay_json(const replay_outcome& outcome, const std::vector<repl
     return {{"command", "replay"},
             {"trace", outcome.trace},
             {"events", outcome.events},
+            {"recorded_events", outcome.recorded_events},
             {"threads", outcome.threads},
             {"threads_played", outcome.lanes},
             {"live_peak_bytes", outcome.peak_bytes},

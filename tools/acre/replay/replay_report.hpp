@@ -25,7 +25,8 @@ struct left_out {
 /// What was replayed and the results.
 struct replay_outcome {
     std::string trace;
-    std::uint64_t events = 0;
+    std::uint64_t events = 0;           // replayed, the first ones
+    std::uint64_t recorded_events = 0;  // all of the trace
     std::uint64_t threads = 0;
     std::uint32_t lanes = 1;                    // threads that played
     std::uint64_t peak_bytes = 0;               // peak of the live bytes
@@ -41,6 +42,7 @@ struct replay_outcome {
         return number == 0 ? result.system : result.standings[number - 1];
     }
     std::size_t players() const noexcept { return contenders.size() + 1; }
+    bool is_whole() const noexcept { return events == recorded_events; }
     bool any_failed() const;
 };
 

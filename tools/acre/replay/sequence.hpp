@@ -10,6 +10,17 @@
 
 namespace acre::tool {
 
+/// A replay plays at most this many events of a trace, its first ones, which bounds its time and memory. An allocation
+/// for which malloc asks the system counts as many, see replay_cost.
+inline constexpr std::uint64_t max_replayed_events = 4'000'000;
+
+/// The cost of playing an allocation, in events. To map and unmap a block takes several microseconds.
+constexpr std::uint64_t replay_cost(std::uint64_t bytes) noexcept {
+    constexpr std::uint64_t mapped_at_times = std::uint64_t{1} << 20;
+    constexpr std::uint64_t mapped_always = std::uint64_t{32} << 20;
+    return bytes > mapped_always ? 1000 : bytes > mapped_at_times ? 250 : 1;
+}
+
 enum class step_kind : std::uint8_t {
     allocate,
     release,

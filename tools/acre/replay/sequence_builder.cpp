@@ -30,6 +30,12 @@ std::string reserved_note(std::uint64_t blocks, std::uint64_t touched) {
         plural(blocks, "block", "blocks"), bytes_text(touched), blocks == 1 ? "was" : "were");
 }
 
+std::string beginning_note(std::uint64_t events, std::uint64_t of) {
+    return fmt::format(
+        "Only the first {} of {} were replayed, as many as a replay of bounded time and memory can play.",
+        count_text(events), plural(of, "event", "events"));
+}
+
 void sequence_builder::reset() {
     pairing_.close_all(sink{*this});
     append(lane_of(0), {{step_kind::reset, 0, 0}});

@@ -35,11 +35,16 @@ public:
         sequence_.turns = shared_array<std::uint32_t>{memory_for_steps};
     }
 
-    void add(const event& e) { pairing_.add(e, sink{*this}); }
+    void add(const event& e) {
+        cost_ += e.allocates ? replay_cost(e.size) : 1;
+        pairing_.add(e, sink{*this});
+    }
 
-    /// Whether a replay up to here takes much memory, although it touches little of large blocks. A measurement may end
-    /// there.
-    bool takes_much_memory() const noexcept { return touched_.is_exceeded(); }
+    /// Whether a replay up to here takes much time, counted in events, or much memory although it touches little of
+    /// large blocks. A measurement ends there.
+    bool is_full(std::uint64_t max_events = max_replayed_events) const noexcept {
+        return cost_ >= max_events || touched_.is_exceeded();
+    }
 
     /// Adds a reset: no object is live. Only if one thread plays all.
     void reset();
@@ -98,10 +103,14 @@ private:
     std::unordered_map<shape, std::uint32_t, shape_hash> shape_numbers_;
     std::uint64_t live_bytes_ = 0;
     touched_bytes touched_;
+    std::uint64_t cost_ = 0;  // of the events
 };
 
 /// A sentence about the blocks of a sequence that a replay does not touch as a whole.
 std::string reserved_note(std::uint64_t blocks, std::uint64_t touched);
+
+/// A sentence about a replay that ended before the trace did.
+std::string beginning_note(std::uint64_t events, std::uint64_t of);
 
 /// A step, numbered within its lane, and the event that it was made of, to be filled in by step_finder.
 struct wanted_step {
