@@ -80,10 +80,10 @@ sequence advised_sequence(const history& run, const advice& of, std::uint64_t ma
     return builder.finish();
 }
 
-sequence beginning_of(const history& run, std::uint64_t max_events) {
+sequence beginning_of(const history& run, std::uint64_t max_events, std::uint64_t max_live) {
     sequence_builder builder;
     run.for_each([&](const recorded_event& each) {
-        if (builder.is_full(max_events)) return false;
+        if (builder.is_full(max_events, max_live)) return false;
         builder.add(each.original());
         return true;
     });

@@ -9,6 +9,7 @@
 #include "fit/event_source.hpp"
 #include "history.hpp"
 #include "replay/sequence.hpp"
+#include "replay/touched_bytes.hpp"
 
 namespace acre::tool {
 
@@ -17,8 +18,8 @@ namespace acre::tool {
 /// sequence_builder::is_full.
 sequence advised_sequence(const history& run, const advice& of, std::uint64_t max_events = max_replayed_events);
 
-/// The first events of a run, of all threads; likewise.
-sequence beginning_of(const history& run, std::uint64_t max_events);
+/// The first events of a run, of all threads; likewise. At most about `max_live` bytes are live and touched.
+sequence beginning_of(const history& run, std::uint64_t max_events, std::uint64_t max_live = touched_bytes::max_live);
 
 /// The share of a run's `events` that the steps were made of.
 double replayed_share(const sequence& steps, std::uint64_t events);

@@ -18,9 +18,12 @@ event recorded_event::original() const {
 }
 
 history::history(trace_reader& reader, const call_paths& paths, std::size_t memory_for_events)
+    : history{event_reading{[&](const auto& visit) { reader.for_each(visit); }}, paths, memory_for_events} {}
+
+history::history(const event_reading& read, const call_paths& paths, std::size_t memory_for_events)
     : paths_{paths}, events_{memory_for_events}, freed_in_(paths.functions().size()) {
     reading state;
-    reader.for_each([&](const event& e) {
+    read([&](const event& e) {
         threads_ = std::max(threads_, e.thread + 1);
         of_resource_ = of_resource_ || e.op == operation::allocate;
         if (e.allocates) {

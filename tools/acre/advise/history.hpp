@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -114,7 +115,12 @@ struct size_count {
 
 class history {
 public:
+    /// Calls its argument for each event of a trace.
+    using event_reading = std::function<void(const std::function<void(const event&)>&)>;
+
     history(trace_reader& reader, const call_paths& paths, std::size_t memory_for_events = event_store::usual_memory);
+    history(const event_reading& read, const call_paths& paths,
+            std::size_t memory_for_events = event_store::usual_memory);
 
     const std::vector<allocation_context>& contexts() const noexcept { return contexts_; }
 

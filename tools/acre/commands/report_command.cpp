@@ -27,8 +27,12 @@ namespace acre::tool {
 namespace {
 
 constexpr std::size_t sites_shown = 25;
-constexpr std::uint64_t max_replayed = 500'000;  // events; a comparison needs no more
-constexpr double replay_seconds = 2;             // for the rounds beyond the first few
+constexpr std::uint64_t max_replayed = 500'000;                       // events; a comparison needs no more
+constexpr std::uint64_t max_replayed_live = std::uint64_t{64} << 20;  // bytes touched at a time
+constexpr std::uint64_t replay_memory = std::uint64_t{768} << 20;     // bytes that a resource may take
+constexpr double replay_seconds = 2;                                  // for the rounds beyond the first few
+
+constexpr std::uint32_t max_live_for_two = 1'000'000;  // objects; with more, two passes at a time take much memory
 
 // In a thread of its own; deferred where the system refuses a thread.
 constexpr std::launch beside = std::launch::async | std::launch::deferred;
@@ -42,25 +46,23 @@ struct report_options {
     bool no_fit = false;
 };
 
-/// Makes the report of one trace. Passes over the trace run in parallel, but nothing runs beside a measurement.
+/// Makes the report of one trace. Drawing and fitting run in parallel, but nothing runs beside a measurement.
 class reporter {
 public:
     reporter(const report_options& options, const command_context& context)
-        : options_{options},
-          context_{context},
-          reader_{options.file},
-          second_reader_{options.file},
-          paths_{reader_.tables()} {}
+        : options_{options}, context_{context}, reader_{options.file}, paths_{reader_.tables()} {}
 
     int run() {
         for (const std::string& file : options_.fits) parts_.fit.push_back(read_fit(file));
-        std::future<trace_summary> summing_up = std::async(beside, [&] { return summarise(second_reader_, paths_); });
-        const history run = pass("reading", [&] { return history{reader_, paths_}; });
-        const trace_summary summary = summing_up.get();
+        trace_summary summary;
+        const history run = pass("reading", [&] {
+            return history{[&](const auto& visit) { summary = summarise(reader_, paths_, visit); }, paths_};
+        });
         parts_.info = info_json(reader_, paths_, summary, sites_shown);
         advice_list list = plan(run);
         if (is_to_measure(summary)) measure(list, run, summary);
-        std::future<void> fitting = std::async(beside, [&] {
+        const bool small = run.slots() <= max_live_for_two;
+        std::future<void> fitting = std::async(small ? beside : std::launch::deferred, [&] {
             if (is_to_fit()) fit_sizes(list, run);
         });
         const run_picture picture =
@@ -134,13 +136,14 @@ private:
         outcome.recorded_events = summary.events;
         outcome.threads = summary.threads;
         outcome.contenders = installed_contenders("peers,arena,multi_arena,pool,multi_pool,concurrent_multi_pool");
-        const sequence steps = beginning_of(run, max_replayed);
+        const sequence steps = beginning_of(run, max_replayed, max_replayed_live);
         outcome.events = steps.steps.size();
         outcome.touched = steps.touched;
         outcome.reserved_blocks = steps.reserved_blocks;
         outcome.peak_bytes = steps.peak_bytes;
         comparison_options how;
         how.max_seconds = replay_seconds;
+        how.max_memory = replay_memory;
         progress_bar bar{"replaying", !context_.quiet};
         how.progress = [&](double done) { bar.show(done); };
         outcome.heaps.push_back({0, compare(context_.host(), steps.view(), outcome.contenders, how)});
@@ -150,7 +153,6 @@ private:
     const report_options& options_;
     const command_context& context_;
     trace_reader reader_;
-    trace_reader second_reader_;
     const call_paths paths_;
     report_parts parts_;
 };

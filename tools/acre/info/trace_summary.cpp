@@ -213,13 +213,14 @@ std::vector<scope_summary> scope_summariser::finish() {
     return std::move(scopes_);
 }
 
-trace_summary summarise(trace_reader& reader, const call_paths& paths) {
+trace_summary summarise(trace_reader& reader, const call_paths& paths, const std::function<void(const event&)>& also) {
     summariser result{paths};
     scope_summariser scopes{reader.tables()};
     reader.for_each(
         [&](const event& e) {
             result.add(e);
             scopes.add(e);
+            if (also) also(e);
         },
         [&](const mark& m) { scopes.add(m); });
     trace_summary summary = result.finish();

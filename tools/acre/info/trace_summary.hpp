@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -152,6 +153,8 @@ struct trace_summary {
 };
 
 /// Reads all events and marks; memory in proportion to the live objects, the open scopes and the tables.
-trace_summary summarise(trace_reader& reader, const call_paths& paths);
+/// Passes each event on to `also`, if there is one, so that reading once serves both.
+trace_summary summarise(trace_reader& reader, const call_paths& paths,
+                        const std::function<void(const event&)>& also = {});
 
 }  // namespace acre::tool

@@ -14,7 +14,10 @@ namespace {
 
 constexpr std::uint32_t min_rounds = 11;
 constexpr std::uint32_t min_slow_rounds = 6;  // with fewer there is no 95 % interval
+constexpr std::uint32_t min_very_slow_rounds = 2;
+constexpr double very_late = 2;  // times the seconds that were wanted
 constexpr std::uint32_t max_rounds = 101;
+constexpr double shortest_wait = 1;                   // seconds that rounds may take in any case
 constexpr std::uint32_t rounds_to_give_up = 3;        // when nothing is saved
 constexpr std::uint64_t shortest_trial = 10'000'000;  // nanoseconds; shorter sequences are played several times
 constexpr std::uint32_t max_repeats = 100'000;
@@ -26,7 +29,9 @@ public:
     tournament(replay_host& host, const sequence_view& sequence, const std::vector<contender>& contenders,
                const comparison_options& options)
         : host_{host}, sequence_{sequence}, options_{options} {
-        if (options_.memory_limit == 0) options_.memory_limit = default_memory_limit() + reserved_bytes();
+        if (options_.memory_limit == 0) {
+            options_.memory_limit = std::min(default_memory_limit(), options_.max_memory) + reserved_bytes();
+        }
         entries_.push_back({.resource = system_number});
         entries_.push_back({.resource = loop_number});
         entries_.push_back({.resource = loop_number, .without_frees = true});
@@ -128,11 +133,14 @@ private:
 
     bool enough(time_point start) const {
         if (standings_[system_index].failed()) return true;
-        const bool late = seconds_since(start) > options_.max_seconds;
+        const double seconds = seconds_since(start);
+        const bool late = seconds > options_.max_seconds;
         if (options_.rounds != 0) {
             return rounds_ >= options_.rounds || (late && options_.min_rounds != 0 && rounds_ >= options_.min_rounds);
         }
         if (options_.min_saving > 0 && rounds_ >= rounds_to_give_up && saves_too_little()) return true;
+        if (seconds > very_late * std::max(options_.max_seconds, shortest_wait) && rounds_ >= min_very_slow_rounds)
+            return true;
         if (rounds_ < (late ? min_slow_rounds : min_rounds)) return false;
         return late || rounds_ >= max_rounds || well_known();
     }

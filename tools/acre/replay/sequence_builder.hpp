@@ -42,8 +42,9 @@ public:
 
     /// Whether a replay up to here takes much time, counted in events, or much memory although it touches little of
     /// large blocks. A measurement ends there.
-    bool is_full(std::uint64_t max_events = max_replayed_events) const noexcept {
-        return cost_ >= max_events || touched_.is_exceeded();
+    bool is_full(std::uint64_t max_events = max_replayed_events,
+                 std::uint64_t max_live = touched_bytes::max_live) const noexcept {
+        return cost_ >= max_events || touched_.live() > max_live;
     }
 
     /// Adds a reset: no object is live. Only if one thread plays all.

@@ -44,8 +44,8 @@ public:
     /// Bytes of a block that may be touched.
     std::uint64_t limit() const noexcept { return limit_ == no_limit ? ~std::uint64_t{0} : limit_; }
 
-    /// Whether the live blocks take too much memory even if little of each is touched.
-    bool is_exceeded() const noexcept { return touched_ > max_live; }
+    /// Bytes touched of the live blocks: more than max_live if they take that even if little of each is touched.
+    std::uint64_t live() const noexcept { return touched_; }
 
     /// Number of blocks that are larger.
     std::uint64_t reserved_blocks() const noexcept {
