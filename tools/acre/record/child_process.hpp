@@ -10,8 +10,9 @@
 
 namespace acre::tool {
 
-/// While an object of this class lives, signals to this process are ignored or passed on to a child. One object at a
-/// time.
+/// While an object of this class lives, signals to this process are ignored or passed on to a child, unless the child
+/// or one of its descendants sent them: then they were sent to the process group, and the child has got them. One
+/// object at a time.
 class signal_relay {
 public:
     struct rule {
