@@ -27,6 +27,7 @@ namespace {
 volatile pid_t receiver = 0;
 volatile int came_early = 0;              // a signal that arrived before there was a receiver
 std::array<volatile int, NSIG> sent_for;  // by signal
+std::array<volatile bool, NSIG> only_from_others;
 
 /// The parent of a process; 0 if it is not known. May be called in signal handlers.
 pid_t parent_of(pid_t process) {
@@ -57,13 +58,16 @@ void send_on(int signal) {
     ::kill(receiver, sent_for[static_cast<std::size_t>(signal)]);
 }
 
+/// The system sends the SIGHUP of a terminal to the whole group.
+bool is_sent_to_group(const siginfo_t& information) {
+    return information.si_code == SI_KERNEL || is_descendant_of(information.si_pid, receiver);
+}
+
 void relay(int signal, siginfo_t* information, void*) {
     const int error = errno;
-    // The system sends SIGHUP of a terminal to the whole group.
-    const bool sent_to_group = information->si_code == SI_KERNEL || is_descendant_of(information->si_pid, receiver);
     if (receiver <= 0) {
         came_early = signal;
-    } else if (!sent_to_group) {
+    } else if (!only_from_others[static_cast<std::size_t>(signal)] || !is_sent_to_group(*information)) {
         send_on(signal);
     }
     errno = error;
@@ -246,6 +250,7 @@ signal_relay::signal_relay(const std::vector<rule>& rules) {
         ::sigaction(each.signal, nullptr, &kept.before);
         if (kept.before.sa_handler == SIG_IGN && !each.also_if_ignored) continue;
         sent_for[static_cast<std::size_t>(each.signal)] = each.sent;
+        only_from_others[static_cast<std::size_t>(each.signal)] = each.only_from_others;
         struct sigaction action{};
         action.sa_flags = SA_RESTART;
         if (each.sent == 0) {

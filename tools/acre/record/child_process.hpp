@@ -10,15 +10,17 @@
 
 namespace acre::tool {
 
-/// While an object of this class lives, signals to this process are ignored or passed on to a child, unless the child
-/// or one of its descendants sent them: then they were sent to the process group, and the child has got them. One
-/// object at a time.
+/// While an object of this class lives, signals to this process are ignored or passed on to a child. One object at a
+/// time.
 class signal_relay {
 public:
     struct rule {
         int signal = 0;
         int sent = 0;                  // to the child instead; 0: nothing, the signal is ignored
         bool also_if_ignored = false;  // false: if this process ignores the signal already, it stays ignored
+        // Not passed on if the child or a descendant sent it: then it went to the process group, so the child has got
+        // it.
+        bool only_from_others = false;
     };
 
     explicit signal_relay(const std::vector<rule>& rules);

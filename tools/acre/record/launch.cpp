@@ -65,7 +65,8 @@ private:
 
 /// The terminal sends SIGINT and SIGQUIT to the program as well, so this process ignores them; it passes on the others.
 std::vector<signal_relay::rule> signals_of(const record_options& options) {
-    std::vector<signal_relay::rule> rules{{SIGINT, 0}, {SIGQUIT, 0}, {SIGTERM, SIGTERM}, {SIGHUP, SIGHUP}};
+    std::vector<signal_relay::rule> rules{
+        {SIGINT, 0}, {SIGQUIT, 0}, {SIGTERM, SIGTERM, false, true}, {SIGHUP, SIGHUP, false, true}};
     // The program may send these to its process group, where they would end this process.
     for (const int each : {SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT})
         if (each != options.toggle_signal) rules.push_back({each, 0});

@@ -200,7 +200,7 @@ int fexecve(int file, char* const* arguments, char* const* environment) noexcept
 int execveat(int folder, const char* path, char* const* arguments, char* const* environment, int flags) noexcept {
     char place[PATH_MAX / 8];
     const char* end = place + sizeof place - 1;
-    const bool is_below = path != nullptr && *path != '/' && folder != AT_FDCWD;
+    const bool is_below = folder != AT_FDCWD && *path != '/';
     if (is_below) {
         char* at = append_text(place, end, "/proc/self/fd/");
         at = append_number(at, end, static_cast<std::uint64_t>(folder));
