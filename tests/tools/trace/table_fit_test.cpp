@@ -105,7 +105,7 @@ TEST(table_fit, a_command_line_keeps_its_beginning) {
     EXPECT_TRUE(fit_command(header));
     EXPECT_GT(header.command.size(), 50U);
     EXPECT_LE(encode_header(header).bytes().size(), format::max_header_bytes);
-    EXPECT_EQ(decode_header(encode_header(header).bytes()).command, header.command);
+    EXPECT_EQ(decode_header(encode_header(header).bytes(), format::version).command, header.command);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <exception>
@@ -26,13 +27,48 @@ namespace {
 volatile pid_t receiver = 0;
 volatile int came_early = 0;              // a signal that arrived before there was a receiver
 std::array<volatile int, NSIG> sent_for;  // by signal
+std::array<volatile bool, NSIG> only_from_others;
 
-void relay(int signal) {
+/// The parent of a process; 0 if it is not known. May be called in signal handlers.
+pid_t parent_of(pid_t process) {
+    char text[512] = "/proc/";
+    char* const end = std::to_chars(text + 6, text + 32, process).ptr;
+    std::memcpy(end, "/stat", 6);
+    const int file = ::open(text, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    const ssize_t bytes = ::read(file, text, sizeof text - 1);
+    ::close(file);
+    text[std::max<ssize_t>(bytes, 0)] = '\0';
+    const char* const name_end = std::strrchr(text, ')');  // before " S PARENT"
+    pid_t parent = 0;
+    if (name_end != nullptr && std::strlen(name_end) > 4) std::from_chars(name_end + 4, text + bytes, parent);
+    return parent;
+}
+
+bool is_descendant_of(pid_t process, pid_t ancestor) {
+    constexpr int most = 64;  // generations
+    for (int i = 0; i < most && process > 1; ++i) {
+        if (process == ancestor) return true;
+        process = parent_of(process);
+    }
+    return false;
+}
+
+void send_on(int signal) {
+    ::kill(receiver, sent_for[static_cast<std::size_t>(signal)]);
+}
+
+/// The system sends the SIGHUP of a terminal to the whole group.
+bool is_sent_to_group(const siginfo_t& information) {
+    return information.si_code == SI_KERNEL || is_descendant_of(information.si_pid, receiver);
+}
+
+void relay(int signal, siginfo_t* information, void*) {
     const int error = errno;
-    if (receiver > 0) {
-        ::kill(receiver, sent_for[static_cast<std::size_t>(signal)]);
-    } else {
+    if (receiver <= 0) {
         came_early = signal;
+    } else if (!only_from_others[static_cast<std::size_t>(signal)] || !is_sent_to_group(*information)) {
+        send_on(signal);
     }
     errno = error;
 }
@@ -214,9 +250,15 @@ signal_relay::signal_relay(const std::vector<rule>& rules) {
         ::sigaction(each.signal, nullptr, &kept.before);
         if (kept.before.sa_handler == SIG_IGN && !each.also_if_ignored) continue;
         sent_for[static_cast<std::size_t>(each.signal)] = each.sent;
+        only_from_others[static_cast<std::size_t>(each.signal)] = each.only_from_others;
         struct sigaction action{};
-        action.sa_handler = each.sent == 0 ? SIG_IGN : relay;
         action.sa_flags = SA_RESTART;
+        if (each.sent == 0) {
+            action.sa_handler = SIG_IGN;
+        } else {
+            action.sa_sigaction = relay;
+            action.sa_flags |= SA_SIGINFO;
+        }
         ::sigaction(each.signal, &action, nullptr);
         replaced_.push_back(kept);
     }
@@ -228,7 +270,7 @@ signal_relay::~signal_relay() {
 
 void signal_relay::send_to(pid_t child) {
     receiver = child;
-    if (child > 0 && came_early != 0) relay(came_early);
+    if (child > 0 && came_early != 0) send_on(came_early);
 }
 
 void signal_relay::restore() const {

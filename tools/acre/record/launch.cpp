@@ -65,7 +65,13 @@ private:
 
 /// The terminal sends SIGINT and SIGQUIT to the program as well, so this process ignores them; it passes on the others.
 std::vector<signal_relay::rule> signals_of(const record_options& options) {
-    std::vector<signal_relay::rule> rules{{SIGINT, 0}, {SIGQUIT, 0}, {SIGTERM, SIGTERM}, {SIGHUP, SIGHUP}};
+    std::vector<signal_relay::rule> rules{
+        {SIGINT, 0}, {SIGQUIT, 0}, {SIGTERM, SIGTERM, false, true}, {SIGHUP, SIGHUP, false, true}};
+    // The program may send these to its process group, where they would end this process.
+    for (const int each : {SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT})
+        if (each != options.toggle_signal) rules.push_back({each, 0});
+    for (int each = SIGRTMIN; each <= SIGRTMAX; ++each)
+        if (each != options.toggle_signal) rules.push_back({each, 0});
     if (options.toggle_signal != 0) rules.push_back({options.toggle_signal, options.toggle_signal, true});
     return rules;
 }
@@ -91,9 +97,9 @@ void preload(const std::filesystem::path& recorder) {
     ::setenv(raw::library_variable, recorder.c_str(), 1);
 }
 
-/// The fields of /proc/PID/stat from the third one on; empty without /proc.
-std::istringstream fields_of(pid_t process) {
-    std::ifstream file{"/proc/" + std::to_string(process) + "/stat"};
+/// The fields of /proc/PROCESS/stat from the third one on; empty without /proc.
+std::istringstream fields_of(const std::string& process) {
+    std::ifstream file{"/proc/" + process + "/stat"};
     const std::string text{std::istreambuf_iterator<char>{file}, {}};
     // The program's name, in parentheses, may contain anything.
     return std::istringstream{text.substr(std::min(text.rfind(')') + 1, text.size()))};
@@ -101,13 +107,13 @@ std::istringstream fields_of(pid_t process) {
 
 /// As the recorder expects it.
 std::string own_identity() {
-    const pid_t own = ::getpid();
-    std::istringstream fields = fields_of(own);
+    std::istringstream fields = fields_of("self");
     std::string start;
     for (int field = 2; field < 22; ++field) fields >> start;
     struct stat status{};
     const bool known = ::stat("/proc/self/ns/pid", &status) == 0;
-    return std::to_string(own) + ":" + (start.empty() ? "0" : start) + ":" + std::to_string(known ? status.st_ino : 0);
+    return std::to_string(::getpid()) + ":" + (start.empty() ? "0" : start) + ":" +
+           std::to_string(known ? status.st_ino : 0);
 }
 
 /// In the forked child: executes the program, or writes errno to `errors`.
@@ -148,7 +154,7 @@ struct cpu_microseconds {
 /// CPU times of the children that a process had waited for. The process has ended and has not been waited for.
 /// Resolution: the system's clock tick, usually 10 ms.
 cpu_microseconds times_of_children(pid_t ended) {
-    std::istringstream fields = fields_of(ended);
+    std::istringstream fields = fields_of(std::to_string(ended));
     std::string skipped;
     for (int i = 0; i < 13; ++i) fields >> skipped;  // cutime is field 16
     cpu_microseconds ticks;

@@ -54,7 +54,8 @@ executions successful(const std::vector<process_report>& reports) {
 
 /// Which program could not be recorded, and why.
 std::string described(const process_report& report) {
-    const std::string name = report.name.empty() ? "a program" : "'" + report.name + "'";
+    const bool is_cut = report.name.size() + 1 == sizeof(raw::process_report::name);
+    const std::string name = report.name.empty() ? "a program" : (is_cut ? "'..." : "'") + report.name + "'";
     const std::string number = report.process == 0 ? "" : " (" + std::to_string(report.process) + ")";
     return name + number + " " + reason_of(report);
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,6 +39,7 @@ public:
             throw tool_error{"cannot write to '" + fs::path{prefix}.parent_path().string() + "': " + reason_of(errno)};
         }
         path_ = name;
+        ::chmod(name.c_str(), 0700);  // whatever the umask is
     }
     ~temporary_directory() {
         std::error_code ignored;
@@ -178,6 +180,7 @@ public:
             for (const auto& log : of_process) logs[process.number] += log->has_flag(raw::flag_forked) ? 0 : 1;
         }
         notes_ = notes_about(reports, logs, started_.number, with_children());
+        add_empty_logs();
     }
 
     /// Whether the started process has recorded anything.
@@ -240,6 +243,19 @@ private:
                                  (same > 1 ? "-" + std::to_string(same) : ""));
         }
         return outputs;
+    }
+
+    /// Adds a sentence for each reason for which processes have a log without rows.
+    void add_empty_logs() {
+        std::map<std::string, std::size_t> processes;
+        for (const auto& [process, logs] : logs_) {
+            const stop_cause cause = cause_of(logs.back()->stopped());
+            if (process != started_ && last_with_rows(logs) == nullptr && !cause.what.empty()) ++processes[cause.what];
+        }
+        for (const auto& [why, count] : processes) {
+            notes_.push_back(plural(count, "process has", "processes have") +
+                             " no trace, since the recording stopped when " + why + ".");
+        }
     }
 
     bool with_children() const {

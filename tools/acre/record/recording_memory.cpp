@@ -158,7 +158,10 @@ recording_memory::recording_memory(std::uint64_t log_limit) {
     head_->regions = regions;
     head_->next_region = 1;
     head_->log_limit = log_limit;
-    path_ = "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(file_);
+    // Not by getpid(): /proc may be that of another PID namespace.
+    std::error_code error;
+    const std::string own = std::filesystem::read_symlink("/proc/self", error).string();
+    if (!error) path_ = "/proc/" + own + "/fd/" + std::to_string(file_);
 }
 
 recording_memory::~recording_memory() {

@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include "error.hpp"
@@ -227,7 +228,7 @@ void trace_writer::write_section(format::section_kind kind, std::span<const byte
         compressed_.resize(used + ZSTD_compressBound(raw.size()));
         const std::size_t written = ZSTD_compress(compressed_.data() + used, compressed_.size() - used, raw.data(),
                                                   raw.size(), compression_level);
-        if (ZSTD_isError(written) != 0) throw tool_error{"cannot compress the trace: not enough memory"};
+        if (ZSTD_isError(written) != 0) throw std::bad_alloc{};  // the only error that is possible here
         compressed_.resize(used + written);
         head.raw_bytes += raw.size();
     }

@@ -4,6 +4,8 @@
 //
 // All of this may run in a vfork child, which shares its parent's memory: it allocates nothing and changes nothing that
 // the parent reads.
+#include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -193,6 +195,25 @@ int fexecve(int file, char* const* arguments, char* const* environment) noexcept
     return execute_here(
         path, environment, [&] { return kind_of_execution(path); },
         [&](char* const* composed) { return next().fexecve(file, arguments, composed); });
+}
+
+int execveat(int folder, const char* path, char* const* arguments, char* const* environment, int flags) noexcept {
+    char place[PATH_MAX / 8];
+    const char* end = place + sizeof place - 1;
+    const bool is_below = folder != AT_FDCWD && *path != '/';
+    if (is_below) {
+        char* at = append_text(place, end, "/proc/self/fd/");
+        at = append_number(at, end, static_cast<std::uint64_t>(folder));
+        if (*path != 0) at = append_text(append_text(at, end, "/"), end, path);
+        *at = 0;
+    }
+    return execute_here(
+        is_below ? place : path, environment, [&] { return kind_of_execution(is_below ? place : path); },
+        [&](char* const* composed) {
+            const long result = system_call(__NR_execveat, folder, path, arguments, composed, flags);
+            errno = static_cast<int>(-result);
+            return -1;
+        });
 }
 
 int execv(const char* path, char* const* arguments) noexcept {

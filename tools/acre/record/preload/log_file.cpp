@@ -83,6 +83,7 @@ bool log_file::create(const char* directory, std::uint32_t process) {
         return false;
     }
     file = move_out_of_the_way(file);
+    system_call(__NR_fchmod, file, 0600);  // whatever the program's umask is
     struct stat status{};
     if (system_call(__NR_fstat, file, &status) != 0) return false;
     device_ = status.st_dev;
@@ -110,8 +111,7 @@ bool log_file::open(const char* directory, const shared_memory& memory, std::uin
     const measured_work work{*this};
     memory_ = &memory;
     limit_ = limit;
-    file_size_limit_ = file_size_limit();
-    if (file_size_limit_ < raw::page_bytes || !create(directory, what.process.number)) return false;
+    if (file_size_limit() < raw::page_bytes || !create(directory, what.process.number)) return false;
     if (!take_region()) {
         raw::file_head failed{};
         failed.stopped.store(static_cast<std::uint32_t>(raw::stop_reason::no_memory), std::memory_order_relaxed);
@@ -160,10 +160,6 @@ std::uint64_t log_file::reserve(std::size_t bytes, std::size_t alignment) {
             stop(raw::stop_reason::limit_reached);
             return no_place;
         }
-        if (begin + bytes > file_size_limit_) {
-            stop(raw::stop_reason::file_size_limit);
-            return no_place;
-        }
     } while (!head_->end_of_file.compare_exchange_weak(end, begin + round_up(bytes, raw::chunk_alignment),
                                                        std::memory_order_relaxed));
     if (memory_->count_log_bytes(bytes)) return begin;
@@ -203,6 +199,11 @@ bool log_file::reopen() {
 }
 
 bool log_file::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
+    // The program may have lowered it meanwhile.
+    if (offset + bytes > file_size_limit()) {
+        if (head_ != nullptr) stop(raw::stop_reason::file_size_limit);
+        return false;
+    }
     const char* at = static_cast<const char*>(data);
     while (bytes > 0) {
         const long written = system_call(__NR_pwrite64, file_, at, bytes, offset);

@@ -88,8 +88,7 @@ private:
     raw::region_head* regions_[max_regions];
     std::size_t region_count_;
     spin_lock taking_block_;
-    std::uint64_t limit_;            // bytes; 0: none
-    std::uint64_t file_size_limit_;  // of the process
+    std::uint64_t limit_;  // bytes; 0: none
     std::uint64_t device_;
     std::uint64_t inode_;
     spin_lock reopening_;

@@ -1,6 +1,7 @@
-// Hooks of the functions by which a program restricts its own system calls (seccomp). A restriction may kill a process
-// for a call that it does not foresee, such as those of the recorder.
+// Hooks of the functions by which a program restricts its own system calls (seccomp), and of syscall(). A restriction
+// may kill a process for a call that it does not foresee, such as those of the recorder.
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <cstdarg>
 
@@ -48,6 +49,17 @@ constinit syscall_function* acre_record_next_syscall = syscall_itself;
     return restricts ? restrict_by(number, mode, b, c, d, e, f) : syscall_itself(number, mode, b, c, d, e, f);
 }
 
+[[gnu::visibility("hidden"), gnu::used]] long acre_record_execve(long, const char* path, char* const* arguments,
+                                                                 char* const* environment) {
+    return execve(path, arguments, environment);
+}
+
+[[gnu::visibility("hidden"), gnu::used]] long acre_record_execveat(long, int folder, const char* path,
+                                                                   char* const* arguments, char* const* environment,
+                                                                   int flags) {
+    return execveat(folder, path, arguments, environment, flags);
+}
+
 }  // extern "C"
 
 namespace {
@@ -68,11 +80,15 @@ syscall:
     .cfi_startproc
     cmpq $317, %rdi
     je acre_record_seccomp
+    cmpq $59, %rdi
+    je acre_record_execve
+    cmpq $322, %rdi
+    je acre_record_execveat
     jmp *acre_record_next_syscall(%rip)
     .cfi_endproc
     .size syscall, . - syscall
 )");
-static_assert(__NR_seccomp == 317);
+static_assert(__NR_seccomp == 317 && __NR_execve == 59 && __NR_execveat == 322);
 
 using namespace acre::recorder;
 
