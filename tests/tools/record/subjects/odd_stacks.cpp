@@ -180,12 +180,13 @@ void freed_above(std::size_t alignment) {
     char* below = allocate_stack();
     char* top = nullptr;
     // A recorder may map memory between two of them.
-    for (int tries = 0; above < top || above - top > static_cast<std::ptrdiff_t>(page); ++tries) {
-        if (tries == 50) std::exit(5);
+    int tries = 0;
+    do {
+        if (++tries == 50) std::exit(5);
         above = below;
         below = allocate_stack();
         top = below + ::malloc_usable_size(below);
-    }
+    } while (above < top || above - top > static_cast<std::ptrdiff_t>(page));
     const auto run = [&](void (*function)()) { run_on(top - 16, function, return_address, top); };
     for (int i = 0; i < 3; ++i) run(allocate_and_come_back);
     to_free = above;
