@@ -199,6 +199,10 @@ stop_cause cause_of(raw::stop_reason reason) {
         case raw::stop_reason::restricted:
             return {"the program restricted its system calls (seccomp), which could kill it for those of the recorder",
                     "record a run without the restriction"};
+        case raw::stop_reason::no_descriptor:
+            return {
+                "the program left no file descriptor for the recording's file, and 256 MiB of events waited for one",
+                "raise the limit with 'ulimit -n'"};
         case raw::stop_reason::no_memory:
         case raw::stop_reason::end:
             break;

@@ -33,6 +33,7 @@ enum class stop_reason : std::uint32_t {
     no_memory,
     file_size_limit,
     restricted,  // the program restricted its system calls
+    no_descriptor,
     end
 };
 

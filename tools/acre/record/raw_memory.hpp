@@ -98,6 +98,10 @@ bool write_waiting(region_head& region, Write write) {
         const std::size_t entry = entry_bytes(chunk->kind);
         const std::size_t most = (block_bytes - sizeof(chunk_head)) / entry;
         const std::size_t count = std::min<std::size_t>(chunk->count.load(std::memory_order_acquire), most);
+        // All of its place is to be in the file, which is not so yet if the file could not be opened.
+        const std::size_t capacity = std::min<std::size_t>(chunk->capacity, block_bytes - sizeof(chunk_head));
+        const std::uint64_t last = place + sizeof(chunk_head) + capacity - 1;
+        if (count * entry < capacity) written = write(last, "", 1) && written;
         written = write(place, chunk, sizeof(chunk_head) + count * entry) && written;
     }
     if (region.has_log != 0) written = write(0, &region.log, sizeof region.log) && written;

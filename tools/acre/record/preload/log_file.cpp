@@ -54,6 +54,37 @@ private:
     const std::uint64_t begin_ = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 };
 
+/// The file, open for some writes. It is not kept open: the program would find a descriptor more than it has, and could
+/// open one less.
+class log_file::opened_file {
+public:
+    explicit opened_file(log_file& log) : number_(log.pinned_.load(std::memory_order_relaxed)) {
+        if (number_ >= 0 && log.is_ours(number_)) return;
+        const bool stays = number_ >= 0;  // the program has closed the pinned one or reused its number
+        number_ = log.open_again();
+        if (number_ < 0) return;
+        if (stays) {
+            log.pinned_.store(static_cast<int>(number_), std::memory_order_relaxed);
+        } else {
+            closes_ = true;
+        }
+    }
+    ~opened_file() {
+        if (closes_) system_call(__NR_close, number_);
+    }
+    opened_file(const opened_file&) = delete;
+    opened_file& operator=(const opened_file&) = delete;
+
+    explicit operator bool() const { return number_ >= 0; }
+
+    /// -errno if the file could not be opened.
+    long number() const { return number_; }
+
+private:
+    long number_;
+    bool closes_ = false;
+};
+
 std::uint64_t file_size_limit() {
     rlimit limit{};
     const long failed = system_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, &limit);
@@ -88,7 +119,7 @@ bool log_file::create(const char* directory, std::uint32_t process) {
     if (system_call(__NR_fstat, file, &status) != 0) return false;
     device_ = status.st_dev;
     inode_ = status.st_ino;
-    file_ = static_cast<int>(file);
+    pinned_.store(static_cast<int>(file), std::memory_order_relaxed);
     return true;
 }
 
@@ -104,14 +135,12 @@ bool log_file::write_first_page(raw::file_head& first, const description& what) 
     first.start_of_day = nanoseconds(CLOCK_REALTIME);
     first.end_of_file.store(raw::page_bytes, std::memory_order_relaxed);
     static constexpr char zeros[raw::page_bytes] = {};
-    return write_at(0, zeros, sizeof zeros) && write_at(0, &first, sizeof first);
+    const opened_file file{*this};
+    return file && write_at(file.number(), 0, zeros, sizeof zeros) && write_at(file.number(), 0, &first, sizeof first);
 }
 
-bool log_file::open(const char* directory, const shared_memory& memory, std::uint64_t limit, const description& what) {
-    const measured_work work{*this};
-    memory_ = &memory;
-    limit_ = limit;
-    if (file_size_limit() < raw::page_bytes || !create(directory, what.process.number)) return false;
+/// Writes the head to a new file, which is open.
+bool log_file::begin(const description& what) {
     if (!take_region()) {
         raw::file_head failed{};
         failed.stopped.store(static_cast<std::uint32_t>(raw::stop_reason::no_memory), std::memory_order_relaxed);
@@ -123,6 +152,22 @@ bool log_file::open(const char* directory, const shared_memory& memory, std::uin
     region_->has_log = 1;
     head_ = &region_->log;
     return true;
+}
+
+bool log_file::open(const char* directory, const shared_memory& memory, std::uint64_t limit, const description& what,
+                    bool stays_open) {
+    const measured_work work{*this};
+    memory_ = &memory;
+    limit_ = limit;
+    pinned_.store(-1, std::memory_order_relaxed);
+    const bool opened = file_size_limit() >= raw::page_bytes && create(directory, what.process.number) && begin(what);
+    if (!opened || !stays_open) unpin();
+    return opened;
+}
+
+void log_file::unpin() {
+    const int file = pinned_.exchange(-1, std::memory_order_relaxed);
+    if (file >= 0) system_call(__NR_close, file);
 }
 
 /// Takes a region for further chunks.
@@ -173,32 +218,17 @@ bool log_file::is_ours(long file) const {
            status.st_nlink != 0;
 }
 
-/// Reopens the file if the program has closed the descriptor or reused its number; false if the file was deleted.
-bool log_file::ready() {
-    if (is_ours(file_)) return true;
-    // Blocks signals, since a handler that pauses the recording uses the file as well.
-    const std::uint64_t all = ~std::uint64_t{0};
-    std::uint64_t before = 0;
-    system_call(__NR_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-    const bool opened = reopen();
-    system_call(__NR_rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof before);
-    return opened;
+/// A descriptor of the file; -errno if it cannot be opened.
+long log_file::open_again() {
+    const long file = system_call(__NR_openat, AT_FDCWD, path_, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (file < 0) return file;
+    if (is_ours(file)) return move_out_of_the_way(file);
+    system_call(__NR_close, file);
+    if (head_ != nullptr) stop(raw::stop_reason::log_lost);
+    return -ENOENT;
 }
 
-bool log_file::reopen() {
-    const lock_guard guard{reopening_};
-    if (is_ours(file_)) return true;
-    const long file = system_call(__NR_openat, AT_FDCWD, path_, O_RDWR | O_CLOEXEC, 0);
-    if (file >= 0 && is_ours(file)) {
-        file_ = static_cast<int>(move_out_of_the_way(file));
-        return true;
-    }
-    if (file >= 0) system_call(__NR_close, file);
-    stop(raw::stop_reason::log_lost);
-    return false;
-}
-
-bool log_file::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
+bool log_file::write_at(long file, std::uint64_t offset, const void* data, std::size_t bytes) {
     // The program may have lowered it meanwhile.
     if (offset + bytes > file_size_limit()) {
         if (head_ != nullptr) stop(raw::stop_reason::file_size_limit);
@@ -206,7 +236,7 @@ bool log_file::write_at(std::uint64_t offset, const void* data, std::size_t byte
     }
     const char* at = static_cast<const char*>(data);
     while (bytes > 0) {
-        const long written = system_call(__NR_pwrite64, file_, at, bytes, offset);
+        const long written = system_call(__NR_pwrite64, file, at, bytes, offset);
         if (written == -EINTR || written == -EAGAIN) continue;
         if (written <= 0) {
             if (head_ != nullptr) stop(raw::stop_reason::disk_full);
@@ -219,16 +249,7 @@ bool log_file::write_at(std::uint64_t offset, const void* data, std::size_t byte
     return true;
 }
 
-raw::chunk_head* log_file::take_chunk() {
-    if (stopped()) return nullptr;
-    const measured_work work{*this};
-    const std::uint64_t place = reserve(chunk_bytes, raw::page_bytes);
-    if (place == no_place || !ready()) return nullptr;
-    // Written, not just extended: the disk may be full when the chunk is written at last.
-    static constexpr char zeros[raw::page_bytes] = {};
-    for (std::size_t done = 0; done < chunk_bytes; done += sizeof zeros) {
-        if (!write_at(place + done, zeros, sizeof zeros)) return nullptr;
-    }
+raw::chunk_head* log_file::take_block(std::uint64_t place) {
     const lock_guard guard{taking_block_};
     const bool has_room = blocks_used_ < raw::blocks_in_region || take_region();
     if (!has_room || !memory_->populate(region_, blocks_used_)) {
@@ -240,14 +261,57 @@ raw::chunk_head* log_file::take_chunk() {
     return raw::chunk_in(*region_, block);
 }
 
-void log_file::write_waiting() {
-    if (memory_->recording_has_ended() || !ready()) return;
+raw::chunk_head* log_file::take_chunk() {
+    if (stopped()) return nullptr;
     const measured_work work{*this};
+    const std::uint64_t place = reserve(chunk_bytes, raw::page_bytes);
+    if (place == no_place) return nullptr;
+    // Written, not just extended: the disk may be full when the chunk is written at last.
+    static constexpr char zeros[raw::page_bytes] = {};
+    const opened_file file{*this};
+    for (std::size_t done = 0; file && done < chunk_bytes; done += sizeof zeros) {
+        if (!write_at(file.number(), place + done, zeros, sizeof zeros)) return nullptr;
+    }
+    return stopped() ? nullptr : take_block(place);
+}
+
+/// A block for what cannot be written now; null if too much waits already. `error`: -errno of opening the file.
+raw::chunk_head* log_file::take_waiting_block(long error, std::uint64_t place) {
+    if (stopped() || place == no_place) return nullptr;
+    if (waiting_.fetch_add(1, std::memory_order_relaxed) < max_waiting) return take_block(place);
+    const bool none_left = error == -EMFILE || error == -ENFILE;
+    stop(none_left ? raw::stop_reason::no_descriptor : raw::stop_reason::log_lost);
+    return nullptr;
+}
+
+/// Leaves a chunk in memory and begins another one in its stead.
+bool log_file::replace_waiting(raw::chunk_head*& chunk, long error) {
+    if (stopped()) return false;
+    raw::chunk_head* next = take_waiting_block(error, reserve(chunk_bytes, raw::page_bytes));
+    if (next == nullptr) return false;
+    begin_chunk(next, chunk->kind, chunk->thread, chunk->first + chunk->count.load(std::memory_order_relaxed));
+    chunk = next;
+    return true;
+}
+
+void log_file::pin() {
+    if (pinned_.load(std::memory_order_relaxed) >= 0) return;
+    const long file = open_again();
+    if (file < 0) return;
+    int none = -1;
+    if (!pinned_.compare_exchange_strong(none, static_cast<int>(file))) system_call(__NR_close, file);
+}
+
+void log_file::write_waiting() {
+    if (memory_->recording_has_ended()) return;
+    const measured_work work{*this};
+    const opened_file file{*this};
+    if (!file) return;
     head_->waiting_written.store(1, std::memory_order_relaxed);
     const std::size_t count = std::atomic_ref{region_count_}.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < count; ++i) {
         raw::write_waiting(*regions_[i], [&](std::uint64_t at, const void* data, std::size_t bytes) {
-            return write_at(at, data, bytes);
+            return write_at(file.number(), at, data, bytes);
         });
     }
 }
@@ -264,16 +328,37 @@ void log_file::begin_chunk(raw::chunk_head* chunk, raw::chunk_kind kind, std::ui
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-bool log_file::flush(raw::chunk_head* chunk, std::size_t entry_bytes) {
+bool log_file::flush(raw::chunk_head*& chunk, std::size_t entry_bytes) {
     const std::uint64_t count = chunk->count.load(std::memory_order_relaxed);
     if (count == 0) return true;
     if (stopped()) return false;
     const measured_work work{*this};
+    const opened_file file{*this};
+    if (!file) return replace_waiting(chunk, file.number());
     const std::size_t bytes = sizeof(raw::chunk_head) + count * entry_bytes;
     const std::uint64_t offset = reserve(bytes, raw::chunk_alignment);
     chunk->capacity = static_cast<std::uint32_t>(bytes - sizeof(raw::chunk_head));  // the copy's
-    if (offset == no_place || !ready() || !write_at(offset, chunk, bytes)) return false;
+    if (offset == no_place || !write_at(file.number(), offset, chunk, bytes)) return false;
     begin_chunk(chunk, chunk->kind, chunk->thread, chunk->first + count);
+    return true;
+}
+
+bool log_file::append_waiting(long error, std::uint64_t place, const raw::chunk_head& head, const piece* pieces,
+                              std::size_t count) {
+    if (head.capacity > chunk_bytes - sizeof head) {
+        stop(raw::stop_reason::no_memory);
+        return false;
+    }
+    raw::chunk_head* chunk = take_waiting_block(error, place);
+    if (chunk == nullptr) return false;
+    begin_chunk(chunk, head.kind, 0, 0);
+    chunk->capacity = head.capacity;
+    auto* at = reinterpret_cast<char*>(chunk + 1);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::memcpy(at, pieces[i].at, pieces[i].bytes);
+        at += pieces[i].bytes;
+    }
+    chunk->count.store(head.capacity, std::memory_order_release);
     return true;
 }
 
@@ -288,11 +373,13 @@ bool log_file::append(raw::chunk_kind kind, const piece* pieces, std::size_t cou
     head.capacity = static_cast<std::uint32_t>(bytes);
     head.count.store(bytes, std::memory_order_relaxed);
     head.clock = read_clocks();
+    const opened_file file{*this};
     std::uint64_t offset = reserve(sizeof head + bytes, raw::chunk_alignment);
-    if (offset == no_place || !ready() || !write_at(offset, &head, sizeof head)) return false;
+    if (!file) return append_waiting(file.number(), offset, head, pieces, count);
+    if (offset == no_place || !write_at(file.number(), offset, &head, sizeof head)) return false;
     offset += sizeof head;
     for (std::size_t i = 0; i < count; ++i) {
-        if (!write_at(offset, pieces[i].at, pieces[i].bytes)) return false;
+        if (!write_at(file.number(), offset, pieces[i].at, pieces[i].bytes)) return false;
         offset += pieces[i].bytes;
     }
     return true;

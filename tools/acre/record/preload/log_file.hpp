@@ -26,7 +26,9 @@ public:
     };
 
     /// Creates a new file in `directory`. `limit`: of this log, for a process without the shared memory; 0: none.
-    bool open(const char* directory, const shared_memory& memory, std::uint64_t limit, const description& what);
+    /// `stays_open`: as after pin().
+    bool open(const char* directory, const shared_memory& memory, std::uint64_t limit, const description& what,
+              bool stays_open);
 
     /// errno of a failed open(); 0 if no system call failed.
     int error() const { return error_; }
@@ -34,11 +36,15 @@ public:
     /// An empty chunk in memory with a place in the file; null if there is no room.
     raw::chunk_head* take_chunk();
 
+    /// Keeps the file open from now on, as the program may lose the right to open it, or see other files by its path.
+    void pin();
+
     /// Prepares a chunk for rows of a thread, or for nodes.
     static void begin_chunk(raw::chunk_head* chunk, raw::chunk_kind kind, std::uint32_t thread, std::uint64_t first);
 
-    /// Copies a chunk to the end of the file and empties it.
-    bool flush(raw::chunk_head* chunk, std::size_t entry_bytes);
+    /// Copies a chunk to the end of the file and empties it. While the file cannot be opened, the chunk stays in memory
+    /// with its place in the file, and another one replaces it.
+    bool flush(raw::chunk_head*& chunk, std::size_t entry_bytes);
 
     /// Appends a chunk that consists of `count` pieces.
     struct piece {
@@ -68,17 +74,25 @@ public:
 
 private:
     class measured_work;
+    class opened_file;
 
     static constexpr std::uint64_t no_place = ~std::uint64_t{0};
-    static constexpr std::size_t max_regions = 4096;  // 61,440 threads at a time
+    static constexpr std::size_t max_regions = 4096;    // 61,440 threads at a time
+    static constexpr std::uint32_t max_waiting = 4096;  // chunks that wait until the file can be opened: 256 MiB
 
     bool create(const char* directory, std::uint32_t process);
+    bool begin(const description& what);
     bool write_first_page(raw::file_head& first, const description& what);
     bool take_region();
     std::uint64_t reserve(std::size_t bytes, std::size_t alignment);
-    bool write_at(std::uint64_t offset, const void* data, std::size_t bytes);
-    bool ready();
-    bool reopen();
+    bool write_at(long file, std::uint64_t offset, const void* data, std::size_t bytes);
+    raw::chunk_head* take_block(std::uint64_t place);
+    raw::chunk_head* take_waiting_block(long error, std::uint64_t place);
+    bool replace_waiting(raw::chunk_head*& chunk, long error);
+    bool append_waiting(long error, std::uint64_t place, const raw::chunk_head& head, const piece* pieces,
+                        std::size_t count);
+    long open_again();
+    void unpin();
     bool is_ours(long file) const;
 
     const shared_memory* memory_;
@@ -91,8 +105,8 @@ private:
     std::uint64_t limit_;  // bytes; 0: none
     std::uint64_t device_;
     std::uint64_t inode_;
-    spin_lock reopening_;
-    int file_;
+    std::atomic<std::uint32_t> waiting_;  // chunks
+    std::atomic<int> pinned_;             // the descriptor that is kept open; -1: none
     int error_;
     const char* name_;  // in path_, without the directory
     char path_[4096];

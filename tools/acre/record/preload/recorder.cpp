@@ -215,7 +215,7 @@ bool begin_log(process_state& process) {
                  (config.children ? raw::flag_children : 0);
     what.stacks = config.stacks;
     what.sampling_period = config.sampling_period;
-    if (!process.log.open(config.directory, config.memory, config.limit, what)) return false;
+    if (!process.log.open(config.directory, config.memory, config.limit, what, is_static_program())) return false;
     config.recorded_process = own.number;
     process.stacks_at_free = config.stacks_at_free;
     process.stacks = config.stacks;
@@ -395,6 +395,13 @@ void write_waiting_rows() {
     const int error = errno;
     process->log.write_waiting();
     errno = error;
+}
+
+void before_losing_rights() {
+    process_state* process = current_process();
+    if (process == nullptr || config.restricted || process->log.stopped()) return;
+    // A vfork child shares the memory, but not the descriptors.
+    if (static_cast<std::uint32_t>(system_call(__NR_getpid)) == config.recorded_process) process->log.pin();
 }
 
 void before_restriction() {

@@ -145,6 +145,9 @@ void report_process(raw::report_kind kind, std::uint32_t process, const char* pr
 /// Writes what waits in memory to the log if this process is recorded; to be called before it ends.
 void write_waiting_rows();
 
+/// Before the program may lose the right to open the log, or see other files by its path.
+void before_losing_rights();
+
 /// Before and after the program restricts its own system calls: from then on the recorder makes none, so the recording
 /// stops. `restricted`: whether that succeeded.
 void before_restriction();

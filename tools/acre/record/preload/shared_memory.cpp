@@ -15,6 +15,15 @@ void* map_part(const char* path, std::uint64_t offset, std::size_t bytes, long& 
     return mapped;
 }
 
+/// Maps a region by the mapping of the head, for a process that cannot open the memory: it has no descriptor left, or
+/// lost the right. mremap of nothing maps the same memory once more, and more of it.
+void* map_beyond(void* head, std::uint64_t offset) {
+    const long mapped = system_call(__NR_mremap, head, 0, offset + raw::region_bytes, MREMAP_MAYMOVE);
+    if (mapped < 0) return nullptr;
+    system_call(__NR_munmap, mapped, offset);
+    return reinterpret_cast<void*>(mapped + static_cast<long>(offset));
+}
+
 bool populate_pages(void* pages, std::size_t bytes) {
     return system_call(__NR_madvise, pages, bytes, populate_for_writing) == 0;
 }
@@ -48,11 +57,12 @@ raw::region_head* shared_memory::take_shared_region() const {
     const std::uint64_t offset = number * std::uint64_t{raw::region_bytes};
     long file = -1;
     void* mapped = map_part(path_, offset, raw::region_bytes, file);
+    if (mapped == nullptr) mapped = map_beyond(head_, offset);
     if (mapped == nullptr) return nullptr;
     bool usable = populate_pages(mapped, raw::page_bytes);
     const bool is_populated = !usable;  // an older kernel can populate by the file only
-    if (!usable) usable = system_call(__NR_fallocate, file, 0, offset, raw::region_bytes) == 0;
-    system_call(__NR_close, file);
+    if (!usable && file >= 0) usable = system_call(__NR_fallocate, file, 0, offset, raw::region_bytes) == 0;
+    if (file >= 0) system_call(__NR_close, file);
     if (!usable) {
         system_call(__NR_munmap, mapped, raw::region_bytes);
         return nullptr;
