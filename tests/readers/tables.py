@@ -92,10 +92,13 @@ def check_with_duckdb(folder, info):
         ask(f"SELECT site, allocations // sampling_period, bytes // sampling_period FROM {sites} ORDER BY site"))
     expect("stacks that are missing", ask(
         f"SELECT count(*) FROM {events} WHERE stack NOT IN (SELECT stack FROM {stacks})"), [(0,)])
+    # The CSV has "?" for characters that a terminal must not get, and an apostrophe before what begins like a formula.
+    plain = "regexp_replace({}, '[^ -~]', '?', 'g')"
+    written = plain.format(r"regexp_replace(COLUMNS(*)::VARCHAR, '^([-=+@\t\r])', '''\1')")
     expect("events of the CSV that are others", ask(
-        f"SELECT count(*) FROM (SELECT COLUMNS(*)::VARCHAR FROM {events} EXCEPT ALL "
-        f"SELECT * FROM read_csv('{folder}/events.csv', all_varchar = true, header = true, delim = ',', quote = '\"', "
-        f"escape = '\"', new_line = '\\r\\n'))"), [(0,)])
+        f"SELECT count(*) FROM (SELECT {written} FROM {events} EXCEPT ALL "
+        f"SELECT {plain.format('COLUMNS(*)')} FROM read_csv('{folder}/events.csv', all_varchar = true, header = true, "
+        f"delim = ',', quote = '\"', escape = '\"', new_line = '\\r\\n'))"), [(0,)])
     for row in ask(f"SELECT function, file, line, allocations FROM {sites} ORDER BY bytes DESC "
                    f"LIMIT 1"):
         top = info["sites"][0]
