@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command_run.hpp"
+#include "conformance/refusal.hpp"
 #include "orcs_and_requests.hpp"
 #include "tools/support/hostile_trace.hpp"
 #include "tools/support/made_trace.hpp"
@@ -232,6 +233,7 @@ TEST_F(command, a_trace_is_not_written_to_standard_output) {
 
 // /proc tells acre where its recorder is.
 TEST_F(command, records_without_proc) {
+    if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer needs /proc";
     if (shell("unshare -m umount -l /proc").status != 0) GTEST_SKIP() << "this process may not unmount /proc";
     const run_result result =
         shell("unshare -m sh -c 'umount -l /proc; exec \"$@\"' sh '" ACRE_COMMAND "' record -o b.acre -- ls");
@@ -829,10 +831,10 @@ TEST_F(command, hostile_tables_are_read_by_all_commands_that_resolve_stacks) {
     for (int i = 0; i < 2'000; ++i) made.call(0, long_frame);  // 6 million calls, more than the commands keep apart
     made.write(directory_ / "hostile.acre");
     EXPECT_LT(std::filesystem::file_size(directory_ / "hostile.acre"), 1U << 20);
-    for (const char* arguments : {"info hostile.acre", "advise hostile.acre", "fit hostile.acre",
-                                  "report hostile.acre -o report.html", "export hostile.acre -o events.csv",
-                                  "export hostile.acre -o profile.pb.gz", "diff hostile.acre hostile.acre",
-                                  "replay hostile.acre --with pool --rounds 1"}) {
+    for (const char* arguments :
+         {"info hostile.acre", "advise hostile.acre", "fit hostile.acre", "report hostile.acre -o report.html",
+          "export hostile.acre -o events.csv", "export hostile.acre -o profile.pb.gz", "diff hostile.acre hostile.acre",
+          "replay hostile.acre --with pool --rounds 1"}) {
         const run_result result = acre(arguments);
         EXPECT_EQ(result.status, 0) << arguments << result.errors;
     }
