@@ -75,10 +75,9 @@ struct file_head {
     std::uint32_t sampling_period;  // n: one allocation in n is recorded
     // Time that the recorder has taken so far: in the hooks (ticks, estimated from samples) and writing this file.
     std::atomic<std::uint64_t> own_ticks;
-    std::atomic<std::uint64_t> own_nanoseconds;    // of CPU time
-    std::atomic<std::uint64_t> lost;               // events of signal handlers that interrupted the recorder
-    std::atomic<std::uint32_t> in_private_memory;  // 1: what waited in memory is lost if the process was killed
-    std::atomic<std::uint32_t> waiting_written;    // 1: what waited in memory was written at the end
+    std::atomic<std::uint64_t> own_nanoseconds;  // of CPU time
+    std::atomic<std::uint64_t> lost;             // events of signal handlers that interrupted the recorder
+    std::atomic<std::uint32_t> waiting_written;  // 1: what waited in memory was written at the end
 };
 
 enum class chunk_kind : std::uint32_t { none, rows, nodes, module, command, pause, scope_name, allocator };

@@ -147,7 +147,6 @@ bool log_file::begin(const description& what) {
         write_first_page(failed, what);
         return false;
     }
-    region_->log.in_private_memory.store(region_->is_private, std::memory_order_relaxed);
     if (!write_first_page(region_->log, what)) return false;
     region_->has_log = 1;
     head_ = &region_->log;
