@@ -154,6 +154,12 @@ template <class Error>
 #endif
 }
 
+/// Prints the sentence of `error` and aborts.
+[[noreturn, gnu::noinline, gnu::cold]] inline void abort_with(const allocation_error& error) noexcept {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::abort();
+}
+
 /// Throws bad_option unless `valid`; without exceptions prints its message and aborts, since a constructor cannot fail
 /// otherwise. Checked in release builds, too.
 inline void require_option(bool valid, const char* resource, const char* option, std::size_t value,
@@ -161,8 +167,7 @@ inline void require_option(bool valid, const char* resource, const char* option,
     if (valid) return;
     const bad_option error{resource, option, value, allowed};
     raise(error);
-    std::fprintf(stderr, "%s\n", error.what());
-    std::abort();
+    abort_with(error);
 }
 
 /// As require_option, for an option that must be at least `min`.
