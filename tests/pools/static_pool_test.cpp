@@ -178,8 +178,8 @@ TEST(static_pool, a_double_free_is_reported) {
 // Hazards N14, X7.
 TEST(static_pool, groups_share_no_cache_line) {
     static_assert(sizeof(acre::detail::magazine_depot) % 64 == 0 && alignof(acre::detail::magazine_depot) == 64);
-    static_assert(acre::detail::static_slots<64, audio>::state_alignment == 64);
-    static_assert(acre::detail::static_slots<64, acre::every_thread>::state_alignment == 64);
+    static_assert(acre::detail::static_slots<64, audio, acre::heap, false>::state_alignment == 64);
+    static_assert(acre::detail::static_slots<64, acre::every_thread, acre::heap, true>::state_alignment == 64);
 }
 
 class static_pool_threads : public testing::TestWithParam<std::size_t> {};
