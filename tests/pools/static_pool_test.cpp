@@ -124,7 +124,7 @@ struct budgeted {
 
     void* allocate(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate(bytes, alignment)) return p;
-        return acre::raise(acre::out_of_memory{"budgeted", bytes, alignment});
+        return acre::raise<acre::out_of_memory>("budgeted", bytes, alignment);
     }
     void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
         ++calls;

@@ -26,6 +26,7 @@
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/slot_policies.hpp>
+#include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>
@@ -56,6 +57,7 @@ struct typed_arena_options {
 
 namespace detail {
 
+#if ACRE_HAS_THREADS
 /// Poisons storage before its first use. A constructor that runs at compile time could not poison it.
 ///
 /// A thread that reads `done`, in a load or in the failed exchange, acquires the poisoning that the store released: the
@@ -82,6 +84,17 @@ private:
     static constexpr int untouched = 0, in_progress = 1, done = 2;
     std::atomic<int> state_{untouched};
 };
+#else
+class poison_at_first_use {
+public:
+    void operator()(const void* storage, std::size_t bytes) noexcept {
+        if (!std::exchange(done_, true)) poison(storage, bytes);
+    }
+
+private:
+    bool done_ = false;
+};
+#endif
 
 /// In its place in builds that do not poison.
 class never_poisoned {
@@ -430,11 +443,11 @@ private:
         } else if constexpr (falls_back) {
             return fallback_.allocate(bytes, alignment);
         } else {
-            if (!is_alignment(alignment) || alignment > max_alignment) return fail(bad_alignment{name, alignment});
+            if (!is_alignment(alignment) || alignment > max_alignment) return fail<bad_alignment>(name, alignment);
             const std::size_t count = slots_for(bytes);
             const std::size_t all_bytes = storage_bytes - skipped_;
-            if (count > all_bytes / sizeof(T)) return fail(request_too_large{name, bytes, all_bytes});
-            return fail(limit_exceeded{name, count * sizeof(T), used(), all_bytes});
+            if (count > all_bytes / sizeof(T)) return fail<request_too_large>(name, bytes, all_bytes);
+            return fail<limit_exceeded>(name, count * sizeof(T), used(), all_bytes);
         }
     }
 
@@ -451,10 +464,10 @@ private:
         return nullptr;
     }
 
-    template <class Error>
-    static void* fail(const Error& error) noexcept(never_throws) {
-        if constexpr (aborts) abort_with(error);
-        return raise(error);
+    template <class Error, class... Arguments>
+    static void* fail(Arguments... arguments) noexcept(never_throws) {
+        if constexpr (aborts) abort_with(Error{arguments...});
+        return raise<Error>(arguments...);
     }
 
     [[gnu::noinline, gnu::cold]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {

@@ -30,6 +30,13 @@
 //     using jobs = acre::static_pool<64, acre::shared_group<struct job>>;  // another pool for all threads
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(
+    false,
+    "acre::static_pool needs threads, which this target does not have: use a static acre::pool over an acre::buffer");
+#else
+
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/per_thread.hpp>
@@ -485,7 +492,7 @@ public:
 private:
     [[gnu::noinline]] static void* allocate_slow() {
         if (void* p = try_allocate_slow()) return p;
-        return raise(out_of_memory{name, slot_bytes(), slot_alignment()});
+        return raise<out_of_memory>(name, slot_bytes(), slot_alignment());
     }
     [[gnu::noinline]] static void* try_allocate_slow() noexcept {
         if (void* p = slots::take_slow()) [[likely]]
@@ -515,6 +522,8 @@ private:
     }
 };
 
-static_assert(owning_resource<static_pool<64>>);
+static_assert(owning_resource<static_pool<64> >);
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

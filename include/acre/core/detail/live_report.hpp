@@ -3,8 +3,8 @@
 // Used by the resources that have the option, not directly. Cost: a flag. Thread rules: those of the resource's end.
 #pragma once
 
+#include <acre/core/error.hpp>
 #include <cstddef>
-#include <cstdio>
 #include <utility>
 
 namespace acre::detail {
@@ -20,7 +20,9 @@ public:
     void write(const char* name, Count count) noexcept {
         if (!std::exchange(wanted_, false)) return;
         const std::size_t live = count();
-        if (live != 0) std::fprintf(stderr, "%s: %zu still live when it ended\n", name, live);
+        if (live == 0) return;
+        const word words[] = {name, live};
+        print_line("%: % still live when it ended", words);
     }
 
 private:
