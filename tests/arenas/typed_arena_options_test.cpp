@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/typed_arena.hpp>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <utility>
@@ -36,7 +37,7 @@ TEST(typed_arena_options, abort_when_full) {
     two.create(2);
     EXPECT_DEATH(two.create(3), "acre::typed_arena: limit exceeded: 4 bytes more were needed");
     EXPECT_EQ(two.try_create(3), nullptr) << "the try_ forms do not abort";
-    EXPECT_DEATH(two.class_new(std::size_t{1} << 62), "acre::typed_arena: out of memory");
+    EXPECT_DEATH(two.class_new(SIZE_MAX), "acre::typed_arena: out of memory");
 }
 
 template <bool Reuse, bool Synchronized>
