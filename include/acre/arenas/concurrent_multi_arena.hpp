@@ -54,8 +54,8 @@ namespace acre {
 
 /// Number and size of the arenas of an acre::concurrent_multi_arena.
 struct concurrent_multi_arena_options {
-    std::size_t arenas = 0;  // 1 to 16,777,214
-    std::size_t bytes = 0;   // of each arena, at least 1; rounded up to a multiple of 16
+    std::size_t arenas = 0;    // 1 to 16,777,214
+    std::size_t bytes = 0;     // of each arena, at least 1; rounded up to a multiple of 16
     bool report_live = false;  // write a line to stderr when the arenas end with live allocations
 };
 
@@ -210,9 +210,9 @@ private:
 template <std::size_t Arenas, std::size_t Bytes>
 class inline_concurrent_multi_arena
     : public detail::concurrent_arenas<
-          detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)> > {
+          detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)>> {
     using base = detail::concurrent_arenas<
-        detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)> >;
+        detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)>>;
 
 public:
     static constexpr const char* name = "acre::inline_concurrent_multi_arena";
@@ -225,8 +225,8 @@ public:
 
 static_assert(owning_resource<concurrent_multi_arena> && resettable_resource<concurrent_multi_arena> &&
               resizable_resource<concurrent_multi_arena>);
-static_assert(owning_resource<inline_concurrent_multi_arena<4, 64> > &&
-              resettable_resource<inline_concurrent_multi_arena<4, 64> >);
+static_assert(owning_resource<inline_concurrent_multi_arena<4, 64>> &&
+              resettable_resource<inline_concurrent_multi_arena<4, 64>>);
 
 }  // namespace acre
 
