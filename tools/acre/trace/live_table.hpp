@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -124,7 +123,7 @@ public:
     /// Object numbers must grow.
     void insert(std::uint64_t object, std::uint64_t size, std::uint32_t site) {
         const position at = new_entry();
-        entry_at(at) = {.object = object, .size = size, .site = site};
+        entries_[at] = {.object = object, .size = size, .site = site};
         append<&entry::among_all>(at, newest_);
         append<&entry::of_site>(at, newest_of_site_[site]);
         positions_.insert(object, at);
@@ -134,13 +133,13 @@ public:
     bool take(std::uint64_t object, std::uint64_t& size, neighbours& found) {
         position at = end;
         if (!positions_.take(object, at)) return false;
-        const entry& gone = entry_at(at);
+        const entry& gone = entries_[at];
         size = gone.size;
         found = {object_at(gone.among_all.older), object_at(gone.among_all.newer), object_at(gone.of_site.older),
                  object_at(gone.of_site.newer)};
         unlink<&entry::among_all>(at, newest_);
         unlink<&entry::of_site>(at, newest_of_site_[gone.site]);
-        entry_at(at).among_all.older = unused_;
+        entries_[at].among_all.older = unused_;
         unused_ = at;
         return true;
     }
@@ -165,39 +164,34 @@ private:
         links of_site = {};
     };
 
-    static constexpr position block_entries = 1024;
-
-    entry& entry_at(position at) const noexcept { return blocks_[at / block_entries][at % block_entries]; }
-
-    std::uint64_t object_at(position at) const noexcept { return at == end ? none : entry_at(at).object; }
+    std::uint64_t object_at(position at) const noexcept { return at == end ? none : entries_[at].object; }
 
     position new_entry() {
         if (unused_ == end) {
-            if (made_ == blocks_.size() * block_entries) blocks_.push_back(std::make_unique<entry[]>(block_entries));
-            return made_++;
+            entries_.emplace_back();
+            return static_cast<position>(entries_.size() - 1);
         }
         const position at = unused_;
-        unused_ = entry_at(at).among_all.older;
+        unused_ = entries_[at].among_all.older;
         return at;
     }
 
     template <links entry::* List>
     void append(position at, position& newest) noexcept {
-        (entry_at(at).*List).older = newest;
-        if (newest != end) (entry_at(newest).*List).newer = at;
+        (entries_[at].*List).older = newest;
+        if (newest != end) (entries_[newest].*List).newer = at;
         newest = at;
     }
 
     template <links entry::* List>
     void unlink(position at, position& newest) noexcept {
-        const links gone = entry_at(at).*List;
-        if (gone.older != end) (entry_at(gone.older).*List).newer = gone.newer;
-        (gone.newer == end ? newest : (entry_at(gone.newer).*List).older) = gone.older;
+        const links gone = entries_[at].*List;
+        if (gone.older != end) (entries_[gone.older].*List).newer = gone.newer;
+        (gone.newer == end ? newest : (entries_[gone.newer].*List).older) = gone.older;
     }
 
     live_table<position> positions_;
-    std::vector<std::unique_ptr<entry[]>> blocks_;  // not one vector, which takes thrice its memory while it grows
-    position made_ = 0;                             // entries
+    std::vector<entry> entries_;
     std::vector<position> newest_of_site_;
     position newest_ = end;
     position unused_ = end;
