@@ -94,7 +94,7 @@ public:
 
 private:
     [[gnu::noinline, gnu::cold]] static T* fail() {
-        raise(request_too_large{"acre::allocator", SIZE_MAX, max_request});
+        raise<request_too_large>("acre::allocator", SIZE_MAX, max_request);
         return nullptr;
     }
 

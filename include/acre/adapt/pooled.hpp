@@ -17,6 +17,12 @@
 //     delete new Orc;
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::pooled needs threads, which this target does not have: use acre::typed_arena for the class");
+#else
+
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
 #include <acre/pools/pool.hpp>
@@ -168,3 +174,5 @@ class pooled {
 };
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

@@ -302,10 +302,7 @@ public:
         if (size > max_request || alignment > max_request / 2) return SIZE_MAX;
         const auto all = array_bytes(count, align_up(rounded(size), alignment));
         if (!all || *all > max_request / 2) return SIZE_MAX;
-        // A block is aligned for its header; its first allocation may have to skip up to one alignment.
-        const std::size_t skip =
-            alignment <= block_alignment ? padding_to(sizeof(block), alignment) : alignment - granule;
-        return sizeof(block) + skip + *all - align_up(rounded(size), alignment) + rounded(size);
+        return sizeof(block) + skip_in_block(alignment) + *all - align_up(rounded(size), alignment) + rounded(size);
     }
 
 protected:
@@ -486,7 +483,12 @@ private:
 
     // Enough for the request at any address of the block.
     static constexpr std::size_t block_bytes_for(std::size_t bytes, std::size_t alignment) noexcept {
-        return sizeof(block) + rounded(bytes) + (alignment > granule ? alignment - granule : 0);
+        return sizeof(block) + rounded(bytes) + skip_in_block(alignment);
+    }
+
+    // Upper limit of the padding behind the header of a block, which is aligned to block_alignment.
+    static constexpr std::size_t skip_in_block(std::size_t alignment) noexcept {
+        return alignment <= block_alignment ? padding_to(sizeof(block), alignment) : alignment - granule;
     }
 
     // A block of its own for a large request: it neither ends the current block nor makes later blocks larger.
@@ -545,13 +547,13 @@ private:
     }
 
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        if (!fits_a_block(bytes, alignment)) return raise(request_too_large{name, bytes, max_request / 2});
+        if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!fits_a_block(bytes, alignment)) return raise<request_too_large>(name, bytes, max_request / 2);
         const std::size_t needed = block_bytes_for(bytes, alignment);
         if (needed > options_.limit_bytes || held_bytes_ > options_.limit_bytes - needed) {
-            return raise(limit_exceeded{name, needed, held_bytes_, options_.limit_bytes});
+            return raise<limit_exceeded>(name, needed, held_bytes_, options_.limit_bytes);
         }
-        return raise(out_of_memory{name, bytes, alignment});
+        return raise<out_of_memory>(name, bytes, alignment);
     }
 
     // Gives back the blocks of `list` for which `keeps` is false.

@@ -31,6 +31,12 @@
 //     static acre::inline_concurrent_multi_arena<16, 1024> messages;   // 16 KiB inside the object
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::concurrent_multi_arena needs threads, which this target does not have: use acre::multi_arena");
+#else
+
 #include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/per_thread.hpp>
@@ -195,9 +201,9 @@ private:
 template <std::size_t Arenas, std::size_t Bytes>
 class inline_concurrent_multi_arena
     : public detail::concurrent_arenas<
-          detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)>> {
+          detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)> > {
     using base = detail::concurrent_arenas<
-        detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)>>;
+        detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)> >;
 
 public:
     static constexpr const char* name = "acre::inline_concurrent_multi_arena";
@@ -210,7 +216,9 @@ public:
 
 static_assert(owning_resource<concurrent_multi_arena> && resettable_resource<concurrent_multi_arena> &&
               resizable_resource<concurrent_multi_arena>);
-static_assert(owning_resource<inline_concurrent_multi_arena<4, 64>> &&
-              resettable_resource<inline_concurrent_multi_arena<4, 64>>);
+static_assert(owning_resource<inline_concurrent_multi_arena<4, 64> > &&
+              resettable_resource<inline_concurrent_multi_arena<4, 64> >);
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

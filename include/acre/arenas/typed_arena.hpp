@@ -25,6 +25,7 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/slot_policies.hpp>
+#include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>
@@ -53,6 +54,7 @@ struct typed_arena_options {
 
 namespace detail {
 
+#if ACRE_HAS_THREADS
 /// Poisons storage before its first use. A constructor that runs at compile time could not poison it.
 ///
 /// A thread that reads `done`, in a load or in the failed exchange, acquires the poisoning that the store released: the
@@ -79,6 +81,17 @@ private:
     static constexpr int untouched = 0, in_progress = 1, done = 2;
     std::atomic<int> state_{untouched};
 };
+#else
+class poison_at_first_use {
+public:
+    void operator()(const void* storage, std::size_t bytes) noexcept {
+        if (!std::exchange(done_, true)) poison(storage, bytes);
+    }
+
+private:
+    bool done_ = false;
+};
+#endif
 
 /// In its place in builds that do not poison.
 class never_poisoned {
@@ -360,10 +373,10 @@ private:
         } else if constexpr (falls_back) {
             return fallback_.allocate(bytes, alignment);
         } else {
-            if (!is_alignment(alignment) || alignment > max_alignment) return raise(bad_alignment{name, alignment});
+            if (!is_alignment(alignment) || alignment > max_alignment) return raise<bad_alignment>(name, alignment);
             const std::size_t count = slots_for(bytes);
-            if (count > slot_count) return raise(request_too_large{name, bytes, storage_bytes});
-            return raise(limit_exceeded{name, count * sizeof(T), used(), storage_bytes});
+            if (count > slot_count) return raise<request_too_large>(name, bytes, storage_bytes);
+            return raise<limit_exceeded>(name, count * sizeof(T), used(), storage_bytes);
         }
     }
 

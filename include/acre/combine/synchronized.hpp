@@ -22,6 +22,11 @@
 // under it. The other order does not compile.
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false, "acre::synchronized needs threads, which this target does not have: use the resource itself");
+#else
+
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
@@ -79,14 +84,14 @@ public:
     template <class Function>
         requires std::invocable<Function, R&>
     auto with(Function&& function) {
-        static_assert(!std::is_same_v<std::decay_t<std::invoke_result_t<Function, R&>>, R*>,
+        static_assert(!std::is_same_v<std::decay_t<std::invoke_result_t<Function, R&> >, R*>,
                       "the resource must not leave the lock");
         return around(detail::query_call{}, std::forward<Function>(function));
     }
     template <class Function>
         requires std::invocable<Function, const R&>
     auto with(Function&& function) const {
-        static_assert(!std::is_same_v<std::decay_t<std::invoke_result_t<Function, const R&>>, const R*>,
+        static_assert(!std::is_same_v<std::decay_t<std::invoke_result_t<Function, const R&> >, const R*>,
                       "the resource must not leave the lock");
         return around(detail::query_call{}, std::forward<Function>(function));
     }
@@ -126,3 +131,5 @@ private:
 };
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

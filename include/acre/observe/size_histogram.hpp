@@ -121,9 +121,15 @@ private:
         if (p >= 1) return count_;
         const double all = static_cast<double>(count_);
         std::uint64_t rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(p * all)), 1, count_);
-        while (rank > 1 && static_cast<double>(rank - 1) / all >= p) --rank;
-        while (rank < count_ && static_cast<double>(rank) / all < p) ++rank;
+        while (rank > 1 && quotient(rank - 1, all) >= p) --rank;
+        while (rank < count_ && quotient(rank, all) < p) ++rank;
         return rank;
+    }
+
+    // Rounded to a double, also by a processor that computes with more bits, as the x87 does.
+    static double quotient(std::uint64_t rank, double all) noexcept {
+        const volatile double rounded = static_cast<double>(rank) / all;
+        return rounded;
     }
 
     std::uint64_t count_up_to(std::size_t bytes) const noexcept {

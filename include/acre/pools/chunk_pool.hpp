@@ -483,12 +483,12 @@ private:
 
     [[gnu::noinline, gnu::cold]] void* refuse(std::size_t bytes, std::size_t alignment) const {
         const bool falls_back = when_full_ == exhaustion::fall_back;
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        if (falls_back && bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
-        if (falls_back) return raise(out_of_memory{name, bytes, alignment});
-        if (alignment > max_alignment) return raise(bad_alignment{name, alignment});
+        if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
+        if (falls_back && bytes > max_request / 2) return raise<request_too_large>(name, bytes, max_request / 2);
+        if (falls_back) return raise<out_of_memory>(name, bytes, alignment);
+        if (alignment > max_alignment) return raise<bad_alignment>(name, alignment);
         const std::size_t first = first_class(bytes, alignment);
-        if (first == class_count) return raise(request_too_large{name, bytes, largest(alignment)});
+        if (first == class_count) return raise<request_too_large>(name, bytes, largest(alignment));
         // The sum over all classes that fit.
         std::size_t held = 0;
         std::size_t limit = 0;
@@ -497,7 +497,7 @@ private:
             held += live_of(index) * classes[index].slot_bytes;
             limit += classes[index].all_bytes;
         }
-        return raise(limit_exceeded{name, classes[first].slot_bytes, held, limit});
+        return raise<limit_exceeded>(name, classes[first].slot_bytes, held, limit);
     }
 
     static constexpr std::size_t largest(std::size_t alignment) noexcept {

@@ -25,6 +25,13 @@
 //     void* q = acre::static_pool<64, audio>::allocate(); // in the audio thread only
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(
+    false,
+    "acre::static_pool needs threads, which this target does not have: use a static acre::pool over an acre::buffer");
+#else
+
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/per_thread.hpp>
@@ -393,7 +400,7 @@ public:
 private:
     [[gnu::noinline]] static void* allocate_slow() {
         if (void* p = slots::take_slow()) return p;
-        return raise(out_of_memory{name, slot_bytes(), slot_alignment()});
+        return raise<out_of_memory>(name, slot_bytes(), slot_alignment());
     }
 
     // Out of line: not the pool's purpose, and compilers warn of class-level operators that inline the heap's.
@@ -408,6 +415,8 @@ private:
     }
 };
 
-static_assert(owning_resource<static_pool<64>>);
+static_assert(owning_resource<static_pool<64> >);
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

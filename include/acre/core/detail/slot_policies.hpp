@@ -14,6 +14,7 @@
 #pragma once
 
 #include <acre/core/detail/hierarchical_bitset.hpp>
+#include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
 #include <algorithm>
 #include <atomic>
@@ -129,6 +130,7 @@ private:
     Counter next_{0};
 };
 
+#if ACRE_HAS_THREADS
 /// `Slots` behind a std::mutex, which needs no initialisation and no destruction: it works before and after main. Cost:
 /// the policy's and the lock's.
 template <class Slots>
@@ -169,6 +171,14 @@ private:
     mutable std::mutex lock_;
     Slots slots_;
 };
+#else
+template <class Slots>
+class locked_slots {
+    static_assert(sizeof(Slots) == 0,
+                  "acre::typed_arena: .synchronized with .reuse needs a std::mutex, which this "
+                  "target does not have: leave out one of the two options");
+};
+#endif
 
 /// `Count` slots of `SlotBytes` bytes with reuse of slots and runs. A bitset of the freed slots lies beside the
 /// storage: freed neighbours form one run without merging, and a freed object is neither read nor written.
