@@ -39,15 +39,15 @@ static_assert(false,
 
 #include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
-#include <algorithm>
 #include <cstddef>
-#include <memory>
 
 namespace acre {
 
@@ -146,8 +146,8 @@ protected:
     concurrent_multi_arena_storage(const concurrent_multi_arena_options& options, resource_ref upstream)
         : upstream_storage(options.arenas, options.bytes, upstream) {
         if (arenas() == 0) return;
-        std::uninitialized_value_construct_n(records(), arenas());
-        std::uninitialized_value_construct_n(thread_arenas(), max_thread_arenas());
+        detail::value_construct(records(), arenas());
+        detail::value_construct(thread_arenas(), max_thread_arenas());
     }
 
     thread_arena<>* thread_arenas() const noexcept { return reinterpret_cast<thread_arena<>*>(records() + arenas()); }
@@ -166,7 +166,7 @@ protected:
     static constexpr std::size_t max_thread_arenas() noexcept { return Arenas / 2; }
 
 private:
-    thread_arena<> thread_arenas_[std::max<std::size_t>(Arenas / 2, 1)];
+    thread_arena<> thread_arenas_[detail::max<std::size_t>(Arenas / 2, 1)];
 };
 }  // namespace detail
 

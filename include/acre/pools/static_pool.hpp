@@ -34,6 +34,7 @@ static_assert(
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
@@ -45,7 +46,6 @@ static_assert(
 #include <acre/pools/detail/slab_geometry.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -133,7 +133,7 @@ template <class T>
 constexpr std::string_view type_name() noexcept {
     const std::string_view function = __PRETTY_FUNCTION__;
     const std::size_t start = function.find("T = ") + 4;
-    return function.substr(start, std::min(function.find("; ", start), function.rfind(']')) - start);
+    return function.substr(start, detail::min(function.find("; ", start), function.rfind(']')) - start);
 }
 
 inline constexpr const char* static_pool_name = "acre::static_pool";
@@ -195,7 +195,7 @@ private:
     static void publish_growth(std::size_t bytes) noexcept {
         all.live.store(all.slots + 1, std::memory_order_relaxed);
         all.held.store(held_bytes(), std::memory_order_relaxed);
-        const std::size_t each = std::min(bytes, geometry.slab_bytes);
+        const std::size_t each = detail::min(bytes, geometry.slab_bytes);
         all.slots += bytes / each * geometry.usable(each);
     }
 
