@@ -40,6 +40,7 @@ static_assert(false,
 #include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
@@ -55,6 +56,7 @@ namespace acre {
 struct concurrent_multi_arena_options {
     std::size_t arenas = 0;  // 1 to 16,777,214
     std::size_t bytes = 0;   // of each arena, at least 1; rounded up to a multiple of 16
+    bool report_live = false;  // write a line to stderr when the arenas end with live allocations
 };
 
 namespace detail {
@@ -179,7 +181,12 @@ public:
     /// Takes all its memory from `upstream`. Throws bad_option, and what upstream throws. Without exceptions and
     /// without memory it has no arena and refuses every request.
     explicit concurrent_multi_arena(const concurrent_multi_arena_options& options, resource_ref upstream = heap{})
-        : concurrent_arenas(checked(options), upstream) {}
+        : concurrent_arenas(checked(options), upstream), report_(options.report_live) {}
+
+    /// Gives its memory back to upstream, live allocations included. No thread may use the arenas any more.
+    ~concurrent_multi_arena() {
+        report_.write(name, [this] { return allocations(); });
+    }
 
     using detail::concurrent_multi_arena_storage::upstream;
 
@@ -194,6 +201,8 @@ private:
                        "at most 16777214");
         return upstream_storage::checked(options, name);
     }
+
+    detail::live_report report_;
 };
 
 /// `Arenas` refcounted arenas of `Bytes` bytes each, rounded up to a multiple of 16, for all threads, inside the
