@@ -33,6 +33,10 @@ concept owning_resource = resource<R> && requires(const R& r, const void* p) {
 template <class R>
 concept resettable_resource = resource<R> && requires(R& r) { r.reset(); };
 
+/// A resource that threads share without a lock around it: it declares shared_by_threads.
+template <class R>
+concept shared_resource = resource<R> && requires { requires R::shared_by_threads; };
+
 /// A resource that can grow or shrink some allocations in place.
 template <class R>
 concept resizable_resource = resource<R> && requires(R& r, void* p, std::size_t old_bytes, std::size_t new_bytes) {

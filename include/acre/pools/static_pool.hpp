@@ -325,6 +325,8 @@ class static_pool {
 
 public:
     static constexpr const char* name = detail::static_pool_name;
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = std::is_same_v<Group, every_thread>;
 
     /// Bytes of a slot: Size rounded up to its size class.
     static constexpr std::size_t slot_bytes() noexcept { return slots::geometry.slot_bytes; }

@@ -73,6 +73,9 @@ template <class R>
     requires requires { R::geometry; }
 struct has_slots<R> {
     static constexpr auto geometry = R::geometry;
+    static constexpr bool serves(std::size_t bytes, std::size_t alignment) noexcept {
+        return R::serves(bytes, alignment);
+    }
 };
 
 /// True when R creates objects of one type, which it names.
