@@ -36,6 +36,7 @@
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
 #include <acre/observe/live_map.hpp>
+#include <acre/observe/logged.hpp>
 #include <acre/observe/recording.hpp>
 #include <acre/observe/size_histogram.hpp>
 #include <acre/observe/statistics.hpp>

@@ -444,9 +444,9 @@ public:
     ACRE_FORWARD_QUERY(counts)
     ACRE_FORWARD_QUERY(report)
     ACRE_FORWARD_QUERY(live_allocations)
-    ACRE_FORWARD_QUERY(histogram)
-    ACRE_FORWARD_QUERY(mean)
-    ACRE_FORWARD_QUERY(standard_deviation)
+    ACRE_FORWARD_QUERY(live_by_address)
+    ACRE_FORWARD_QUERY(live_sizes)
+    ACRE_FORWARD_QUERY(requested_sizes)
     ACRE_FORWARD_QUERY(unrecorded)
     ACRE_FORWARD_QUERY(peak_busy_arenas)
 
@@ -459,11 +459,6 @@ public:
         requires requires(const R& r) { r.report_leaks(to); }
     {
         return this->call(query_call{}, [=](const R& r) { return r.report_leaks(to); });
-    }
-    std::size_t percentile(double p) const noexcept
-        requires requires(const R& r) { r.percentile(p); }
-    {
-        return this->call(query_call{}, [=](const R& r) { return r.percentile(p); });
     }
     void reset_counts() noexcept
         requires requires(R& r) { r.reset_counts(); }

@@ -29,6 +29,17 @@ public:
           capacity_(std::exchange(other.capacity_, 0)),
           size_(std::exchange(other.size_, 0)),
           upstream_(other.upstream_) {}
+    /// The same records, in memory of the same upstream. Empty when that has none.
+    record_table(const record_table& other) noexcept : upstream_(other.upstream_) {
+        if (other.size_ == 0) return;
+        void* storage = upstream_.try_allocate(other.capacity_ * sizeof(bucket), alignof(bucket));
+        if (storage == nullptr) return;
+        buckets_ = static_cast<bucket*>(storage);
+        std::uninitialized_copy_n(other.buckets_, other.capacity_, buckets_);
+        capacity_ = other.capacity_;
+        size_ = other.size_;
+    }
+    record_table& operator=(const record_table&) = delete;
     record_table& operator=(record_table&& other) noexcept {
         if (this == &other) return *this;
         std::destroy_at(this);
