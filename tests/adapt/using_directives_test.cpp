@@ -27,7 +27,10 @@ struct orc {
 TEST(using_directives, resources_by_their_names) {
     arena level{arena_options{.first_block_bytes = 4_KiB}};
     scratch temp{level};
-    cursor building{level};
+    {
+        cursor building{level};
+        building.allocate(8);
+    }
     arena_vector<int> numbers{level};
     arena_string text{level};
     multi_arena frames{{.arenas = 4, .bytes = 1_KiB}};
@@ -44,7 +47,6 @@ TEST(using_directives, resources_by_their_names) {
     chunk_pool<4, 16> chunks;
     resource_ref any{level};
     EXPECT_TRUE(is_aligned(any.allocate(8, 8), 8));
-    building.allocate(8);
     numbers.push_back(1);
     text.append("text");
     frames.deallocate(frames.allocate(100), 100);
