@@ -6,6 +6,7 @@
 #include <acre/adapt/pool_resource.hpp>
 #include <acre/adapt/pooled.hpp>
 #include <acre/adapt/smart_ptr.hpp>
+#include <acre/adapt/unique_resource.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_string.hpp>
 #include <acre/arenas/arena_vector.hpp>

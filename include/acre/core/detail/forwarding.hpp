@@ -126,6 +126,22 @@ public:
     using Base::Base;
     typed_calls() = default;
 
+    /// Uninitialised storage for one T, a type that needs no destructor. Throws as allocate.
+    template <class T>
+        requires has_typed_calls<R>
+    T* allocate() {
+        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy this: use arena::create");
+        return static_cast<T*>(self().allocate(sizeof(T), alignof(T)));
+    }
+
+    /// As allocate<T>(), but null when it cannot.
+    template <class T>
+        requires has_typed_calls<R>
+    T* try_allocate() noexcept {
+        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy this: use arena::try_create");
+        return static_cast<T*>(self().try_allocate(sizeof(T), alignof(T)));
+    }
+
     /// Uninitialised storage for `count` objects of T, a type that needs no destructor. Throws as allocate.
     template <class T>
         requires has_typed_calls<R>
