@@ -20,6 +20,7 @@ namespace acre::tool {
 namespace {
 
 constexpr std::uint32_t max_rounds = 100'000;
+constexpr double seconds_in_all = 6;  // for rounds, unless their number is given
 
 enum class heap_kind : std::uint8_t { clean, fragmented, both };
 
@@ -73,6 +74,17 @@ std::vector<contender> with_and_without_frees(const std::vector<named_contender>
     return all;
 }
 
+std::uint64_t heaps(const replay_options& options) {
+    return options.heap == heap_kind::both ? 2 : 1;
+}
+
+/// Plays in the few rounds that any comparison has. More rounds are the user's wish.
+std::uint64_t plays(const std::vector<contender>& contenders, const replay_options& options) {
+    constexpr std::uint64_t others = 2;  // malloc and the empty loop
+    constexpr std::uint64_t rounds = 3;
+    return (contenders.size() + others) * rounds * heaps(options);
+}
+
 /// A sample lacks most frees and reallocations, so it cannot be replayed.
 void refuse_sampled(const trace_reader& reader) {
     if (!reader.header().is_sampled()) return;
@@ -81,13 +93,14 @@ void refuse_sampled(const trace_reader& reader) {
                      "without --sample to replay"};
 }
 
-sequence read_sequence(trace_reader& reader, lanes who, replay_outcome& outcome, const command_context& context) {
+sequence read_sequence(trace_reader& reader, lanes who, const replay_window& window, replay_outcome& outcome,
+                       const command_context& context) {
     const reading_progress bar{"reading", reader, context};
     sequence_builder builder{who};
     reader.for_each([&](const event& e) {
         ++outcome.recorded_events;
         outcome.threads = std::max<std::uint64_t>(outcome.threads, e.thread + std::uint64_t{1});
-        if (builder.is_full()) return;
+        if (builder.is_full(window)) return;
         builder.add(e);
         ++outcome.events;
     });
@@ -110,11 +123,14 @@ void measure(const sequence_view& steps, const replay_options& options, replay_o
     for (const std::uint32_t blocks : block_counts) {
         comparison_options how;
         how.rounds = options.rounds;
+        how.max_seconds = seconds_in_all / static_cast<double>(block_counts.size());
+        how.latest_seconds = how.max_seconds + 0.5;
         how.fragmentation_blocks = blocks;
         how.check = options.check && outcome.heaps.empty();
         how.progress = [&](double done) {
             bar.show((static_cast<double>(outcome.heaps.size()) + done) / static_cast<double>(block_counts.size()));
         };
+        if (!outcome.heaps.empty()) how.prepared = &outcome.heaps.front().result;
         outcome.heaps.push_back({blocks, compare(context.host(), steps, outcome.contenders, how)});
     }
 }
@@ -162,7 +178,7 @@ int run_list(const replay_options& options, const command_context& context) {
     if (!options.file.empty()) {
         reader = std::make_unique<trace_reader>(options.file);
         refuse_sampled(*reader);
-        steps = read_sequence(*reader, options.threads, outcome, context);
+        steps = read_sequence(*reader, options.threads, {}, outcome, context);
     }
     const sequence_view view = steps.view();
     const sequence_view* played = reader ? &view : nullptr;
@@ -179,7 +195,8 @@ int run_replay(const replay_options& options, const command_context& context) {
     trace_reader reader{options.file};
     refuse_sampled(reader);
     remark_allocator(context, reader.header());
-    const sequence steps = read_sequence(reader, options.threads, outcome, context);
+    const replay_window window = window_for(plays(with_and_without_frees(named, options.without_frees), options));
+    const sequence steps = read_sequence(reader, options.threads, window, outcome, context);
     take_out(named, outcome, [&](const contender& each) { return not_for(each, steps.view()); });
     outcome.contenders = with_and_without_frees(named, options.without_frees);
     measure(steps.view(), options, outcome, context);

@@ -27,10 +27,9 @@ namespace acre::tool {
 namespace {
 
 constexpr std::size_t sites_shown = 25;
-constexpr std::uint64_t max_replayed = 500'000;                       // events; a comparison needs no more
-constexpr std::uint64_t max_replayed_live = std::uint64_t{64} << 20;  // bytes touched at a time
-constexpr std::uint64_t replay_memory = std::uint64_t{768} << 20;     // bytes that a resource may take
-constexpr double replay_seconds = 2;                                  // for the rounds beyond the first few
+constexpr replay_window replayed{500'000, std::uint64_t{32} << 20};  // a comparison needs no more
+constexpr std::uint64_t replay_memory = std::uint64_t{768} << 20;    // bytes that a resource may take
+constexpr double replay_seconds = 2;                                 // for the rounds beyond the first few
 
 constexpr std::uint32_t max_live_for_two = 1'000'000;  // objects; with more, two passes at a time take much memory
 
@@ -136,13 +135,13 @@ private:
         outcome.recorded_events = summary.events;
         outcome.threads = summary.threads;
         outcome.contenders = installed_contenders("peers,arena,multi_arena,pool,multi_pool,concurrent_multi_pool");
-        const sequence steps = beginning_of(run, max_replayed, max_replayed_live);
+        const sequence steps = beginning_of(run, replayed);
         outcome.events = steps.steps.size();
         outcome.touched = steps.touched;
         outcome.reserved_blocks = steps.reserved_blocks;
         outcome.peak_bytes = steps.peak_bytes;
         comparison_options how;
-        how.max_seconds = replay_seconds;
+        how.max_seconds = replay_seconds * patience(run.event_count(), run.slots());
         how.max_memory = replay_memory;
         progress_bar bar{"replaying", !context_.quiet};
         how.progress = [&](double done) { bar.show(done); };

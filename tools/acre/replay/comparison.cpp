@@ -44,7 +44,9 @@ public:
     }
 
     comparison run() {
-        for (std::size_t i = 0; i < entries_.size(); ++i) prepare(i);
+        for (std::size_t i = 0; i < entries_.size(); ++i) {
+            if (options_.prepared == nullptr || !take_over(i)) prepare(i);
+        }
         choose_repeats();
         const auto start = std::chrono::steady_clock::now();
         while (!enough(start)) {
@@ -80,6 +82,20 @@ private:
                     times && entries_[entry].resource != loop_number ? options_.fragmentation_blocks : 0,
                 .purpose = purpose,
                 .without_frees = entries_[entry].without_frees};
+    }
+
+    /// The memory and the parameters that another comparison found; false if there are none.
+    bool take_over(std::size_t entry) {
+        if (entries_[entry].resource == loop_number) return true;
+        const standing& found =
+            entry == system_index ? options_.prepared->system : options_.prepared->standings[entry - first_index];
+        if (found.failed()) return false;
+        entries_[entry].parameters = found.parameters;
+        standings_[entry].parameters = found.parameters;
+        standings_[entry].last = found.last;
+        standings_[entry].peak_bytes = found.peak_bytes;
+        standings_[entry].system_bytes = found.system_bytes;
+        return true;
     }
 
     /// Before the rounds: measures the memory and finds the contenders that cannot play the sequence. The empty loop
@@ -139,10 +155,14 @@ private:
             return rounds_ >= options_.rounds || (late && options_.min_rounds != 0 && rounds_ >= options_.min_rounds);
         }
         if (options_.min_saving > 0 && rounds_ >= rounds_to_give_up && saves_too_little()) return true;
-        if (seconds > very_late * std::max(options_.max_seconds, shortest_wait) && rounds_ >= min_very_slow_rounds)
-            return true;
+        if (seconds > latest_seconds() && rounds_ >= min_very_slow_rounds) return true;
         if (rounds_ < (late ? min_slow_rounds : min_rounds)) return false;
         return late || rounds_ >= max_rounds || well_known();
+    }
+
+    double latest_seconds() const {
+        if (options_.latest_seconds > 0) return options_.latest_seconds;
+        return very_late * std::max(options_.max_seconds, shortest_wait);
     }
 
     bool saves_too_little() const {
