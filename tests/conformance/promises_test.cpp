@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "conformance/suite.hpp"
+#include "sizes.hpp"
 
 namespace acre_test {
 namespace {
@@ -88,12 +89,12 @@ TEST_P(conformance, zero_bytes_are_distinct) {
 // Promise 2; hazards B6, M1, M4, X4.
 TEST_P(conformance, sizes_near_the_end_of_the_address_space_fail) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
-    std::vector<std::size_t> sizes{SIZE_MAX / 2, SIZE_MAX / 2 + 1, std::size_t{1} << 62, SIZE_MAX / 2 - 4096};
+    std::vector<std::size_t> sizes{SIZE_MAX / 2, SIZE_MAX / 2 + 1, quarter_of_all, SIZE_MAX / 2 - 4096};
     for (std::size_t less = 0; less <= 128; less += less < 24 ? 1 : 13) sizes.push_back(SIZE_MAX - less);
     for (const std::size_t less : {255u, 256u, 4095u, 4096u, 8192u, 65536u}) sizes.push_back(SIZE_MAX - less);
     for (const std::size_t bytes : sizes) {
-        for (const std::size_t alignment : {std::size_t{1}, std::size_t{16}, std::size_t{64}, std::size_t{4096},
-                                            std::size_t{1} << 62, std::size_t{1} << 63}) {
+        for (const std::size_t alignment :
+             {std::size_t{1}, std::size_t{16}, std::size_t{64}, std::size_t{4096}, quarter_of_all, half_of_all}) {
             EXPECT_EQ(tested().try_allocate(bytes, alignment), nullptr) << bytes << " aligned to " << alignment;
             const outcome result = outcome_of([&] { return tested().allocate(bytes, alignment); });
             EXPECT_TRUE(result != outcome::served && result != outcome::other_exception)
@@ -109,7 +110,7 @@ TEST_P(conformance, four_gibibytes_do_not_wrap_to_few_bytes) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
     if (sanitized) GTEST_SKIP() << "the sanitizer's shadow of it would be half as large again";
     // Hazard M1. If the request is served, all of its bytes must be usable.
-    const std::size_t bytes = (std::size_t{1} << 32) + 16;
+    const std::size_t bytes = beyond_32_bits;
     if (auto* p = static_cast<volatile char*>(tested().try_allocate(bytes, 16))) {
         p[0] = 1;
         p[bytes - 1] = 2;

@@ -163,7 +163,7 @@ private:
     }
 
     [[gnu::noinline, gnu::cold]] static T* fail() {
-        raise(request_too_large{"acre::allocator", SIZE_MAX, max_request});
+        raise<request_too_large>("acre::allocator", SIZE_MAX, max_request);
         return nullptr;
     }
 

@@ -212,7 +212,7 @@ template <class T, class R>
 unique_ptr<T, R> make_unique(R& from, std::size_t count) {
     using element = std::remove_extent_t<T>;
     const auto bytes = array_bytes(count, sizeof(element));
-    if (!bytes) raise(request_too_large{"acre::make_unique", SIZE_MAX, max_request});
+    if (!bytes) raise<request_too_large>("acre::make_unique", SIZE_MAX, max_request);
     void* p = bytes ? from.allocate(*bytes, alignof(element)) : nullptr;
     if (!exceptions_enabled && p == nullptr) return unique_ptr<T, R>{nullptr, resource_delete<T, R>{from, 0}};
     detail::storage_guard<R> guard{from, p, *bytes, alignof(element)};

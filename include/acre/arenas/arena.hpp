@@ -578,17 +578,17 @@ private:
     }
 
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
+        if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
         if (is_fixed()) {
-            if (bytes > options_.fixed_bytes) return raise(request_too_large{name, bytes, options_.fixed_bytes});
-            return raise(limit_exceeded{name, bytes, used(), options_.fixed_bytes});
+            if (bytes > options_.fixed_bytes) return raise<request_too_large>(name, bytes, options_.fixed_bytes);
+            return raise<limit_exceeded>(name, bytes, used(), options_.fixed_bytes);
         }
-        if (!fits_a_block(bytes, alignment)) return raise(request_too_large{name, bytes, max_request / 2});
+        if (!fits_a_block(bytes, alignment)) return raise<request_too_large>(name, bytes, max_request / 2);
         const std::size_t needed = block_bytes_for(bytes, alignment);
         if (needed > options_.limit_bytes || held_bytes_ > options_.limit_bytes - needed) {
-            return raise(limit_exceeded{name, needed, held_bytes_, options_.limit_bytes});
+            return raise<limit_exceeded>(name, needed, held_bytes_, options_.limit_bytes);
         }
-        return raise(out_of_memory{name, bytes, alignment});
+        return raise<out_of_memory>(name, bytes, alignment);
     }
 
     // Gives back the blocks of `list` for which `keeps` is false.

@@ -31,8 +31,15 @@
 //     static acre::inline_concurrent_multi_arena<16, 1024> messages;   // 16 KiB inside the object
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::concurrent_multi_arena needs threads, which this target does not have: use acre::multi_arena");
+#else
+
 #include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/error.hpp>
@@ -49,6 +56,7 @@ namespace acre {
 struct concurrent_multi_arena_options {
     std::size_t arenas = 0;  // 1 to 16,777,214
     std::size_t bytes = 0;   // of each arena, at least 1; rounded up to a multiple of 16
+    bool report_live = false;  // write a line to stderr when the arenas end with live allocations
 };
 
 namespace detail {
@@ -176,7 +184,12 @@ public:
     /// Takes all its memory from `upstream`. Throws bad_option, and what upstream throws. Without exceptions and
     /// without memory it has no arena and refuses every request.
     explicit concurrent_multi_arena(const concurrent_multi_arena_options& options, resource_ref upstream = heap{})
-        : concurrent_arenas(checked(options), upstream) {}
+        : concurrent_arenas(checked(options), upstream), report_(options.report_live) {}
+
+    /// Gives its memory back to upstream, live allocations included. No thread may use the arenas any more.
+    ~concurrent_multi_arena() {
+        report_.write(name, [this] { return allocations(); });
+    }
 
     using detail::concurrent_multi_arena_storage::upstream;
 
@@ -191,6 +204,8 @@ private:
                        "at most 16777214");
         return upstream_storage::checked(options, name);
     }
+
+    detail::live_report report_;
 };
 
 /// `Arenas` refcounted arenas of `Bytes` bytes each, rounded up to a multiple of 16, for all threads, inside the
@@ -198,9 +213,9 @@ private:
 template <std::size_t Arenas, std::size_t Bytes>
 class inline_concurrent_multi_arena
     : public detail::concurrent_arenas<
-          detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)>> {
+          detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)> > {
     using base = detail::concurrent_arenas<
-        detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)>>;
+        detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)> >;
 
 public:
     static constexpr const char* name = "acre::inline_concurrent_multi_arena";
@@ -213,7 +228,9 @@ public:
 
 static_assert(owning_resource<concurrent_multi_arena> && resettable_resource<concurrent_multi_arena> &&
               resizable_resource<concurrent_multi_arena>);
-static_assert(owning_resource<inline_concurrent_multi_arena<4, 64>> &&
-              resettable_resource<inline_concurrent_multi_arena<4, 64>>);
+static_assert(owning_resource<inline_concurrent_multi_arena<4, 64> > &&
+              resettable_resource<inline_concurrent_multi_arena<4, 64> >);
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

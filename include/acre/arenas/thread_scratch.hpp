@@ -19,6 +19,12 @@
 // issue 5095 describes results that were put into the scratch by mistake.
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::thread_scratch needs thread-local storage, which this target does not have: use acre::scratch");
+#else
+
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/core/detail/per_thread.hpp>
@@ -116,3 +122,5 @@ inline std::size_t thread_scratch_capacity() noexcept {
 }
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

@@ -64,7 +64,7 @@ public:
         live_ += bytes;
         return true;
     }
-    void refuse(std::size_t bytes) const { raise(limit_exceeded{"acre::limited", bytes, live_, limit_}); }
+    void refuse(std::size_t bytes) const { raise<limit_exceeded>("acre::limited", bytes, live_, limit_); }
     void unreserve(std::size_t bytes) noexcept { live_ -= bytes < live_ ? bytes : live_; }
     void failed(std::size_t bytes) noexcept { unreserve(bytes); }
     template <class R>

@@ -169,7 +169,7 @@ public:
     bool push(const statistics_counts& live) {
         void* storage = upstream_.try_allocate(sizeof(saved), alignof(saved));
         if (storage == nullptr) {
-            raise(out_of_memory{"acre::statistics", sizeof(saved), alignof(saved)});
+            raise<out_of_memory>("acre::statistics", sizeof(saved), alignof(saved));
             return false;
         }
         outer_ = ::new (storage) saved{innermost_, outer_, live.allocations.value, live.bytes.value};

@@ -24,6 +24,12 @@
 //     memory.deallocate(p, 100);          // in another
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::concurrent_multi_pool needs threads, which this target does not have: use acre::multi_pool");
+#else
+
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/per_thread.hpp>
@@ -356,3 +362,5 @@ using concurrent_multi_pool = basic_concurrent_multi_pool<default_size_classes>;
 static_assert(owning_resource<concurrent_multi_pool> && resettable_resource<concurrent_multi_pool>);
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

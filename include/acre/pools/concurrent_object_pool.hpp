@@ -14,6 +14,12 @@
 //     messages.destroy(sent);                     // in another
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::concurrent_object_pool needs threads, which this target does not have: use acre::object_pool");
+#else
+
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
@@ -26,8 +32,8 @@ namespace acre {
 /// Objects of type T, created and destroyed by any thread.
 template <class T>
 class concurrent_object_pool
-    : public detail::object_face<concurrent_object_pool<T>, T, concurrent_pool<sizeof(T), alignof(T)>> {
-    using base = detail::object_face<concurrent_object_pool<T>, T, concurrent_pool<sizeof(T), alignof(T)>>;
+    : public detail::object_face<concurrent_object_pool<T>, T, concurrent_pool<sizeof(T), alignof(T)> > {
+    using base = detail::object_face<concurrent_object_pool<T>, T, concurrent_pool<sizeof(T), alignof(T)> >;
 
 public:
     static constexpr const char* name = "acre::concurrent_object_pool";
@@ -39,6 +45,8 @@ public:
         : base(options, upstream, name) {}
 };
 
-static_assert(owning_resource<concurrent_object_pool<int>> && resettable_resource<concurrent_object_pool<int>>);
+static_assert(owning_resource<concurrent_object_pool<int> > && resettable_resource<concurrent_object_pool<int> >);
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

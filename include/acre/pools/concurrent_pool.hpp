@@ -23,6 +23,11 @@
 //     messages.deallocate(p);             // in another
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false, "acre::concurrent_pool needs threads, which this target does not have: use acre::pool");
+#else
+
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/per_thread.hpp>
@@ -245,3 +250,5 @@ private:
 };
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

@@ -15,6 +15,12 @@
 //     samples.destroy(taken);                      // in another
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::wait_free_object_pool needs threads, which this target does not have: use acre::object_pool");
+#else
+
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
@@ -27,8 +33,8 @@ namespace acre {
 /// Objects of type T: one thread creates, any thread destroys, none waits.
 template <class T>
 class wait_free_object_pool
-    : public detail::object_face<wait_free_object_pool<T>, T, wait_free_pool<sizeof(T), alignof(T)>> {
-    using base = detail::object_face<wait_free_object_pool<T>, T, wait_free_pool<sizeof(T), alignof(T)>>;
+    : public detail::object_face<wait_free_object_pool<T>, T, wait_free_pool<sizeof(T), alignof(T)> > {
+    using base = detail::object_face<wait_free_object_pool<T>, T, wait_free_pool<sizeof(T), alignof(T)> >;
 
 public:
     static constexpr const char* name = "acre::wait_free_object_pool";
@@ -38,6 +44,8 @@ public:
         : base(options, upstream, name) {}
 };
 
-static_assert(owning_resource<wait_free_object_pool<int>> && resettable_resource<wait_free_object_pool<int>>);
+static_assert(owning_resource<wait_free_object_pool<int> > && resettable_resource<wait_free_object_pool<int> >);
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

@@ -30,6 +30,11 @@
 //     frames.deallocate(p);               // in any
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false, "acre::wait_free_pool needs threads, which this target does not have: use acre::pool");
+#else
+
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
@@ -287,11 +292,11 @@ private:
     }
 
     [[gnu::noinline, gnu::cold]] void* fail() const {
-        return raise(limit_exceeded{name_, geometry.slot_bytes, slots_bytes_, slots_bytes_});
+        return raise<limit_exceeded>(name_, geometry.slot_bytes, slots_bytes_, slots_bytes_);
     }
     [[gnu::noinline, gnu::cold]] void* allocate_large(std::size_t bytes, std::size_t alignment) const {
-        if (is_alignment(alignment) && bytes > Slot) return raise(request_too_large{name_, bytes, Slot});
-        return raise(bad_alignment{name_, alignment});
+        if (is_alignment(alignment) && bytes > Slot) return raise<request_too_large>(name_, bytes, Slot);
+        return raise<bad_alignment>(name_, alignment);
     }
     [[gnu::always_inline]] static void* try_allocate_large(std::size_t, std::size_t) noexcept { return nullptr; }
     [[gnu::always_inline]] void deallocate_large(void* p, std::size_t, std::size_t) const noexcept {
@@ -334,7 +339,9 @@ private:
     word_type no_slots_{0};                                // the current word before the first allocation
 };
 
-static_assert(owning_resource<wait_free_pool<64, 64>>);
-static_assert(resettable_resource<wait_free_pool<64, 64>>);
+static_assert(owning_resource<wait_free_pool<64, 64> >);
+static_assert(resettable_resource<wait_free_pool<64, 64> >);
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS
