@@ -68,6 +68,9 @@ class concurrent_arenas : public lock_free_arenas<Storage> {
     using typename base::thread_arena;
 
 public:
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
+
     /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment. Any
     /// thread may call it. Constant time; lock-free.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {

@@ -421,6 +421,8 @@ class static_pool {
 
 public:
     static constexpr const char* name = detail::static_pool_name;
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = detail::group_traits<Group>::shared;
 
     /// Bytes of a slot: Size rounded up to its size class.
     static constexpr std::size_t slot_bytes() noexcept { return slots::geometry.slot_bytes; }
