@@ -54,8 +54,8 @@ namespace acre {
 
 /// Number and size of the arenas of an acre::concurrent_multi_arena.
 struct concurrent_multi_arena_options {
-    std::size_t arenas = 0;  // 1 to 16,777,214
-    std::size_t bytes = 0;   // of each arena, at least 1; rounded up to a multiple of 16
+    std::size_t arenas = 0;    // 1 to 16,777,214
+    std::size_t bytes = 0;     // of each arena, at least 1; rounded up to a multiple of 16
     bool report_live = false;  // write a line to stderr when the arenas end with live allocations
 };
 

@@ -206,13 +206,13 @@ struct group_traits {
     static constexpr bool shared = std::is_same_v<Group, every_thread>;
 };
 template <class Name, class Upstream>
-struct group_traits<shared_group<Name, Upstream>> {
+struct group_traits<shared_group<Name, Upstream> > {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = true;
 };
 template <class Name, class Upstream>
-struct group_traits<thread_group<Name, Upstream>> {
+struct group_traits<thread_group<Name, Upstream> > {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = false;
