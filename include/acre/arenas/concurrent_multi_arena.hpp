@@ -39,16 +39,16 @@ static_assert(false,
 
 #include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/live_report.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
-#include <algorithm>
 #include <cstddef>
-#include <memory>
 
 namespace acre {
 
@@ -68,6 +68,9 @@ class concurrent_arenas : public lock_free_arenas<Storage> {
     using typename base::thread_arena;
 
 public:
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
+
     /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment. Any
     /// thread may call it. Constant time; lock-free.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
@@ -148,8 +151,8 @@ protected:
     concurrent_multi_arena_storage(const concurrent_multi_arena_options& options, resource_ref upstream)
         : upstream_storage(options.arenas, options.bytes, upstream) {
         if (arenas() == 0) return;
-        std::uninitialized_value_construct_n(records(), arenas());
-        std::uninitialized_value_construct_n(thread_arenas(), max_thread_arenas());
+        detail::value_construct(records(), arenas());
+        detail::value_construct(thread_arenas(), max_thread_arenas());
     }
 
     thread_arena<>* thread_arenas() const noexcept { return reinterpret_cast<thread_arena<>*>(records() + arenas()); }
@@ -168,7 +171,7 @@ protected:
     static constexpr std::size_t max_thread_arenas() noexcept { return Arenas / 2; }
 
 private:
-    thread_arena<> thread_arenas_[std::max<std::size_t>(Arenas / 2, 1)];
+    thread_arena<> thread_arenas_[detail::max<std::size_t>(Arenas / 2, 1)];
 };
 }  // namespace detail
 

@@ -11,13 +11,17 @@
 //     live.remove(p);
 #pragma once
 
+#include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/sort.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/detail/record_table.hpp>
+#include <acre/observe/size_histogram.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -63,9 +67,12 @@ public:
             ++unrecorded_;
         }
     }
-    /// Removes the allocation at `p`.
-    void remove(const void* p) noexcept {
-        if (!records_.erase(key_of(p)) && unrecorded_ != 0) --unrecorded_;
+    /// Removes the allocation at `p`. False when none is live there.
+    bool remove(const void* p) noexcept {
+        if (records_.erase(key_of(p))) return true;
+        if (unrecorded_ == 0) return false;
+        --unrecorded_;
+        return true;
     }
     /// Sets the size of the allocation at `p`.
     void resize(const void* p, std::size_t bytes) noexcept {
@@ -105,7 +112,20 @@ public:
         std::vector<live_allocation> result;
         result.reserve(size());
         for_each([&](const live_allocation& each) { result.push_back(each); });
-        std::sort(result.begin(), result.end(), is_older);
+        detail::sort(result.data(), result.size(), is_older);
+        return result;
+    }
+
+    /// Bytes of each live allocation by its address, for look-up. Throws std::bad_alloc: the map uses the general heap.
+    std::map<const void*, std::size_t> by_address() const {
+        std::map<const void*, std::size_t> result;
+        for_each([&](const live_allocation& each) { result.emplace(each.address, each.bytes); });
+        return result;
+    }
+    /// The sizes of the live allocations, in memory of this map's upstream. Linear.
+    size_histogram sizes() const noexcept {
+        size_histogram result{records_.upstream()};
+        for_each([&](const live_allocation& each) { result.add(each.bytes); });
         return result;
     }
 
@@ -152,9 +172,10 @@ private:
         auto* first = static_cast<live_allocation*>(upstream.try_allocate(bytes, alignof(live_allocation)));
         if (first == nullptr) return for_each(function);
         live_allocation* last = first;
-        for_each([&](const live_allocation& each) { std::construct_at(last++, each); });
-        std::sort(first, last, is_older);
-        std::for_each(first, last, function);
+        for_each([&](const live_allocation& each) { detail::construct_at(last++, each); });
+        const auto count = static_cast<std::size_t>(last - first);
+        detail::sort(first, count, is_older);
+        for (std::size_t i = 0; i < count; ++i) function(std::as_const(first[i]));
         upstream.deallocate(first, bytes, alignof(live_allocation));
     }
 
