@@ -12,11 +12,11 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 
 namespace acre {
@@ -26,7 +26,7 @@ template <resource R>
 class resource_pointer {
 public:
     resource_pointer() noexcept = default;
-    explicit resource_pointer(R& referred) noexcept : referred_(std::addressof(referred)) {}
+    explicit resource_pointer(R& referred) noexcept : referred_(detail::address_of(referred)) {}
     R& get() const noexcept { return *referred_; }
     friend bool operator==(const resource_pointer&, const resource_pointer&) noexcept = default;
 

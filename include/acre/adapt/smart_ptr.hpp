@@ -12,6 +12,7 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>
@@ -34,7 +35,7 @@ public:
         if constexpr (requires { from.destroy(object); }) {
             from.destroy(object);
         } else {
-            std::destroy_at(object);
+            detail::destroy_at(object);
             from.deallocate(const_cast<std::remove_const_t<T>*>(object), sizeof(T), alignof(T));
         }
     }
@@ -50,7 +51,7 @@ public:
     resource_delete(R& referred, std::size_t count) noexcept : resource_(referred), count_(count) {}
 
     void operator()(T* first) const noexcept {
-        for (std::size_t i = count_; i > 0; --i) std::destroy_at(first + i - 1);
+        for (std::size_t i = count_; i > 0; --i) detail::destroy_at(first + i - 1);
         resource_.get().deallocate(const_cast<std::remove_const_t<T>*>(first), count_ * sizeof(T), alignof(T));
     }
 
@@ -103,7 +104,7 @@ unique_ptr<T, R> make_unique(R& from, std::size_t count) {
     if (!exceptions_enabled && p == nullptr) return unique_ptr<T, R>{nullptr, resource_delete<T, R>{from, 0}};
     detail::storage_guard<R> guard{from, p, *bytes, alignof(element)};
     auto* first = static_cast<std::remove_const_t<element>*>(p);
-    std::uninitialized_value_construct_n(first, count);
+    detail::value_construct(first, count);
     guard.succeeded();
     return unique_ptr<T, R>{first, resource_delete<T, R>{from, count}};
 }

@@ -24,17 +24,17 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
-#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -52,8 +52,8 @@ struct arena_options {
     constexpr arena_options completed() const noexcept {
         arena_options all = *this;
         if (all.first_block_bytes == 0)
-            all.first_block_bytes = max_block_bytes == 0 ? 4_KiB : std::min(4_KiB, max_block_bytes);
-        if (all.max_block_bytes == 0) all.max_block_bytes = std::max(1_MiB, all.first_block_bytes);
+            all.first_block_bytes = max_block_bytes == 0 ? 4_KiB : detail::min(4_KiB, max_block_bytes);
+        if (all.max_block_bytes == 0) all.max_block_bytes = detail::max(1_MiB, all.first_block_bytes);
         return all;
     }
 };
@@ -396,7 +396,7 @@ private:
         std::byte* start = static_cast<std::byte*>(storage) + layout::offset;
         T* first = reinterpret_cast<T*>(start);
         construction_guard guard{*this, storage, bytes};
-        std::uninitialized_value_construct_n(first, count);
+        detail::value_construct(first, count);
         guard.succeeded();
         if constexpr (layout::needs_record) {
             destructors_ = detail::record_array<T>(start, count, destructors_);
@@ -510,10 +510,10 @@ private:
 
     // Blocks double as they are taken, whatever the request; a block too small for it is made large enough.
     block* acquire_for_growth(std::size_t needed) noexcept {
-        const std::size_t wanted = std::max(next_block_bytes_, needed);
+        const std::size_t wanted = detail::max(next_block_bytes_, needed);
         block* next = acquire(wanted);
         if (next == nullptr && needed < wanted) next = acquire(needed);
-        if (next != nullptr) next_block_bytes_ = std::min(next_block_bytes_ * 2, options_.max_block_bytes);
+        if (next != nullptr) next_block_bytes_ = detail::min(next_block_bytes_ * 2, options_.max_block_bytes);
         return next;
     }
 

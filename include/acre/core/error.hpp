@@ -251,6 +251,12 @@ template <class Error, class... Arguments>
 #endif
 }
 
+/// Prints the sentence of `error` and aborts.
+[[noreturn, gnu::noinline, gnu::cold]] inline void abort_with(const allocation_error& error) noexcept {
+    const detail::word words[] = {error.what()};
+    detail::abort_with("%", words);
+}
+
 /// Throws bad_option unless `valid`; without exceptions prints its message and aborts, since a constructor cannot fail
 /// otherwise. Checked in release builds, too.
 inline void require_option(bool valid, const char* resource, const char* option, std::size_t value,

@@ -9,11 +9,11 @@
 //     assert(sizes.percentile(0.5) == 16 && sizes.mean() == 44.0);
 #pragma once
 
+#include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/sort.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/detail/record_table.hpp>
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -55,7 +55,7 @@ public:
         }
         ++*count;
         ++count_;
-        largest_ = std::max(largest_, bytes);
+        largest_ = detail::max(largest_, bytes);
     }
 
     /// Forgets all sizes and keeps the memory.
@@ -100,7 +100,8 @@ public:
         if (count_ == 0) return 0;
         const double centre = mean();
         const double squares = sum_of([centre](double bytes) { return (bytes - centre) * (bytes - centre); });
-        return std::sqrt(squares / static_cast<double>(count_));
+        // std::sqrt would need <cmath>, which takes a compiler as long as <vector> and <string> together.
+        return __builtin_sqrt(squares / static_cast<double>(count_));
     }
 
     /// Each size and how often it occurred, ascending. Throws std::bad_alloc: the vector uses the general heap.
@@ -108,8 +109,8 @@ public:
         std::vector<size_count> result;
         result.reserve(sizes_.size());
         sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { result.push_back({bytes, count}); });
-        std::sort(result.begin(), result.end(),
-                  [](const size_count& a, const size_count& b) { return a.bytes < b.bytes; });
+        detail::sort(result.data(), result.size(),
+                     [](const size_count& a, const size_count& b) { return a.bytes < b.bytes; });
         return result;
     }
 
@@ -120,7 +121,7 @@ private:
         if (!(p > 0)) return 1;
         if (p >= 1) return count_;
         const double all = static_cast<double>(count_);
-        std::uint64_t rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(p * all)), 1, count_);
+        std::uint64_t rank = detail::clamp<std::uint64_t>(static_cast<std::uint64_t>(p * all) + 1, 1, count_);
         while (rank > 1 && quotient(rank - 1, all) >= p) --rank;
         while (rank < count_ && quotient(rank, all) < p) ++rank;
         return rank;

@@ -75,8 +75,14 @@ TEST_F(measure, operator_new_is_replayed_as_such) {
     const advice_list list = plan_advices(run_, paths_);
     EXPECT_TRUE(std::ranges::all_of(advised_sequence(run_, list.advices.at(0)).shapes, by_new));
     // `log` allocates with malloc.
-    const sequence all = beginning_of(run_, max_replayed_events);
+    const sequence all = beginning_of(run_);
     EXPECT_EQ(std::ranges::count_if(all.shapes, by_new), std::ssize(all.shapes) - 1);
+}
+
+TEST(measure_time, runs_that_take_long_to_read_are_measured_for_less_time) {
+    EXPECT_EQ(patience(1'000'000, 100'000), 1);
+    EXPECT_LT(patience(80'000'000, 100), 1);
+    EXPECT_LT(patience(6'000'000, 5'000'000), 1);
 }
 
 TEST_F(measure, every_advice_is_measured_and_decided) {

@@ -154,7 +154,7 @@ TEST_F(long_run, is_replayed_in_part_when_it_is_too_long) {
     const advice_list list = plan_advices(whole, *paths_);
     const advice& first = list.advices.at(0);
     const sequence all = advised_sequence(whole, first);
-    const sequence cut_short = advised_sequence(whole, first, 1000);
+    const sequence cut_short = advised_sequence(whole, first, {.events = 1000});
     const auto events_in = [](const sequence& steps) {
         return std::count_if(steps.steps.begin(), steps.steps.end(),
                              [](const step& each) { return each.kind() != step_kind::reset; });

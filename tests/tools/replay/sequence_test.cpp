@@ -267,4 +267,24 @@ TEST(sequence, knows_when_events_take_much_time) {
     EXPECT_LE(events_until_full(64 << 20), max_replayed_events / 500);
 }
 
+TEST(sequence, many_plays_have_a_smaller_window) {
+    const replay_window few = window_for(50);
+    EXPECT_EQ(few.events, max_replayed_events);
+    EXPECT_GE(few.live_bytes, std::uint64_t{128} << 20);
+    const replay_window many = window_for(170);
+    EXPECT_LT(many.events * 170, std::uint64_t{400'000'000});
+    EXPECT_GE(many.live_bytes, std::uint64_t{50} << 20);
+    EXPECT_LE(many.live_bytes * 170, std::uint64_t{20} << 30);
+    EXPECT_EQ(window_for(1'000'000).events, 250'000U);
+}
+
+TEST(sequence, a_window_ends_a_replay) {
+    sequence_builder builder;
+    std::uint64_t blocks = 0;
+    while (!builder.is_full({.events = 1000})) builder.add(event{.object = blocks++, .size = 100});
+    EXPECT_EQ(blocks, 1000U);
+    while (!builder.is_full({.live_bytes = 1'000'000})) builder.add(event{.object = blocks++, .size = 100});
+    EXPECT_EQ(blocks, 10'001U);
+}
+
 }  // namespace

@@ -62,15 +62,15 @@ events_by_thread advised_events(const history& run, const advice& of, std::uint6
 
 }  // namespace
 
-sequence advised_sequence(const history& run, const advice& of, std::uint64_t max_events) {
-    events_by_thread events = advised_events(run, of, max_events);
+sequence advised_sequence(const history& run, const advice& of, const replay_window& window) {
+    events_by_thread events = advised_events(run, of, window.events);
     const reset_point at = traits_of(of.candidate).reset;
     sequence_builder builder;
     while (!events.empty()) {
         const auto one_thread = events.extract(events.begin());
         std::uint64_t live = 0;
         for (const advised_event& each : one_thread.mapped()) {
-            if (builder.is_full(max_events)) return builder.finish();
+            if (builder.is_full(window)) return builder.finish();
             builder.add(each.original(one_thread.key()));
             live += each.allocates ? 1 : ~std::uint64_t{0};
             const bool resets = at == reset_point::when_empty || (at == reset_point::in_owner && each.in_function);
@@ -80,10 +80,10 @@ sequence advised_sequence(const history& run, const advice& of, std::uint64_t ma
     return builder.finish();
 }
 
-sequence beginning_of(const history& run, std::uint64_t max_events, std::uint64_t max_live) {
+sequence beginning_of(const history& run, const replay_window& window) {
     sequence_builder builder;
     run.for_each([&](const recorded_event& each) {
-        if (builder.is_full(max_events, max_live)) return false;
+        if (builder.is_full(window)) return false;
         builder.add(each.original());
         return true;
     });

@@ -8,18 +8,17 @@
 #include "advice.hpp"
 #include "fit/event_source.hpp"
 #include "history.hpp"
-#include "replay/sequence.hpp"
-#include "replay/touched_bytes.hpp"
+#include "replay/sequence_builder.hpp"
 
 namespace acre::tool {
 
 /// The steps of an advice's allocations, thread after thread, as each thread would have its own arena or pool. Arenas
-/// and scratches are reset as verdict_traits::reset says. Takes the first `max_events` events, or fewer, see
+/// and scratches are reset as verdict_traits::reset says. Takes the first events, see
 /// sequence_builder::is_full.
-sequence advised_sequence(const history& run, const advice& of, std::uint64_t max_events = max_replayed_events);
+sequence advised_sequence(const history& run, const advice& of, const replay_window& window = {});
 
-/// The first events of a run, of all threads; likewise. At most about `max_live` bytes are live and touched.
-sequence beginning_of(const history& run, std::uint64_t max_events, std::uint64_t max_live = touched_bytes::max_live);
+/// The first events of a run, of all threads; likewise.
+sequence beginning_of(const history& run, const replay_window& window = {});
 
 /// The share of a run's `events` that the steps were made of.
 double replayed_share(const sequence& steps, std::uint64_t events);

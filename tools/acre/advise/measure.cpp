@@ -29,6 +29,11 @@ constexpr std::uint32_t rounds_on_fragmented_heap = 5;
 constexpr std::uint32_t min_rounds_on_fragmented_heap = 3;
 constexpr double seconds_on_fragmented_heap = 1.5;  // beyond it, the minimum is enough
 
+// Of a measurement with less than 160 MiB alive, no event is left out: to touch more takes longer than to play it.
+constexpr replay_window usual_window{max_replayed_events, std::uint64_t{160} << 20};
+// When the time is over.
+constexpr replay_window late_window{max_replayed_events / 16, std::uint64_t{16} << 20};
+
 bool is_whole_run(trace_reader& reader) {
     if (!reader.missing().empty() || !reader.header().end_is_known()) return false;
     bool paused = false;
@@ -153,12 +158,12 @@ void decide(advice& each) {
 
 /// Measures malloc, the limit of any saving, and the installed mallocs. Returns the best of these if it saves anything.
 std::optional<contender> measure_malloc(replay_host& host, const history& run, advice_list& list) {
-    const sequence steps = beginning_of(run, max_replayed_events);
+    const sequence steps = beginning_of(run, usual_window);
     if (steps.reserved_blocks > 0) list.notes.push_back(reserved_note(steps.reserved_blocks, steps.touched));
     comparison_options options;
     options.rounds = rounds_of_whole_run;
     options.min_rounds = rounds_of_long_run;
-    options.max_seconds = seconds_of_whole_run;
+    options.max_seconds = seconds_of_whole_run * patience(run.event_count(), run.slots());
     std::vector<contender> preloads = installed_contenders("preloads");
     for (contender& each : preloads) each.time_only = true;
     const comparison found = compare(host, steps.view(), preloads, options);
@@ -195,10 +200,17 @@ std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader) {
     return is_whole_run(reader) ? reader.header().program_microseconds() * 1000 : 0;
 }
 
+double patience(std::uint64_t events, std::uint64_t live_objects) noexcept {
+    constexpr std::uint64_t many_events = 32'000'000;
+    constexpr std::uint64_t many_objects = 2'000'000;
+    return events > many_events || live_objects > many_objects ? 0.4 : 1;
+}
+
 void measure_advices(replay_host& host, const history& run, advice_list& list,
                      const std::function<void(double)>& tell) {
     using clock = std::chrono::steady_clock;
     const auto start = clock::now();
+    const double patient = patience(run.event_count(), run.slots());
     double done = 0;
     const auto all = static_cast<double>(list.advices.size() + 1);
     const std::optional<contender> best_preload = measure_malloc(host, run, list);
@@ -206,9 +218,9 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
     for (advice& each : list.advices) {
         if (each.candidate != verdict::leave) {
             comparison_options options;
-            const double left = seconds_in_all - std::chrono::duration<double>(clock::now() - start).count();
-            options.max_seconds = std::clamp(left / (all - done), 0.0, seconds_an_advice);
-            const sequence steps = advised_sequence(run, each);
+            const double left = patient * seconds_in_all - std::chrono::duration<double>(clock::now() - start).count();
+            options.max_seconds = std::clamp(left / (all - done), 0.0, patient * seconds_an_advice);
+            const sequence steps = advised_sequence(run, each, left > 0 ? usual_window : late_window);
             each.saving.replayed_share = replayed_share(steps, each.figures.events());
             options.min_saving =
                 threshold::worth_the_change * each.saving.replayed_share * static_cast<double>(list.cpu_nanoseconds);
@@ -219,7 +231,7 @@ void measure_advices(replay_host& host, const history& run, advice_list& list,
                 options.fragmentation_blocks = blocks_to_fragment_with(steps);
                 options.rounds = rounds_on_fragmented_heap;
                 options.min_rounds = min_rounds_on_fragmented_heap;
-                options.max_seconds = seconds_on_fragmented_heap;
+                options.max_seconds = patient * seconds_on_fragmented_heap;
                 note_fragmented(each, contest, compare(host, steps.view(), contest.on_fragmented_heap(), options));
             }
         }

@@ -15,6 +15,9 @@ namespace acre::tool {
 /// the run was recorded: it was paused, it stopped early, or the trace is cut off.
 std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader);
 
+/// The part of the usual time that measurements of a run take: less if it takes long to read.
+double patience(std::uint64_t events, std::uint64_t live_objects) noexcept;
+
 /// Fills in `saving` and sets the decision of every advice. `tell` hears the progress, from 0 to 1.
 void measure_advices(replay_host& host, const history& run, advice_list& list, const std::function<void(double)>& tell);
 

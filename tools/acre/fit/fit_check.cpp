@@ -94,7 +94,17 @@ std::optional<std::uint64_t> one_less(const acre::multi_arena_fit& pair) {
     return pair.arenas > 1 ? std::optional<std::uint64_t>{pair.arenas - 1} : std::nullopt;
 }
 
+// Arenas of more bytes are not made: a trace may claim any size.
+constexpr std::uint64_t max_checked = std::uint64_t{8} << 30;
+
+size_check too_large_to_check() {
+    size_check result;
+    result.failure = "the sizes take more than 8 GiB";
+    return result;
+}
+
 size_check check_multi_arena(const event_source& source, const acre::multi_arena_fit& pair) {
+    if (required_bytes(pair, arena_sharing::one_thread) > max_checked) return too_large_to_check();
     return check_size(pair.arenas, one_less(pair), [&](std::uint64_t arenas) {
         acre::multi_arena_options options = pair.options();
         options.arenas = static_cast<std::size_t>(arenas);
@@ -103,6 +113,7 @@ size_check check_multi_arena(const event_source& source, const acre::multi_arena
 }
 
 size_check check_concurrent(const event_source& source, const acre::multi_arena_fit& pair) {
+    if (required_bytes(pair, arena_sharing::all_threads) > max_checked) return too_large_to_check();
     return check_size(pair.arenas, one_less(pair), [&](std::uint64_t arenas) {
         return serves(source, deterministic_threads{{.arenas = static_cast<std::size_t>(arenas), .bytes = pair.bytes}});
     });
@@ -110,6 +121,7 @@ size_check check_concurrent(const event_source& source, const acre::multi_arena_
 
 size_check check_arena(const event_source& source, const census& of) {
     const std::uint64_t found = arena_block_bytes(of);
+    if (found > max_checked) return too_large_to_check();
     // For stricter alignments the model assumes the worst case.
     const bool exact = found > arena_model::smallest_block && of.strictest <= acre::default_alignment;
     const auto less = exact ? std::optional<std::uint64_t>{found - acre::arena::granule} : std::nullopt;

@@ -30,7 +30,7 @@ public:
                const comparison_options& options)
         : host_{host}, sequence_{sequence}, options_{options} {
         if (options_.memory_limit == 0) {
-            options_.memory_limit = std::min(default_memory_limit(), options_.max_memory) + reserved_bytes();
+            options_.memory_limit = std::min(default_memory_limit(), usual_memory()) + reserved_bytes();
         }
         entries_.push_back({.resource = system_number});
         entries_.push_back({.resource = loop_number});
@@ -44,7 +44,9 @@ public:
     }
 
     comparison run() {
-        for (std::size_t i = 0; i < entries_.size(); ++i) prepare(i);
+        for (std::size_t i = 0; i < entries_.size(); ++i) {
+            if (options_.prepared == nullptr || !take_over(i)) prepare(i);
+        }
         choose_repeats();
         const auto start = std::chrono::steady_clock::now();
         while (!enough(start)) {
@@ -70,6 +72,13 @@ private:
         return sequence_.touched == ~std::uint64_t{0} ? 0 : std::min(sequence_.peak_bytes, most);
     }
 
+    /// Room for what is live, with as much again for what a resource wastes. An arena of which nothing is freed needs
+    /// more in a long run, but then it is no choice for the run.
+    std::uint64_t usual_memory() const noexcept {
+        constexpr std::uint64_t least = std::uint64_t{768} << 20;
+        return sequence_.touched == ~std::uint64_t{0} ? std::max(least, 2 * sequence_.peak_bytes) : least;
+    }
+
     trial_request request(std::size_t entry, trial_purpose purpose) const {
         const bool times = purpose == trial_purpose::time;
         return {.resource = entries_[entry].resource,
@@ -80,6 +89,20 @@ private:
                     times && entries_[entry].resource != loop_number ? options_.fragmentation_blocks : 0,
                 .purpose = purpose,
                 .without_frees = entries_[entry].without_frees};
+    }
+
+    /// The memory and the parameters that another comparison found; false if there are none.
+    bool take_over(std::size_t entry) {
+        if (entries_[entry].resource == loop_number) return true;
+        const standing& found =
+            entry == system_index ? options_.prepared->system : options_.prepared->standings[entry - first_index];
+        if (found.failed()) return false;
+        entries_[entry].parameters = found.parameters;
+        standings_[entry].parameters = found.parameters;
+        standings_[entry].last = found.last;
+        standings_[entry].peak_bytes = found.peak_bytes;
+        standings_[entry].system_bytes = found.system_bytes;
+        return true;
     }
 
     /// Before the rounds: measures the memory and finds the contenders that cannot play the sequence. The empty loop
@@ -139,10 +162,14 @@ private:
             return rounds_ >= options_.rounds || (late && options_.min_rounds != 0 && rounds_ >= options_.min_rounds);
         }
         if (options_.min_saving > 0 && rounds_ >= rounds_to_give_up && saves_too_little()) return true;
-        if (seconds > very_late * std::max(options_.max_seconds, shortest_wait) && rounds_ >= min_very_slow_rounds)
-            return true;
+        if (seconds > latest_seconds() && rounds_ >= min_very_slow_rounds) return true;
         if (rounds_ < (late ? min_slow_rounds : min_rounds)) return false;
         return late || rounds_ >= max_rounds || well_known();
+    }
+
+    double latest_seconds() const {
+        if (options_.latest_seconds > 0) return options_.latest_seconds;
+        return very_late * std::max(options_.max_seconds, shortest_wait);
     }
 
     bool saves_too_little() const {

@@ -17,11 +17,12 @@ struct comparison_options {
     std::uint32_t min_rounds = 0;      // stop here if `rounds` would take longer than max_seconds; 0: never stop early
     double wanted_uncertainty = 0.02;  // of the ratios, see interval::uncertainty()
     double max_seconds = 8;            // for the rounds after the first few
-    double min_saving = 0;             // nanoseconds; stop early if the first contender saves less than half of that
+    double latest_seconds = 0;         // with few slow rounds: stop here; 0: after twice max_seconds
+    const struct comparison* prepared = nullptr;  // of this sequence and contenders: their memory is known from there
+    double min_saving = 0;  // nanoseconds; stop early if the first contender saves less than half of that
     std::uint32_t fragmentation_blocks = 0;  // to fragment the heap with before each timed trial
     bool check = false;                      // check first that blocks keep what is written into them
-    std::uint64_t memory_limit = 0;          // 0: half of what the machine has available, at most `max_memory`
-    std::uint64_t max_memory = ~std::uint64_t{0};
+    std::uint64_t memory_limit = 0;          // bytes that a resource may take; 0: see docs/replay.md
     std::function<void(double)> progress;
 };
 

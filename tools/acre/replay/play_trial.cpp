@@ -276,15 +276,20 @@ private:
         for (const std::size_t stop : footprint_stops()) {
             reached = play_in_windows(each, reached, stop, result);
             if (reached < stop) return reached;
-            meter.sample();
+            const bool important = stop == peak_stop() || stop == sequence_.steps.size();
+            if (important || !meter.is_slow()) meter.sample();
         }
         return reached;
+    }
+
+    std::size_t peak_stop() const {
+        return std::min(static_cast<std::size_t>(sequence_.peak_step) + 1, sequence_.steps.size());
     }
 
     /// In ascending order; the last one is the end of the sequence.
     std::vector<std::size_t> footprint_stops() const {
         const std::size_t steps = sequence_.steps.size();
-        std::vector<std::size_t> stops{std::min(static_cast<std::size_t>(sequence_.peak_step) + 1, steps), steps};
+        std::vector<std::size_t> stops{peak_stop(), steps};
         for (std::size_t i = 1; i < footprint_samples; ++i) stops.push_back(steps * i / footprint_samples);
         std::sort(stops.begin(), stops.end());
         return stops;

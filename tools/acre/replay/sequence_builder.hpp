@@ -1,6 +1,7 @@
 // Turns events into the steps of a sequence, and finds the event that a step was made of.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -22,6 +23,24 @@ enum class lanes : std::uint8_t {
     as_recorded  // the steps of each recorded thread are a lane
 };
 
+/// The part of a trace that is replayed: its beginning.
+struct replay_window {
+    std::uint64_t events = max_replayed_events;          // see replay_cost
+    std::uint64_t live_bytes = touched_bytes::max_live;  // touched at a time
+};
+
+/// The window of a sequence that is played so often: many plays share the time of a command, which has to end on any
+/// trace. Depends on nothing else, so the same command plays the same events on each machine.
+constexpr replay_window window_for(std::uint64_t plays) noexcept {
+    constexpr std::uint64_t events_in_all = 360'000'000;
+    constexpr std::uint64_t fewest = 250'000;
+    constexpr std::uint64_t cost_of_page = 150;  // in events, when it is touched first
+    constexpr std::uint64_t page_bytes = 4096;
+    const std::uint64_t events = std::max(events_in_all / std::max<std::uint64_t>(plays, 1), fewest);
+    return {std::min(events, max_replayed_events),
+            std::min(events / cost_of_page * page_bytes, touched_bytes::max_live)};
+}
+
 /// The two halves of a realloc become one operation, which a resource without realloc plays as allocate, copy and free.
 /// Memory: `memory_for_steps`, with further steps in a file, and the live objects and different shapes.
 class sequence_builder {
@@ -42,9 +61,8 @@ public:
 
     /// Whether a replay up to here takes much time, counted in events, or much memory although it touches little of
     /// large blocks. A measurement ends there.
-    bool is_full(std::uint64_t max_events = max_replayed_events,
-                 std::uint64_t max_live = touched_bytes::max_live) const noexcept {
-        return cost_ >= max_events || touched_.live() > max_live;
+    bool is_full(const replay_window& window = {}) const noexcept {
+        return cost_ >= window.events || touched_.live() > window.live_bytes;
     }
 
     /// Adds a reset: no object is live. Only if one thread plays all.

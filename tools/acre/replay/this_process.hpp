@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -71,9 +72,14 @@ public:
     struct unused {};
     explicit footprint_meter(unused) {}
 
+    /// Whether samples have taken so long that only the most important ones should be taken: the system counts pages.
+    bool is_slow() const noexcept { return taken_ > std::chrono::milliseconds{20}; }
+
     void sample() {
+        const auto start = std::chrono::steady_clock::now();
         held_ = std::max(held_, beyond(malloc_bytes(), in_use_before_));
         system_ = std::max(system_, beyond(anonymous_bytes(), anonymous_before_));
+        taken_ += std::chrono::steady_clock::now() - start;
     }
 
     std::uint64_t held() const noexcept { return held_; }      // by malloc
@@ -86,6 +92,7 @@ private:
     std::uint64_t anonymous_before_ = 0;
     std::uint64_t held_ = 0;
     std::uint64_t system_ = 0;
+    std::chrono::steady_clock::duration taken_{};
 };
 
 }  // namespace acre::tool

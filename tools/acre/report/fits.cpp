@@ -116,8 +116,16 @@ nlohmann::json found_for(const history& run, const advice& each, const call_path
     return found;
 }
 
+/// Whether a fit takes too long for a report.
+bool is_too_large(const history& run, const advice& each) {
+    return run.slots() > fit_limits::most_live || each.figures.events() > fit_limits::most_events;
+}
+
 /// A damaged trace may have impossible sizes; the rest of the report must still be made.
 nlohmann::json fit_one(const history& run, const advice& each, const call_paths& paths, const trace_header& header) {
+    if (is_too_large(run, each)) {
+        return {{"refused", "too many allocations to find sizes for in a report; 'acre fit' finds them"}};
+    }
     try {
         return found_for(run, each, paths, header);
     } catch (const tool_error& error) {

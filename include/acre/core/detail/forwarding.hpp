@@ -5,7 +5,7 @@
 // on its R. `call` tells the kind of call (request_call, free_call, ...): instrumented acts on it, the others ignore
 // it. The layers, each with the one before as base:
 //   forwarded_requests   allocate, deallocate, try_resize, create, copy, format, ...
-//   forwarded_resets     reset, release, clear
+//   forwarded_resets     reset, release, deallocate_all
 //   forwarded_queries    capacity, used, owns, and R's other queries
 // A member exists where R has it. To forward a new member of a resource, add it here.
 //
@@ -395,10 +395,10 @@ public:
     {
         this->call(free_all_call{}, [](R& r) { r.release(); });
     }
-    void clear() noexcept
-        requires requires(R& r) { r.clear(); }
+    void deallocate_all() noexcept
+        requires requires(R& r) { r.deallocate_all(); }
     {
-        this->call(free_all_call{}, [](R& r) { r.clear(); });
+        this->call(free_all_call{}, [](R& r) { r.deallocate_all(); });
     }
 };
 
@@ -422,6 +422,18 @@ public:
         return this->call(query_call{}, [](R& r) { return r.release_unused(); });
     }
 
+    // Frees whose bytes the caller does not know, of a chunk_pool.
+    void deallocate_unsized(void* p) noexcept
+        requires requires(R& r) { r.deallocate_unsized(p); }
+    {
+        this->call(query_call{}, [=](R& r) { r.deallocate_unsized(p); });
+    }
+    template <class T>
+        requires requires(R& r, T* first) { r.destroy_array(first); }
+    void destroy_array(T* first) noexcept {
+        this->call(query_call{}, [=](R& r) { r.destroy_array(first); });
+    }
+
     ACRE_FORWARD_QUERY(capacity)
     ACRE_FORWARD_QUERY(used)
     ACRE_FORWARD_QUERY(wasted)
@@ -432,6 +444,7 @@ public:
     ACRE_FORWARD_QUERY(arena_bytes)
     ACRE_FORWARD_QUERY(busy_arenas)
     ACRE_FORWARD_QUERY(allocations)
+    ACRE_FORWARD_QUERY(fallen_back_bytes)
     // Of acre::limited.
     ACRE_FORWARD_QUERY(limit_bytes)
     ACRE_FORWARD_QUERY(live_bytes)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <acre/core/detail/construct.hpp>
-#include <memory>
+#include <acre/core/detail/lifetime.hpp>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -40,7 +40,7 @@ public:
         if constexpr (!std::is_trivially_destructible_v<T>) {
             if (this->visiting() && this->is_free(object)) return;
             this->check_live(Derived::name, object);
-            std::destroy_at(object);
+            detail::destroy_at(object);
         }
         this->give_back(Derived::name, object);
     }
@@ -49,6 +49,14 @@ public:
     void reset() noexcept {
         destroy_all();
         Pool::reset();
+    }
+    /// Refused, since published pools mean two things by it.
+    template <class Never = void>
+    void clear() noexcept {
+        static_assert(
+            !std::is_void_v<Never>,
+            "acre: an object pool has no clear(): reset() destroys all objects and keeps the memory, release() "
+            "gives it back too, release_unused() gives back only what holds no object");
     }
     /// Destroys all objects and gives all slabs back to upstream. No other thread may use the pool meanwhile.
     void release() noexcept
