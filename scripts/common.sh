@@ -15,7 +15,7 @@ first_new_gcc() {
     for candidate in "$@"; do
         [[ $candidate == *clang* ]] && continue
         command -v "$candidate" >/dev/null || continue
-        if [ "$("$candidate" -dumpversion | cut -d. -f1)" -ge "$oldest_gcc" ]; then
+        if [ "$("$candidate" -dumpversion | sed 's,[^0-9].*,,')" -ge "$oldest_gcc" ]; then
             echo "$candidate"
             return
         fi
