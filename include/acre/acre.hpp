@@ -5,6 +5,7 @@
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/pool_resource.hpp>
 #include <acre/adapt/smart_ptr.hpp>
+#include <acre/adapt/unique_resource.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_string.hpp>
 #include <acre/arenas/arena_vector.hpp>
@@ -31,6 +32,7 @@
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
 #include <acre/observe/live_map.hpp>
+#include <acre/observe/logged.hpp>
 #include <acre/observe/recording.hpp>
 #include <acre/observe/size_histogram.hpp>
 #include <acre/observe/statistics.hpp>

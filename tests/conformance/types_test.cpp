@@ -65,7 +65,7 @@ static_assert(
                   acre::segregate<8, acre::pool<8>, acre::heap>, acre::synchronized<acre::statistics<acre::pool<64>>>,
                   acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_multi_arena,
                   acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_object_pool<plain>,
-                  acre::wait_free_object_pool<plain>, acre::statistics<acre::wait_free_object_pool<plain>>,
+                  acre::wait_free_object_pool<plain>, acre::traced<acre::wait_free_object_pool<plain>>,
                   acre::chunk_pool<4, 16, 64>, acre::statistics<acre::chunk_pool<4, 16, 64>>,
                   acre::typed_arena<plain, 4>, acre::statistics<acre::typed_arena<plain, 4>>>);
 

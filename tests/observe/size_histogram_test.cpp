@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 #include <utility>
 #include <vector>
@@ -169,6 +170,24 @@ TEST(size_histogram, moves) {
     first.add(3);
     second = std::move(first);
     EXPECT_EQ(second.percentile(1), 3u);
+}
+
+TEST(size_histogram, copies_have_memory_of_their_own) {
+    acre_test::checking_upstream below;
+    {
+        acre::size_histogram first{below};
+        for (const std::size_t bytes : {16u, 16u, 100u}) first.add(bytes);
+        const acre::size_histogram second{first};
+        first.add(8);
+        EXPECT_EQ(second.count(), 3u);
+        EXPECT_EQ(second.by_size(), (std::map<std::size_t, std::uint64_t>{{16, 2}, {100, 1}}));
+        below.fail_from(0);
+        const acre::size_histogram third{first};
+        EXPECT_EQ(third.count(), 0u);
+        EXPECT_EQ(third.unrecorded(), 4u);
+        EXPECT_EQ(third.percentile(1), 0u);
+    }
+    EXPECT_EQ(below.live_blocks(), 0u);
 }
 
 }  // namespace

@@ -55,6 +55,15 @@ namespace detail {
 /// The pool of a class U that named `Pool`.
 template <class U, class Pool>
 struct class_pool_of {
+    static_assert(
+        requires { sizeof(Pool); }, "acre::pooled: the pool of this class is only declared here: include its header");
+    static_assert(
+        requires(void* p) {
+            Pool::allocate(sizeof(U), alignof(U));
+            Pool::deallocate(p, sizeof(U), alignof(U));
+        },
+        "acre::pooled: the pool of a class is a type with static functions, such as acre::static_pool or "
+        "acre::own_pool: a pool that is an object has none");
     using type = Pool;
 };
 template <class U>

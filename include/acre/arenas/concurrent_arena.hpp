@@ -63,6 +63,8 @@ struct concurrent_arena_options {
 class concurrent_arena : public detail::typed_calls<concurrent_arena> {
 public:
     static constexpr const char* name = "acre::concurrent_arena";
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
     using options_type = concurrent_arena_options;
 
     /// Takes no memory. Throws bad_option.

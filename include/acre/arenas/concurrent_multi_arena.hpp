@@ -54,8 +54,8 @@ namespace acre {
 
 /// Number and size of the arenas of an acre::concurrent_multi_arena.
 struct concurrent_multi_arena_options {
-    std::size_t arenas = 0;  // 1 to 16,777,214
-    std::size_t bytes = 0;   // of each arena, at least 1; rounded up to a multiple of 16
+    std::size_t arenas = 0;    // 1 to 16,777,214
+    std::size_t bytes = 0;     // of each arena, at least 1; rounded up to a multiple of 16
     bool report_live = false;  // write a line to stderr when the arenas end with live allocations
 };
 
@@ -68,6 +68,9 @@ class concurrent_arenas : public lock_free_arenas<Storage> {
     using typename base::thread_arena;
 
 public:
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
+
     /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment. Any
     /// thread may call it. Constant time; lock-free.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {

@@ -92,7 +92,8 @@ inline const arena* arena_of(const scratch& conflict) noexcept {
 
 /// A scratch of a thread-local arena that is not among `conflicts`: arenas or scratches, at most three.
 template <class... Conflicts>
-[[nodiscard]] scratch thread_scratch(const Conflicts&... conflicts) noexcept {
+[[nodiscard("this scratch ends in the same statement: give it a name")]] scratch thread_scratch(
+    const Conflicts&... conflicts) noexcept {
     static_assert(sizeof...(Conflicts) < detail::thread_arena_count,
                   "a thread has four arenas: pass at most three that the scratch must not be of");
     const std::array<const arena*, sizeof...(Conflicts)> taken{detail::arena_of(conflicts)...};

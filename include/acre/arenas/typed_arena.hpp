@@ -154,6 +154,8 @@ class typed_arena {
 
 public:
     static constexpr const char* name = "acre::typed_arena";
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = Options.synchronized;
     static constexpr typed_arena_options options = Options;
     using value_type = T;
 

@@ -2,11 +2,11 @@
 //
 // acre::statistics with .histogram keeps one. Use it directly for sizes of any kind. Cost: adding takes constant time.
 // A percentile scans the different sizes about 64 times. Only a new size takes memory, from an upstream of its own;
-// when that has none, the size is only counted in unrecorded(). Not thread-safe. Movable.
+// when that has none, the size is only counted in unrecorded(). Not thread-safe. Copied and moved.
 //
 //     acre::size_histogram sizes;
 //     for (std::size_t bytes : {16, 16, 100}) sizes.add(bytes);
-//     assert(sizes.percentile(0.5) == 16 && sizes.mean() == 44.0);
+//     assert(sizes.percentile(0.5) == 16 && sizes.mean() == 44.0 && sizes.by_size().at(16) == 2);
 #pragma once
 
 #include <acre/core/detail/minmax.hpp>
@@ -16,6 +16,7 @@
 #include <acre/observe/detail/record_table.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,14 @@ public:
           count_(std::exchange(other.count_, 0)),
           largest_(std::exchange(other.largest_, 0)),
           unrecorded_(std::exchange(other.unrecorded_, 0)) {}
+    /// A copy for which the upstream has no memory is empty, and counts its sizes in unrecorded().
+    size_histogram(const size_histogram& other) noexcept
+        : sizes_(other.sizes_), count_(other.count_), largest_(other.largest_), unrecorded_(other.unrecorded_) {
+        if (sizes_.size() == other.sizes_.size()) return;
+        unrecorded_ += std::exchange(count_, 0);
+        largest_ = 0;
+    }
+    size_histogram& operator=(const size_histogram&) = delete;
     size_histogram& operator=(size_histogram&& other) noexcept {
         sizes_ = std::move(other.sizes_);
         count_ = std::exchange(other.count_, 0);
@@ -111,6 +120,13 @@ public:
         sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { result.push_back({bytes, count}); });
         detail::sort(result.data(), result.size(),
                      [](const size_count& a, const size_count& b) { return a.bytes < b.bytes; });
+        return result;
+    }
+
+    /// How often each size occurred, for look-up by size. Throws std::bad_alloc: the map uses the general heap.
+    std::map<std::size_t, std::uint64_t> by_size() const {
+        std::map<std::size_t, std::uint64_t> result;
+        sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { result.emplace(bytes, count); });
         return result;
     }
 

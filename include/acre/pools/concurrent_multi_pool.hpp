@@ -61,6 +61,8 @@ class basic_concurrent_multi_pool {
 
 public:
     static constexpr const char* name = "acre::concurrent_multi_pool";
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
     using options_type = concurrent_pool_options;
     using classes_type = Classes;
 

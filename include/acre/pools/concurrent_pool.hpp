@@ -54,6 +54,8 @@ class concurrent_pool : public detail::slot_face<concurrent_pool<Slot, Align>, S
 
 public:
     static constexpr const char* name = "acre::concurrent_pool";
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
     using options_type = concurrent_pool_options;
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, Align);
     /// Alignment of every slot in bytes; stricter requests get a block of their own.

@@ -206,13 +206,13 @@ struct group_traits {
     static constexpr bool shared = std::is_same_v<Group, every_thread>;
 };
 template <class Name, class Upstream>
-struct group_traits<shared_group<Name, Upstream>> {
+struct group_traits<shared_group<Name, Upstream> > {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = true;
 };
 template <class Name, class Upstream>
-struct group_traits<thread_group<Name, Upstream>> {
+struct group_traits<thread_group<Name, Upstream> > {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = false;
@@ -421,6 +421,8 @@ class static_pool {
 
 public:
     static constexpr const char* name = detail::static_pool_name;
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = detail::group_traits<Group>::shared;
 
     /// Bytes of a slot: Size rounded up to its size class.
     static constexpr std::size_t slot_bytes() noexcept { return slots::geometry.slot_bytes; }

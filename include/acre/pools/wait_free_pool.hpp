@@ -70,6 +70,8 @@ class wait_free_pool : public detail::slot_face<wait_free_pool<Slot, Align>, Slo
 
 public:
     static constexpr const char* name = "acre::wait_free_pool";
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
     using options_type = wait_free_pool_options;
 
     /// Bytes of a slot: Slot rounded up to a multiple of Align, and of 8.
