@@ -82,7 +82,7 @@ TEST(without_exceptions, a_refusing_upstream_gives_null_everywhere) {
     EXPECT_NE(multi.allocate(16), nullptr);
     EXPECT_EQ(counted::live, 2);
     arena.reset();
-    pool.clear();
+    pool.reset();
     EXPECT_EQ(counted::live, 0);
 }
 
