@@ -15,6 +15,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "sizes.hpp"
+
 namespace {
 
 using acre::pooled;
@@ -251,6 +253,13 @@ struct grouped_by_macro {
     // A comma in the pool's name.
     ACRE_POOLED_IN(grouped_by_macro, acre::static_pool<64, my_group>);
 };
+struct grouped_by_size : pooled<grouped_by_size, acre::in_group<my_group>> {
+    std::array<int, 15> numbers{};
+};
+struct grouped_for_all {
+    std::array<int, 15> numbers{};
+    ACRE_POOLED_IN(grouped_for_all, acre::in_group<acre::shared_group<my_group>>);
+};
 struct too_large_for_the_group : pooled<too_large_for_the_group, static_pool<64, my_group>> {
     std::array<int, 100> numbers{};
 };
@@ -267,6 +276,14 @@ TEST(pooled, a_named_group) {
     delete other;
     delete large;
     EXPECT_EQ(pool::live(), 0u);
+    using shared = static_pool<sizeof(grouped_for_all), acre::shared_group<my_group>>;
+    auto* by_size = new grouped_by_size;
+    auto* for_all = new grouped_for_all;
+    EXPECT_TRUE(pool::owns(by_size) && shared::owns(for_all));
+    delete by_size;
+    std::thread{[=] { delete for_all; }}.join();
+    EXPECT_EQ(pool::live() + shared::live(), 0u);
+    EXPECT_GT(grouped_for_all::class_pool::release_unused(), 0u);
     EXPECT_GT(grouped::release_unused(), 0u);
     EXPECT_EQ(pool::capacity(), 0u);
 }
@@ -474,6 +491,7 @@ TEST(pooled, constructors_that_throw_keep_nothing) {
 }
 
 TEST(pooled, too_much_is_refused) {
+    if (!acre_test::sizes_have_64_bits) GTEST_SKIP() << "a heap of 32 bits may have as much";
     volatile std::size_t many = SIZE_MAX / sizeof(pooled_orc) / 2;
     EXPECT_THROW(delete[] new pooled_orc[many], std::bad_alloc);
     EXPECT_EQ(new (std::nothrow) pooled_orc[many], nullptr);

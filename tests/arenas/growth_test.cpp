@@ -160,7 +160,7 @@ TEST(arena, the_limit_names_its_numbers) {
 }
 
 TEST(arena, options_out_of_range_are_refused) {
-    EXPECT_THROW(acre::arena({.first_block_bytes = 31}), acre::bad_option);
+    EXPECT_THROW(acre::arena({.first_block_bytes = 23}), acre::bad_option);
     EXPECT_THROW(acre::arena({.first_block_bytes = SIZE_MAX}), acre::bad_option);
     EXPECT_THROW(acre::arena({.first_block_bytes = 4096, .max_block_bytes = 4095}), acre::bad_option);
     EXPECT_THROW(acre::arena({.max_block_bytes = SIZE_MAX}), acre::bad_option);

@@ -103,7 +103,7 @@ TEST(arena, more_than_four_gibibytes_do_not_wrap) {
     alignas(16) std::byte storage[4096];
     acre::buffer small{storage};
     acre::arena tested{small};
-    EXPECT_THROW((void)tested.allocate(acre_test::beyond_32_bits), acre::out_of_memory);
+    EXPECT_THROW((void)tested.allocate(acre_test::beyond_32_bits), acre::allocation_error);
     EXPECT_EQ(tested.try_allocate(acre_test::beyond_32_bits), nullptr);
 }
 

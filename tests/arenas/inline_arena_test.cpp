@@ -73,7 +73,7 @@ TEST(inline_arena, destroys_what_lies_in_its_own_storage) {
 
 TEST(inline_arena, odd_sizes_lose_only_the_odd_bytes) {
     acre::inline_arena<71> tested{acre::no_memory{}};
-    EXPECT_NE(tested.try_allocate(40, 8), nullptr);
+    EXPECT_NE(tested.try_allocate(sizeof(void*) == 8 ? 40 : 48, 8), nullptr);
     EXPECT_EQ(tested.try_allocate(1, 1), nullptr);
 }
 

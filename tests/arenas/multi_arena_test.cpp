@@ -231,8 +231,9 @@ TEST(multi_arena_misuse, a_pointer_of_another_resource) {
     EXPECT_FALSE(tested.owns(p));
     EXPECT_DEATH(tested.deallocate(p, 100), "acre::multi_arena: a pointer of another resource");
     void* own = tested.allocate(100);
-    EXPECT_DEATH(tested.deallocate(static_cast<char*>(own) + 4_GiB, 100), "a pointer of another resource");
-    EXPECT_FALSE(tested.owns(static_cast<char*>(own) + 4_GiB));
+    constexpr std::size_t far = acre_test::half_of_all / 2 / 1_GiB * 1_GiB;  // more than 32 bits, where there are
+    EXPECT_DEATH(tested.deallocate(static_cast<char*>(own) + far, 100), "a pointer of another resource");
+    EXPECT_FALSE(tested.owns(static_cast<char*>(own) + far));
     static_assert(noexcept(tested.deallocate(own, 100)));
 }
 
@@ -292,7 +293,7 @@ TEST(multi_arena, sizes_have_64_bits) {
     EXPECT_EQ(outcome_of([&]() -> void* {
                   return multi_arena{{.arenas = 16, .bytes = 256_MiB}, acre::no_memory{}}.allocate(1);
               }),
-              outcome::request_too_large);
+              acre_test::sizes_have_64_bits ? outcome::request_too_large : outcome::bad_option);
     EXPECT_EQ(outcome_of([]() -> void* { return multi_arena{{.arenas = 0, .bytes = 16}}.allocate(1); }),
               outcome::bad_option);
     EXPECT_EQ(outcome_of([]() -> void* { return multi_arena{{.arenas = 1}}.allocate(1); }), outcome::bad_option);

@@ -4,6 +4,7 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/literals.hpp>
 #include <cstdint>
+#include <limits>
 
 #include "sizes.hpp"
 
@@ -17,7 +18,8 @@ static_assert(64_KiB == 65536);
 static_assert(1_MiB == 1048576 && 2_GiB == std::size_t{1} << 31);
 
 TEST(alignment, only_powers_of_two_are_alignments) {
-    for (int shift = 0; shift < 64; ++shift) EXPECT_TRUE(acre::is_alignment(std::size_t{1} << shift));
+    for (int shift = 0; shift < std::numeric_limits<std::size_t>::digits; ++shift)
+        EXPECT_TRUE(acre::is_alignment(std::size_t{1} << shift));
     for (const std::size_t each : {0u, 3u, 5u, 6u, 7u, 12u, 4095u}) EXPECT_FALSE(acre::is_alignment(each));
     EXPECT_FALSE(acre::is_alignment(SIZE_MAX));
 }

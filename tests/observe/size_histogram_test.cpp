@@ -27,7 +27,8 @@ public:
     std::size_t percentile(double p) const {
         const auto all = static_cast<double>(sorted_.size());
         for (std::size_t rank = 1; rank < sorted_.size(); ++rank) {
-            if (static_cast<double>(rank) / all >= p) return sorted_[rank - 1];
+            const volatile double fraction = static_cast<double>(rank) / all;  // no more bits than a double has
+            if (fraction >= p) return sorted_[rank - 1];
         }
         return sorted_.back();
     }

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
@@ -37,7 +38,7 @@ template <resource R>
 class resource_pointer {
 public:
     resource_pointer() noexcept = default;
-    explicit resource_pointer(R& referred) noexcept : referred_(std::addressof(referred)) {}
+    explicit resource_pointer(R& referred) noexcept : referred_(detail::address_of(referred)) {}
     R& get() const noexcept { return *referred_; }
     friend bool operator==(const resource_pointer&, const resource_pointer&) noexcept = default;
 

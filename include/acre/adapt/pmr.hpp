@@ -18,12 +18,12 @@
 
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <cstddef>
-#include <memory>
 #include <memory_resource>
 #include <new>
 #include <type_traits>
@@ -55,8 +55,8 @@ public:
     /// The resource.
     held& get() noexcept { return resource_; }
     const held& get() const noexcept { return resource_; }
-    held* operator->() noexcept { return std::addressof(resource_); }
-    const held* operator->() const noexcept { return std::addressof(resource_); }
+    held* operator->() noexcept { return detail::address_of(resource_); }
+    const held* operator->() const noexcept { return detail::address_of(resource_); }
     held& operator*() noexcept { return resource_; }
     const held& operator*() const noexcept { return resource_; }
 

@@ -18,6 +18,7 @@
 //     std::pmr::map<int, int> m{&nodes};
 #pragma once
 
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
@@ -25,7 +26,6 @@
 #include <acre/pools/detail/bitmap_slabs.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/size_classes.hpp>
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -148,9 +148,9 @@ private:
         std::pmr::pool_options result = requested;
         if (requested.max_blocks_per_chunk == 0) result.max_blocks_per_chunk = max_blocks;
         if (requested.largest_required_pool_block == 0) result.largest_required_pool_block = tables::largest;
-        result.max_blocks_per_chunk = std::clamp(result.max_blocks_per_chunk, min_blocks, max_blocks);
+        result.max_blocks_per_chunk = detail::clamp(result.max_blocks_per_chunk, min_blocks, max_blocks);
         std::size_t index = 0;
-        tables::find(std::min(result.largest_required_pool_block, tables::largest), 1, index);
+        tables::find(detail::min(result.largest_required_pool_block, tables::largest), 1, index);
         result.largest_required_pool_block = tables::bytes(index);
         return result;
     }
@@ -163,7 +163,7 @@ private:
     // Out of line: a block that is not pooled, one of 0 bytes, or no memory.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
-        const std::size_t at_least_1 = std::max<std::size_t>(bytes, 1);
+        const std::size_t at_least_1 = detail::max<std::size_t>(bytes, 1);
         upstream_exception thrown;
         void* p = is_pooled(at_least_1, alignment) ? pool_.try_allocate(at_least_1, alignment)
                                                    : pool_.try_allocate_separately(at_least_1, alignment);
@@ -171,7 +171,7 @@ private:
     }
 
     [[gnu::noinline]] void deallocate_slow(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        const std::size_t at_least_1 = std::max<std::size_t>(bytes, 1);
+        const std::size_t at_least_1 = detail::max<std::size_t>(bytes, 1);
         if (is_pooled(at_least_1, alignment)) return pool_.deallocate(p, at_least_1, alignment);
         pool_.deallocate_separately(p, at_least_1, alignment);
     }

@@ -3,10 +3,12 @@
 //
 // Use it for classes whose objects are created and deleted one by one all over a program. Derive from acre::pooled<T>,
 // or write ACRE_POOLED(T) into the class: the macro adds no base, and is not ambiguous where two bases have pools. The
-// default pool is acre::static_pool, which all threads and the classes of a size share. own_pool is a static pool for
-// this class alone. Another pool is a type with the same static functions: acre::pooled<Orc, acre::static_pool<64,
-// my_group>>, ACRE_POOLED_IN(Orc, my_pool). only_final<Pool> refuses a class that is not final when compiling.
-// nothrow_pooled<T> and ACRE_POOLED_NOTHROW(T) give null where the others throw.
+// default pool is acre::static_pool, which all threads and the classes of a size share. The second argument chooses:
+//   own_pool            a static pool for this class alone, which all threads share
+//   in_group<Group>     the static pool of the class's size in a group
+//   only_final<Pool>    the same as Pool (default: the default pool), for a class that must be final
+//   any other type      one with the static functions of acre::static_pool: acre::pooled<Orc, my_pool>
+// acre::nothrow_pooled<T> and ACRE_POOLED_NOTHROW(T) give null where the others throw.
 //
 // Objects that do not fit a slot (of larger derived classes, arrays, over-aligned ones) go to the heap. Sized delete
 // tells them apart, so a base class that objects are deleted through needs a virtual destructor, as always. sizeof(T)
@@ -41,6 +43,10 @@ struct default_pool;
 /// Stands for a static pool that all threads share and no other class uses.
 struct own_pool;
 
+/// Stands for the static pool of a class's size in a group: a name, thread_group or shared_group.
+template <class Group>
+struct in_group;
+
 /// The same as `Pool`, for a class that must be final: no derived class of the same size shares the pool.
 template <class Pool = default_pool>
 struct only_final;
@@ -67,6 +73,10 @@ struct class_pool_of<U, default_pool> {
 template <class U>
 struct class_pool_of<U, own_pool> {
     using type = static_pool<sizeof(U), shared_group<U> >;
+};
+template <class U, class Group>
+struct class_pool_of<U, in_group<Group> > {
+    using type = static_pool<sizeof(U), Group>;
 };
 template <class U, class Pool>
 struct class_pool_of<U, only_final<Pool> > : class_pool_of<U, Pool> {

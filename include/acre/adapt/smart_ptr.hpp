@@ -16,6 +16,8 @@
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <bit>
@@ -120,10 +122,10 @@ public:
             from.destroy(object);
         } else if constexpr (may_be_base) {
             void* const storage = object_.storage(const_cast<std::remove_cv_t<T>*>(object));
-            std::destroy_at(object);
+            detail::destroy_at(object);
             from.deallocate(storage, object_.bytes(), object_.alignment());
         } else {
-            std::destroy_at(object);
+            detail::destroy_at(object);
             from.deallocate(const_cast<std::remove_cv_t<T>*>(object), sizeof(T), alignof(T));
         }
     }
@@ -158,7 +160,7 @@ public:
     resource_delete(R& referred, std::size_t count) noexcept : resource_(referred), count_(count) {}
 
     void operator()(T* first) const noexcept {
-        for (std::size_t i = count_; i > 0; --i) std::destroy_at(first + i - 1);
+        for (std::size_t i = count_; i > 0; --i) detail::destroy_at(first + i - 1);
         resource_.get().deallocate(const_cast<std::remove_const_t<T>*>(first), count_ * sizeof(T), alignof(T));
     }
 
@@ -217,7 +219,7 @@ unique_ptr<T, R> make_unique(R& from, std::size_t count) {
     if (!exceptions_enabled && p == nullptr) return unique_ptr<T, R>{nullptr, resource_delete<T, R>{from, 0}};
     detail::storage_guard<R> guard{from, p, *bytes, alignof(element)};
     auto* first = static_cast<std::remove_const_t<element>*>(p);
-    std::uninitialized_value_construct_n(first, count);
+    detail::value_construct(first, count);
     guard.succeeded();
     return unique_ptr<T, R>{first, resource_delete<T, R>{from, count}};
 }

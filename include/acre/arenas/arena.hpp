@@ -26,17 +26,17 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
-#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -55,8 +55,8 @@ struct arena_options {
     constexpr arena_options completed() const noexcept {
         arena_options all = *this;
         if (all.first_block_bytes == 0)
-            all.first_block_bytes = max_block_bytes == 0 ? 4_KiB : std::min(4_KiB, max_block_bytes);
-        if (all.max_block_bytes == 0) all.max_block_bytes = std::max(1_MiB, all.first_block_bytes);
+            all.first_block_bytes = max_block_bytes == 0 ? 4_KiB : detail::min(4_KiB, max_block_bytes);
+        if (all.max_block_bytes == 0) all.max_block_bytes = detail::max(1_MiB, all.first_block_bytes);
         return all;
     }
 };
@@ -301,10 +301,7 @@ public:
         if (size > max_request || alignment > max_request / 2) return SIZE_MAX;
         const auto all = array_bytes(count, align_up(rounded(size), alignment));
         if (!all || *all > max_request / 2) return SIZE_MAX;
-        // A block is aligned for its header; its first allocation may have to skip up to one alignment.
-        const std::size_t skip =
-            alignment <= block_alignment ? padding_to(sizeof(block), alignment) : alignment - granule;
-        return sizeof(block) + skip + *all - align_up(rounded(size), alignment) + rounded(size);
+        return sizeof(block) + skip_in_block(alignment) + *all - align_up(rounded(size), alignment) + rounded(size);
     }
 
 protected:
@@ -400,7 +397,7 @@ private:
         std::byte* start = static_cast<std::byte*>(storage) + layout::offset;
         T* first = reinterpret_cast<T*>(start);
         construction_guard guard{*this, storage, bytes};
-        std::uninitialized_value_construct_n(first, count);
+        detail::value_construct(first, count);
         guard.succeeded();
         if constexpr (layout::needs_record) {
             destructors_ = detail::record_array<T>(start, count, destructors_);
@@ -487,7 +484,12 @@ private:
 
     // Enough for the request at any address of the block.
     static constexpr std::size_t block_bytes_for(std::size_t bytes, std::size_t alignment) noexcept {
-        return sizeof(block) + rounded(bytes) + (alignment > granule ? alignment - granule : 0);
+        return sizeof(block) + rounded(bytes) + skip_in_block(alignment);
+    }
+
+    // Upper limit of the padding behind the header of a block, which is aligned to block_alignment.
+    static constexpr std::size_t skip_in_block(std::size_t alignment) noexcept {
+        return alignment <= block_alignment ? padding_to(sizeof(block), alignment) : alignment - granule;
     }
 
     // A block of its own for a large request: it neither ends the current block nor makes later blocks larger.
@@ -507,10 +509,10 @@ private:
 
     // Blocks double as they are taken, whatever the request; a block too small for it is made large enough.
     block* acquire_for_growth(std::size_t needed) noexcept {
-        const std::size_t wanted = std::max(next_block_bytes_, needed);
+        const std::size_t wanted = detail::max(next_block_bytes_, needed);
         block* next = acquire(wanted);
         if (next == nullptr && needed < wanted) next = acquire(needed);
-        if (next != nullptr) next_block_bytes_ = std::min(next_block_bytes_ * 2, options_.max_block_bytes);
+        if (next != nullptr) next_block_bytes_ = detail::min(next_block_bytes_ * 2, options_.max_block_bytes);
         return next;
     }
 

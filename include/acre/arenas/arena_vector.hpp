@@ -19,18 +19,18 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/iterable.hpp>
+#include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
-#include <algorithm>
 #include <cassert>
 #include <compare>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <functional>
 #include <initializer_list>
-#include <iterator>
-#include <memory>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -59,8 +59,8 @@ public:
     arena_vector(std::initializer_list<T> values, R& owner) : arena_vector(owner) { append(values); }
 
     /// Copies of the elements of a range.
-    template <std::ranges::input_range Range>
-        requires std::constructible_from<T, std::ranges::range_reference_t<Range>>
+    template <detail::iterable Range>
+        requires std::constructible_from<T, detail::element_of<Range>>
     arena_vector(Range&& values, R& owner) : arena_vector(owner) {
         append(std::forward<Range>(values));
     }
@@ -136,20 +136,19 @@ public:
 
     /// Appends the elements of a range, which may be a contiguous part of this vector. If one throws, those before it
     /// stay appended.
-    template <std::ranges::input_range Range>
+    template <detail::iterable Range>
     void append(Range&& values) {
         if constexpr (is_span_of_elements<Range>) {
             const std::span<const T> span{values};
             if (is_own(span.data())) return append_own(static_cast<std::size_t>(span.data() - begin_), span.size());
         }
-        if constexpr (std::ranges::sized_range<Range>)
-            reserve(size() + static_cast<std::size_t>(std::ranges::size(values)));
+        reserve(size() + detail::known_size(values));
         for (auto&& each : values) emplace_back(std::forward<decltype(each)>(each));
     }
 
     /// Replaces the elements by those of `values`, which must not be part of this vector. Keeps the storage.
-    template <std::ranges::input_range Range>
-        requires std::constructible_from<T, std::ranges::range_reference_t<Range>>
+    template <detail::iterable Range>
+        requires std::constructible_from<T, detail::element_of<Range>>
     void assign(Range&& values) {
         clear();
         append(std::forward<Range>(values));
@@ -159,9 +158,14 @@ public:
         append(values);
     }
     /// As assign of the range [first, last).
-    template <std::input_iterator First, std::sentinel_for<First> Last>
+    template <class First, class Last>
+        requires detail::iterator_and_end<First, Last>
     void assign(First first, Last last) {
-        assign(std::ranges::subrange(std::move(first), std::move(last)));
+        clear();
+        if constexpr (requires { static_cast<std::size_t>(last - first); }) {
+            reserve(static_cast<std::size_t>(last - first));
+        }
+        for (; first != last; ++first) emplace_back(*first);
     }
     /// Replaces the elements by `count` copies of `value`, which may be an element of this vector.
     void assign(std::size_t count, const T& value) {
@@ -173,15 +177,19 @@ public:
     /// Removes the last element. Requires that there is one.
     void pop_back() noexcept {
         assert(!empty());
-        std::destroy_at(--end_);
+        detail::destroy_at(--end_);
     }
 
     /// Inserts `value` before `position`. Linear in the elements behind it.
     iterator insert(const_iterator position, T value) {
         const auto index = position - begin_;
         emplace_back(std::move(value));
-        std::rotate(begin_ + index, end_ - 1, end_);
-        return begin_ + index;
+        T* const place = begin_ + index;
+        T* each = end_ - 1;
+        T inserted = std::move(*each);
+        for (; each != place; --each) *each = std::move(each[-1]);
+        *place = std::move(inserted);
+        return place;
     }
 
     /// Removes the elements [first, last). Linear in the elements behind.
@@ -189,7 +197,9 @@ public:
         iterator erased = begin_ + (first - begin_);
         // Self-move would empty elements such as strings.
         if (first == last) return erased;
-        destroy_from(std::move(begin_ + (last - begin_), end_, erased));
+        T* kept = erased;
+        for (T* each = begin_ + (last - begin_); each != end_; ++each, ++kept) *kept = std::move(*each);
+        destroy_from(kept);
         return erased;
     }
     iterator erase(const_iterator position) { return erase(position, position + 1); }
@@ -199,13 +209,13 @@ public:
 
     /// Destroys elements beyond `count`; adds missing ones, value-initialised or copies of `value`.
     void resize(std::size_t count) {
-        destroy_from(begin_ + std::min(count, size()));
+        destroy_from(begin_ + detail::min(count, size()));
         reserve(count);
         while (size() < count) construct_last();
     }
     void resize(std::size_t count, const T& value) {
         const T copy = value;  // `value` may be an element, and growing moves it
-        destroy_from(begin_ + std::min(count, size()));
+        destroy_from(begin_ + detail::min(count, size()));
         reserve(count);
         while (size() < count) construct_last(copy);
     }
@@ -260,18 +270,26 @@ public:
     friend bool operator==(const arena_vector& a, const arena_vector& b)
         requires std::equality_comparable<T>
     {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        if (a.size() != b.size()) return false;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            if (!(a[i] == b[i])) return false;
+        }
+        return true;
     }
     friend auto operator<=>(const arena_vector& a, const arena_vector& b)
         requires std::three_way_comparable<T>
     {
-        return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end());
+        using ordering = std::common_comparison_category_t<std::compare_three_way_result_t<T>, std::strong_ordering>;
+        for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+            if (const ordering found = a[i] <=> b[i]; found != 0) return found;
+        }
+        return ordering{a.size() <=> b.size()};
     }
 
 private:
     static constexpr bool passed_in_registers =
         std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 2 * sizeof(void*);
-    static constexpr std::size_t first_capacity = std::max<std::size_t>(1, 64 / sizeof(T));
+    static constexpr std::size_t first_capacity = detail::max<std::size_t>(1, 64 / sizeof(T));
     static constexpr std::size_t max_doubled = 512;    // in place, a larger capacity does not double
     static constexpr std::size_t max_quartered = 896;  // and grows by a quarter up to this, then by an eighth
     static constexpr std::size_t max_elements = max_request / 2 / sizeof(T);
@@ -289,7 +307,10 @@ private:
     static constexpr bool is_span_of_elements =
         std::is_copy_constructible_v<T> && std::is_constructible_v<std::span<const T>, Range&>;
 
-    bool is_own(const T* p) const noexcept { return !std::less<>{}(p, begin_) && std::less<>{}(p, end_); }
+    bool is_own(const T* p) const noexcept {
+        const auto address = reinterpret_cast<std::uintptr_t>(p);
+        return address >= reinterpret_cast<std::uintptr_t>(begin_) && address < reinterpret_cast<std::uintptr_t>(end_);
+    }
 
     void append_own(std::size_t first, std::size_t count) {
         reserve(size() + count);
@@ -305,13 +326,13 @@ private:
 
     template <class... Arguments>
     T* construct_last(Arguments&&... arguments) {
-        T* made = std::construct_at(end_, std::forward<Arguments>(arguments)...);
+        T* made = detail::construct_at(end_, std::forward<Arguments>(arguments)...);
         ++end_;
         return made;
     }
 
     [[gnu::always_inline]] void destroy_from(T* kept) noexcept {
-        std::destroy(kept, end_);
+        detail::destroy(kept, end_);
         end_ = kept;
     }
 
@@ -339,13 +360,13 @@ private:
         const room longer = extend(owner, full, full.capacity() + 1);
         if (longer.limit != full.limit) {
             extension_guard guard{owner, full, longer};
-            std::construct_at(full.limit, std::forward<Arguments>(arguments)...);
+            detail::construct_at(full.limit, std::forward<Arguments>(arguments)...);
             guard.kept = true;
             return longer;
         }
         fresh_storage fresh{owner, allocate<Throws>(owner, full, extended, full.capacity() + 1)};
         if (fresh.at.begin == nullptr) return full;
-        T* made = std::construct_at(fresh.at.begin + full.capacity(), std::forward<Arguments>(arguments)...);
+        T* made = detail::construct_at(fresh.at.begin + full.capacity(), std::forward<Arguments>(arguments)...);
         move_to(fresh.at.begin, full.begin, full.limit, made);
         give_back_moved(owner, full);
         return fresh.adopted();
@@ -368,10 +389,10 @@ private:
         if (from.begin == nullptr || min_count > max_elements) return from;
         const std::size_t capacity = from.capacity();
         const std::size_t share = capacity < max_doubled ? 1 : capacity < max_quartered ? 4 : 8;
-        std::size_t more = std::max(min_count - capacity, capacity / share);
+        std::size_t more = detail::max(min_count - capacity, capacity / share);
         while (!owner.try_resize(from.begin, from.bytes(), (capacity + more) * sizeof(T))) {
             if (capacity + more == min_count) return from;
-            more = std::max(min_count - capacity, more / 2);
+            more = detail::max(min_count - capacity, more / 2);
         }
         return {from.begin, from.limit + more};
     }
@@ -381,7 +402,8 @@ private:
     template <bool Throws>
     static room allocate(R& owner, room from, bool extended, std::size_t min_count) {
         const std::size_t more = extended ? from.capacity() / 8 : from.capacity();
-        const std::size_t count = std::max({min_count, std::min(from.capacity() + more, max_elements), first_capacity});
+        const std::size_t count =
+            detail::max(detail::max(min_count, detail::min(from.capacity() + more, max_elements)), first_capacity);
         const std::size_t bytes = min_count > max_elements ? SIZE_MAX : count * sizeof(T);
         void* p = Throws ? owner.allocate(bytes, alignof(T)) : owner.try_allocate(bytes, alignof(T));
         if (Throws && !exceptions_enabled && p == nullptr) abort_on_misuse(name, "out of memory without exceptions", p);
@@ -412,23 +434,24 @@ private:
 
     // Moves the elements [begin, end) to `target`. If that throws, destroys `last`, which was made there before.
     static void move_to(T* target, T* begin, T* end, T* last) {
+        const auto count = static_cast<std::size_t>(end - begin);
         if constexpr (std::is_trivially_copyable_v<T>) {
-            const auto bytes = static_cast<std::size_t>(end - begin) * sizeof(T);
-            if (bytes != 0) std::memcpy(static_cast<void*>(target), begin, bytes);
+            if (count != 0) std::memcpy(static_cast<void*>(target), begin, count * sizeof(T));
         } else {
             struct guard {
                 T* made;
                 ~guard() {
-                    if (made != nullptr) std::destroy_at(made);
+                    if (made != nullptr) detail::destroy_at(made);
                 }
             } unless_moved{last};
+            T* from = begin;
             if constexpr (std::is_nothrow_move_constructible_v<T> || !std::is_copy_constructible_v<T>) {
-                std::uninitialized_move(begin, end, target);
+                detail::construct_each(target, count, [&from](T* at) { detail::construct_at(at, std::move(*from++)); });
             } else {
-                std::uninitialized_copy(begin, end, target);
+                detail::construct_each(target, count, [&from](T* at) { detail::construct_at(at, *from++); });
             }
             unless_moved.made = nullptr;
-            std::destroy(begin, end);
+            detail::destroy(begin, end);
         }
     }
 

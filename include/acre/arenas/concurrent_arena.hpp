@@ -32,6 +32,7 @@ static_assert(false, "acre::concurrent_arena needs threads, which this target do
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
@@ -40,7 +41,6 @@ static_assert(false, "acre::concurrent_arena needs threads, which this target do
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -214,8 +214,8 @@ private:
     // A closed window has no room. Sizes are compared before they are rounded, so no sum wraps; a window ends at a
     // multiple of the granule.
     [[gnu::always_inline]] static bool cut(window& from, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
-        const std::size_t needed = std::max<std::size_t>(bytes, 1);
-        const std::uintptr_t start = align_up(from.position, std::max(alignment, arena::granule));
+        const std::size_t needed = detail::max<std::size_t>(bytes, 1);
+        const std::uintptr_t start = align_up(from.position, detail::max(alignment, arena::granule));
         if (start > from.end || needed > from.end - start) [[unlikely]]
             return false;
         p = reinterpret_cast<void*>(start);
@@ -256,8 +256,9 @@ private:
 
     // With the lock held: a new window with room for `needed` bytes. The rest of the one before is lost.
     bool open(window& opened, std::size_t needed) noexcept {
-        const std::size_t wanted = std::clamp(opened.next_bytes, std::min(first_window, window_bytes_), window_bytes_);
-        const std::size_t bytes = std::max(wanted, align_up(needed + arena::granule, arena::granule));
+        const std::size_t wanted =
+            detail::clamp(opened.next_bytes, detail::min(first_window, window_bytes_), window_bytes_);
+        const std::size_t bytes = detail::max(wanted, align_up(needed + arena::granule, arena::granule));
         void* p = blocks_.try_allocate(bytes, arena::granule);
         if (p == nullptr) return false;
         poison(p, bytes);

@@ -39,23 +39,23 @@ static_assert(false,
 
 #include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/live_report.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
-#include <algorithm>
 #include <cstddef>
-#include <memory>
 
 namespace acre {
 
 /// Number and size of the arenas of an acre::concurrent_multi_arena.
 struct concurrent_multi_arena_options {
-    std::size_t arenas = 0;  // 1 to 16,777,214
-    std::size_t bytes = 0;   // of each arena, at least 1; rounded up to a multiple of 16
+    std::size_t arenas = 0;    // 1 to 16,777,214
+    std::size_t bytes = 0;     // of each arena, at least 1; rounded up to a multiple of 16
     bool report_live = false;  // write a line to stderr when the arenas end with live allocations
 };
 
@@ -151,8 +151,8 @@ protected:
     concurrent_multi_arena_storage(const concurrent_multi_arena_options& options, resource_ref upstream)
         : upstream_storage(options.arenas, options.bytes, upstream) {
         if (arenas() == 0) return;
-        std::uninitialized_value_construct_n(records(), arenas());
-        std::uninitialized_value_construct_n(thread_arenas(), max_thread_arenas());
+        detail::value_construct(records(), arenas());
+        detail::value_construct(thread_arenas(), max_thread_arenas());
     }
 
     thread_arena<>* thread_arenas() const noexcept { return reinterpret_cast<thread_arena<>*>(records() + arenas()); }
@@ -171,7 +171,7 @@ protected:
     static constexpr std::size_t max_thread_arenas() noexcept { return Arenas / 2; }
 
 private:
-    thread_arena<> thread_arenas_[std::max<std::size_t>(Arenas / 2, 1)];
+    thread_arena<> thread_arenas_[detail::max<std::size_t>(Arenas / 2, 1)];
 };
 }  // namespace detail
 

@@ -17,8 +17,8 @@
 #pragma once
 
 #include <acre/arenas/multi_arena.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -86,7 +86,7 @@ private:
     std::size_t find_min(std::size_t bytes, std::size_t& arenas) {
         std::size_t too_few = 0;
         const std::size_t max_arenas = options_.max_total_bytes / bytes;
-        for (;; arenas = std::min(2 * arenas, max_arenas)) {
+        for (;; arenas = detail::min(2 * arenas, max_arenas)) {
             if (arenas > max_arenas || too_few == max_arenas) return arenas = 0;
             const outcome tried = run(arenas, bytes);
             if (tried.too_large != 0) return tried.too_large;
@@ -135,7 +135,11 @@ std::vector<multi_arena_fit> fit_multi_arena(Workload&& workload, const fit_opti
 
 /// The element with the fewest total bytes; `front` must not be empty.
 inline multi_arena_fit smallest_fit(const std::vector<multi_arena_fit>& front) noexcept {
-    return *std::ranges::min_element(front, {}, &multi_arena_fit::total_bytes);
+    const multi_arena_fit* smallest = &front.front();
+    for (const multi_arena_fit& each : front) {
+        if (each.total_bytes() < smallest->total_bytes()) smallest = &each;
+    }
+    return *smallest;
 }
 
 }  // namespace acre

@@ -24,7 +24,9 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/live_report.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/slot_policies.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
@@ -32,13 +34,11 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
-#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -161,7 +161,7 @@ public:
 
     /// Largest alignment served: at least that of T and of any scalar, and what sizeof(T) implies, up to a page.
     static constexpr std::size_t max_alignment =
-        std::max({alignof(T), default_alignment, std::min(sizeof(T) & (0 - sizeof(T)), page_bytes)});
+        detail::max(detail::max(alignof(T), default_alignment), detail::min(sizeof(T) & (0 - sizeof(T)), page_bytes));
 
     /// Writes nothing: an object of static storage duration needs no initialisation.
     constexpr typed_arena() noexcept
@@ -240,7 +240,7 @@ public:
     void destroy(U* object) noexcept {
         require_exactly<U>();
         if (object == nullptr) return;
-        std::destroy_at(object);
+        detail::destroy_at(object);
         deallocate_one(object);
     }
 
@@ -376,8 +376,8 @@ public:
 
 private:
     // If operator delete[] takes the size, compilers store the length in front of the array, aligned as T.
-    static constexpr std::size_t cookie_bytes = std::max(sizeof(std::size_t), alignof(T));
-    static constexpr std::size_t array_alignment = std::max(alignof(std::size_t), alignof(T));
+    static constexpr std::size_t cookie_bytes = detail::max(sizeof(std::size_t), alignof(T));
+    static constexpr std::size_t array_alignment = detail::max(alignof(std::size_t), alignof(T));
 
     template <class U>
     static constexpr void require_exactly() noexcept {

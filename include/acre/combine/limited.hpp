@@ -16,11 +16,11 @@
 
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/instrumented.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -136,7 +136,7 @@ public:
     std::size_t remaining() const noexcept
         requires requires(const R& r) { r.remaining(); }
     {
-        return std::min(limit_bytes() - live_bytes(), base::remaining());
+        return detail::min(limit_bytes() - live_bytes(), base::remaining());
     }
     /// Number of live allocations.
     std::size_t live_count() const noexcept { return this->meter().count(); }

@@ -18,11 +18,11 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -161,7 +161,7 @@ private:
     }
 
     static std::size_t at_least_default(std::size_t alignment) noexcept {
-        return is_alignment(alignment) ? std::max(alignment, default_alignment) : alignment;
+        return is_alignment(alignment) ? detail::max(alignment, default_alignment) : alignment;
     }
 
     // The links lie in poisoned storage; those examined stay readable.

@@ -11,8 +11,8 @@
 // constant-initialised.
 // Thread rules: any thread may call any member; construct, move into and destroy it only while no other thread uses
 // it. Constructors and destructors of objects run under the lock: if they use the same resource, Lock must be
-// std::recursive_mutex. reset, rewind, deallocate_all and release take back what other threads hold, too. Not copied; moved,
-// under the lock, if R is.
+// std::recursive_mutex. reset, rewind, deallocate_all and release take back what other threads hold, too. Not copied;
+// moved, under the lock, if R is.
 //
 //     acre::synchronized<acre::pool<64>> slots;
 //     acre::synchronized<acre::object_pool<Bullet>, acre::spin_lock> bullets{{.limit_bytes = 1_MiB}};

@@ -4,7 +4,7 @@
 //     acre::array_bytes(SIZE_MAX, 8)  // empty: the product does not fit
 #pragma once
 
-#include <algorithm>
+#include <acre/core/detail/minmax.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -41,7 +41,7 @@ constexpr std::size_t padding_to(std::uintptr_t address, std::size_t alignment) 
 
 /// Largest alignment in bytes of an object of `size` bytes, up to default_alignment: sizes are multiples of alignments.
 constexpr std::size_t natural_alignment(std::size_t size) noexcept {
-    return std::min(size & (0 - size), default_alignment);
+    return detail::min(size & (0 - size), default_alignment);
 }
 
 /// True when `address` is a multiple of `alignment` (a power of two).

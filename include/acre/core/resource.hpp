@@ -18,11 +18,12 @@ namespace acre {
 /// Hands out and takes back storage. A handle (acre::unique_resource) is none, although it has the members: what refers
 /// to a resource would lose it when the handle moves.
 template <class R>
-concept resource = !requires { typename R::handle_of; } && requires(R& r, void* p, std::size_t bytes, std::size_t alignment) {
-    { r.allocate(bytes, alignment) } -> std::same_as<void*>;
-    { r.try_allocate(bytes, alignment) } noexcept -> std::same_as<void*>;
-    { r.deallocate(p, bytes, alignment) } noexcept;
-};
+concept resource =
+    !requires { typename R::handle_of; } && requires(R& r, void* p, std::size_t bytes, std::size_t alignment) {
+        { r.allocate(bytes, alignment) } -> std::same_as<void*>;
+        { r.try_allocate(bytes, alignment) } noexcept -> std::same_as<void*>;
+        { r.deallocate(p, bytes, alignment) } noexcept;
+    };
 
 /// A resource that knows whether an address lies in its storage.
 template <class R>

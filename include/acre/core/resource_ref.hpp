@@ -17,7 +17,7 @@
 #include <acre/core/resource.hpp>
 #include <concepts>
 #include <cstddef>
-#include <memory_resource>
+#include <new>
 #include <type_traits>
 
 namespace acre {
@@ -32,7 +32,22 @@ namespace detail {
 constexpr std::size_t pmr_bytes(std::size_t bytes, std::size_t alignment) noexcept {
     return bytes <= alignment ? bytes + (bytes == 0) : align_up(bytes, alignment);
 }
+
+// std::pmr::memory_resource is recognised by its members, as <memory_resource> takes a compiler longer than all of an
+// arena: it is the class in which is_equal is declared.
+template <class Declaring>
+std::type_identity<Declaring> declaring_class(bool (Declaring::*)(const Declaring&) const noexcept);
+template <class M>
+using pmr_interface = typename decltype(detail::declaring_class(&M::is_equal))::type;
 }  // namespace detail
+
+/// A std::pmr::memory_resource, or a class derived from it.
+template <class M>
+concept standard_memory_resource = requires(M& m, void* p, std::size_t bytes, std::size_t alignment) {
+    { m.allocate(bytes, alignment) } -> std::same_as<void*>;
+    m.deallocate(p, bytes, alignment);
+    typename detail::pmr_interface<M>;
+} && std::derived_from<M, detail::pmr_interface<M>>;
 
 /// Type-erased, non-owning handle to a resource.
 class resource_ref {
@@ -52,7 +67,10 @@ public:
     resource_ref(const R&&) = delete;
 
     /// A standard memory resource. Throws bad_option for null.
-    resource_ref(std::pmr::memory_resource* referred) : object_(referred), operations_(&pmr_operations) {
+    template <standard_memory_resource M>
+    resource_ref(M* referred)
+        : object_(static_cast<detail::pmr_interface<M>*>(referred)),
+          operations_(&pmr_operations<detail::pmr_interface<M>>) {
         require_option(referred != nullptr, "acre::resource_ref", "upstream", 0, "a pointer that is not null");
     }
 
@@ -101,10 +119,11 @@ private:
         return is_alignment(alignment) && bytes <= max_request && alignment <= max_request - bytes;
     }
 
+    template <class M>
     static void* allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) {
         if (!is_alignment(alignment)) return raise<bad_alignment>(pmr_name, alignment);
         if (!fits_pmr(bytes, alignment)) return raise<request_too_large>(pmr_name, bytes, max_request - alignment);
-        auto* referred = static_cast<std::pmr::memory_resource*>(object);
+        auto* referred = static_cast<M*>(object);
 #if defined(__cpp_exceptions)
         try {
             return referred->allocate(detail::pmr_bytes(bytes, alignment), alignment);
@@ -119,26 +138,29 @@ private:
 #endif
     }
 
+    template <class M>
     static void* try_allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) noexcept {
         if (!fits_pmr(bytes, alignment)) return nullptr;
 #if defined(__cpp_exceptions)
         // A std::pmr::memory_resource reports failure only by an exception.
         try {
-            return allocate_pmr(object, bytes, alignment);
+            return allocate_pmr<M>(object, bytes, alignment);
         } catch (...) {
             return nullptr;
         }
 #else
-        return allocate_pmr(object, bytes, alignment);
+        return allocate_pmr<M>(object, bytes, alignment);
 #endif
     }
 
+    template <class M>
     static void deallocate_pmr(void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept {
         if (p == nullptr) return;
-        static_cast<std::pmr::memory_resource*>(object)->deallocate(p, detail::pmr_bytes(bytes, alignment), alignment);
+        static_cast<M*>(object)->deallocate(p, detail::pmr_bytes(bytes, alignment), alignment);
     }
 
-    static constexpr operations pmr_operations{&allocate_pmr, &try_allocate_pmr, &deallocate_pmr};
+    template <class M>
+    static constexpr operations pmr_operations{&allocate_pmr<M>, &try_allocate_pmr<M>, &deallocate_pmr<M>};
 
     void* object_;
     const operations* operations_;

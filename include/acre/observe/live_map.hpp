@@ -11,6 +11,8 @@
 //     live.remove(p);
 #pragma once
 
+#include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/sort.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/detail/record_table.hpp>
@@ -110,7 +112,7 @@ public:
         std::vector<live_allocation> result;
         result.reserve(size());
         for_each([&](const live_allocation& each) { result.push_back(each); });
-        std::sort(result.begin(), result.end(), is_older);
+        detail::sort(result.data(), result.size(), is_older);
         return result;
     }
 
@@ -170,9 +172,10 @@ private:
         auto* first = static_cast<live_allocation*>(upstream.try_allocate(bytes, alignof(live_allocation)));
         if (first == nullptr) return for_each(function);
         live_allocation* last = first;
-        for_each([&](const live_allocation& each) { std::construct_at(last++, each); });
-        std::sort(first, last, is_older);
-        std::for_each(first, last, function);
+        for_each([&](const live_allocation& each) { detail::construct_at(last++, each); });
+        const auto count = static_cast<std::size_t>(last - first);
+        detail::sort(first, count, is_older);
+        for (std::size_t i = 0; i < count; ++i) function(std::as_const(first[i]));
         upstream.deallocate(first, bytes, alignof(live_allocation));
     }
 

@@ -9,11 +9,11 @@
 //     assert(sizes.percentile(0.5) == 16 && sizes.mean() == 44.0 && sizes.by_size().at(16) == 2);
 #pragma once
 
+#include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/sort.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/detail/record_table.hpp>
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -64,7 +64,7 @@ public:
         }
         ++*count;
         ++count_;
-        largest_ = std::max(largest_, bytes);
+        largest_ = detail::max(largest_, bytes);
     }
 
     /// Forgets all sizes and keeps the memory.
@@ -109,7 +109,8 @@ public:
         if (count_ == 0) return 0;
         const double centre = mean();
         const double squares = sum_of([centre](double bytes) { return (bytes - centre) * (bytes - centre); });
-        return std::sqrt(squares / static_cast<double>(count_));
+        // std::sqrt would need <cmath>, which takes a compiler as long as <vector> and <string> together.
+        return __builtin_sqrt(squares / static_cast<double>(count_));
     }
 
     /// Each size and how often it occurred, ascending. Throws std::bad_alloc: the vector uses the general heap.
@@ -117,8 +118,8 @@ public:
         std::vector<size_count> result;
         result.reserve(sizes_.size());
         sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { result.push_back({bytes, count}); });
-        std::sort(result.begin(), result.end(),
-                  [](const size_count& a, const size_count& b) { return a.bytes < b.bytes; });
+        detail::sort(result.data(), result.size(),
+                     [](const size_count& a, const size_count& b) { return a.bytes < b.bytes; });
         return result;
     }
 
@@ -136,10 +137,16 @@ private:
         if (!(p > 0)) return 1;
         if (p >= 1) return count_;
         const double all = static_cast<double>(count_);
-        std::uint64_t rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(p * all)), 1, count_);
-        while (rank > 1 && static_cast<double>(rank - 1) / all >= p) --rank;
-        while (rank < count_ && static_cast<double>(rank) / all < p) ++rank;
+        std::uint64_t rank = detail::clamp<std::uint64_t>(static_cast<std::uint64_t>(p * all) + 1, 1, count_);
+        while (rank > 1 && quotient(rank - 1, all) >= p) --rank;
+        while (rank < count_ && quotient(rank, all) < p) ++rank;
         return rank;
+    }
+
+    // Rounded to a double, also by a processor that computes with more bits, as the x87 does.
+    static double quotient(std::uint64_t rank, double all) noexcept {
+        const volatile double rounded = static_cast<double>(rank) / all;
+        return rounded;
     }
 
     std::uint64_t count_up_to(std::size_t bytes) const noexcept {

@@ -31,13 +31,14 @@
 
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/instrumented.hpp>
+#include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/size_histogram.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -155,8 +156,8 @@ public:
           upstream_(other.upstream_) {}
     scope_stack& operator=(scope_stack&& other) noexcept {
         if (this == &other) return *this;
-        std::destroy_at(this);
-        return *std::construct_at(this, std::move(other));
+        detail::destroy_at(this);
+        return *detail::construct_at(this, std::move(other));
     }
     ~scope_stack() {
         while (outer_ != nullptr) drop();
@@ -186,7 +187,7 @@ public:
         merge(innermost_.allocations, result.counts.allocations);
         merge(innermost_.bytes, result.counts.bytes);
         innermost_.failures += result.counts.failures;
-        innermost_.largest = std::max(innermost_.largest, result.counts.largest);
+        innermost_.largest = detail::max(innermost_.largest, result.counts.largest);
         return result;
     }
 
@@ -210,7 +211,7 @@ private:
 
     static void merge(statistics_counter& outer, const statistics_counter& inner) noexcept {
         outer.value = inner.value;
-        outer.peak = std::max(outer.peak, inner.peak);
+        outer.peak = detail::max(outer.peak, inner.peak);
         outer.total += inner.total;
     }
 
@@ -285,7 +286,8 @@ public:
         for_each_count([bytes](statistics_counts& counts) { counts.note_served(bytes); });
         if constexpr (Options.live_map) live_.add(p, bytes);
         if constexpr (Options.histogram) sizes_.add(bytes);
-        if constexpr (Options.peak_busy_arenas) busy_.arenas = std::max<std::size_t>(busy_.arenas, from.busy_arenas());
+        if constexpr (Options.peak_busy_arenas)
+            busy_.arenas = detail::max<std::size_t>(busy_.arenas, from.busy_arenas());
     }
     void freed([[maybe_unused]] const void* p, std::size_t bytes) noexcept {
         for_each_count([bytes](statistics_counts& counts) { counts.note_freed(1, bytes); });

@@ -26,7 +26,9 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/live_report.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/slot_policies.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
@@ -35,13 +37,10 @@
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -65,6 +64,15 @@ template <class First, class... Others>
 inline constexpr bool same_integers<First, Others...> =
     std::is_integral_v<First> && !std::is_same_v<First, bool> && (std::is_same_v<First, Others> && ...);
 
+/// True when each number is larger than the one before.
+template <std::size_t Count>
+constexpr bool is_ascending(const std::array<std::size_t, Count>& numbers) noexcept {
+    for (std::size_t i = 1; i < Count; ++i) {
+        if (numbers[i] <= numbers[i - 1]) return false;
+    }
+    return true;
+}
+
 /// The size arguments of a chunk_pool, and which rules they keep.
 template <auto... Sizes>
 struct chunk_sizes {
@@ -85,8 +93,7 @@ struct chunk_sizes {
             return std::array{std::size_t{1}};
         }
     }();
-    static constexpr bool ascending =
-        std::adjacent_find(values.begin(), values.end(), std::greater_equal<>{}) == values.end();
+    static constexpr bool ascending = is_ascending(values);
 };
 
 /// The classes of a chunk_pool of `count` slots each. Stricter alignments come first in the storage, so that there are
@@ -98,7 +105,7 @@ constexpr std::array<chunk_class, Classes> lay_out_chunks(std::size_t count,
     std::array<chunk_class, Classes> classes{};
     for (std::size_t i = 0; i < Classes; ++i) {
         const std::size_t slot = align_up(sizes[i], default_alignment);
-        classes[i] = {sizes[i], slot, std::min(slot & (0 - slot), page_bytes), 0, count * slot};
+        classes[i] = {sizes[i], slot, detail::min(slot & (0 - slot), page_bytes), 0, count * slot};
     }
     std::size_t offset = 0;
     for (std::size_t alignment = page_bytes; alignment > 0; alignment /= 2) {
@@ -297,12 +304,11 @@ public:
         detail::lay_out_chunks(slot_count, named::values);
 
     /// Strictest alignment of any class, in bytes.
-    static constexpr std::size_t max_alignment =
-        std::max_element(classes.begin(), classes.end(),
-                         [](const detail::chunk_class& one, const detail::chunk_class& other) {
-                             return one.alignment < other.alignment;
-                         })
-            ->alignment;
+    static constexpr std::size_t max_alignment = [] {
+        std::size_t strictest = 1;
+        for (const detail::chunk_class& each : classes) strictest = detail::max(strictest, each.alignment);
+        return strictest;
+    }();
 
     /// Takes required_bytes() bytes from upstream, all at once. Throws what upstream throws; without exceptions, when
     /// upstream has no memory, the pool has no slots and refuses every request.
@@ -381,7 +387,7 @@ public:
         void* p = const_cast<std::remove_cv_t<T>*>(object);
         if constexpr (!std::is_trivially_destructible_v<T>) {
             check_live(p);
-            std::destroy_at(object);
+            detail::destroy_at(object);
         }
         if (give_back_to(first_class(sizeof(T), alignof(T)), p)) [[likely]]
             return;
@@ -398,11 +404,11 @@ public:
         auto* p = reinterpret_cast<std::byte*>(const_cast<std::remove_cv_t<T>*>(first));
         if constexpr (!std::is_trivially_destructible_v<T>) {
             // For a T with a destructor the compiler stores the number of objects in front of the first one.
-            p -= std::max(sizeof(std::size_t), alignof(T));
+            p -= detail::max(sizeof(std::size_t), alignof(T));
             check_live(p);
             std::size_t count;
             std::memcpy(&count, reinterpret_cast<const std::byte*>(first) - sizeof count, sizeof count);
-            while (count > 0) std::destroy_at(first + --count);
+            while (count > 0) detail::destroy_at(first + --count);
         }
         deallocate_unsized(p);
     }
@@ -602,7 +608,7 @@ private:
     static constexpr std::size_t largest(std::size_t alignment) noexcept {
         std::size_t bytes = 0;
         for (const detail::chunk_class& each : classes) {
-            if (alignment <= each.alignment) bytes = std::max(bytes, each.slot_bytes);
+            if (alignment <= each.alignment) bytes = detail::max(bytes, each.slot_bytes);
         }
         return bytes;
     }

@@ -32,6 +32,7 @@ static_assert(false,
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/locks.hpp>
@@ -45,7 +46,6 @@ static_assert(false,
 #include <acre/pools/detail/slot_face.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
-#include <algorithm>
 #include <bitset>
 #include <cstddef>
 #include <mutex>
@@ -254,7 +254,7 @@ private:
     // Out of line: a large block, or one of 0 bytes.
     [[gnu::noinline]] void deallocate_slow(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         std::size_t index;
-        if (tables::find(std::max<std::size_t>(bytes, 1), alignment, index)) return put(index, p);
+        if (tables::find(detail::max<std::size_t>(bytes, 1), alignment, index)) return put(index, p);
         deallocate_separately(p, bytes, alignment);
     }
 
@@ -337,7 +337,7 @@ private:
 
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
         std::size_t index;
-        const bool pooled = tables::find(std::max<std::size_t>(bytes, 1), alignment, index);
+        const bool pooled = tables::find(detail::max<std::size_t>(bytes, 1), alignment, index);
         return detail::refuse(name, bytes, alignment, capacity(), shared_.limit(),
                               pooled ? depots_[index].next_slab_bytes(config(index)) : 0);
     }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
@@ -23,7 +24,6 @@
 #include <acre/pools/detail/slot_face.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
-#include <algorithm>
 #include <cstddef>
 
 namespace acre {
@@ -165,7 +165,7 @@ public:
     static constexpr std::size_t required_bytes(std::size_t count, std::size_t size,
                                                 std::size_t alignment = default_alignment) noexcept {
         std::size_t index = 0;
-        if (tables::find(std::max<std::size_t>(size, 1), alignment, index)) {
+        if (tables::find(detail::max<std::size_t>(size, 1), alignment, index)) {
             return detail::bitmap_slabs::required_bytes(tables::geometry[index], count);
         }
         const std::size_t each = detail::large_blocks::upstream_bytes(size, alignment);
@@ -196,7 +196,7 @@ private:
     [[gnu::noinline]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment)) return nullptr;
         std::size_t index;
-        if (!tables::find(std::max<std::size_t>(bytes, 1), alignment, index)) {
+        if (!tables::find(detail::max<std::size_t>(bytes, 1), alignment, index)) {
             return try_allocate_separately(bytes, alignment);
         }
         detail::bitmap_slabs& slabs = classes_[index];
@@ -207,7 +207,7 @@ private:
 
     [[gnu::noinline]] void deallocate_slow(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         std::size_t index;
-        if (tables::find(std::max<std::size_t>(bytes, 1), alignment, index)) return give_back(index, p);
+        if (tables::find(detail::max<std::size_t>(bytes, 1), alignment, index)) return give_back(index, p);
         deallocate_separately(p, bytes, alignment);
     }
 
@@ -219,7 +219,7 @@ private:
 
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
         std::size_t index;
-        const bool pooled = tables::find(std::max<std::size_t>(bytes, 1), alignment, index);
+        const bool pooled = tables::find(detail::max<std::size_t>(bytes, 1), alignment, index);
         return detail::refuse(name, bytes, alignment, capacity(), limit_,
                               pooled ? classes_[index].next_slab_bytes(tables::geometry[index]) : 0);
     }

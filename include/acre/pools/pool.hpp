@@ -15,6 +15,7 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
@@ -25,7 +26,6 @@
 #include <acre/pools/detail/slot_face.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace acre {
@@ -60,8 +60,8 @@ public:
     }
     pool& operator=(pool&& other) noexcept {
         if (this == &other) return *this;
-        std::destroy_at(this);
-        return *std::construct_at(this, std::move(other));
+        detail::destroy_at(this);
+        return *detail::construct_at(this, std::move(other));
     }
 
     /// Gives everything back to upstream, live slots included.

@@ -25,12 +25,10 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <type_traits>
 
 namespace acre {
@@ -44,11 +42,19 @@ concept has_1_to_256_sizes_in_an_array =
     std::same_as<std::remove_cvref_t<decltype(Policy::bytes)>, std::array<std::size_t, Policy::bytes.size()>> &&
     Policy::bytes.size() >= 1 && Policy::bytes.size() <= 256;
 template <class Policy>
-concept has_sizes_that_are_multiples_of_8 =
-    std::ranges::all_of(Policy::bytes, [](std::size_t size) { return size != 0 && size % 8 == 0; });
+concept has_sizes_that_are_multiples_of_8 = [] {
+    for (const std::size_t size : Policy::bytes) {
+        if (size == 0 || size % 8 != 0) return false;
+    }
+    return true;
+}();
 template <class Policy>
-concept has_ascending_sizes =
-    std::ranges::adjacent_find(Policy::bytes, std::ranges::greater_equal{}) == Policy::bytes.end();
+concept has_ascending_sizes = [] {
+    for (std::size_t i = 1; i < Policy::bytes.size(); ++i) {
+        if (Policy::bytes[i] <= Policy::bytes[i - 1]) return false;
+    }
+    return true;
+}();
 template <class Policy>
 concept has_sizes_up_to_256_KiB = Policy::bytes.back() <= 256_KiB;
 }  // namespace detail
@@ -154,12 +160,13 @@ public:
     }
 
 private:
-    // Whether each multiple of a power of two has a class whose size is a multiple of it, too.
+    // Whether each multiple of a power of two has a class whose size is a multiple of it, too. It has not if such a
+    // multiple lies between a class and the one before; the last that may is the class less its lowest bit.
     static constexpr bool rounding_aligns = [] {
-        for (std::size_t alignment = granularity; alignment <= largest; alignment *= 2) {
-            for (std::size_t size = alignment; size <= largest; size += alignment) {
-                if (Policy::bytes[by_size[(size - 1) / granularity]] % alignment != 0) return false;
-            }
+        std::size_t before = 0;
+        for (const std::size_t size : Policy::bytes) {
+            if ((size & (size - 1)) > before) return false;
+            before = size;
         }
         return true;
     }();

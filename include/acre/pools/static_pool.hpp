@@ -39,6 +39,7 @@ static_assert(
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
@@ -51,7 +52,6 @@ static_assert(
 #include <acre/pools/detail/slab_geometry.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -193,7 +193,7 @@ template <class T>
 constexpr std::string_view type_name() noexcept {
     const std::string_view function = __PRETTY_FUNCTION__;
     const std::size_t start = function.find("T = ") + 4;
-    return function.substr(start, std::min(function.find("; ", start), function.rfind(']')) - start);
+    return function.substr(start, detail::min(function.find("; ", start), function.rfind(']')) - start);
 }
 
 inline constexpr const char* static_pool_name = "acre::static_pool";
@@ -206,13 +206,13 @@ struct group_traits {
     static constexpr bool shared = std::is_same_v<Group, every_thread>;
 };
 template <class Name, class Upstream>
-struct group_traits<shared_group<Name, Upstream>> {
+struct group_traits<shared_group<Name, Upstream> > {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = true;
 };
 template <class Name, class Upstream>
-struct group_traits<thread_group<Name, Upstream>> {
+struct group_traits<thread_group<Name, Upstream> > {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = false;
@@ -276,7 +276,7 @@ private:
     static void publish_growth(std::size_t bytes) noexcept {
         all.live.store(all.slots + 1, std::memory_order_relaxed);
         all.held.store(held_bytes(), std::memory_order_relaxed);
-        const std::size_t each = std::min(bytes, geometry.slab_bytes);
+        const std::size_t each = detail::min(bytes, geometry.slab_bytes);
         all.slots += bytes / each * geometry.usable(each);
     }
 

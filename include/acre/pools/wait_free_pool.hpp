@@ -36,6 +36,7 @@ static_assert(false, "acre::wait_free_pool needs threads, which this target does
 #else
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
@@ -44,7 +45,6 @@ static_assert(false, "acre::wait_free_pool needs threads, which this target does
 #include <acre/pools/detail/remote_free_set.hpp>
 #include <acre/pools/detail/slot_face.hpp>
 #include <acre/pools/pool_options.hpp>
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -75,20 +75,20 @@ public:
     using options_type = wait_free_pool_options;
 
     /// Bytes of a slot: Slot rounded up to a multiple of Align, and of 8.
-    static constexpr slot_geometry geometry{align_up(Slot, std::max(Align, poison_granule))};
+    static constexpr slot_geometry geometry{align_up(Slot, detail::max(Align, poison_granule))};
     /// Alignment of every slot in bytes; stricter requests are refused.
     static constexpr std::size_t max_alignment =
-        std::max(Align, std::min(geometry.slot_bytes & (0 - geometry.slot_bytes), page_bytes));
+        detail::max(Align, detail::min(geometry.slot_bytes & (0 - geometry.slot_bytes), page_bytes));
     /// Upper limit of the option `.slots`.
     static constexpr std::size_t max_slots =
-        std::min(detail::remote_free_set<>::max_slots, max_request / 4 / geometry.slot_bytes);
+        detail::min(detail::remote_free_set<>::max_slots, max_request / 4 / geometry.slot_bytes);
 
     /// Bytes that construction takes from upstream, aligned to required_alignment; SIZE_MAX for more than max_slots.
     static constexpr std::size_t required_bytes(const wait_free_pool_options& options) noexcept {
         if (options.slots > max_slots) return SIZE_MAX;
         return kept_offset(options.slots) + detail::remote_free_set<>::leaf_words(options.slots) * sizeof(word_type);
     }
-    static constexpr std::size_t required_alignment = std::max(max_alignment, line_bytes);
+    static constexpr std::size_t required_alignment = detail::max(max_alignment, line_bytes);
 
     /// Takes required_bytes() from upstream, all at once. Throws what upstream throws, and bad_option for no slots or
     /// more than max_slots. Without exceptions, when upstream has no memory, the pool has no slots and refuses every
@@ -148,7 +148,7 @@ public:
             free += static_cast<unsigned>(std::popcount(returned_.members(word)));
         }
         // A slot that is freed between the two loads may be counted twice.
-        return slots_ - std::min(slots_, free);
+        return slots_ - detail::min(slots_, free);
     }
     /// Bytes of the live slots. As exact as live().
     std::size_t used() const noexcept { return live() * geometry.slot_bytes; }
@@ -227,7 +227,7 @@ private:
 
     // One bit for each slot of a word: 64, fewer in the last word.
     std::uint64_t all_bits(std::size_t word) const noexcept {
-        return ~std::uint64_t{0} >> (64 - std::min<std::size_t>(slots_ - word * 64, 64));
+        return ~std::uint64_t{0} >> (64 - detail::min<std::size_t>(slots_ - word * 64, 64));
     }
     std::uint64_t free_bits(std::size_t word) const noexcept {
         return kept_[word].load(std::memory_order_relaxed) | returned_.members(word);

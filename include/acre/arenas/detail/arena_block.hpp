@@ -1,6 +1,7 @@
 // The blocks of an arena. Each begins with a header, which links lists of blocks.
 //
-// Used by acre::arena, not directly. Memory: 24 bytes a block, 16 where pointers have 32 bits. Cost: linear in the blocks looked at.
+// Used by acre::arena, not directly. Memory: 24 bytes a block, 16 where pointers have 32 bits. Cost: linear in the
+// blocks looked at.
 #pragma once
 
 #include <cstddef>

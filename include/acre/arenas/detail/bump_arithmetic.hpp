@@ -6,10 +6,10 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +42,7 @@ struct bump_arithmetic {
 
     /// Alignment in bytes that all arenas of `room` bytes share.
     static constexpr std::size_t base_alignment_of(std::size_t room) noexcept {
-        return std::min(room & (0 - room), MaxAlignment);
+        return detail::min(room & (0 - room), MaxAlignment);
     }
 
     /// Largest padding at the start of an empty arena that is aligned to `base`.
@@ -81,7 +81,7 @@ protected:
         : arenas_(arenas),
           arena_bytes_(arena_bytes),
           shift_(is_alignment(arena_bytes) ? std::countr_zero(arena_bytes) : 0),
-          base_alignment_(std::max(std::min(arena_bytes & (0 - arena_bytes), max_alignment), alignof(Record))),
+          base_alignment_(detail::max(detail::min(arena_bytes & (0 - arena_bytes), max_alignment), alignof(Record))),
           upstream_(upstream) {
         bytes_ = static_cast<std::byte*>(upstream_.allocate(total_bytes(arenas_, arena_bytes_), base_alignment_));
         if (!exceptions_enabled && bytes_ == nullptr) arenas_ = 0;
@@ -172,12 +172,12 @@ public:
 protected:
     std::byte* bytes() const noexcept { return reinterpret_cast<std::byte*>(const_cast<storage*>(&storage_)); }
     Record* records() const noexcept { return const_cast<Record*>(records_); }
-    static constexpr std::size_t base_alignment() noexcept { return std::min(Bytes & (0 - Bytes), max_alignment); }
+    static constexpr std::size_t base_alignment() noexcept { return detail::min(Bytes & (0 - Bytes), max_alignment); }
     static constexpr std::size_t index_of(std::size_t offset) noexcept { return offset / Bytes; }
 
 private:
     // The bytes stay uninitialised, and yet the object can be constant-initialised.
-    union alignas(std::max(base_alignment(), alignof(Record))) storage {
+    union alignas(detail::max(base_alignment(), alignof(Record))) storage {
         constexpr storage() noexcept : nothing{} {}
         char nothing;
         std::byte all[Arenas * Bytes];

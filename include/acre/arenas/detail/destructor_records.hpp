@@ -6,9 +6,9 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
-#include <algorithm>
+#include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <optional>
 #include <type_traits>
@@ -31,7 +31,8 @@ struct array_record {
 template <class T>
 struct object_layout {
     static constexpr bool needs_record = !std::is_trivially_destructible_v<T>;
-    static constexpr std::size_t alignment = needs_record ? std::max(alignof(T), alignof(destructor_node)) : alignof(T);
+    static constexpr std::size_t alignment =
+        needs_record ? detail::max(alignof(T), alignof(destructor_node)) : alignof(T);
     static constexpr std::size_t offset = needs_record ? align_up(sizeof(destructor_node), alignof(T)) : 0;
     static constexpr std::size_t bytes = offset + sizeof(T);
 };
@@ -40,7 +41,7 @@ struct object_layout {
 template <class T>
 struct array_layout {
     static constexpr bool needs_record = !std::is_trivially_destructible_v<T>;
-    static constexpr std::size_t alignment = needs_record ? std::max(alignof(T), alignof(array_record)) : alignof(T);
+    static constexpr std::size_t alignment = needs_record ? detail::max(alignof(T), alignof(array_record)) : alignof(T);
     static constexpr std::size_t offset = needs_record ? align_up(sizeof(array_record), alignof(T)) : 0;
     /// Bytes of `count` elements and the record; empty when that overflows.
     static constexpr std::optional<std::size_t> bytes(std::size_t count) noexcept {
@@ -52,14 +53,14 @@ struct array_layout {
 
 template <class T>
 void destroy_object(destructor_node* node) noexcept {
-    std::destroy_at(std::launder(reinterpret_cast<T*>(node + 1)));
+    detail::destroy_at(std::launder(reinterpret_cast<T*>(node + 1)));
 }
 
 template <class T>
 void destroy_array(destructor_node* node) noexcept {
     auto* record = reinterpret_cast<array_record*>(reinterpret_cast<std::byte*>(node) - offsetof(array_record, node));
     T* first = std::launder(reinterpret_cast<T*>(node + 1));
-    for (std::size_t i = record->count; i > 0; --i) std::destroy_at(first + i - 1);
+    for (std::size_t i = record->count; i > 0; --i) detail::destroy_at(first + i - 1);
 }
 
 /// Makes the record of the T at `object`, in front of it.

@@ -17,10 +17,10 @@
 
 #include <acre/arenas/detail/bump_arithmetic.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cassert>
@@ -572,7 +572,7 @@ private:
         if (seen.arena != shared_.none())
             visit(seen.arena, static_cast<std::int64_t>(seen.allocations), within(seen.taken));
     }
-    std::size_t within(std::size_t bytes) const noexcept { return std::min(bytes, this->arena_bytes()); }
+    std::size_t within(std::size_t bytes) const noexcept { return detail::min(bytes, this->arena_bytes()); }
 
     void list_arenas() noexcept {
         shared_.clear();

@@ -15,14 +15,14 @@
 
 #include <acre/arenas/detail/bump_arithmetic.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 namespace acre::detail {
@@ -136,9 +136,9 @@ public:
     /// Number of arenas that hold a live allocation or a piece of one. Constant time.
     std::size_t busy_arenas() const noexcept {
         const auto is_vacant = [](const arena_record* each) { return each->live == 0; };
-        const auto kept = kept_.begin();
-        const auto vacant = std::count_if(kept, kept + static_cast<std::ptrdiff_t>(kept_count_), is_vacant);
-        return taken_ - static_cast<std::size_t>(vacant) - (active_ != nullptr && is_vacant(active_));
+        std::size_t vacant = 0;
+        for (std::size_t i = 0; i < kept_count_; ++i) vacant += is_vacant(kept_[i]);
+        return taken_ - vacant - (active_ != nullptr && is_vacant(active_));
     }
 
     /// True when `p` points into the storage. Constant time.
@@ -328,8 +328,8 @@ private:
         std::byte* start = this->bytes() + begun_ * this->arena_bytes();
         poison(start, this->arena_bytes());
         const auto position = reinterpret_cast<std::uintptr_t>(start);
-        return std::construct_at(this->records() + begun_++,
-                                 arena_record{position, position + this->arena_bytes(), 0, 0});
+        return detail::construct_at(this->records() + begun_++,
+                                    arena_record{position, position + this->arena_bytes(), 0, 0});
     }
 
     static std::size_t room(const arena_record& in) noexcept { return in.end - in.position; }
@@ -371,7 +371,7 @@ private:
         const std::size_t count = run_of(bytes);
         if (!this->takes_runs() || count > this->arenas() || count < 2 || alignment > this->base_alignment()) {
             refusals_.largest_bytes =
-                std::max(refusals_.largest_bytes, fit::worst_bytes(bytes, alignment, this->arena_bytes()));
+                detail::max(refusals_.largest_bytes, fit::worst_bytes(bytes, alignment, this->arena_bytes()));
             return nullptr;
         }
         const std::size_t first = find_run(count);
@@ -416,9 +416,11 @@ private:
         }
         const auto is_inside = [begin, end](const arena_record* each) { return each >= begin && each < end; };
         if (is_inside(active_)) active_ = nullptr;
-        const auto kept = kept_.begin();
-        kept_count_ = static_cast<std::size_t>(
-            std::remove_if(kept, kept + static_cast<std::ptrdiff_t>(kept_count_), is_inside) - kept);
+        std::size_t outside = 0;
+        for (std::size_t i = 0; i < kept_count_; ++i) {
+            if (!is_inside(kept_[i])) kept_[outside++] = kept_[i];
+        }
+        kept_count_ = outside;
         list_empty_anew();
     }
 
@@ -439,7 +441,7 @@ private:
 
     // A run never grows by arenas; shrinking may leave a single arena.
     bool resize_run(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-        const std::size_t count = std::max<std::size_t>(run_of(new_bytes), 1);
+        const std::size_t count = detail::max<std::size_t>(run_of(new_bytes), 1);
         if (count > run_of(old_bytes)) return false;
         arena_record& first = checked_run(p, old_bytes);
         give_back_run(first, count, run_of(old_bytes));
@@ -461,7 +463,10 @@ private:
         const std::size_t end = number_of(first) + count;
         if (first.live != 1 || is_open(first) || end > begun_) return false;
         const auto goes_on = [this](const arena_record& each) { return each.live == 0 && !is_empty(each); };
-        return std::all_of(&first + 1, &first + count, goes_on) && (end == begun_ || !goes_on(this->records()[end]));
+        for (std::size_t i = 1; i < count; ++i) {
+            if (!goes_on((&first)[i])) return false;
+        }
+        return end == begun_ || !goes_on(this->records()[end]);
     }
 
     void give_back_run(arena_record& first, std::size_t from, std::size_t to) noexcept {

@@ -8,7 +8,7 @@
 // The idea is the bit tree of van Emde Boas (1975) with machine words as nodes.
 #pragma once
 
-#include <algorithm>
+#include <acre/core/detail/minmax.hpp>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -46,7 +46,7 @@ public:
     void erase_below(std::size_t end) noexcept {
         for (std::size_t level = 0; level < levels && end > 0; ++level) {
             end = words_for(end);
-            std::fill_n(words_.begin() + static_cast<std::ptrdiff_t>(level_start[level]), end, std::uint64_t{0});
+            for (std::size_t word = 0; word < end; ++word) words_[level_start[level] + word] = 0;
         }
     }
 
@@ -67,7 +67,7 @@ public:
     std::size_t next_missing(std::size_t from, std::size_t end) const noexcept {
         while (from < end) {
             const std::uint64_t missing = ~words_[from / 64] >> (from % 64);
-            if (missing != 0) return std::min(end, from + static_cast<unsigned>(std::countr_zero(missing)));
+            if (missing != 0) return detail::min(end, from + static_cast<unsigned>(std::countr_zero(missing)));
             from = (from / 64 + 1) * 64;
         }
         return end;
@@ -156,7 +156,7 @@ private:
     static void for_each_word(std::size_t first, std::size_t count, Change change) noexcept {
         const std::size_t end = first + count;
         while (first < end) {
-            const std::size_t here = std::min(end - first, 64 - first % 64);
+            const std::size_t here = detail::min(end - first, 64 - first % 64);
             change(first / 64, ~std::uint64_t{0} >> (64 - here) << (first % 64));
             first += here;
         }

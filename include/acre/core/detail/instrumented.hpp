@@ -19,9 +19,9 @@
 
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -224,7 +224,7 @@ private:
     }
     template <class T>
     static T* object_of(constructed_paused<Meter, T>* made) noexcept {
-        return made == nullptr ? nullptr : std::addressof(made->object);
+        return made == nullptr ? nullptr : detail::address_of(made->object);
     }
 
     static const void* address_of(const void* p) noexcept { return p; }

@@ -11,7 +11,7 @@
 #pragma once
 
 #include <acre/core/detail/fork_guard.hpp>
-#include <algorithm>
+#include <acre/core/detail/minmax.hpp>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -164,7 +164,7 @@ private:
         // Calls `ended` of each live object that holds a state of this thread. The lock keeps the object alive.
         void ended(const table& kept) noexcept {
             const process_lock lock;
-            const std::size_t count = std::min(kept.bytes / sizeof(entry), size_);
+            const std::size_t count = detail::min(kept.bytes / sizeof(entry), size_);
             for (std::size_t number = 0; number < count; ++number) {
                 const entry& each = *entry_at(kept, number * sizeof(entry));
                 const per_thread* owner = objects_[number];
@@ -203,7 +203,7 @@ private:
         }
         if (!kept.will_end) return false;
         if (offset < kept.bytes) return true;
-        const std::size_t bytes = std::max(16 * sizeof(entry), 2 * offset);
+        const std::size_t bytes = detail::max(16 * sizeof(entry), 2 * offset);
         void* larger = std::realloc(kept.entries, bytes);
         if (larger == nullptr) return false;
         kept.entries = static_cast<std::byte*>(larger);

@@ -16,9 +16,9 @@
 #pragma once
 
 #include <acre/core/detail/hierarchical_bitset.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
-#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <cstddef>
@@ -104,7 +104,7 @@ public:
     /// No other thread may allocate meanwhile.
     void reset() noexcept { next_.store(0, std::memory_order_relaxed); }
 
-    std::size_t used() const noexcept { return std::min(next_.load(std::memory_order_relaxed), all_bytes); }
+    std::size_t used() const noexcept { return detail::min(next_.load(std::memory_order_relaxed), all_bytes); }
     std::size_t untouched_from() const noexcept { return used(); }
     static void prefault() noexcept {}
 

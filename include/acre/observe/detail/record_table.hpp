@@ -6,11 +6,12 @@
 // Not thread-safe.
 #pragma once
 
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -35,15 +36,16 @@ public:
         void* storage = upstream_.try_allocate(other.capacity_ * sizeof(bucket), alignof(bucket));
         if (storage == nullptr) return;
         buckets_ = static_cast<bucket*>(storage);
-        std::uninitialized_copy_n(other.buckets_, other.capacity_, buckets_);
+        const bucket* from = other.buckets_;
+        construct_each(buckets_, other.capacity_, [&](bucket* at) { ::new (static_cast<void*>(at)) bucket(*from++); });
         capacity_ = other.capacity_;
         size_ = other.size_;
     }
     record_table& operator=(const record_table&) = delete;
     record_table& operator=(record_table&& other) noexcept {
         if (this == &other) return *this;
-        std::destroy_at(this);
-        return *std::construct_at(this, std::move(other));
+        detail::destroy_at(this);
+        return *detail::construct_at(this, std::move(other));
     }
     ~record_table() {
         if (buckets_ != nullptr) upstream_.deallocate(buckets_, capacity_ * sizeof(bucket), alignof(bucket));
@@ -146,7 +148,7 @@ private:
         void* storage = upstream_.try_allocate(new_capacity * sizeof(bucket), alignof(bucket));
         if (storage == nullptr) return false;
         auto* larger = static_cast<bucket*>(storage);
-        std::uninitialized_value_construct_n(larger, new_capacity);
+        detail::value_construct(larger, new_capacity);
         bucket* const old = std::exchange(buckets_, larger);
         const std::size_t old_capacity = std::exchange(capacity_, new_capacity);
         for (std::size_t index = 0; index < old_capacity; ++index) {

@@ -15,11 +15,11 @@
 // at different offsets are his slab colouring, applied to headers instead of objects.
 #pragma once
 
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstddef>
@@ -262,7 +262,7 @@ public:
         std::size_t slots = 0;
         for (std::size_t slabs = 0; slots < count && slabs < slabs_until_steady;) {
             const std::size_t region = region_bytes(geometry, slabs);
-            const std::size_t each = std::min(region, geometry.slab_bytes);
+            const std::size_t each = detail::min(region, geometry.slab_bytes);
             bytes += region;
             slabs += region / each;
             slots += region / each * geometry.usable(each);
@@ -437,21 +437,21 @@ private:
 
     // Bytes of the next upstream call: a single slab; a large pool grows by about 3 %, up to 16 slabs.
     static constexpr std::size_t region_bytes(const slab_geometry& geometry, std::size_t slabs) noexcept {
-        return slab_bytes(geometry, slabs) * std::clamp<std::size_t>(slabs / 32, 1, max_slabs_a_region);
+        return slab_bytes(geometry, slabs) * detail::clamp<std::size_t>(slabs / 32, 1, max_slabs_a_region);
     }
 
     // Lowers `bytes` until it has at most `max_slots` slots: to whole slabs, or to a smaller one of at least
     // first_slab_bytes.
     static std::size_t region_within(const slab_geometry& geometry, std::size_t bytes, std::size_t max_slots) noexcept {
         const std::size_t full_slabs = max_slots / geometry.slots(geometry.slab_bytes);
-        bytes = std::min(bytes, std::max<std::size_t>(full_slabs, 1) * geometry.slab_bytes);
+        bytes = detail::min(bytes, detail::max<std::size_t>(full_slabs, 1) * geometry.slab_bytes);
         while (bytes > geometry.first_slab_bytes && geometry.slots(bytes) > max_slots) bytes /= 2;
         return bytes;
     }
 
     bool add_slab(const slab_geometry& geometry, resource_ref upstream, const slab_limits& limits) noexcept {
         if (fresh_bytes_ == 0 && !add_region(geometry, upstream, limits)) return false;
-        const std::size_t bytes = std::min(fresh_bytes_, geometry.slab_bytes);
+        const std::size_t bytes = detail::min(fresh_bytes_, geometry.slab_bytes);
         slab* added = make_slab(geometry, fresh_, bytes);
         slab*& link = fresh_after_ == nullptr ? first_ : fresh_after_->next;
         added->next = std::exchange(link, added);

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -31,11 +31,11 @@ public:
     void* try_allocate(resource_ref upstream, std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t all = upstream_bytes(bytes, alignment);
         if (all > max_request) return nullptr;
-        auto* start = static_cast<std::byte*>(upstream.try_allocate(all, std::max(alignment, alignof(record))));
+        auto* start = static_cast<std::byte*>(upstream.try_allocate(all, detail::max(alignment, alignof(record))));
         if (start == nullptr) return nullptr;
         const std::size_t offset = offset_for(alignment);
         auto* added = ::new (start + offset - sizeof(record))
-            record{this, nullptr, first_, std::max<std::size_t>(bytes, 1), alignment};
+            record{this, nullptr, first_, detail::max<std::size_t>(bytes, 1), alignment};
         if (first_ != nullptr) first_->previous = added;
         first_ = added;
         bytes_ += all;
@@ -48,7 +48,7 @@ public:
     void deallocate(resource_ref upstream, const char* name, void* p, std::size_t bytes,
                     std::size_t alignment) noexcept {
         record* removed = static_cast<record*>(p) - 1;
-        if (!is_record_of(removed, std::max<std::size_t>(bytes, 1), alignment)) [[unlikely]]
+        if (!is_record_of(removed, detail::max<std::size_t>(bytes, 1), alignment)) [[unlikely]]
             abort_on_misuse(name, "a large block was freed twice, with another size, or to another pool", p);
         give_back(upstream, removed);
     }
@@ -76,7 +76,8 @@ public:
         if (bytes > max_request / 2 || alignment > max_request / 2) return SIZE_MAX;
         // At least 1 byte, so that an empty block has an address of its own. A multiple of the alignment, because some
         // standard resources require it.
-        return align_up(offset_for(alignment) + std::max<std::size_t>(bytes, 1), std::max(alignment, alignof(record)));
+        return align_up(offset_for(alignment) + detail::max<std::size_t>(bytes, 1),
+                        detail::max(alignment, alignof(record)));
     }
 
     /// Bytes held from upstream, records included.
@@ -110,7 +111,7 @@ private:
         if (removed->next != nullptr) removed->next->previous = removed->previous;
         const std::size_t offset = offset_for(removed->alignment);
         const std::size_t bytes = upstream_bytes(removed->bytes, removed->alignment);
-        const std::size_t alignment = std::max(removed->alignment, alignof(record));
+        const std::size_t alignment = detail::max(removed->alignment, alignof(record));
         auto* start = reinterpret_cast<std::byte*>(removed + 1) - offset;
         // A second free finds no owner and aborts.
         removed->owner = nullptr;
@@ -121,7 +122,7 @@ private:
 
     // Offset of the storage in the block; the record lies right in front of it.
     static constexpr std::size_t offset_for(std::size_t alignment) noexcept {
-        return align_up(sizeof(record), std::max(alignment, alignof(record)));
+        return align_up(sizeof(record), detail::max(alignment, alignof(record)));
     }
 
     record* first_ = nullptr;

@@ -8,8 +8,8 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <utility>
@@ -41,7 +41,7 @@ struct magazine {
 
     /// Capacity of a magazine of slots of `slot_bytes` bytes, if a thread's two may hold `thread_bytes`: 1 to 509.
     static constexpr std::size_t capacity(std::size_t slot_bytes, std::size_t thread_bytes) noexcept {
-        return std::clamp<std::size_t>(thread_bytes / 2 / slot_bytes, 1, 509);
+        return detail::clamp<std::size_t>(thread_bytes / 2 / slot_bytes, 1, 509);
     }
     /// Bytes of a magazine for `slots` slots: 4 KiB for 509.
     static constexpr std::size_t bytes(std::size_t slots) noexcept {

@@ -18,6 +18,7 @@
 // Magazines and depots are by Bonwick and Adams (2001).
 #pragma once
 
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
@@ -25,7 +26,6 @@
 #include <acre/pools/detail/large_blocks.hpp>
 #include <acre/pools/detail/magazine.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <mutex>
 #include <new>
@@ -341,7 +341,7 @@ private:
             cells[count++] = slot;
             slot = count == capacity ? nullptr : take_within(config, 0);
         }
-        std::reverse(cells, cells + count);
+        for (std::size_t i = 0; i < count / 2; ++i) std::swap(cells[i], cells[count - 1 - i]);
         return count;
     }
 
@@ -421,7 +421,7 @@ private:
         for (const thread_cache* each = caches_; each != nullptr; each = each->next_) free += each->kept();
         const std::size_t outside_slabs = slabs_.used(config.geometry);
         // Slots of threads that go on meanwhile may be counted twice.
-        return outside_slabs - std::min(free, outside_slabs);
+        return outside_slabs - detail::min(free, outside_slabs);
     }
 
     mutable spin_lock lock_;

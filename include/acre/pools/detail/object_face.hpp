@@ -3,7 +3,7 @@
 #pragma once
 
 #include <acre/core/detail/construct.hpp>
-#include <memory>
+#include <acre/core/detail/lifetime.hpp>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -40,7 +40,7 @@ public:
         if constexpr (!std::is_trivially_destructible_v<T>) {
             if (this->visiting() && this->is_free(object)) return;
             this->check_live(Derived::name, object);
-            std::destroy_at(object);
+            detail::destroy_at(object);
         }
         this->give_back(Derived::name, object);
     }

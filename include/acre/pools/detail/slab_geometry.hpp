@@ -8,9 +8,9 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstddef>
@@ -43,16 +43,16 @@ struct slab_geometry {
 
     /// The layout for slots of at least `size` bytes, 1 or more, aligned to `alignment`, a power of two.
     static constexpr slab_geometry of(std::size_t size, std::size_t alignment) noexcept {
-        const std::size_t step = poisoning ? std::max(alignment, poison_granule) : alignment;
-        const std::size_t slot = align_up(std::max(size, smallest_slot), step);
+        const std::size_t step = poisoning ? detail::max(alignment, poison_granule) : alignment;
+        const std::size_t slot = align_up(detail::max(size, smallest_slot), step);
         slab_geometry result;
         result.slot_bytes = slot;
         result.slab_bytes = slab_bytes_for(slot);
         result.slab_shift = std::countr_zero(result.slab_bytes);
-        result.first_slab_bytes = std::min(result.slab_bytes, std::max(4_KiB, std::bit_ceil(4 * slot)));
+        result.first_slab_bytes = detail::min(result.slab_bytes, detail::max(4_KiB, std::bit_ceil(4 * slot)));
         result.reciprocal = ((std::uint64_t{1} << 32) + slot - 1) / slot;
-        result.prefetch_bytes = std::max<std::size_t>(2 * slot, 128);
-        result.gathered_slots = static_cast<int>(std::clamp<std::size_t>(gathered_bytes / slot, 1, group_slots));
+        result.prefetch_bytes = detail::max<std::size_t>(2 * slot, 128);
+        result.gathered_slots = static_cast<int>(detail::clamp<std::size_t>(gathered_bytes / slot, 1, group_slots));
         result.covered = result.max_covered();
         assert((colours - 1) * header_line + result.header_bytes() <= result.first_slab_bytes);
         return result;
@@ -60,7 +60,7 @@ struct slab_geometry {
 
     /// Alignment of every slot: the largest power of two that divides its size, up to the alignment of a slab.
     constexpr std::size_t slot_alignment() const noexcept {
-        return std::min(slot_bytes & (0 - slot_bytes), slab_bytes);
+        return detail::min(slot_bytes & (0 - slot_bytes), slab_bytes);
     }
 
     /// Start of the slab that `address` lies in.
@@ -126,7 +126,7 @@ private:
     constexpr std::size_t max_covered() const noexcept {
         std::size_t slots = 0;
         for (std::size_t offset = 0; offset < colours * header_line; offset += header_line) {
-            slots = std::max(slots, (offset + header_bytes() - 1) / slot_bytes - offset / slot_bytes + 1);
+            slots = detail::max(slots, (offset + header_bytes() - 1) / slot_bytes - offset / slot_bytes + 1);
         }
         return slots;
     }

@@ -4,9 +4,9 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/live_report.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -54,7 +54,7 @@ private:
     if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
     if (bytes > max_request / 2) return raise<request_too_large>(name, bytes, max_request / 2);
     const std::size_t needed = slab_bytes != 0 ? slab_bytes : large_blocks::upstream_bytes(bytes, alignment);
-    if (limit != SIZE_MAX && needed > limit - std::min(held, limit)) {
+    if (limit != SIZE_MAX && needed > limit - detail::min(held, limit)) {
         return raise<limit_exceeded>(name, needed, held, limit);
     }
     return raise<out_of_memory>(name, bytes, alignment);

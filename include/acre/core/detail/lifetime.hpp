@@ -1,0 +1,66 @@
+// Constructs and destroys objects in storage. The standard's functions are in <memory>, which takes a compiler longer
+// than all of an arena.
+//
+// Used by the library, not directly. Cost: that of the constructors and destructors.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace acre::detail {
+
+/// The address of an object, also of one whose class has an operator&.
+template <class T>
+constexpr T* address_of(T& object) noexcept {
+    return __builtin_addressof(object);
+}
+
+/// A T made of `arguments` at `storage`.
+template <class T, class... Arguments>
+T* construct_at(T* storage, Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+    return ::new (const_cast<void*>(static_cast<const volatile void*>(storage)))
+        T(std::forward<Arguments>(arguments)...);
+}
+
+template <class T>
+void destroy_at(T* object) noexcept {
+    if constexpr (std::is_array_v<T>) {
+        for (auto& each : *object) detail::destroy_at(address_of(each));
+    } else {
+        object->~T();
+    }
+}
+
+/// Destroys [first, last) in this order.
+template <class T>
+void destroy(T* first, T* last) noexcept {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+        for (; first != last; ++first) detail::destroy_at(first);
+    }
+}
+
+/// Calls `construct(at)` for each place from `target` on, `count` times. If one throws, destroys those before it.
+template <class T, class Construct>
+void construct_each(T* target, std::size_t count, Construct construct) {
+    struct guard {
+        T* first;
+        T* next;
+        ~guard() { detail::destroy(first, next); }
+    } made{target, target};
+    for (; count > 0; --count, ++made.next) construct(made.next);
+    made.first = made.next;
+}
+
+/// Makes `count` value-initialised objects at `first`. If a constructor throws, destroys those before it.
+template <class T>
+void value_construct(T* first, std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
+    if constexpr (std::is_nothrow_default_constructible_v<T>) {
+        for (; count > 0; --count, ++first) ::new (static_cast<void*>(first)) T();
+    } else {
+        detail::construct_each(first, count, [](T* at) { ::new (static_cast<void*>(at)) T(); });
+    }
+}
+
+}  // namespace acre::detail

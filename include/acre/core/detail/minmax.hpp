@@ -1,0 +1,24 @@
+// min, max and clamp of numbers. The standard's are in <algorithm>, which takes a compiler longer than all of an arena.
+//
+// Used by the library, not directly.
+#pragma once
+
+namespace acre::detail {
+
+template <class Number>
+constexpr Number min(Number a, Number b) noexcept {
+    return b < a ? b : a;
+}
+
+template <class Number>
+constexpr Number max(Number a, Number b) noexcept {
+    return a < b ? b : a;
+}
+
+/// The number in [low, high] that is nearest to `value`.
+template <class Number>
+constexpr Number clamp(Number value, Number low, Number high) noexcept {
+    return value < low ? low : high < value ? high : value;
+}
+
+}  // namespace acre::detail
