@@ -5,10 +5,15 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/pools/multi_pool.hpp>
+#include <functional>
+#include <map>
+#include <scoped_allocator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -74,6 +79,25 @@ TEST(containers_in, an_element_of_another_arena_is_copied) {
     EXPECT_TRUE(first.owns(all[0].data()));
     in_level::vector<in_level::string> copy{all, second};
     EXPECT_TRUE(second.owns(copy[0].data()));
+}
+
+// Code that has the standard's own adaptor, or passes the resource by itself, goes on.
+TEST(containers_in, allocators_that_are_passed_are_not_passed_twice) {
+    acre::arena level;
+    using scoped_value = std::pair<const in_level::string, in_level::vector<int>>;
+    std::map<in_level::string, in_level::vector<int>, std::less<>,
+             std::scoped_allocator_adaptor<acre::allocator<scoped_value, acre::arena>>>
+        scoped{level};
+    scoped.emplace(std::piecewise_construct, std::forward_as_tuple(long_text), std::forward_as_tuple(3u));
+    EXPECT_TRUE(level.owns(scoped.begin()->first.data()) && level.owns(scoped.begin()->second.data()));
+    std::vector<in_level::string, std::scoped_allocator_adaptor<acre::allocator<in_level::string, acre::arena>>> texts{
+        level};
+    texts.emplace_back(long_text);
+    EXPECT_TRUE(level.owns(texts[0].data()));
+    in_level::vector<in_level::string> explicitly{level};
+    explicitly.emplace_back(long_text, level);
+    explicitly.push_back({long_text, level});
+    EXPECT_TRUE(level.owns(explicitly[1].data()));
 }
 
 TEST(containers_in, every_container_compiles) {

@@ -132,6 +132,7 @@ TEST(pmr, unique_and_shared_objects_in_any_memory_resource) {
     EXPECT_EQ(frames->allocations(), 0u);
 }
 
+// Hazard M10.
 TEST(pmr, a_constructor_that_throws_leaves_nothing_in_a_memory_resource) {
     struct throwing {
         throwing() { throw 1; }

@@ -40,15 +40,18 @@ unique_resource<acre::arena> load_level() {
 TEST(unique_resource, example) {
     tracked::start();
     unique_resource<acre::arena> level = load_level();
-    std::vector<int, acre::allocator<int, acre::arena>> numbers{*level};
-    acre::scratch temp{*level};
-    (void)temp.allocate(100);
-    unique_resource<acre::arena> moved{std::move(level)};
-    EXPECT_FALSE(level);
-    ASSERT_TRUE(moved);
-    temp.end();
-    numbers.assign(100, 1);
-    EXPECT_TRUE(moved.owns(numbers.data()));
+    unique_resource<acre::arena> moved;
+    {
+        std::vector<int, acre::allocator<int, acre::arena>> numbers{*level};
+        acre::scratch temp{*level};
+        (void)temp.allocate(100);
+        moved = std::move(level);
+        EXPECT_FALSE(level);
+        ASSERT_TRUE(moved);
+        temp.end();
+        numbers.assign(100, 1);
+        EXPECT_TRUE(moved.owns(numbers.data()));
+    }
     EXPECT_EQ(tracked::live, 1);
     moved = unique_resource<acre::arena>{};
     EXPECT_EQ(tracked::live, 0);

@@ -221,7 +221,7 @@ TEST(fixed_arena, has_exactly_its_bytes_from_the_start) {
             EXPECT_EQ(fixed.remaining(), bytes);
             EXPECT_EQ(fixed.capacity(), below.live_bytes());
             for (int round = 0; round < 2; ++round) {
-                void* all = fixed.allocate(bytes, 16);
+                void* all = fixed.allocate(bytes);
                 std::memset(all, 'x', bytes);
                 EXPECT_EQ(fixed.remaining(), 0u);
                 EXPECT_TRUE(fixed.owns(all));

@@ -33,7 +33,7 @@ static_assert(
 template <class... R>
 constexpr bool none_moved = ((!std::is_move_constructible_v<R> && !std::is_move_assignable_v<R>) && ...);
 static_assert(
-    none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
+    none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::logged<acre::arena>,
                acre::multi_pool, acre::pmr<acre::arena>, acre::statistics<acre::arena>,
                acre::statistics<acre::arena, everything>, acre::synchronized<acre::arena>,
                acre::limited<acre::multi_pool>, acre::fallback<acre::arena, acre::heap>,
@@ -48,7 +48,8 @@ static_assert(
     all_moved_safely<acre::pool<64>, acre::pool<1>, acre::object_pool<plain>, acre::object_pool<std::string>,
                      acre::synchronized<acre::pool<8>>, acre::synchronized<acre::statistics<acre::pool<8>, everything>>,
                      acre::limited<acre::pool<8>>, acre::fallback<acre::pool<8>, acre::heap>,
-                     acre::segregate<8, acre::pool<8>, acre::heap>>);
+                     acre::segregate<8, acre::pool<8>, acre::heap>, acre::logged<acre::pool<8>>,
+                     acre::unique_resource<acre::arena>, acre::unique_resource<acre::multi_arena>>);
 
 // Handles are copyable.
 static_assert(std::is_trivially_copyable_v<acre::resource_ref>);
@@ -118,6 +119,12 @@ template class acre::allocator<plain, acre::arena>;
 template class acre::allocator<plain, acre::heap>;
 template class acre::resource_delete<plain, acre::arena>;
 template class acre::resource_delete<plain[], acre::arena>;
+template class acre::unique_resource<acre::arena>;
+template class acre::unique_resource<acre::object_pool<plain>>;
+template class acre::unique_resource<acre::statistics<acre::multi_pool, everything>>;
+template class acre::logged<acre::arena>;
+template class acre::logged<acre::object_pool<plain>>;
+template class acre::synchronized<acre::logged<acre::pool<64>>>;
 template class acre::pmr<acre::multi_pool>;
 template class acre::pmr<acre::multi_pool&>;
 template class acre::statistics<acre::heap>;

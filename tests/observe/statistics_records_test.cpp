@@ -149,7 +149,7 @@ TEST(statistics_records, figures_of_the_sizes_asked_for) {
         << tested.report();
 }
 
-// As the published multi-arena's helper: figures of what is live, and look-up by address and by size.
+// Hazards M11, M18: as the published helper, figures of what is live, and look-up by address and by size.
 TEST(statistics_records, figures_of_the_sizes_that_are_live) {
     statistics<acre::multi_arena, everything> tested{{.arenas = 16, .bytes = 256}};
     std::vector<void*> all;
@@ -192,6 +192,7 @@ TEST(statistics_records, figures_under_a_lock_are_copies) {
     EXPECT_EQ(tested.live_sizes().count(), 0u);
 }
 
+// Hazard M8.
 TEST(statistics_records_misuse, a_free_of_what_is_not_live_is_said) {
     statistics<acre::multi_arena, with_map> tested{{.arenas = 4, .bytes = 1024}};
     void* p = tested.allocate(100);

@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -75,6 +76,19 @@ inline constexpr bool takes_allocator = std::uses_allocator_v<T, Allocator>;
 template <class First, class Second, class Allocator>
 inline constexpr bool takes_allocator<std::pair<First, Second>, Allocator> =
     takes_allocator<std::remove_cv_t<First>, Allocator> || takes_allocator<std::remove_cv_t<Second>, Allocator>;
+
+/// True for an argument that is an `Allocator` or becomes one: a resource, an adapted allocator, a tuple with one.
+template <class Argument, class Allocator>
+inline constexpr bool gives_allocator = std::is_convertible_v<Argument, Allocator>;
+template <class... Elements, class Allocator>
+inline constexpr bool gives_allocator<std::tuple<Elements...>, Allocator> =
+    (std::is_convertible_v<Elements, Allocator> || ...);
+
+/// True when a T needs the allocator that constructs it added to these arguments.
+template <class T, class Allocator, class... Arguments>
+inline constexpr bool needs_allocator =
+    takes_allocator<T, Allocator> && !(gives_allocator<std::remove_cvref_t<Arguments>, Allocator> || ...) &&
+    !(gives_allocator<Arguments, Allocator> || ...);
 
 /// True when no slot of the pool R serves objects of T: each would take a block of its own from upstream.
 template <class T, class R>
@@ -131,11 +145,11 @@ public:
         resource_.get().deallocate(p, count * sizeof(T), alignof(T));
     }
 
-    /// Constructs a U at `p`; one that takes an allocator of R gets this one.
+    /// Constructs a U at `p`; one that takes an allocator of R, and is given none, gets this one.
     template <class U, class... Arguments>
     [[gnu::always_inline]] void construct(U* p, Arguments&&... arguments) noexcept(
         constructs_without_throwing<U, Arguments...>()) {
-        if constexpr (detail::takes_allocator<U, allocator>) {
+        if constexpr (detail::needs_allocator<U, allocator, Arguments...>) {
             std::uninitialized_construct_using_allocator(p, *this, std::forward<Arguments>(arguments)...);
         } else {
             ::new (static_cast<void*>(p)) U(std::forward<Arguments>(arguments)...);

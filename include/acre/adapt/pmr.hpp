@@ -85,6 +85,7 @@ template <class T, class... Arguments>
 unique_ptr<T, resource_ref> make_unique(std::pmr::memory_resource* from, Arguments&&... arguments) {
     resource_ref below{from};
     void* p = below.allocate(sizeof(T), alignof(T));
+    if (!exceptions_enabled && p == nullptr) return unique_ptr<T, resource_ref>{};
     detail::storage_guard<resource_ref> guard{below, p, sizeof(T), alignof(T)};
     auto* object = static_cast<std::remove_cv_t<T>*>(p);
     std::pmr::polymorphic_allocator<std::remove_cv_t<T>>{from}.construct(object, std::forward<Arguments>(arguments)...);

@@ -64,7 +64,7 @@ public:
     /// As above; the R owned before ends.
     unique_resource& operator=(unique_resource&& other) noexcept = default;
 
-    /// False after a move from it.
+    /// False after a move from it, and without exceptions when there was no memory.
     explicit operator bool() const noexcept { return owned_ != nullptr; }
 
     /// The resource. Aborts after a move from the handle.
@@ -91,7 +91,7 @@ private:
 
     R& owned() const noexcept {
         if (owned_ == nullptr) [[unlikely]]
-            abort_on_misuse(name, "used after it was moved from", this);
+            abort_on_misuse(name, "used after it was moved from, or without memory for its resource", this);
         return *owned_;
     }
 
