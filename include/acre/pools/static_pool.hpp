@@ -158,7 +158,7 @@ public:
         } while (!first_.compare_exchange_weak(before, &added, std::memory_order_release, std::memory_order_relaxed));
     }
 
-    /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`. Takes no lock.
+    /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`. Takes no pool's lock.
     [[gnu::cold]] static void print(const node& about, const char* format, std::size_t number = 0) noexcept {
         if (std::FILE* to = trace_.load(std::memory_order_relaxed)) print_to(to, about, format, number);
     }
@@ -206,13 +206,13 @@ struct group_traits {
     static constexpr bool shared = std::is_same_v<Group, every_thread>;
 };
 template <class Name, class Upstream>
-struct group_traits<shared_group<Name, Upstream> > {
+struct group_traits<shared_group<Name, Upstream>> {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = true;
 };
 template <class Name, class Upstream>
-struct group_traits<thread_group<Name, Upstream> > {
+struct group_traits<thread_group<Name, Upstream>> {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = false;
