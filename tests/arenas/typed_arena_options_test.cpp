@@ -3,6 +3,7 @@
 
 #include <acre/arenas/typed_arena.hpp>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <utility>
@@ -66,6 +67,17 @@ TEST(typed_arena_options, reports_what_is_live_at_its_end) {
     expect_a_report<false, true>();
     expect_a_report<true, false>();
     expect_a_report<true, true>();
+}
+
+// Hazard P11.
+TEST(typed_arena_options, a_static_one_reports_at_the_end_of_the_program) {
+    const auto leak_and_exit = [] {
+        static constinit typed_arena<int, 8, typed_arena_options{.report_live = true}> arena;
+        arena.create(1);
+        arena.destroy(arena.create(2));
+        std::exit(0);
+    };
+    EXPECT_EXIT(leak_and_exit(), testing::ExitedWithCode(0), "acre::typed_arena: 1 still live when it ended");
 }
 
 // Hazard N3: without reuse a double free is found by the count.

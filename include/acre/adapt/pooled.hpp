@@ -72,14 +72,14 @@ struct class_pool_of<U, default_pool> {
 };
 template <class U>
 struct class_pool_of<U, own_pool> {
-    using type = static_pool<sizeof(U), shared_group<U> >;
+    using type = static_pool<sizeof(U), shared_group<U>>;
 };
 template <class U, class Group>
-struct class_pool_of<U, in_group<Group> > {
+struct class_pool_of<U, in_group<Group>> {
     using type = static_pool<sizeof(U), Group>;
 };
 template <class U, class Pool>
-struct class_pool_of<U, only_final<Pool> > : class_pool_of<U, Pool> {
+struct class_pool_of<U, only_final<Pool>> : class_pool_of<U, Pool> {
     static_assert(std::is_final_v<U>,
                   "acre::only_final: the class is not final, so a derived class of the same size would share its pool: "
                   "write `final` behind its name");

@@ -490,7 +490,9 @@ private:
 
     // Upper limit of the padding behind the header of a block, which is aligned to block_alignment.
     static constexpr std::size_t skip_in_block(std::size_t alignment) noexcept {
-        return alignment <= block_alignment ? padding_to(sizeof(block), alignment) : alignment - granule;
+        constexpr std::size_t beyond = sizeof(block) % block_alignment;
+        if (alignment <= block_alignment) return padding_to(sizeof(block), alignment);
+        return alignment - (beyond != 0 ? beyond : block_alignment);
     }
 
     // A block of its own for a large request: it neither ends the current block nor makes later blocks larger.

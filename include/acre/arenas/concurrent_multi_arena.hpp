@@ -213,9 +213,9 @@ private:
 template <std::size_t Arenas, std::size_t Bytes>
 class inline_concurrent_multi_arena
     : public detail::concurrent_arenas<
-          detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)> > {
+          detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)>> {
     using base = detail::concurrent_arenas<
-        detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)> >;
+        detail::inline_concurrent_multi_arena_storage<Arenas, align_up(Bytes, default_alignment)>>;
 
 public:
     static constexpr const char* name = "acre::inline_concurrent_multi_arena";
@@ -228,8 +228,8 @@ public:
 
 static_assert(owning_resource<concurrent_multi_arena> && resettable_resource<concurrent_multi_arena> &&
               resizable_resource<concurrent_multi_arena>);
-static_assert(owning_resource<inline_concurrent_multi_arena<4, 64> > &&
-              resettable_resource<inline_concurrent_multi_arena<4, 64> >);
+static_assert(owning_resource<inline_concurrent_multi_arena<4, 64>> &&
+              resettable_resource<inline_concurrent_multi_arena<4, 64>>);
 
 }  // namespace acre
 

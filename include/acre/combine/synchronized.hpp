@@ -84,14 +84,14 @@ public:
     template <class Function>
         requires std::invocable<Function, R&>
     auto with(Function&& function) {
-        static_assert(!std::is_same_v<std::decay_t<std::invoke_result_t<Function, R&> >, R*>,
+        static_assert(!std::is_same_v<std::decay_t<std::invoke_result_t<Function, R&>>, R*>,
                       "the resource must not leave the lock");
         return around(detail::query_call{}, std::forward<Function>(function));
     }
     template <class Function>
         requires std::invocable<Function, const R&>
     auto with(Function&& function) const {
-        static_assert(!std::is_same_v<std::decay_t<std::invoke_result_t<Function, const R&> >, const R*>,
+        static_assert(!std::is_same_v<std::decay_t<std::invoke_result_t<Function, const R&>>, const R*>,
                       "the resource must not leave the lock");
         return around(detail::query_call{}, std::forward<Function>(function));
     }

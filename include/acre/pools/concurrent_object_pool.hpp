@@ -32,8 +32,8 @@ namespace acre {
 /// Objects of type T, created and destroyed by any thread.
 template <class T>
 class concurrent_object_pool
-    : public detail::object_face<concurrent_object_pool<T>, T, concurrent_pool<sizeof(T), alignof(T)> > {
-    using base = detail::object_face<concurrent_object_pool<T>, T, concurrent_pool<sizeof(T), alignof(T)> >;
+    : public detail::object_face<concurrent_object_pool<T>, T, concurrent_pool<sizeof(T), alignof(T)>> {
+    using base = detail::object_face<concurrent_object_pool<T>, T, concurrent_pool<sizeof(T), alignof(T)>>;
 
 public:
     static constexpr const char* name = "acre::concurrent_object_pool";
@@ -45,7 +45,7 @@ public:
         : base(options, upstream, name) {}
 };
 
-static_assert(owning_resource<concurrent_object_pool<int> > && resettable_resource<concurrent_object_pool<int> >);
+static_assert(owning_resource<concurrent_object_pool<int>> && resettable_resource<concurrent_object_pool<int>>);
 
 }  // namespace acre
 

@@ -100,6 +100,8 @@ public:
 
     /// How the registry reaches a pool. Linked into the registry; must never be destroyed.
     struct node {
+        std::size_t slot_bytes;
+        std::string_view group;
         entry (*describe)() noexcept;
         std::size_t (*live)() noexcept;     // exact while no thread uses the pool
         std::size_t (*recycle)() noexcept;  // null: only the group's own thread may
@@ -120,9 +122,7 @@ public:
         for (const node* each = first(); each != nullptr; each = each->next) {
             if (each->recycle == nullptr) continue;
             const std::size_t given_back = each->recycle();
-            if (given_back != 0 && trace_.load(std::memory_order_relaxed) != nullptr) {
-                print(each->describe(), "gave %zu bytes back", given_back);
-            }
+            if (given_back != 0) print(*each, "gave %zu bytes back", given_back);
             bytes += given_back;
         }
         return bytes;
@@ -137,7 +137,7 @@ public:
         for (const node* each = first(); each != nullptr; each = each->next) {
             const std::size_t live = each->live();
             if (live == 0) continue;
-            print_to(to, each->describe(), "%zu still live", live);
+            print_to(to, *each, "%zu still live", live);
             all += live;
         }
         return all;
@@ -158,13 +158,13 @@ public:
         } while (!first_.compare_exchange_weak(before, &added, std::memory_order_release, std::memory_order_relaxed));
     }
 
-    /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`.
-    [[gnu::cold]] static void print(const entry& about, const char* format, std::size_t number = 0) noexcept {
+    /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`. Takes no lock.
+    [[gnu::cold]] static void print(const node& about, const char* format, std::size_t number = 0) noexcept {
         if (std::FILE* to = trace_.load(std::memory_order_relaxed)) print_to(to, about, format, number);
     }
 
 private:
-    [[gnu::cold]] static void print_to(std::FILE* to, const entry& about, const char* format,
+    [[gnu::cold]] static void print_to(std::FILE* to, const node& about, const char* format,
                                        std::size_t number) noexcept {
         char text[96];
         std::snprintf(text, sizeof text, format, number);
@@ -230,7 +230,7 @@ public:
         if (!all.registered) {
             all.registered = true;
             pool_registry::add(all.node);
-            pool_registry::print(describe(), "first used; one thread at a time uses it");
+            pool_registry::print(all.node, "first used; one thread at a time uses it");
         }
         const std::size_t before = held_bytes();
         void* p = all.slabs.refill(geometry, Upstream{}, {});
@@ -265,13 +265,17 @@ public:
     static std::size_t held_bytes() noexcept { return all.slabs.held_bytes(); }
     static bool owns(const void* p) noexcept { return all.slabs.owns(geometry, p); }
 
+    static const pool_registry::node& registered_node() noexcept { return all.node; }
+
+private:
+    static constexpr std::string_view group_name = type_name<Name>();
+
     static pool_registry::entry describe() noexcept {
         // The group's thread writes them and any thread reads them; the two numbers need not be of one moment.
-        return {geometry.slot_bytes, type_name<Name>(), false, all.live.load(std::memory_order_relaxed),
+        return {geometry.slot_bytes, group_name, false, all.live.load(std::memory_order_relaxed),
                 all.held.load(std::memory_order_relaxed)};
     }
 
-private:
     // Constant time without counting: the pool grows only when all of its slots are live.
     static void publish_growth(std::size_t bytes) noexcept {
         all.live.store(all.slots + 1, std::memory_order_relaxed);
@@ -287,7 +291,7 @@ private:
         bool registered = false;
         std::atomic<std::size_t> live{0};  // both relaxed: statistics, which publish nothing else
         std::atomic<std::size_t> held{0};
-        pool_registry::node node{&describe, &static_slots::live, nullptr, nullptr};
+        pool_registry::node node{geometry.slot_bytes, group_name, &describe, &static_slots::live, nullptr, nullptr};
     };
     static inline constinit state all{};
     static_assert(std::is_trivially_destructible_v<state>, "usable after main");
@@ -330,12 +334,15 @@ public:
     static std::size_t held_bytes() noexcept { return depot().held_bytes(); }
     static bool owns(const void* p) noexcept { return depot().owns(config, p); }
 
-    static pool_registry::entry describe() noexcept {
-        return {geometry.slot_bytes, std::is_same_v<Name, every_thread> ? "every_thread" : type_name<Name>(), true,
-                live(), held_bytes()};
-    }
+    static const pool_registry::node& registered_node() noexcept { return all.node; }
 
 private:
+    static constexpr std::string_view group_name =
+        std::is_same_v<Name, every_thread> ? "every_thread" : type_name<Name>();
+
+    static pool_registry::entry describe() noexcept {
+        return {geometry.slot_bytes, group_name, true, live(), held_bytes()};
+    }
     static constexpr detail::depot_config config{
         geometry,   static_pool_name,
         Upstream{}, SIZE_MAX,
@@ -362,7 +369,7 @@ private:
         if (first) pool_registry::add(all.node);
         all.registered.store(true, std::memory_order_release);
         if (first) {
-            pool_registry::print(describe(), "first used; all threads share it");
+            pool_registry::print(all.node, "first used; all threads share it");
         }
     }
 
@@ -398,7 +405,7 @@ private:
         std::atomic<bool> registered{false};  // acquire, release: the fork guard knows the lock before anyone takes it
         std::atomic<bool> listed{false};      // relaxed: elects the thread that adds the node, publishes nothing
         detail::fork_guard forks;
-        pool_registry::node node{&describe, &live, &recycle, nullptr};
+        pool_registry::node node{geometry.slot_bytes, group_name, &describe, &live, &recycle, nullptr};
     };
     static inline constinit state all{};
     static inline thread_local constinit thread_state local{};
@@ -504,7 +511,7 @@ private:
     // Out of memory: true when the shared pools gave some back. No lock is held here.
     [[gnu::cold]] static bool recycled() noexcept {
         const std::size_t bytes = pool_registry::recycle();
-        pool_registry::print(slots::describe(), "out of memory; all pools gave %zu bytes back", bytes);
+        pool_registry::print(slots::registered_node(), "out of memory; all pools gave %zu bytes back", bytes);
         return bytes != 0;
     }
 
@@ -524,7 +531,7 @@ private:
     }
 };
 
-static_assert(owning_resource<static_pool<64> >);
+static_assert(owning_resource<static_pool<64>>);
 
 }  // namespace acre
 

@@ -183,7 +183,7 @@ private:
 };
 #else
 template <class Slots>
-class locked_slots {
+class locked_slots : public Slots {
     static_assert(sizeof(Slots) == 0,
                   "acre::typed_arena: .synchronized with .reuse needs a std::mutex, which this "
                   "target does not have: leave out one of the two options");
