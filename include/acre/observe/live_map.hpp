@@ -91,7 +91,8 @@ public:
     /// Bytes of the allocation at `p`; empty when none begins there.
     std::optional<std::size_t> bytes_at(const void* p) const noexcept {
         const record* found = records_.find(key_of(p));
-        return found == nullptr ? std::nullopt : std::optional{found->bytes};
+        if (found == nullptr) return std::nullopt;
+        return found->bytes;
     }
     /// Number of recorded live allocations.
     std::size_t size() const noexcept { return records_.size(); }
@@ -102,9 +103,9 @@ public:
 
     /// All live allocations, oldest first. Throws std::bad_alloc: the vector uses the general heap.
     std::vector<live_allocation> allocations() const {
-        std::vector<live_allocation> result;
-        result.reserve(size());
-        for_each([&](const live_allocation& each) { result.push_back(each); });
+        std::vector<live_allocation> result(size());
+        live_allocation* next = result.data();
+        for_each([&](const live_allocation& each) { *next++ = each; });
         detail::sort(result.data(), result.size(), is_older);
         return result;
     }

@@ -106,9 +106,9 @@ public:
 
     /// Each size and how often it occurred, ascending. Throws std::bad_alloc: the vector uses the general heap.
     std::vector<size_count> sizes() const {
-        std::vector<size_count> result;
-        result.reserve(sizes_.size());
-        sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { result.push_back({bytes, count}); });
+        std::vector<size_count> result(sizes_.size());
+        size_count* next = result.data();
+        sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { *next++ = {bytes, count}; });
         detail::sort(result.data(), result.size(),
                      [](const size_count& a, const size_count& b) { return a.bytes < b.bytes; });
         return result;

@@ -527,6 +527,4 @@ private:
     resource_ref upstream_;
 };
 
-static_assert(owning_resource<chunk_pool<1, 16>> && resettable_resource<chunk_pool<1, 16>>);
-
 }  // namespace acre

@@ -39,6 +39,4 @@ public:
         : base(options, upstream, name) {}
 };
 
-static_assert(owning_resource<concurrent_object_pool<int>> && resettable_resource<concurrent_object_pool<int>>);
-
 }  // namespace acre

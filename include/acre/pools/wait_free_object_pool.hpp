@@ -38,6 +38,4 @@ public:
         : base(options, upstream, name) {}
 };
 
-static_assert(owning_resource<wait_free_object_pool<int>> && resettable_resource<wait_free_object_pool<int>>);
-
 }  // namespace acre
