@@ -10,15 +10,12 @@ export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 # The g++ to build with: what CXX names, else the default one if it is new enough, else the newest there is.
 best_gcc() { first_new_gcc ${CXX:-} g++ g++-{14..12}; }
 
-# The same for 64-bit ARM.
-best_aarch64_gcc() { first_new_gcc aarch64-linux-gnu-g++ aarch64-linux-gnu-g++-{14..12}; }
-
 first_new_gcc() {
     local candidate
     for candidate in "$@"; do
         [[ $candidate == *clang* ]] && continue
         command -v "$candidate" >/dev/null || continue
-        if [ "$("$candidate" -dumpversion | cut -d. -f1)" -ge "$oldest_gcc" ]; then
+        if [ "$("$candidate" -dumpversion | sed 's,[^0-9].*,,')" -ge "$oldest_gcc" ]; then
             echo "$candidate"
             return
         fi
@@ -64,7 +61,6 @@ configure() {
             compiler=$(best_clang)
             # C++14 requires it; clang has it on by default only from version 19.
             extra=(-DCMAKE_CXX_FLAGS=-fsized-deallocation) ;;
-        aarch64) compiler=$(best_aarch64_gcc) ;;
         *) compiler=$(best_gcc) ;;
     esac
     if command -v ccache >/dev/null; then
@@ -116,4 +112,20 @@ show_progress() {
             last=$tenth
         fi
     done
+}
+
+# Prints "PASSED FAILED", and after it a line for each skipped test with the reason. Reads ctest's log, which has the
+# output of each process; a process of GoogleTest counts by its cases.
+cases_in() {
+    awk '
+        /^[0-9]+\/[0-9]+ Testing: / { is_googletest = 0; lost = 0 }
+        /^\[==========\] Running [0-9]+ tests? from/ { is_googletest = 1 }
+        /^\[  PASSED  \] [0-9]+ tests?\./ { passed += $4 }
+        /^\[  FAILED  \] [0-9]+ tests?, listed below/ { failed += $4; lost = 1 }
+        /: Skipped$/ { getline reason }
+        /^\[  SKIPPED \] [^ ]+ \(/ { skipped = skipped "   skipped: " $4 ": " reason "\n" }
+        /^Test Passed\.$/ { if (!is_googletest) ++passed }
+        /^Test Failed\.$/ { if (!lost) ++failed }
+        END { print passed + 0, failed + 0; printf "%s", skipped }
+    ' "$1/Testing/Temporary/LastTest.log"
 }

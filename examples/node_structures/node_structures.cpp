@@ -178,7 +178,7 @@ public:
     /// Closes all sessions. Walks neither structure, and touches no session, since sessions have no destructor. The
     /// pool keeps the memory.
     void close_all() {
-        sessions_.clear();
+        sessions_.reset();
         by_use_ = {};
         by_key_ = {};
     }

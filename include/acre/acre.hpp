@@ -1,28 +1,24 @@
-// All of acre. Including single headers instead compiles faster; every header stands alone.
+// All of acre that the target has. Including single headers instead compiles faster; every header stands alone.
 #pragma once
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/pool_resource.hpp>
-#include <acre/adapt/pooled.hpp>
 #include <acre/adapt/smart_ptr.hpp>
+#include <acre/adapt/unique_resource.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_string.hpp>
 #include <acre/arenas/arena_vector.hpp>
-#include <acre/arenas/concurrent_arena.hpp>
-#include <acre/arenas/concurrent_multi_arena.hpp>
 #include <acre/arenas/cursor.hpp>
 #include <acre/arenas/fit_multi_arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
-#include <acre/arenas/thread_scratch.hpp>
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/combine/fallback.hpp>
 #include <acre/combine/limited.hpp>
 #include <acre/combine/recycling.hpp>
 #include <acre/combine/segregate.hpp>
-#include <acre/combine/synchronized.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
@@ -36,19 +32,28 @@
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
 #include <acre/observe/live_map.hpp>
+#include <acre/observe/logged.hpp>
 #include <acre/observe/recording.hpp>
 #include <acre/observe/size_histogram.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/observe/traced.hpp>
 #include <acre/pools/chunk_pool.hpp>
-#include <acre/pools/concurrent_multi_pool.hpp>
-#include <acre/pools/concurrent_object_pool.hpp>
-#include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
+
+#if ACRE_HAS_THREADS
+#include <acre/adapt/pooled.hpp>
+#include <acre/arenas/concurrent_arena.hpp>
+#include <acre/arenas/concurrent_multi_arena.hpp>
+#include <acre/arenas/thread_scratch.hpp>
+#include <acre/combine/synchronized.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
+#include <acre/pools/concurrent_object_pool.hpp>
+#include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
+#endif

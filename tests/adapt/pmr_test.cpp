@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/multi_arena.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <cstring>
 #include <list>
@@ -107,6 +108,39 @@ TEST(pmr, both_ways_at_once) {
     for (int i = 0; i < 200; ++i) words.emplace_back("a word that is too long to lie in the string itself");
     for (const auto& each : words)
         ASSERT_EQ(each.size(), std::strlen("a word that is too long to lie in the string itself"));
+}
+
+// Objects constructed in storage of any std::pmr resource: what they contain lies there, too.
+TEST(pmr, unique_and_shared_objects_in_any_memory_resource) {
+    const char* const words = "a text too long for the small buffer inside a string";
+    acre::pmr<acre::multi_arena> frames{{.arenas = 16, .bytes = 1024}};
+    {
+        auto pair = acre::make_unique<std::pair<int, double>>(&frames, 10, 3.14);
+        EXPECT_EQ(pair->first, 10);
+        EXPECT_EQ(frames->allocations(), 1u);
+        auto text = acre::make_unique<std::pmr::string>(&frames, words);
+        EXPECT_TRUE(frames->owns(text->data()));
+        auto shared = acre::make_shared<std::pmr::string>(&frames, words);
+        EXPECT_TRUE(frames->owns(shared->data()));
+        // Of the class std::pmr::memory_resource itself, and moved.
+        std::pmr::memory_resource* const any = &frames;
+        auto moved = acre::make_unique<int>(any, 1);
+        acre::unique_ptr<int, acre::resource_ref> empty;
+        empty = std::move(moved);
+        EXPECT_EQ(*empty, 1);
+    }
+    EXPECT_EQ(frames->allocations(), 0u);
+}
+
+// Hazard M10.
+TEST(pmr, a_constructor_that_throws_leaves_nothing_in_a_memory_resource) {
+    struct throwing {
+        throwing() { throw 1; }
+    };
+    acre::pmr<acre::multi_arena> frames{{.arenas = 16, .bytes = 1024}};
+    EXPECT_THROW((void)acre::make_unique<throwing>(&frames), int);
+    EXPECT_EQ(frames->allocations(), 0u);
+    EXPECT_THROW((void)acre::make_unique<int>(static_cast<std::pmr::memory_resource*>(nullptr)), acre::bad_option);
 }
 
 }  // namespace

@@ -11,8 +11,11 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
+
+#include "sizes.hpp"
 
 namespace {
 
@@ -250,6 +253,13 @@ struct grouped_by_macro {
     // A comma in the pool's name.
     ACRE_POOLED_IN(grouped_by_macro, acre::static_pool<64, my_group>);
 };
+struct grouped_by_size : pooled<grouped_by_size, acre::in_group<my_group>> {
+    std::array<int, 15> numbers{};
+};
+struct grouped_for_all {
+    std::array<int, 15> numbers{};
+    ACRE_POOLED_IN(grouped_for_all, acre::in_group<acre::shared_group<my_group>>);
+};
 struct too_large_for_the_group : pooled<too_large_for_the_group, static_pool<64, my_group>> {
     std::array<int, 100> numbers{};
 };
@@ -266,6 +276,14 @@ TEST(pooled, a_named_group) {
     delete other;
     delete large;
     EXPECT_EQ(pool::live(), 0u);
+    using shared = static_pool<sizeof(grouped_for_all), acre::shared_group<my_group>>;
+    auto* by_size = new grouped_by_size;
+    auto* for_all = new grouped_for_all;
+    EXPECT_TRUE(pool::owns(by_size) && shared::owns(for_all));
+    delete by_size;
+    std::thread{[=] { delete for_all; }}.join();
+    EXPECT_EQ(pool::live() + shared::live(), 0u);
+    EXPECT_GT(grouped_for_all::class_pool::release_unused(), 0u);
     EXPECT_GT(grouped::release_unused(), 0u);
     EXPECT_EQ(pool::capacity(), 0u);
 }
@@ -309,6 +327,96 @@ TEST(pooled, templates_and_incomplete_classes) {
     auto first = std::make_unique<list>();
     first->next = std::make_unique<list>();
     EXPECT_TRUE(pool_of<list>::owns(first->next.get()));
+}
+
+// A pool for each class, which all threads share, in one line.
+struct lone : pooled<lone, acre::own_pool> {
+    std::array<int, 14> numbers{};
+};
+struct lone_by_macro {
+    std::array<int, 14> numbers{};
+    ACRE_POOLED_IN(lone_by_macro, acre::own_pool);
+};
+
+TEST(pooled, a_pool_of_its_own_for_all_threads) {
+    using own = static_pool<sizeof(lone), acre::shared_group<lone>>;
+    const std::size_t by_size = pool_of<lone>::live();
+    const lone* one = new lone;
+    const lone_by_macro* other = new lone_by_macro;
+    EXPECT_TRUE(own::owns(one));
+    EXPECT_EQ(own::live(), 1u) << "no other class is in there";
+    EXPECT_EQ(pool_of<lone>::live(), by_size);
+    std::thread{[=] {
+        delete one;
+        delete other;
+    }}.join();
+    EXPECT_EQ(own::live(), 0u);
+    EXPECT_GT(lone::release_unused(), 0u);
+    EXPECT_EQ(own::capacity(), 0u);
+    EXPECT_GT(lone_by_macro::class_pool::release_unused(), 0u);
+}
+
+struct lone_final final : pooled<lone_final, acre::only_final<acre::own_pool>> {
+    std::array<int, 14> numbers{};
+};
+
+TEST(pooled, final_classes_on_demand) {
+    const lone_final* one = new lone_final;
+    EXPECT_TRUE((static_pool<sizeof(lone_final), acre::shared_group<lone_final>>::owns(one)));
+    delete one;
+}
+
+struct prepared : pooled<prepared, acre::own_pool> {
+    std::array<int, 40> numbers{};
+};
+
+TEST(pooled, prepares_by_class) {
+    using own = static_pool<sizeof(prepared), acre::shared_group<prepared>>;
+    ASSERT_TRUE(prepared::prepare(500));
+    const std::size_t held = own::capacity();
+    EXPECT_GE(held, 500 * sizeof(prepared));
+    std::vector<std::unique_ptr<prepared>> all;
+    for (int i = 0; i < 500; ++i) all.push_back(std::make_unique<prepared>());
+    EXPECT_EQ(own::capacity(), held) << "the heap was not asked again";
+    ASSERT_TRUE(lone_by_macro::class_pool::prepare(1));
+    lone_by_macro::class_pool::release_unused();
+}
+
+struct refusing_pool : asked_pool {
+    static void* allocate(std::size_t, std::size_t) { return nullptr; }
+    static void* try_allocate(std::size_t, std::size_t) noexcept { return nullptr; }
+};
+struct may_fail : acre::nothrow_pooled<may_fail> {
+    std::array<int, 5> numbers{1, 2, 3, 4, 5};
+};
+struct fails : acre::nothrow_pooled<fails, refusing_pool> {
+    std::string never_constructed = "a text that is too long to lie in the string itself";
+};
+struct alignas(64) fails_by_macro {
+    std::string never_constructed = "a text that is too long to lie in the string itself";
+    ACRE_POOLED_NOTHROW_IN(fails_by_macro, refusing_pool);
+};
+struct may_fail_by_macro {
+    int number = 7;
+    ACRE_POOLED_NOTHROW(may_fail_by_macro);
+};
+
+// The published macros with the suffix NOTHROW.
+TEST(pooled, null_in_place_of_an_exception) {
+    static_assert(noexcept(may_fail::operator new(1)) && !noexcept(lone::operator new(1)));
+    const may_fail* one = new may_fail;
+    EXPECT_TRUE(pool_of<may_fail>::owns(one));
+    EXPECT_EQ(one->numbers[4], 5);
+    delete one;
+    delete[] new may_fail[3];
+    const may_fail_by_macro* other = new may_fail_by_macro;
+    EXPECT_EQ(other->number, 7);
+    delete other;
+    EXPECT_TRUE(may_fail::prepare(10));
+    may_fail::release_unused();
+    EXPECT_EQ(new fails, nullptr);
+    EXPECT_EQ(new fails[3], nullptr);
+    EXPECT_EQ(new fails_by_macro, nullptr);
 }
 
 #if defined(__cpp_exceptions)
@@ -383,6 +491,7 @@ TEST(pooled, constructors_that_throw_keep_nothing) {
 }
 
 TEST(pooled, too_much_is_refused) {
+    if (!acre_test::sizes_have_64_bits) GTEST_SKIP() << "a heap of 32 bits may have as much";
     volatile std::size_t many = SIZE_MAX / sizeof(pooled_orc) / 2;
     EXPECT_THROW(delete[] new pooled_orc[many], std::bad_alloc);
     EXPECT_EQ(new (std::nothrow) pooled_orc[many], nullptr);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "arenas/tracked.hpp"
 #include "conformance/checking_upstream.hpp"
@@ -139,6 +140,71 @@ TEST_F(smart_ptr, to_const_objects) {
     auto one = acre::make_unique<const int>(below_, 3);
     auto several = acre::make_unique<const int[]>(below_, 3);
     EXPECT_EQ(*one + several[2], 3);
+}
+
+struct named {
+    virtual ~named() = default;
+    char text[40] = {};
+};
+struct monster {
+    virtual ~monster() = default;
+    int strength = 1;
+};
+struct orc : named, monster {
+    tracked member{7};
+};
+struct alignas(64) troll final : orc {
+    char club[100] = {};
+};
+
+// The base lies behind another one, and the whole object is larger and stricter aligned.
+TEST_F(smart_ptr, of_a_derived_class_converts_to_one_of_its_base) {
+    {
+        acre::unique_ptr<monster, checking_upstream> any = acre::make_unique<troll>(below_);
+        EXPECT_EQ(below_.live_bytes(), sizeof(troll));
+        any = acre::make_unique<orc>(below_);
+        EXPECT_EQ(below_.live_bytes(), sizeof(orc));
+        any = acre::make_unique<monster>(below_);
+        EXPECT_EQ(any->strength, 1);
+        // In two steps, and to const.
+        acre::unique_ptr<orc, checking_upstream> middle = acre::make_unique<troll>(below_);
+        acre::unique_ptr<const monster, checking_upstream> last = std::move(middle);
+        any.reset();
+        EXPECT_EQ(below_.live_bytes(), sizeof(troll));
+        EXPECT_EQ(tracked::live, 1);
+    }
+    EXPECT_EQ(tracked::live, 0);
+    EXPECT_EQ(below_.live_blocks(), 0u);
+}
+
+TEST_F(smart_ptr, of_a_derived_class_in_a_pool_of_its_class) {
+    acre::object_pool<troll> pool;
+    acre::multi_pool sizes;
+    std::vector<acre::unique_ptr<monster, acre::multi_pool>> all;
+    all.push_back(acre::make_unique<orc>(sizes));
+    all.push_back(acre::make_unique<troll>(sizes));
+    all.clear();
+    EXPECT_EQ(sizes.live(), 0u);
+    acre::unique_ptr<monster, acre::object_pool<troll>> one = acre::make_unique<troll>(pool);
+    EXPECT_EQ(pool.live(), 1u);
+    one.reset();
+    EXPECT_EQ(pool.live(), 0u);
+    EXPECT_EQ(tracked::live, 0);
+}
+
+TEST_F(smart_ptr, costs_a_word_more_where_a_derived_class_may_be_behind) {
+    static_assert(sizeof(acre::unique_ptr<monster, acre::arena>) == 2 * sizeof(void*) + 8);
+    static_assert(sizeof(acre::unique_ptr<troll, acre::arena>) == 2 * sizeof(void*));
+    static_assert(sizeof(acre::unique_ptr<int, acre::arena>) == 2 * sizeof(void*));
+}
+
+TEST_F(smart_ptr, an_object_with_an_allocator_of_the_resource_gets_it) {
+    using text = std::basic_string<char, std::char_traits<char>, acre::allocator<char, acre::arena>>;
+    acre::arena level;
+    const char* const words = "a text too long for the small buffer inside a string";
+    auto one = acre::make_unique<text>(level, words);
+    auto shared = acre::make_shared<text>(level, words);
+    EXPECT_TRUE(level.owns(one->data()) && level.owns(shared->data()));
 }
 
 TEST_F(smart_ptr, shared_lives_with_its_last_owner) {

@@ -135,7 +135,7 @@ TEST_P(concurrent_arena_threads, blocks_are_apart_over_resets) {
                 std::vector<patterned_block> made;
                 for (std::uint64_t i = 0; i < 1000; ++i) {
                     const std::size_t bytes = random() % 50 == 0 ? random() % 20'000 : random() % 200;
-                    made.push_back({tested.allocate(bytes, 8), bytes, (self + 1) << 40 | i});
+                    made.push_back({tested.allocate(bytes, 8), bytes, std::uint64_t{self + 1} << 40 | i});
                     made.back().fill();
                     if (i % 100 == 0) {
                         EXPECT_TRUE(tested.owns(made.back().p));

@@ -19,6 +19,7 @@
 
 #include "conformance/checking_upstream.hpp"
 #include "conformance/worlds.hpp"
+#include "sizes.hpp"
 #include "threads/in_threads.hpp"
 
 namespace {
@@ -126,7 +127,7 @@ TEST(concurrent_multi_arena, freed_arenas_are_always_reused) {
             ASSERT_NE(small, nullptr);
             tested.deallocate(small, 1);
         }
-        for (const std::size_t bytes : {std::size_t{257}, (std::size_t{1} << 32) + 16, SIZE_MAX}) {
+        for (const std::size_t bytes : {std::size_t{257}, acre_test::beyond_32_bits, SIZE_MAX}) {
             EXPECT_EQ(tested.try_allocate(bytes), nullptr);
         }
         EXPECT_EQ(tested.try_allocate(8, 3), nullptr);
@@ -288,7 +289,7 @@ TEST(concurrent_multi_arena, fewer_arenas_than_threads) {
         std::atomic<std::size_t> served{0};
         in_threads(16, [&](std::size_t self) {
             for (std::uint64_t i = 0; i < 2000; ++i) {
-                const patterned_block block{tested.try_allocate(40), 40, (self + 1) << 40 | i};
+                const patterned_block block{tested.try_allocate(40), 40, std::uint64_t{self + 1} << 40 | i};
                 if (block.p == nullptr) continue;
                 served.fetch_add(1, std::memory_order_relaxed);
                 block.fill();

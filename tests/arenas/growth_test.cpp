@@ -1,15 +1,24 @@
 // How an arena takes blocks from upstream, and that it takes none when it holds enough.
 #include <gtest/gtest.h>
 
+#include <acre/adapt/pmr.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/inline_arena.hpp>
+#include <acre/arenas/scratch.hpp>
+#include <acre/combine/synchronized.hpp>
 #include <acre/core/literals.hpp>
+#include <acre/memory/no_memory.hpp>
+#include <acre/observe/statistics.hpp>
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "conformance/refusal.hpp"
 #include "conformance/worlds.hpp"
+#include "sizes.hpp"
 
 namespace {
 
@@ -151,7 +160,7 @@ TEST(arena, the_limit_names_its_numbers) {
 }
 
 TEST(arena, options_out_of_range_are_refused) {
-    EXPECT_THROW(acre::arena({.first_block_bytes = 31}), acre::bad_option);
+    EXPECT_THROW(acre::arena({.first_block_bytes = 23}), acre::bad_option);
     EXPECT_THROW(acre::arena({.first_block_bytes = SIZE_MAX}), acre::bad_option);
     EXPECT_THROW(acre::arena({.first_block_bytes = 4096, .max_block_bytes = 4095}), acre::bad_option);
     EXPECT_THROW(acre::arena({.max_block_bytes = SIZE_MAX}), acre::bad_option);
@@ -200,7 +209,85 @@ TEST(arena, required_bytes_are_exact) {
 // Hazard M13: a size that overflows must not become a small one.
 TEST(arena, required_bytes_do_not_wrap) {
     EXPECT_GE(acre::arena::required_bytes(SIZE_MAX / 8, 16, 8), SIZE_MAX / 2);
-    EXPECT_GE(acre::arena::required_bytes(std::size_t{1} << 32, std::size_t{1} << 32, 8), SIZE_MAX / 2);
+    EXPECT_GE(acre::arena::required_bytes(acre_test::root_of_all, acre_test::root_of_all, 8), SIZE_MAX / 2);
+}
+
+TEST(fixed_arena, has_exactly_its_bytes_from_the_start) {
+    for (const std::size_t bytes : {8u, 1000u, 4096u, 1u << 20}) {
+        checking_upstream below;
+        {
+            acre::arena fixed{{.fixed_bytes = bytes}, below};
+            EXPECT_EQ(below.requests(), 1u);
+            EXPECT_EQ(fixed.remaining(), bytes);
+            EXPECT_EQ(fixed.capacity(), below.live_bytes());
+            for (int round = 0; round < 2; ++round) {
+                void* all = fixed.allocate(bytes);
+                std::memset(all, 'x', bytes);
+                EXPECT_EQ(fixed.remaining(), 0u);
+                EXPECT_TRUE(fixed.owns(all));
+                EXPECT_EQ(fixed.try_allocate(1), nullptr);
+                // Its memory stays whatever the policy.
+                fixed.reset(round == 0 ? acre::release : acre::keep_all);
+                EXPECT_EQ(fixed.remaining(), bytes);
+            }
+            const auto begin = fixed.mark();
+            void* part = fixed.allocate(8);
+            EXPECT_TRUE(fixed.try_resize(part, 8, bytes));
+            fixed.rewind(begin);
+            EXPECT_EQ(fixed.used(), 0u);
+        }
+        EXPECT_EQ(below.requests(), 1u);
+        EXPECT_EQ(below.live_blocks(), 0u);
+    }
+}
+
+TEST(fixed_arena, says_what_does_not_fit) {
+    acre::arena fixed{{.fixed_bytes = 1000}};
+    try {
+        (void)fixed.allocate(1001);
+        FAIL();
+    } catch (const acre::request_too_large& error) {
+        EXPECT_EQ(error.bytes_available(), 1000u);
+    }
+    (void)fixed.allocate(600);
+    try {
+        (void)fixed.allocate(500);
+        FAIL();
+    } catch (const acre::limit_exceeded& error) {
+        EXPECT_EQ(error.bytes_available(), 400u);
+    }
+    EXPECT_THROW((void)fixed.create_array<std::string>(1000), acre::request_too_large);
+    EXPECT_EQ(fixed.remaining(), 400u);
+}
+
+TEST(fixed_arena, works_inside_everything_that_takes_options) {
+    acre::pmr<acre::arena> memory{{.fixed_bytes = 1000}};
+    acre::synchronized<acre::statistics<acre::arena>> counted{{.fixed_bytes = 1000}};
+    EXPECT_EQ(memory->remaining() + counted.remaining(), 2000u);
+    EXPECT_THROW((void)memory.allocate(2000), acre::request_too_large);
+}
+
+TEST(fixed_arena, refuses_other_options_and_an_upstream_that_has_too_little) {
+    EXPECT_THROW((acre::arena{{.limit_bytes = 100, .fixed_bytes = 100}}), acre::bad_option);
+    EXPECT_THROW((acre::arena{{.first_block_bytes = 100, .fixed_bytes = 100}}), acre::bad_option);
+    EXPECT_THROW((acre::arena{{.fixed_bytes = SIZE_MAX}}), acre::bad_option);
+    EXPECT_THROW((acre::inline_arena<64>{{.fixed_bytes = 100}}), acre::bad_option);
+    checking_upstream below;
+    below.fail_from(0);
+    EXPECT_THROW((acre::arena{{.fixed_bytes = 100}, below}), acre::out_of_memory);
+}
+
+TEST(arena, storage_for_one_object) {
+    acre::arena level;
+    double* one = level.allocate<double>();
+    *one = 2;
+    EXPECT_TRUE(level.owns(one));
+    EXPECT_EQ(level.used(), sizeof(double));
+    EXPECT_NE(level.try_allocate<int>(), nullptr);
+    acre::scratch temp{level};
+    *temp.allocate<int>() = 3;
+    acre::arena none{acre::no_memory{}};
+    EXPECT_EQ(none.try_allocate<int>(), nullptr);
 }
 
 }  // namespace

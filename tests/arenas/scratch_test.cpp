@@ -6,6 +6,10 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "arenas/tracked.hpp"
 #include "conformance/checking_upstream.hpp"
@@ -194,6 +198,91 @@ TEST_F(scratch_scope, frames_take_nothing_from_upstream) {
     }
     EXPECT_EQ(upstream_.requests(), after_first);
     EXPECT_EQ(tracked::live, 0);
+}
+
+TEST_F(scratch_scope, keeps_what_it_allocated) {
+    std::string_view kept;
+    {
+        acre::scratch temp{level_};
+        kept = temp.copy("kept");
+        temp.create<tracked>(1);
+        temp.keep();
+        EXPECT_FALSE(temp.active());
+        temp.keep();
+    }
+    EXPECT_EQ(tracked::live, 1);
+    std::memset(level_.allocate(64), 'x', 64);
+    EXPECT_EQ(kept, "kept");
+    level_.reset();
+    EXPECT_EQ(tracked::live, 0);
+}
+
+TEST_F(scratch_scope, what_is_kept_belongs_to_the_outer_scratch) {
+    acre::scratch outer{level_};
+    {
+        acre::scratch inner{level_};
+        inner.create<tracked>(1);
+        inner.keep();
+    }
+    EXPECT_EQ(tracked::live, 1);
+    outer.end();
+    EXPECT_EQ(tracked::live, 0);
+    EXPECT_EQ(level_.used(), 0u);
+}
+
+// Hazard A5.
+TEST_F(scratch_scope, inner_ones_go_on_when_an_outer_one_keeps) {
+    acre::scratch first{level_};
+    acre::scratch second{level_};
+    second.create<tracked>(2);
+    const auto within = level_.mark();
+    acre::scratch third{level_};
+    third.create<tracked>(3);
+    second.keep();
+    EXPECT_TRUE(first.active() && third.active());
+    // A mark outlives the scratch that it was taken in.
+    level_.rewind(within);
+    EXPECT_FALSE(third.active());
+    EXPECT_TRUE(first.active());
+    EXPECT_EQ(tracked::destroyed, (std::vector<int>{3}));
+    acre::scratch fourth{level_};
+    fourth.create<tracked>(4);
+    level_.rewind(within);
+    EXPECT_FALSE(fourth.active());
+    first.end();
+    EXPECT_EQ(tracked::destroyed, (std::vector<int>{3, 4, 2}));
+    EXPECT_EQ(level_.used(), 0u);
+}
+
+acre::scratch begun_in(acre::arena& level) {
+    acre::scratch temp{level};
+    temp.create<tracked>(1);
+    return temp;
+}
+
+// Hazards A5, X16.
+TEST_F(scratch_scope, moves) {
+    static_assert(std::is_nothrow_move_constructible_v<acre::scratch>);
+    static_assert(!std::is_move_assignable_v<acre::scratch> && !std::is_copy_constructible_v<acre::scratch>);
+    {
+        acre::scratch from_a_function = begun_in(level_);
+        std::optional<acre::scratch> held{std::move(from_a_function)};
+        EXPECT_FALSE(from_a_function.active());
+        EXPECT_TRUE(held->active());
+        EXPECT_DEATH((void)from_a_function.allocate(8), "acre::scratch: used after it ended");
+        // An outer one moves while an inner one lives.
+        acre::scratch inner{level_};
+        acre::scratch outer{std::move(*held)};
+        held.reset();
+        EXPECT_EQ(tracked::live, 1);
+        EXPECT_TRUE(outer.active() && inner.active());
+        outer.end();
+        EXPECT_FALSE(inner.active());
+        acre::scratch of_an_ended_one{std::move(outer)};
+        EXPECT_FALSE(of_an_ended_one.active());
+    }
+    EXPECT_EQ(tracked::live, 0);
+    EXPECT_EQ(level_.used(), 0u);
 }
 
 }  // namespace

@@ -13,6 +13,12 @@ struct orc {
 struct mean_orc : orc {
     int axes[10] = {};
 };
+struct named final {
+    ~named() { id = 0; }
+    int id = 1;
+};
+constinit acre::typed_arena<named, 4, acre::typed_arena_options{.require_final = true}> finals;
+constinit acre::typed_arena<int, 4, acre::typed_arena_options{.require_final = true}> numbers;
 
 #if ACRE_TEST_CASE == 1
 constinit acre::typed_arena<orc, 300'000, acre::typed_arena_options{.limit_bytes = 1_MiB}> orcs;
@@ -22,6 +28,10 @@ constinit acre::typed_arena<orc, SIZE_MAX / 2> orcs;
 constinit acre::typed_arena<orc, 0> orcs;
 #elif ACRE_TEST_CASE == 4
 constinit acre::typed_arena<const orc, 4> orcs;
+#elif ACRE_TEST_CASE == 8
+constinit acre::typed_arena<orc, 4, acre::typed_arena_options{.require_final = true}> orcs;
+#elif ACRE_TEST_CASE == 10
+constinit acre::typed_arena<orc, 4, acre::typed_arena_options{.reuse = true}> orcs;
 #else
 constinit acre::typed_arena<orc, 4, acre::typed_arena_options{.limit_bytes = 1_MiB}> orcs;
 #endif
@@ -38,5 +48,16 @@ void use() {
     orcs.destroy(&mean);
 #elif ACRE_TEST_CASE == 7
     auto copy = orcs;
+#elif ACRE_TEST_CASE == 9
+    orcs.class_delete(static_cast<void*>(one));
+#elif ACRE_TEST_CASE == 11
+    finals.reset();
+#else
+    orcs.class_delete_array(one);
+    orcs.class_delete(one, sizeof(orc));
+    orcs.reset();
+    finals.class_delete(finals.class_new(sizeof(named)));
+    finals.deallocate_all();
+    numbers.class_delete(numbers.create(1));
 #endif
 }

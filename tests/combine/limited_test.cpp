@@ -102,7 +102,7 @@ TEST(limited, slots_and_objects) {
     EXPECT_EQ(objects.try_create("three"), nullptr);
     objects.destroy(one);
     EXPECT_NE(objects.try_create("three"), nullptr);
-    objects.clear();
+    objects.reset();
     EXPECT_EQ(objects.live_bytes(), 0u);
 }
 

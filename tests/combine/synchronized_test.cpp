@@ -138,7 +138,7 @@ TEST(synchronized, has_the_members_of_an_object_pool_each_under_the_lock) {
     EXPECT_EQ(locked_by([&] { tested.try_create("another"); }), 1);
     EXPECT_EQ(locked_by([&] { tested.destroy(text); }), 1);
     EXPECT_EQ(tested.live(), 1u);
-    EXPECT_EQ(locked_by([&] { tested.clear(); }), 1);
+    EXPECT_EQ(locked_by([&] { tested.reset(); }), 1);
     EXPECT_EQ(tested.live(), 0u);
     static_assert(std::is_same_v<decltype(tested)::value_type, std::string>);
 }

@@ -84,6 +84,7 @@ std::vector<subject_case> arena_subjects() {
     return {
         make_case<alone<arena>>("arena_heap"),
         make_case<over_checking<arena>>("arena"),
+        make_case<reserved<arena, arena_options{.fixed_bytes = 65536}>>("arena_fixed"),
         make_case<over_checking<acre::concurrent_arena>>("concurrent_arena"),
         make_case<over_pmr<acre::concurrent_arena>>("concurrent_arena_pmr"),
         make_case<over_checking_with<arena, arena_options{.first_block_bytes = 64, .max_block_bytes = 256}>>(

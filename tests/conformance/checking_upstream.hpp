@@ -49,7 +49,7 @@ public:
 
     void* allocate(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate(bytes, alignment)) return p;
-        return acre::raise(acre::out_of_memory{name, bytes, alignment});
+        return acre::raise<acre::out_of_memory>(name, bytes, alignment);
     }
 
     void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {

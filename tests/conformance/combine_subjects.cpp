@@ -79,7 +79,7 @@ std::vector<subject_case> combine_subjects() {
     using acre::statistics;
     using acre::synchronized;
     constexpr limited_options little{.limit_bytes = 65536};
-    constexpr limited_options plenty{.limit_bytes = std::size_t{1} << 40};
+    constexpr limited_options plenty{.limit_bytes = SIZE_MAX / 4};
     // Four requests of one size reach the limit, so storage kept for the next round fits within it.
     constexpr arena_options few_blocks{.first_block_bytes = 2048, .max_block_bytes = 2048, .limit_bytes = 8192};
     constexpr subject_traits direct{.direct = true};

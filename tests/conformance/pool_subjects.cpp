@@ -1,5 +1,4 @@
 // Pools of several slot sizes and alignments.
-#include <acre/combine/limited.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_object_pool.hpp>
@@ -72,15 +71,6 @@ struct wait_free_pool_on_buffer {
     acre::buffer below{storage.span()};
     pool tested{{.slots = 500}, below};
     pool& resource() noexcept { return tested; }
-    checking_upstream* upstream() noexcept { return nullptr; }
-};
-
-struct wait_free_pool_limited {
-    static constexpr subject_traits traits{.bounded = true};
-    checking_upstream below;
-    acre::limited<acre::wait_free_pool<256, 256>> tested{acre::limited_options{.limit_bytes = 50'000},
-                                                         acre::wait_free_pool_options{.slots = 500}, below};
-    auto& resource() noexcept { return tested; }
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
@@ -159,7 +149,6 @@ std::vector<subject_case> pool_subjects() {
         make_case<wait_free_pool_reserved<acre::wait_free_object_pool<wide_object>, 333>>("wait_free_pool_of_objects"),
         make_case<wait_free_pool_on_pmr>("wait_free_pool_pmr"),
         make_case<wait_free_pool_on_buffer>("wait_free_pool_buffer"),
-        make_case<wait_free_pool_limited>("wait_free_pool_limited"),
         make_case<over_checking<acre::concurrent_multi_pool>>("concurrent_multi_pool"),
         make_case<over_checking_with<acre::concurrent_multi_pool, acre::concurrent_pool_options{.limit_bytes = 100'000},
                                      subject_traits{.bounded = true, .direct = true}>>("concurrent_multi_pool_limited"),

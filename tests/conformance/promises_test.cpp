@@ -2,9 +2,11 @@
 #include <acre/core/alignment.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "conformance/suite.hpp"
+#include "sizes.hpp"
 
 namespace acre_test {
 namespace {
@@ -50,7 +52,7 @@ TEST_P(conformance, every_alignment_is_honoured) {
 // Promise 1.
 TEST_P(conformance, extreme_alignment_is_honoured_or_refused) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
-    for (int shift = 13; shift < 64; ++shift) {
+    for (int shift = 13; shift < std::numeric_limits<std::size_t>::digits; ++shift) {
         const std::size_t alignment = std::size_t{1} << shift;
         // AddressSanitizer would reserve this much and mark every byte.
         if (acre::poisoning && shift > 28 && shift < 40) continue;
@@ -88,12 +90,14 @@ TEST_P(conformance, zero_bytes_are_distinct) {
 // Promise 2; hazards B6, M1, M4, X4.
 TEST_P(conformance, sizes_near_the_end_of_the_address_space_fail) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
-    std::vector<std::size_t> sizes{SIZE_MAX / 2, SIZE_MAX / 2 + 1, std::size_t{1} << 62, SIZE_MAX / 2 - 4096};
+    std::vector<std::size_t> sizes{SIZE_MAX / 2, half_of_all};
+    // A heap of 32 bits may have as much.
+    if (sizes_have_64_bits) sizes.insert(sizes.end(), {quarter_of_all, SIZE_MAX / 2 - 4096});
     for (std::size_t less = 0; less <= 128; less += less < 24 ? 1 : 13) sizes.push_back(SIZE_MAX - less);
     for (const std::size_t less : {255u, 256u, 4095u, 4096u, 8192u, 65536u}) sizes.push_back(SIZE_MAX - less);
     for (const std::size_t bytes : sizes) {
-        for (const std::size_t alignment : {std::size_t{1}, std::size_t{16}, std::size_t{64}, std::size_t{4096},
-                                            std::size_t{1} << 62, std::size_t{1} << 63}) {
+        for (const std::size_t alignment :
+             {std::size_t{1}, std::size_t{16}, std::size_t{64}, std::size_t{4096}, quarter_of_all, half_of_all}) {
             EXPECT_EQ(tested().try_allocate(bytes, alignment), nullptr) << bytes << " aligned to " << alignment;
             const outcome result = outcome_of([&] { return tested().allocate(bytes, alignment); });
             EXPECT_TRUE(result != outcome::served && result != outcome::other_exception)
@@ -109,7 +113,7 @@ TEST_P(conformance, four_gibibytes_do_not_wrap_to_few_bytes) {
     if (refusal_ends_the_program()) GTEST_SKIP() << "a refusal ends the program in this build";
     if (sanitized) GTEST_SKIP() << "the sanitizer's shadow of it would be half as large again";
     // Hazard M1. If the request is served, all of its bytes must be usable.
-    const std::size_t bytes = (std::size_t{1} << 32) + 16;
+    const std::size_t bytes = beyond_32_bits;
     if (auto* p = static_cast<volatile char*>(tested().try_allocate(bytes, 16))) {
         p[0] = 1;
         p[bytes - 1] = 2;
@@ -122,8 +126,9 @@ TEST_P(conformance, four_gibibytes_do_not_wrap_to_few_bytes) {
 // Promise 3.
 TEST_P(conformance_of_errors, the_error_says_what_was_asked) {
     std::string sentence;
-    EXPECT_NE(outcome_of([&] { return tested().allocate(SIZE_MAX / 2 - 12345, 16); }, &sentence), outcome::served);
-    EXPECT_NE(sentence.find(std::to_string(SIZE_MAX / 2 - 12345)), std::string::npos) << sentence;
+    const std::size_t bytes = (sizes_have_64_bits ? SIZE_MAX / 2 : SIZE_MAX) - 12345;
+    EXPECT_NE(outcome_of([&] { return tested().allocate(bytes, 16); }, &sentence), outcome::served);
+    EXPECT_NE(sentence.find(std::to_string(bytes)), std::string::npos) << sentence;
     EXPECT_NE(sentence.find("::"), std::string::npos) << sentence;
     outcome_of([&] { return tested().allocate(16, 48); }, &sentence);
     EXPECT_NE(sentence.find("48"), std::string::npos) << sentence;

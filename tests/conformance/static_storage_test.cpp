@@ -8,6 +8,7 @@
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
+#include <mutex>
 
 namespace {
 
@@ -20,9 +21,16 @@ constinit acre::pool<64> slots;
 constinit acre::object_pool<plain> objects;
 constinit acre::multi_pool sizes;
 constinit acre::statistics<acre::multi_pool> counted;
-constinit acre::synchronized<acre::multi_pool> shared;
+// MinGW's std::mutex has no constant initialiser: acre::spin_lock is what static storage takes there.
+#if defined(__MINGW32__)
+using mutex = acre::spin_lock;
+#else
+using mutex = std::mutex;
+#endif
+constinit acre::synchronized<acre::multi_pool, mutex> shared;
 constinit acre::synchronized<acre::multi_pool, acre::spin_lock> shared_briefly;
-constinit acre::synchronized<acre::statistics<acre::pool<64>, acre::statistics_options{.live_map = true}>> watched;
+constinit acre::synchronized<acre::statistics<acre::pool<64>, acre::statistics_options{.live_map = true}>, mutex>
+    watched;
 constinit acre::segregate<64, acre::pool<64>, acre::multi_pool> by_size;
 
 // Used from an initialiser that runs before main.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
+#include <iterator>
 #include <memory>
 #include <type_traits>
 
@@ -33,7 +34,7 @@ static_assert(
 template <class... R>
 constexpr bool none_moved = ((!std::is_move_constructible_v<R> && !std::is_move_assignable_v<R>) && ...);
 static_assert(
-    none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
+    none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::logged<acre::arena>,
                acre::multi_pool, acre::pmr<acre::arena>, acre::statistics<acre::arena>,
                acre::statistics<acre::arena, everything>, acre::synchronized<acre::arena>,
                acre::limited<acre::multi_pool>, acre::fallback<acre::arena, acre::heap>,
@@ -48,7 +49,8 @@ static_assert(
     all_moved_safely<acre::pool<64>, acre::pool<1>, acre::object_pool<plain>, acre::object_pool<std::string>,
                      acre::synchronized<acre::pool<8>>, acre::synchronized<acre::statistics<acre::pool<8>, everything>>,
                      acre::limited<acre::pool<8>>, acre::fallback<acre::pool<8>, acre::heap>,
-                     acre::segregate<8, acre::pool<8>, acre::heap>>);
+                     acre::segregate<8, acre::pool<8>, acre::heap>, acre::logged<acre::pool<8>>,
+                     acre::unique_resource<acre::arena>, acre::unique_resource<acre::multi_arena>>);
 
 // Handles are copyable.
 static_assert(std::is_trivially_copyable_v<acre::resource_ref>);
@@ -65,9 +67,37 @@ static_assert(
                   acre::segregate<8, acre::pool<8>, acre::heap>, acre::synchronized<acre::statistics<acre::pool<64>>>,
                   acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_multi_arena,
                   acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_object_pool<plain>,
-                  acre::wait_free_object_pool<plain>, acre::statistics<acre::wait_free_object_pool<plain>>,
+                  acre::wait_free_object_pool<plain>, acre::traced<acre::wait_free_object_pool<plain>>,
                   acre::chunk_pool<4, 16, 64>, acre::statistics<acre::chunk_pool<4, 16, 64>>,
                   acre::typed_arena<plain, 4>, acre::statistics<acre::typed_arena<plain, 4>>>);
+
+template <class... R>
+constexpr bool all_owning = (acre::owning_resource<R> && ...);
+static_assert(all_owning<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::multi_arena,
+                         acre::inline_multi_arena<4, 64>, acre::concurrent_arena, acre::concurrent_multi_arena,
+                         acre::inline_concurrent_multi_arena<4, 64>, acre::pool<64>, acre::object_pool<plain>,
+                         acre::multi_pool, acre::concurrent_pool<64>, acre::concurrent_object_pool<plain>,
+                         acre::concurrent_multi_pool, acre::wait_free_pool<64, 64>, acre::wait_free_object_pool<plain>,
+                         acre::chunk_pool<1, 16>, acre::static_pool<64>>);
+
+template <class... R>
+constexpr bool all_resettable = (acre::resettable_resource<R> && ...);
+static_assert(
+    all_resettable<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::multi_arena,
+                   acre::inline_multi_arena<4, 64>, acre::concurrent_arena, acre::concurrent_multi_arena,
+                   acre::inline_concurrent_multi_arena<4, 64>, acre::pool<64>, acre::object_pool<plain>,
+                   acre::multi_pool, acre::concurrent_object_pool<plain>, acre::concurrent_multi_pool,
+                   acre::wait_free_pool<64, 64>, acre::wait_free_object_pool<plain>, acre::chunk_pool<1, 16>>);
+
+template <class... R>
+constexpr bool all_resizable = (acre::resizable_resource<R> && ...);
+static_assert(all_resizable<acre::arena, acre::scratch, acre::multi_arena, acre::concurrent_multi_arena>);
+
+// Loops over live objects suit the standard's algorithms.
+static_assert(std::forward_iterator<acre::object_pool<plain>::iterator> &&
+              std::forward_iterator<acre::object_pool<plain>::const_iterator>);
+static_assert(std::is_same_v<std::iterator_traits<acre::object_pool<plain>::iterator>::iterator_category,
+                             std::forward_iterator_tag>);
 
 // Hazard X17: several numbers are never positional.
 static_assert(!std::is_constructible_v<acre::arena, std::size_t, std::size_t>);
@@ -118,6 +148,12 @@ template class acre::allocator<plain, acre::arena>;
 template class acre::allocator<plain, acre::heap>;
 template class acre::resource_delete<plain, acre::arena>;
 template class acre::resource_delete<plain[], acre::arena>;
+template class acre::unique_resource<acre::arena>;
+template class acre::unique_resource<acre::object_pool<plain>>;
+template class acre::unique_resource<acre::statistics<acre::multi_pool, everything>>;
+template class acre::logged<acre::arena>;
+template class acre::logged<acre::object_pool<plain>>;
+template class acre::synchronized<acre::logged<acre::pool<64>>>;
 template class acre::pmr<acre::multi_pool>;
 template class acre::pmr<acre::multi_pool&>;
 template class acre::statistics<acre::heap>;

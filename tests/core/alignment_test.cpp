@@ -4,6 +4,9 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/literals.hpp>
 #include <cstdint>
+#include <limits>
+
+#include "sizes.hpp"
 
 namespace {
 
@@ -12,10 +15,11 @@ static_assert(acre::align_up(13, 8) == 16);
 static_assert(!acre::array_bytes(SIZE_MAX, 8));
 using namespace acre::literals;
 static_assert(64_KiB == 65536);
-static_assert(1_MiB == 1048576 && 4_GiB == std::size_t{1} << 32);
+static_assert(1_MiB == 1048576 && 2_GiB == std::size_t{1} << 31);
 
 TEST(alignment, only_powers_of_two_are_alignments) {
-    for (int shift = 0; shift < 64; ++shift) EXPECT_TRUE(acre::is_alignment(std::size_t{1} << shift));
+    for (int shift = 0; shift < std::numeric_limits<std::size_t>::digits; ++shift)
+        EXPECT_TRUE(acre::is_alignment(std::size_t{1} << shift));
     for (const std::size_t each : {0u, 3u, 5u, 6u, 7u, 12u, 4095u}) EXPECT_FALSE(acre::is_alignment(each));
     EXPECT_FALSE(acre::is_alignment(SIZE_MAX));
 }
@@ -30,7 +34,7 @@ TEST(alignment, up_down_and_padding_agree) {
             EXPECT_EQ(acre::align_down(value, alignment), value / alignment * alignment);
         }
     }
-    EXPECT_EQ(acre::padding_to(UINTPTR_MAX, std::size_t{1} << 63), (std::size_t{1} << 63) - (SIZE_MAX >> 1));
+    EXPECT_EQ(acre::padding_to(UINTPTR_MAX, acre_test::half_of_all), acre_test::half_of_all - (SIZE_MAX >> 1));
 }
 
 // Hazard B6.

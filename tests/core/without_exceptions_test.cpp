@@ -82,7 +82,7 @@ TEST(without_exceptions, a_refusing_upstream_gives_null_everywhere) {
     EXPECT_NE(multi.allocate(16), nullptr);
     EXPECT_EQ(counted::live, 2);
     arena.reset();
-    pool.clear();
+    pool.reset();
     EXPECT_EQ(counted::live, 0);
 }
 
@@ -117,6 +117,18 @@ TEST(without_exceptions, limits_and_parts_give_null) {
     EXPECT_EQ(parts.allocate(100), nullptr);
     acre::statistics<acre::heap, acre::statistics_options{.scopes = true}> scoped{acre::records_in{acre::no_memory{}}};
     EXPECT_FALSE(scoped.push_scope());
+}
+
+TEST(without_exceptions, fixed_arenas_and_handles_without_memory) {
+    acre::arena none{{.fixed_bytes = 100}, acre::no_memory{}};
+    EXPECT_EQ(none.allocate(8), nullptr);
+    EXPECT_EQ(none.remaining(), 0u);
+    acre::arena fixed{{.fixed_bytes = 100}};
+    EXPECT_NE(fixed.allocate(100), nullptr);
+    EXPECT_EQ(fixed.allocate(8), nullptr);
+    EXPECT_FALSE((acre::unique_resource<acre::arena>{{}, acre::no_memory{}}));
+    acre::no_memory nothing;
+    EXPECT_EQ(acre::make_unique<int>(nothing, 1), nullptr);
 }
 
 TEST(without_exceptions, containers_work) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 #include <utility>
 #include <vector>
@@ -26,7 +27,8 @@ public:
     std::size_t percentile(double p) const {
         const auto all = static_cast<double>(sorted_.size());
         for (std::size_t rank = 1; rank < sorted_.size(); ++rank) {
-            if (static_cast<double>(rank) / all >= p) return sorted_[rank - 1];
+            const volatile double fraction = static_cast<double>(rank) / all;  // no more bits than a double has
+            if (fraction >= p) return sorted_[rank - 1];
         }
         return sorted_.back();
     }
@@ -125,7 +127,7 @@ TEST(size_histogram, many_and_large_sizes) {
     reference sorted;
     std::mt19937 random{11};
     for (int i = 0; i < 5'000; ++i) {
-        const std::size_t bytes = (std::size_t{1} << 40) + random() % 1'000'000;
+        const std::size_t bytes = (std::size_t{1} << (sizeof(std::size_t) == 8 ? 40 : 30)) + random() % 1'000'000;
         tested.add(bytes);
         sorted.add(bytes);
     }
@@ -168,6 +170,24 @@ TEST(size_histogram, moves) {
     first.add(3);
     second = std::move(first);
     EXPECT_EQ(second.percentile(1), 3u);
+}
+
+TEST(size_histogram, copies_have_memory_of_their_own) {
+    acre_test::checking_upstream below;
+    {
+        acre::size_histogram first{below};
+        for (const std::size_t bytes : {16u, 16u, 100u}) first.add(bytes);
+        const acre::size_histogram second{first};
+        first.add(8);
+        EXPECT_EQ(second.count(), 3u);
+        EXPECT_EQ(second.by_size(), (std::map<std::size_t, std::uint64_t>{{16, 2}, {100, 1}}));
+        below.fail_from(0);
+        const acre::size_histogram third{first};
+        EXPECT_EQ(third.count(), 0u);
+        EXPECT_EQ(third.unrecorded(), 4u);
+        EXPECT_EQ(third.percentile(1), 0u);
+    }
+    EXPECT_EQ(below.live_blocks(), 0u);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -36,7 +37,7 @@ static_assert(sizeof(statistics<acre::heap>) == sizeof(acre::statistics_counts))
 template <class S>
 concept maps = requires(S& s) { s.live_allocations(); };
 template <class S>
-concept measures = requires(S& s) { s.percentile(0.5); };
+concept measures = requires(S& s) { s.requested_sizes(); };
 static_assert(maps<statistics<acre::heap, with_map>> && !maps<statistics<acre::heap>>);
 static_assert(measures<statistics<acre::heap, with_sizes>> && !measures<statistics<acre::heap, with_map>>);
 static_assert(!std::is_copy_constructible_v<statistics<acre::heap, everything>>);
@@ -49,7 +50,8 @@ TEST(statistics_records, example) {
     const std::string report = written([&](std::FILE* to) { watched.report_leaks(to); });
     EXPECT_NE(report.find(" 100 bytes"), std::string::npos) << report;
     watched.deallocate(p, 100);
-    EXPECT_EQ(watched.percentile(0.5), 100u);
+    EXPECT_EQ(watched.requested_sizes().percentile(0.5), 100u);
+    EXPECT_EQ(watched.live_sizes().percentile(0.5), 0u);
 }
 
 // Hazard M18, with and without exceptions.
@@ -136,14 +138,69 @@ TEST(statistics_records, figures_of_the_sizes_asked_for) {
     statistics<acre::multi_pool, with_sizes> tested;
     for (const std::size_t bytes : {16u, 16u, 32u, 32u, 64u, 64u, 96u})
         tested.deallocate(tested.allocate(bytes), bytes);
-    EXPECT_DOUBLE_EQ(tested.mean(), 320.0 / 7);
-    EXPECT_NEAR(tested.standard_deviation(), 27.618, 0.0005);
-    EXPECT_EQ(tested.percentile(0.05), 16u);
-    EXPECT_EQ(tested.percentile(0.5), 32u);
-    EXPECT_EQ(tested.percentile(1), 96u);
-    EXPECT_EQ(tested.histogram(), (std::vector<acre::size_count>{{16, 2}, {32, 2}, {64, 2}, {96, 1}}));
+    const acre::size_histogram& sizes = tested.requested_sizes();
+    EXPECT_DOUBLE_EQ(sizes.mean(), 320.0 / 7);
+    EXPECT_NEAR(sizes.standard_deviation(), 27.618, 0.0005);
+    EXPECT_EQ(sizes.percentile(0.05), 16u);
+    EXPECT_EQ(sizes.percentile(0.5), 32u);
+    EXPECT_EQ(sizes.percentile(1), 96u);
+    EXPECT_EQ(sizes.sizes(), (std::vector<acre::size_count>{{16, 2}, {32, 2}, {64, 2}, {96, 1}}));
     EXPECT_NE(tested.report().find("mean 45.7, deviation 27.6, median 32, 99 % up to 96"), std::string::npos)
         << tested.report();
+}
+
+// Hazards M11, M18: as the published helper, figures of what is live, and look-up by address and by size.
+TEST(statistics_records, figures_of_the_sizes_that_are_live) {
+    statistics<acre::multi_arena, everything> tested{{.arenas = 16, .bytes = 256}};
+    std::vector<void*> all;
+    for (const std::size_t bytes : {16u, 16u, 32u, 200u, 200u}) all.push_back(tested.allocate(bytes));
+    tested.deallocate(all[3], 200);
+    tested.deallocate(all[4], 200);
+    const acre::size_histogram live = tested.live_sizes();
+    EXPECT_EQ(live.count(), 3u);
+    EXPECT_DOUBLE_EQ(live.mean(), 64.0 / 3);
+    EXPECT_EQ(live.percentile(0.5), 16u);
+    EXPECT_EQ(live.percentile(1), 32u);
+    EXPECT_EQ(live.by_size().at(16), 2u);
+    EXPECT_EQ(live.by_size().count(200), 0u);
+    EXPECT_EQ(tested.requested_sizes().percentile(1), 200u);
+    EXPECT_EQ(tested.requested_sizes().by_size().at(200), 2u);
+    const std::map<const void*, std::size_t> by_address = tested.live_by_address();
+    EXPECT_EQ(by_address.size(), 3u);
+    EXPECT_EQ(by_address.at(all[2]), 32u);
+    EXPECT_TRUE(std::is_sorted(by_address.begin(), by_address.end()));
+    for (int i = 0; i < 3; ++i) tested.deallocate(all[static_cast<std::size_t>(i)], i < 2 ? 16 : 32);
+    EXPECT_EQ(tested.live_sizes().count(), 0u);
+    EXPECT_EQ(tested.live_sizes().mean(), 0.0);
+}
+
+// The published names covered what is live; a port must say which it means.
+template <class S>
+concept says_of_which_sizes = !requires(S& s) { s.histogram(); } && !requires(S& s) { s.percentile(0.5); } &&
+                              !requires(S& s) { s.mean(); } && !requires(S& s) { s.standard_deviation(); };
+static_assert(says_of_which_sizes<statistics<acre::multi_arena, everything>>);
+
+TEST(statistics_records, figures_under_a_lock_are_copies) {
+    acre::synchronized<statistics<acre::multi_pool, everything>> tested;
+    void* p = tested.allocate(100);
+    const acre::size_histogram requested = tested.requested_sizes();
+    EXPECT_EQ(tested.live_by_address().at(p), 100u);
+    tested.deallocate(p, 100);
+    tested.deallocate(tested.allocate(8), 8);
+    EXPECT_EQ(requested.count(), 1u);
+    EXPECT_EQ(tested.requested_sizes().count(), 2u);
+    EXPECT_EQ(tested.live_sizes().count(), 0u);
+}
+
+// Hazard M8.
+TEST(statistics_records_misuse, a_free_of_what_is_not_live_is_said) {
+    statistics<acre::multi_arena, with_map> tested{{.arenas = 4, .bytes = 1024}};
+    void* p = tested.allocate(100);
+    void* q = tested.allocate(100);
+    tested.deallocate(p, 100);
+    // The arena is in use, so the multi_arena alone would not notice.
+    EXPECT_DEATH(tested.deallocate(p, 100), "not live, or was freed before");
+    tested.deallocate(q, 100);
 }
 
 TEST(statistics_records, scopes_count_what_happens_between) {
@@ -308,7 +365,7 @@ TEST(statistics_records, counts_anew_on_demand_from_what_is_live) {
     tested.deallocate(tested.allocate(100), 100);
     tested.reset_counts();
     EXPECT_EQ(tested.live_bytes_at(p), 10u);
-    EXPECT_TRUE(tested.histogram().empty());
+    EXPECT_TRUE(tested.requested_sizes().sizes().empty());
     tested.deallocate(p, 10);
     const acre::statistics_scope scope = tested.pop_scope();
     EXPECT_EQ(scope.bytes_before, 10u);
@@ -327,7 +384,7 @@ TEST(statistics_records, moves_with_what_is_recorded) {
     auto second = std::move(first);
     EXPECT_TRUE(first.live_allocations().empty());
     EXPECT_EQ(second.live_bytes_at(p), 64u);
-    EXPECT_EQ(second.percentile(1), 64u);
+    EXPECT_EQ(second.requested_sizes().percentile(1), 64u);
     EXPECT_EQ(second.pop_scope().bytes_before, 64u);
     first.deallocate(first.allocate());
     second.deallocate(p);

@@ -100,7 +100,7 @@ TEST(statistics, of_an_object_pool_counts_objects) {
     EXPECT_THROW(tested.create(4), std::runtime_error);
     EXPECT_EQ(tested.counts().allocations.value, 2u);
     EXPECT_EQ(tested.counts().failures, 1u);
-    tested.clear();
+    tested.reset();
     EXPECT_EQ(tested.counts().allocations.value, 0u);
     EXPECT_EQ(tested.counts().allocations.peak, 3u);
     EXPECT_EQ(tracked::live, 0);

@@ -116,7 +116,7 @@ TEST(chunk_pool_misuse, freed_and_unused_storage_is_reported) {
     EXPECT_DEATH(touch(p), "use-after-poison");
     auto* q = static_cast<char*>(chunks.allocate(64));
     touch(q + 63);
-    chunks.reset();
+    chunks.deallocate_all();
     EXPECT_DEATH(touch(q), "use-after-poison");
 }
 #endif

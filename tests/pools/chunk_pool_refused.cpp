@@ -1,5 +1,6 @@
 // The compile-time errors of chunk_pool: one case each, compiled with ACRE_TEST_CASE set to its number by the tests
 // in CMakeLists.txt. Case 0 has no error and must compile.
+#include <acre/observe/statistics.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <cstddef>
 
@@ -42,5 +43,11 @@ void use() {
     chunks.deallocate(chunks.allocate(8), 8);
 #if ACRE_TEST_CASE == 11
     auto copy = chunks;
+#elif ACRE_TEST_CASE == 12
+    acre::statistics<pool> counted;
+    (void)new (counted) int;
+#else
+    acre::statistics<pool> counted;
+    counted.destroy(counted.create<int>(1));
 #endif
 }

@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -84,7 +85,7 @@ static_assert(chunk_pool<100'000, 32, 62, 128>::required_bytes() <
 static_assert(sizeof(chunk_pool<1'000'000, 16, 32>) == sizeof(chunk_pool<1, 16>));
 
 static_assert(!std::is_copy_constructible_v<three> && !std::is_move_constructible_v<three>);
-static_assert(acre::owning_resource<three> && acre::resettable_resource<three>);
+static_assert(acre::owning_resource<three> && !acre::resettable_resource<three>);
 static_assert(!std::is_constructible_v<three, std::size_t>);
 
 TEST(chunk_pool, example) {
@@ -270,6 +271,78 @@ TEST(chunk_pool, the_matching_deletes_take_storage_back) {
     }
 }
 
+// The same with the size, which is checked.
+TEST(chunk_pool, the_sized_deletes_take_storage_back) {
+    chunk_pool<1, 64> chunks{falling_back};
+    for (int i = 0; i < 3; ++i) {
+        auto* one = new (chunks) point;
+        auto* row = new (chunks) point[5];
+        operator delete(one, sizeof(point), chunks);
+        operator delete[](row, 5 * sizeof(point), chunks);
+        EXPECT_EQ(chunks.live(), 0u);
+    }
+    auto* one = new (chunks) point;
+    EXPECT_DEATH(operator delete(one, 65, chunks), "acre::chunk_pool: a slot was freed with a size");
+    operator delete(one, sizeof(point), chunks);
+}
+
+// The book's pool has a mutex; here it goes around the pool, and `new` stays the same.
+TEST(chunk_pool, new_and_delete_through_a_lock) {
+    acre::synchronized<chunk_pool<1000, 16, 64, 128>> chunks;
+    counted::start();
+    const auto work = [&chunks] {
+        for (int i = 0; i < 300; ++i) {
+            auto* one = new (chunks) point;
+            auto* row = new (chunks) point[3];
+            struct alignas(64) wide {
+                int value = 3;
+            };
+            auto* aligned = new (chunks) wide;
+            auto* aligned_row = new (chunks) wide[2];
+            EXPECT_TRUE(acre::is_aligned(aligned, 64) && acre::is_aligned(aligned_row, 64));
+            chunks.destroy(one);
+            chunks.destroy_array(row);
+            operator delete(aligned, std::align_val_t{64}, chunks);
+            operator delete[](aligned_row, std::align_val_t{64}, chunks);
+        }
+    };
+    std::thread other{work};
+    work();
+    other.join();
+    EXPECT_EQ(chunks.live(), 0u);
+    operator delete(new (chunks) point, chunks);
+    operator delete(new (chunks) point, sizeof(point), chunks);
+    operator delete[](new (chunks) point[2], chunks);
+    operator delete[](new (chunks) point[2], 2 * sizeof(point), chunks);
+    chunks.deallocate_unsized(new (chunks) point);
+    EXPECT_EQ(chunks.live(), 0u);
+    (void)new (chunks) point;
+    chunks.deallocate_all();
+    EXPECT_EQ(chunks.live(), 0u);
+}
+
+// Hazard B9.
+TEST(chunk_pool, aborts_when_full_on_demand) {
+    chunk_pool<1, 16> chunks{{.when_full = exhaustion::abort}};
+    void* one = chunks.allocate(16);
+    EXPECT_DEATH((void)new (chunks) int, "acre::chunk_pool: limit exceeded: 16 bytes more were needed");
+    EXPECT_DEATH((void)chunks.allocate(17), "acre::chunk_pool: request too large");
+    EXPECT_EQ(chunks.try_allocate(16), nullptr);
+    chunks.deallocate(one, 16);
+}
+
+TEST(chunk_pool, reports_what_is_live_at_its_end) {
+    testing::internal::CaptureStderr();
+    {
+        chunk_pool<4, 16, 64> chunks{{.when_full = exhaustion::fall_back, .report_live = true}};
+        chunks.destroy(new (chunks) int);
+        (void)new (chunks) int;
+        (void)chunks.allocate(1000);
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "acre::chunk_pool: 2 still live when it ended\n");
+}
+
+#if SIZE_MAX > UINT32_MAX
 // Hazard C8: sizes that would take for ever to be counted up to.
 TEST(chunk_pool, a_class_of_a_gibibyte) {
     using huge = chunk_pool<1, 1_GiB, 64_GiB + 1>;
@@ -282,6 +355,7 @@ TEST(chunk_pool, a_class_of_a_gibibyte) {
     EXPECT_EQ(chunks.class_of(const_cast<char*>(p) + 1_GiB - 1), 1u);
     chunks.deallocate(const_cast<char*>(p), 1_GiB);
 }
+#endif
 
 TEST(chunk_pool, full_classes_spill_to_the_next_one) {
     chunk_pool<2, 16, 64, 256> chunks;
@@ -350,7 +424,7 @@ TEST(chunk_pool, falls_back_when_full) {
         for (point* each : points) chunks.destroy(each);
         EXPECT_EQ(upstream.live_blocks(), 1u);
         for (int i = 0; i < 7; ++i) (void)chunks.allocate(16);
-        chunks.reset();
+        chunks.deallocate_all();
         EXPECT_EQ(upstream.live_blocks(), 1u);
         EXPECT_EQ(chunks.live(), 0u);
         for (int i = 0; i < 7; ++i) (void)chunks.allocate(16);
@@ -389,7 +463,7 @@ TEST(chunk_pool, construction_without_memory) {
     EXPECT_EQ(new (chunks) point, nullptr);
     EXPECT_FALSE(chunks.owns(nullptr));
     EXPECT_EQ(chunks.live(), 0u);
-    chunks.reset();
+    chunks.deallocate_all();
 #endif
     EXPECT_EQ(upstream.live_blocks(), 0u);
 }
@@ -412,7 +486,7 @@ TEST(chunk_pool, a_constructor_that_throws_keeps_nothing) {
         EXPECT_THROW(construct(), int);
         EXPECT_EQ(counted::live, 2);
         EXPECT_EQ(chunks.live(), 2u);
-        chunks.reset();
+        chunks.deallocate_all();
         EXPECT_EQ(upstream.live_blocks(), 1u);
     };
     expect_nothing_kept([&] { return new (chunks) counted; });
@@ -507,14 +581,14 @@ TEST(chunk_pool, required_bytes_are_exact) {
 #endif
 }
 
-TEST(chunk_pool, reset_takes_everything_back) {
+TEST(chunk_pool, deallocate_all_takes_everything_back) {
     chunk_pool<10, 16, 64> chunks;
     void* first = chunks.allocate(16);
     chunks.deallocate(first, 16);
     for (int round = 0; round < 3; ++round) {
         for (int i = 0; i < 20; ++i) ASSERT_NE(chunks.try_allocate(16), nullptr);
         EXPECT_EQ(chunks.try_allocate(1), nullptr);
-        chunks.reset();
+        chunks.deallocate_all();
         EXPECT_EQ(chunks.used(), 0u);
         EXPECT_EQ(chunks.live(), 0u);
     }

@@ -136,7 +136,7 @@ TEST_P(concurrent_multi_pool_threads, allocate_here_free_there) {
                 for (int step = 0; step < 1500; ++step) {
                     const std::size_t bytes = random() % 20 == 0 ? random() % 12'000 : random() % 400;
                     const patterned_block made{tested.allocate(bytes, 16), bytes,
-                                               (self << 40) + static_cast<std::uint64_t>(step)};
+                                               (std::uint64_t{self} << 40) + static_cast<std::uint64_t>(step)};
                     made.fill();
                     mail[random() % threads].put(made);
                     for (const patterned_block& each : mail[self].take_all()) give_back(each);

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sizes.hpp"
+
 namespace {
 
 std::vector<acre::detail::slab_geometry> geometries() {
@@ -176,7 +178,7 @@ TYPED_TEST(size_classes, nothing_wraps) {
         EXPECT_FALSE(TypeParam::find(SIZE_MAX, alignment, index));
     }
     EXPECT_FALSE(TypeParam::find(8, 0, index));
-    EXPECT_FALSE(TypeParam::find(8, std::size_t{1} << 63, index));
+    EXPECT_FALSE(TypeParam::find(8, acre_test::half_of_all, index));
 }
 
 TEST(default_size_classes, waste_at_most_7_bytes_or_an_eighth) {

@@ -151,14 +151,14 @@ TEST(pool_poison, slots_never_handed_out) {
 }
 
 // Hazard X11.
-TEST(pool_poison, after_reset_and_clear) {
+TEST(pool_poison, after_reset) {
     acre::pool<64> slots;
     void* p = slots.allocate();
     slots.reset();
     EXPECT_DEATH(touch(p), report);
     acre::object_pool<int> objects;
     int* object = objects.create(1);
-    objects.clear();
+    objects.reset();
     EXPECT_DEATH(touch(object), report);
 }
 

@@ -14,6 +14,7 @@
 
 #include "conformance/checking_upstream.hpp"
 #include "conformance/refusal.hpp"
+#include "sizes.hpp"
 
 namespace {
 
@@ -208,10 +209,10 @@ TEST(multi_pool, required_bytes_do_not_wrap) {
     using acre::multi_pool;
     static_assert(multi_pool::required_bytes(0, 100) == 0 && multi_pool::required_bytes(0, SIZE_MAX) == 0);
     static_assert(multi_pool::required_bytes(SIZE_MAX, 8) == SIZE_MAX);
-    static_assert(multi_pool::required_bytes(std::size_t{1} << 60, 16) == SIZE_MAX);
+    static_assert(multi_pool::required_bytes(SIZE_MAX / 16 + 1, 16) == SIZE_MAX);
     static_assert(multi_pool::required_bytes(2, SIZE_MAX) == SIZE_MAX);
-    static_assert(multi_pool::required_bytes(std::size_t{1} << 32, std::size_t{1} << 32) == SIZE_MAX);
-    static_assert(multi_pool::required_bytes(std::size_t{1} << 40, 64) > std::size_t{1} << 46);
+    static_assert(multi_pool::required_bytes(acre_test::root_of_all, acre_test::root_of_all) == SIZE_MAX);
+    static_assert(multi_pool::required_bytes(SIZE_MAX >> 24, 64) > SIZE_MAX >> 18);
     SUCCEED();
 }
 

@@ -68,9 +68,9 @@ TEST_F(object_pool_of_tracked, its_end_destroys_the_live_exactly_once) {
 TEST_F(object_pool_of_tracked, only_what_lives_is_destroyed) {
     acre::object_pool<tracked> tested{upstream_};
     for (int i = 0; i < 600; ++i) tested.create(i);
-    tested.clear();
+    tested.reset();
     EXPECT_EQ(tracked::destroyed.size(), 600u);
-    tested.clear();
+    tested.reset();
     EXPECT_EQ(tracked::destroyed.size(), 600u);
     EXPECT_GT(tested.capacity(), 0u);
     tested.create(1);
@@ -206,7 +206,7 @@ struct tree_node {
 };
 
 TEST_F(object_pool_of_tracked, objects_may_own_others_of_the_same_pool) {
-    for (const bool by_clear : {true, false}) {
+    for (const bool by_reset : {true, false}) {
         tracked::start();
         {
             acre::object_pool<tree_node> tested{upstream_};
@@ -217,7 +217,7 @@ TEST_F(object_pool_of_tracked, objects_may_own_others_of_the_same_pool) {
                 root->right = tested.create(tested);
             }
             EXPECT_EQ(tracked::live, 300);
-            if (by_clear) tested.clear();
+            if (by_reset) tested.reset();
         }
         EXPECT_EQ(tracked::live, 0);
         EXPECT_EQ(tracked::destroyed.size(), 300u);
@@ -334,7 +334,7 @@ TEST(object_pool, reports_what_is_live_at_its_end_on_demand) {
               "acre::object_pool: 2 still live when it ended\n");
     EXPECT_EQ(said_at_the_end<object_pool<int>>([&two](auto& pool) {
                   two(pool);
-                  pool.clear();
+                  pool.reset();
               }),
               "");
 }

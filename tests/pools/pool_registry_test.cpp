@@ -4,14 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <latch>
 #include <new>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "conformance/refusal.hpp"
+#include "sizes.hpp"
 #include "threads/in_threads.hpp"
 
 namespace {
@@ -122,6 +127,68 @@ TEST(pool_registry, recycles_while_threads_allocate) {
     EXPECT_EQ(static_pool<7500>::capacity(), 0u);
 }
 
+struct traced_group;
+
+// What a debug build of the published pools prints, as a switch.
+TEST(pool_registry, traces_on_demand) {
+    testing::internal::CaptureStderr();
+    using quiet = static_pool<7800, acre::shared_group<group_of<int>>>;
+    quiet::deallocate(quiet::allocate());
+    quiet::release_unused();
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+
+    testing::internal::CaptureStderr();
+    pool_registry::trace(stderr);
+    using shared = static_pool<7800, acre::shared_group<traced_group>>;
+    shared::deallocate(shared::allocate());
+    static_pool<7800, traced_group>::deallocate(static_pool<7800, traced_group>::allocate());
+    pool_registry::recycle();
+    EXPECT_EQ(static_pool<acre::max_request / 1024>::try_allocate(), nullptr);
+    pool_registry::trace(nullptr);
+    shared::deallocate(shared::allocate());
+    const std::string said = testing::internal::GetCapturedStderr();
+    const auto has = [&said](const char* part) { return said.find(part) != std::string::npos; };
+    EXPECT_TRUE(has("acre::static_pool: slots of 8192 bytes, ")) << said;
+    EXPECT_TRUE(has("traced_group: first used; all threads share it\n")) << said;
+    EXPECT_TRUE(has("traced_group: first used; one thread at a time uses it\n")) << said;
+    EXPECT_TRUE(has("traced_group: gave ")) << said;
+    EXPECT_TRUE(has("every_thread: out of memory; all pools gave ")) << said;
+    pool_registry::recycle();
+    static_pool<7800, traced_group>::release_unused();
+}
+
+struct leaking_group;
+
+// Hazard P11.
+TEST(pool_registry, reports_what_is_live) {
+    const auto report = [] {
+        testing::internal::CaptureStderr();
+        const std::size_t live = pool_registry::report_live(stderr);
+        return std::pair{live, testing::internal::GetCapturedStderr()};
+    };
+    const std::size_t before = report().first;
+    void* p = static_pool<8000, leaking_group>::allocate();
+    void* q = static_pool<8000, acre::shared_group<leaking_group>>::allocate();
+    void* r = static_pool<8000, leaking_group>::allocate();
+    static_pool<8000, leaking_group>::deallocate(r);
+    const auto [live, said] = report();
+    EXPECT_EQ(live, before + 2);
+    EXPECT_NE(said.find("leaking_group: 1 still live\n"), std::string::npos) << said;
+    static_pool<8000, leaking_group>::deallocate(p);
+    static_pool<8000, acre::shared_group<leaking_group>>::deallocate(q);
+    EXPECT_EQ(report().first, before);
+    static_pool<8000, leaking_group>::release_unused();
+}
+
+TEST(pool_registry, reports_at_the_end_of_the_program) {
+    const auto leak_and_exit = [] {
+        pool_registry::report_live_at_exit();
+        (void)static_pool<8000, leaking_group>::allocate();
+        std::exit(0);
+    };
+    EXPECT_EXIT(leak_and_exit(), testing::ExitedWithCode(0), "leaking_group: 1 still live");
+}
+
 int handler_calls = 0;
 void recycle_when_out_of_memory() {
     ++handler_calls;
@@ -132,6 +199,7 @@ void recycle_when_out_of_memory() {
 // Hazard N4: the pool that asked holds its lock then.
 TEST(pool_registry, recycles_from_a_new_handler) {
     if (acre_test::sanitized) GTEST_SKIP() << "the sanitizers' operator new calls no handler";
+    if (!acre_test::sizes_have_64_bits) GTEST_SKIP() << "a heap of 32 bits has room for the largest slots";
     static_pool<6600>::deallocate(static_pool<6600>::allocate());
     EXPECT_GT(static_pool<6600>::capacity(), 0u);
     const int status = acre_test::in_child([] {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "conformance/refusal.hpp"
+#include "sizes.hpp"
 #include "threads/in_threads.hpp"
 
 namespace {
@@ -87,6 +88,117 @@ void live_capacity_and_release_unused_are_exact() {
     EXPECT_EQ(Pool::live(), 0u);
     allocate_and_free<Pool>(100);
     Pool::release_unused();
+}
+
+struct jobs;
+struct more_jobs;
+
+TEST(static_pool, further_groups_for_all_threads) {
+    using one = static_pool<72, acre::shared_group<jobs>>;
+    using other = static_pool<72, acre::shared_group<more_jobs>>;
+    void* p = one::allocate();
+    void* q = other::allocate();
+    EXPECT_TRUE(one::owns(p) && other::owns(q));
+    EXPECT_FALSE(one::owns(q) || other::owns(p) || static_pool<72>::owns(p));
+    std::thread{[=] {
+        one::deallocate(p);
+        other::deallocate(q);
+    }}.join();
+    EXPECT_EQ(one::live() + other::live(), 0u);
+    EXPECT_GT(one::capacity(), 0u);
+    one::release_unused();
+    EXPECT_EQ(one::capacity(), 0u);
+    EXPECT_GT(other::capacity(), 0u);
+    other::release_unused();
+    // A group of one thread at a time, by its plain name and in full.
+    void* r = static_pool<72, jobs>::allocate();
+    EXPECT_TRUE((static_pool<72, acre::thread_group<jobs>>::owns(r)));
+    static_pool<72, jobs>::deallocate(r);
+    static_pool<72, jobs>::release_unused();
+}
+
+// Gives at most `budget` bytes.
+template <class Name>
+struct budgeted {
+    static inline std::atomic<std::size_t> budget{0};
+    static inline std::atomic<std::size_t> calls{0};
+
+    void* allocate(std::size_t bytes, std::size_t alignment) {
+        if (void* p = try_allocate(bytes, alignment)) return p;
+        return acre::raise<acre::out_of_memory>("budgeted", bytes, alignment);
+    }
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        ++calls;
+        if (bytes > budget) return nullptr;
+        void* p = acre::heap{}.try_allocate(bytes, alignment);
+        if (p != nullptr) budget -= bytes;
+        return p;
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        if (p == nullptr) return;
+        budget += bytes;
+        acre::heap{}.deallocate(p, bytes, alignment);
+    }
+};
+
+struct arcade;
+TEST(static_pool, memory_comes_from_the_upstream_of_its_group) {
+    using memory = budgeted<arcade>;
+    using shared = static_pool<64, acre::shared_group<arcade, memory>>;
+    using lone = static_pool<64, acre::thread_group<arcade, memory>>;
+    memory::budget = 1 << 20;
+    const auto takes_all_from_it = [](auto pool) {
+        const std::size_t before = memory::budget;
+        void* p = pool.allocate();
+        void* large = pool.allocate(10'000, 16);
+        EXPECT_LE(memory::budget + 10'000 + 4096, before);
+        pool.deallocate(large, 10'000, 16);
+        pool.deallocate(p);
+        EXPECT_GT(pool.release_unused(), 0u);
+        EXPECT_EQ(memory::budget, before);
+    };
+    takes_all_from_it(shared{});
+    takes_all_from_it(lone{});
+    memory::budget = 0;
+    EXPECT_EQ(shared::try_allocate(), nullptr);
+    EXPECT_EQ(lone::try_allocate(), nullptr);
+    EXPECT_FALSE(lone::prepare(1));
+}
+
+template <class Pool>
+std::vector<void*> all_of() {
+    std::vector<void*> taken;
+    while (void* p = Pool::try_allocate()) taken.push_back(p);
+    return taken;
+}
+template <class Pool>
+void free_all(const std::vector<void*>& taken) {
+    for (void* each : taken) Pool::deallocate(each);
+}
+
+struct scarce;
+// Hazard N9. What one pool no longer needs serves the next one, without a new-handler.
+TEST(static_pool, memory_that_runs_out_is_recycled) {
+    using memory = budgeted<scarce>;
+    using group = acre::shared_group<scarce, memory>;
+    memory::budget = 1 << 20;
+    free_all<static_pool<64, group>>(all_of<static_pool<64, group>>());
+    EXPECT_LT(memory::budget, 20'000u) << "the first pool keeps what it has";
+    const auto taken = all_of<static_pool<400, group>>();
+    EXPECT_GT(taken.size() * 400, std::size_t{3} << 18);
+    free_all<static_pool<400, group>>(taken);
+    // A group of one thread at a time and a large request get it, too, and so does prepare().
+    using lone = static_pool<64, acre::thread_group<scarce, memory>>;
+    free_all<lone>(all_of<lone>());
+    EXPECT_GT(lone::capacity(), std::size_t{3} << 18);
+    lone::release_unused();
+    free_all<static_pool<64, group>>(all_of<static_pool<64, group>>());
+    void* large = static_pool<400, group>::try_allocate(1 << 19, 16);
+    EXPECT_NE(large, nullptr);
+    static_pool<400, group>::deallocate(large, 1 << 19, 16);
+    free_all<static_pool<64, group>>(all_of<static_pool<64, group>>());
+    EXPECT_TRUE((static_pool<400, group>::prepare(1500)));
+    acre::pool_registry::recycle();
 }
 
 struct exact_group;
@@ -178,8 +290,8 @@ TEST(static_pool, a_double_free_is_reported) {
 // Hazards N14, X7.
 TEST(static_pool, groups_share_no_cache_line) {
     static_assert(sizeof(acre::detail::magazine_depot) % 64 == 0 && alignof(acre::detail::magazine_depot) == 64);
-    static_assert(acre::detail::static_slots<64, audio>::state_alignment == 64);
-    static_assert(acre::detail::static_slots<64, acre::every_thread>::state_alignment == 64);
+    static_assert(acre::detail::static_slots<64, audio, acre::heap, false>::state_alignment == 64);
+    static_assert(acre::detail::static_slots<64, acre::every_thread, acre::heap, true>::state_alignment == 64);
 }
 
 class static_pool_threads : public testing::TestWithParam<std::size_t> {};
@@ -199,6 +311,7 @@ TEST_P(static_pool_threads, allocate_here_free_there) {
 // Hazard N10: one thread stops in the midst of a miss, with the lock of its pool; others go on in theirs.
 TEST(static_pool_threads, pools_share_no_lock) {
     if (acre_test::sanitized) GTEST_SKIP() << "the sanitizers' operator new calls no handler";
+    if (!acre_test::sizes_have_64_bits) GTEST_SKIP() << "a heap of 32 bits has room for the largest slots";
     const int status = in_child([] {
         std::set_new_handler([] {
             std::set_new_handler(nullptr);

@@ -5,7 +5,6 @@
 
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/buffer.hpp>
-#include <acre/observe/statistics.hpp>
 #include <acre/pools/wait_free_pool.hpp>
 #include <algorithm>
 #include <array>
@@ -388,13 +387,6 @@ TEST(wait_free_pool, report_live_says_how_much) {
         for (int i = 0; i < 3; ++i) tested.create(long_text);
     }
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "acre::wait_free_object_pool: 3 still live when it ended\n");
-}
-
-TEST(wait_free_pool, with_statistics) {
-    acre::statistics<slots_for<64>> tested{{.slots = 10}};
-    void* p = tested.allocate();
-    EXPECT_EQ(tested.counts().bytes.value, 64u);
-    tested.deallocate(p);
 }
 
 // Hazards N14, X7: what the owner writes lies in no cache line that others read.

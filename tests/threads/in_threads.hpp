@@ -140,7 +140,7 @@ void allocate_here_free_there(std::size_t threads, std::size_t bytes, int rounds
             for (int round = 0; round < rounds; ++round) {
                 if (void* p = allocate()) {
                     const std::uint64_t number = static_cast<std::uint64_t>(generation * rounds + round);
-                    mine.push_back({p, bytes, (self + 1) << 48 | number});
+                    mine.push_back({p, bytes, std::uint64_t{self + 1} << 48 | number});
                     mine.back().fill();
                 }
                 // In waves of allocations and frees, so that magazines become full and empty.

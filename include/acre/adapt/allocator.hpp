@@ -1,7 +1,14 @@
 // A standard allocator over any resource, for the standard's containers and everything else that takes one.
 //
 // Calls inline the resource's own functions: a node of a std::map costs what a slot of the pool costs. Use acre::pmr<R>
-// where a container wants a std::pmr::memory_resource instead.
+// where a container wants a std::pmr::memory_resource instead, and acre::containers_in<R> to write the types of
+// containers without their allocators.
+//
+// Nested containers share the resource: an element that takes an acre::allocator of the same resource is constructed
+// with this one, as std::pmr::polymorphic_allocator does. So a map of strings to vectors lies in one arena. An element
+// moved in from another arena is copied.
+//
+// A pool has slots of one size. A container whose nodes fit no slot does not compile: use acre::multi_pool.
 //
 // Holds a pointer to the resource, or nothing for a stateless one. The resource must live longer than the container.
 // Two allocators are equal when their resource is the same. Move assignment and swap of containers also transfer the
@@ -16,8 +23,13 @@
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/memory/heap.hpp>
 #include <cstddef>
+#include <memory>
+#include <new>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace acre {
 
@@ -42,6 +54,53 @@ public:
     R get() const noexcept { return {}; }
     friend bool operator==(const resource_pointer&, const resource_pointer&) noexcept = default;
 };
+
+/// A handle is held by value: what it refers to must live longer, not the handle.
+template <>
+class resource_pointer<resource_ref> {
+public:
+    resource_pointer() noexcept = default;
+    explicit resource_pointer(const resource_ref& referred) noexcept : referred_(referred) {}
+    resource_ref get() const noexcept { return referred_; }
+    friend bool operator==(const resource_pointer&, const resource_pointer&) noexcept = default;
+
+private:
+    resource_ref referred_ = heap{};
+};
+
+namespace detail {
+
+/// True when a T, or a part of the pair T, is constructed with an `Allocator`.
+template <class T, class Allocator>
+inline constexpr bool takes_allocator = std::uses_allocator_v<T, Allocator>;
+template <class First, class Second, class Allocator>
+inline constexpr bool takes_allocator<std::pair<First, Second>, Allocator> =
+    takes_allocator<std::remove_cv_t<First>, Allocator> || takes_allocator<std::remove_cv_t<Second>, Allocator>;
+
+/// True for an argument that is an `Allocator` or becomes one: a resource, an adapted allocator, a tuple with one.
+template <class Argument, class Allocator>
+inline constexpr bool gives_allocator = std::is_convertible_v<Argument, Allocator>;
+template <class... Elements, class Allocator>
+inline constexpr bool gives_allocator<std::tuple<Elements...>, Allocator> =
+    (std::is_convertible_v<Elements, Allocator> || ...);
+
+/// True when a T needs the allocator that constructs it added to these arguments.
+template <class T, class Allocator, class... Arguments>
+inline constexpr bool needs_allocator =
+    takes_allocator<T, Allocator> && !(gives_allocator<std::remove_cvref_t<Arguments>, Allocator> || ...) &&
+    !(gives_allocator<Arguments, Allocator> || ...);
+
+/// True when no slot of the pool R serves objects of T: each would take a block of its own from upstream.
+template <class T, class R>
+constexpr bool misses_the_slots() noexcept {
+    if constexpr (requires { R::serves(sizeof(T), alignof(T)); }) {
+        return !R::serves(sizeof(T), alignof(T));
+    } else {
+        return false;
+    }
+}
+
+}  // namespace detail
 
 /// Allocates objects of T from an R.
 template <class T, resource R>
@@ -70,6 +129,10 @@ public:
     /// Returns storage for `count` objects. Throws what the resource throws; request_too_large when the size would
     /// wrap.
     [[nodiscard, gnu::always_inline]] T* allocate(std::size_t count) {
+        static_assert(!detail::misses_the_slots<T, R>(),
+                      "the objects, such as the nodes of a container, do not fit a slot of this pool, and each would "
+                      "take a block of its own from upstream: use acre::multi_pool, or an acre::pool<Bytes> whose "
+                      "slots hold a node");
         if (count > max_request / sizeof(T)) [[unlikely]]
             return fail();
         return static_cast<T*>(resource_.get().allocate(count * sizeof(T), alignof(T)));
@@ -80,6 +143,17 @@ public:
         // Unlike a resource, an allocator never gets null: this removes the resource's check.
         if (p == nullptr) __builtin_unreachable();
         resource_.get().deallocate(p, count * sizeof(T), alignof(T));
+    }
+
+    /// Constructs a U at `p`; one that takes an allocator of R, and is given none, gets this one.
+    template <class U, class... Arguments>
+    [[gnu::always_inline]] void construct(U* p, Arguments&&... arguments) noexcept(
+        constructs_without_throwing<U, Arguments...>()) {
+        if constexpr (detail::needs_allocator<U, allocator, Arguments...>) {
+            std::uninitialized_construct_using_allocator(p, *this, std::forward<Arguments>(arguments)...);
+        } else {
+            ::new (static_cast<void*>(p)) U(std::forward<Arguments>(arguments)...);
+        }
     }
 
     /// The resource.
@@ -93,8 +167,18 @@ public:
     }
 
 private:
+    // A string without its allocator is no valid argument of is_nothrow_constructible.
+    template <class U, class... Arguments>
+    static constexpr bool constructs_without_throwing() noexcept {
+        if constexpr (detail::takes_allocator<U, allocator>) {
+            return false;
+        } else {
+            return std::is_nothrow_constructible_v<U, Arguments...>;
+        }
+    }
+
     [[gnu::noinline, gnu::cold]] static T* fail() {
-        raise(request_too_large{"acre::allocator", SIZE_MAX, max_request});
+        raise<request_too_large>("acre::allocator", SIZE_MAX, max_request);
         return nullptr;
     }
 

@@ -19,10 +19,10 @@
 #pragma once
 
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/size_classes.hpp>
@@ -33,6 +33,9 @@
 #include <memory_resource>
 #include <new>
 #include <utility>
+#if ACRE_HAS_THREADS
+#include <acre/pools/concurrent_multi_pool.hpp>
+#endif
 
 namespace acre {
 
@@ -159,7 +162,7 @@ private:
 
     // Out of line: a block that is not pooled, one of 0 bytes, or no memory.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
+        if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
         const std::size_t at_least_1 = detail::max<std::size_t>(bytes, 1);
         upstream_exception thrown;
         void* p = is_pooled(at_least_1, alignment) ? pool_.try_allocate(at_least_1, alignment)
@@ -200,10 +203,12 @@ public:
     using pool_resource::pool_resource;
 };
 
+#if ACRE_HAS_THREADS
 /// A drop-in for std::pmr::synchronized_pool_resource, for all threads.
 class synchronized_pool_resource : public pool_resource<concurrent_multi_pool> {
 public:
     using pool_resource::pool_resource;
 };
+#endif
 
 }  // namespace acre

@@ -1,12 +1,17 @@
 // Smart pointers to objects in a resource: they destroy the object and give its storage back to the resource.
 //
-// Use them where an object of a pool or arena has one owner (unique_ptr) or several (make_shared). A unique_ptr is two
-// pointers wide, one for a stateless resource. The resource must live longer. A unique_ptr to a derived class does not
-// convert to one to its base, because storage is freed by its size: use make_shared there. Cost: that of the resource.
+// Use them where an object of a pool or arena has one owner (unique_ptr) or several (make_shared). The resource must
+// live longer. A unique_ptr to a derived class converts to one to its base, if the base has a virtual destructor: the
+// deleter knows the size of the whole object. An object that takes an acre::allocator of the resource, such as a
+// container, is constructed with it. Objects that fit no slot of a pool do not compile.
+//
+// Cost: that of the resource. A unique_ptr is two pointers wide, one for a stateless resource, and 8 bytes wider for a
+// class with a virtual destructor that is not final. For objects in a std::pmr::memory_resource: acre/adapt/pmr.hpp.
 //
 //     auto owned = acre::make_unique<Orc>(pool, "URG");
 //     auto several = acre::make_unique<Orc[]>(pool, 12);
 //     auto shared = acre::make_shared<Orc>(pool, "URG");  // object and counts in one allocation
+//     acre::unique_ptr<Monster, acre::multi_pool> any = acre::make_unique<Orc>(pool, "URG");
 #pragma once
 
 #include <acre/adapt/allocator.hpp>
@@ -15,33 +20,137 @@
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
 namespace acre {
 
+namespace detail {
+
+/// Where the storage of an object lies and how large it is, seen from a base of the object.
+class whole_object {
+public:
+    template <class T>
+    static constexpr whole_object of() noexcept {
+        static_assert(sizeof(T) <= max_bytes, "an object this large cannot be owned through a base class");
+        return {sizeof(T), alignof(T), 0};
+    }
+    /// Seen from a base that lies `offset` bytes further on.
+    constexpr whole_object from_base_at(std::size_t offset) const noexcept {
+        return {bytes(), alignment(), static_cast<std::size_t>(offset_) + offset};
+    }
+
+    constexpr std::size_t bytes() const noexcept { return static_cast<std::size_t>(bytes_); }
+    constexpr std::size_t alignment() const noexcept { return std::size_t{1} << alignment_power_; }
+    void* storage(void* base) const noexcept {
+        return static_cast<std::byte*>(base) - static_cast<std::size_t>(offset_);
+    }
+
+private:
+    constexpr whole_object(std::size_t bytes, std::size_t alignment, std::size_t offset) noexcept
+        : bytes_(bytes & max_bytes),
+          offset_(offset & max_bytes),
+          alignment_power_(static_cast<std::uint64_t>(std::countr_zero(alignment)) & 0x3F) {}
+
+    static constexpr std::size_t max_bytes = (std::size_t{1} << 29) - 1;
+
+    // In one word, because every unique_ptr to a base carries it.
+    std::uint64_t bytes_ : 29;
+    std::uint64_t offset_ : 29;
+    std::uint64_t alignment_power_ : 6;
+};
+
+/// Stands for a whole_object where the static type says it all.
+struct known_object {};
+
+/// Bytes from the start of a Derived to its Base. Not for virtual bases.
+template <class Base, class Derived>
+std::size_t base_offset() noexcept {
+    // The language allows conversion to a base that is not virtual in storage of an object that does not live.
+    union storage {
+        constexpr storage() noexcept : none{} {}
+        constexpr ~storage() {}
+        char none;
+        Derived object;
+    };
+    static constinit storage anywhere{};
+    const Base* base = std::addressof(anywhere.object);
+    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(base) -
+                                    reinterpret_cast<const std::byte*>(std::addressof(anywhere)));
+}
+
+}  // namespace detail
+
 /// Deleter of a unique_ptr to an object, or with T[] to an array, in an R.
 template <class T, resource R>
 class resource_delete {
+    static_assert(sizeof(T) != 0, "the class must be complete here: its deleter depends on its destructor");
+    static constexpr bool may_be_base = std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
+    using object_type = std::conditional_t<may_be_base, detail::whole_object, detail::known_object>;
+
 public:
     /// For an empty pointer.
     resource_delete() noexcept = default;
     explicit resource_delete(R& referred) noexcept : resource_(referred) {}
 
+    /// From the deleter of a derived class, or of the same class without const.
+    template <class U>
+        requires(!std::is_same_v<T, U> && std::is_convertible_v<U*, T*>)
+    resource_delete(const resource_delete<U, R>& other) noexcept : resource_(other.resource_) {
+        using base = std::remove_cv_t<T>;
+        using derived = std::remove_cv_t<U>;
+        if constexpr (std::is_same_v<base, derived>) {
+            object_ = other.object_;
+        } else {
+            static_assert(std::has_virtual_destructor_v<base>,
+                          "the base class has no virtual destructor, so its pointer cannot destroy the derived object");
+            static_assert(
+                requires(base* b) { static_cast<derived*>(b); },
+                "a pointer to a virtual base does not lead back to its object: use acre::make_shared");
+            if constexpr (may_be_base) object_ = other.whole().from_base_at(detail::base_offset<base, derived>());
+        }
+    }
+
     void operator()(T* object) const noexcept {
         decltype(auto) from = resource_.get();
         if constexpr (requires { from.destroy(object); }) {
             from.destroy(object);
+        } else if constexpr (may_be_base) {
+            void* const storage = object_.storage(const_cast<std::remove_cv_t<T>*>(object));
+            detail::destroy_at(object);
+            from.deallocate(storage, object_.bytes(), object_.alignment());
         } else {
             detail::destroy_at(object);
-            from.deallocate(const_cast<std::remove_const_t<T>*>(object), sizeof(T), alignof(T));
+            from.deallocate(const_cast<std::remove_cv_t<T>*>(object), sizeof(T), alignof(T));
         }
     }
 
 private:
+    template <class, resource>
+    friend class resource_delete;
+
+    static constexpr object_type initial() noexcept {
+        if constexpr (may_be_base) {
+            return detail::whole_object::of<T>();
+        } else {
+            return {};
+        }
+    }
+    detail::whole_object whole() const noexcept {
+        if constexpr (may_be_base) {
+            return object_;
+        } else {
+            return detail::whole_object::of<T>();
+        }
+    }
+
     [[no_unique_address]] resource_pointer<R> resource_;
+    [[no_unique_address]] object_type object_ = initial();
 };
 
 template <class T, resource R>
@@ -87,10 +196,16 @@ struct storage_guard {
 template <class T, class R, class... Arguments>
     requires(!std::is_array_v<T> && resource<R>)
 unique_ptr<T, R> make_unique(R& from, Arguments&&... arguments) {
+    static_assert(!detail::misses_the_slots<T, R>(),
+                  "the object does not fit a slot of this pool, and would take a block of its own from upstream: use "
+                  "acre::object_pool of its class, or acre::multi_pool");
     void* p = from.allocate(sizeof(T), alignof(T));
-    T* object = detail::construct_at_or<T>(
-        p, [&from, p]() noexcept { from.deallocate(p, sizeof(T), alignof(T)); }, std::forward<Arguments>(arguments)...);
-    return unique_ptr<T, R>{object, resource_delete<T, R>{from}};
+    if (!exceptions_enabled && p == nullptr) return unique_ptr<T, R>{nullptr, resource_delete<T, R>{from}};
+    auto* object = static_cast<std::remove_cv_t<T>*>(p);
+    detail::storage_guard<R> guard{from, p, sizeof(T), alignof(T)};
+    allocator<std::remove_cv_t<T>, R>{from}.construct(object, std::forward<Arguments>(arguments)...);
+    guard.succeeded();
+    return unique_ptr<T, R>{std::launder(object), resource_delete<T, R>{from}};
 }
 
 /// Constructs `count` value-initialised objects in storage of `from`: make_unique<T[]>(from, count). Throws as above.
@@ -99,7 +214,7 @@ template <class T, class R>
 unique_ptr<T, R> make_unique(R& from, std::size_t count) {
     using element = std::remove_extent_t<T>;
     const auto bytes = array_bytes(count, sizeof(element));
-    if (!bytes) raise(request_too_large{"acre::make_unique", SIZE_MAX, max_request});
+    if (!bytes) raise<request_too_large>("acre::make_unique", SIZE_MAX, max_request);
     void* p = bytes ? from.allocate(*bytes, alignof(element)) : nullptr;
     if (!exceptions_enabled && p == nullptr) return unique_ptr<T, R>{nullptr, resource_delete<T, R>{from, 0}};
     detail::storage_guard<R> guard{from, p, *bytes, alignof(element)};

@@ -7,7 +7,9 @@
 // Cost: allocate is 5 instructions for a constant size (7 for an alignment of 16). A type with a destructor takes 16
 // bytes more and two stores. A full block costs one upstream call; blocks double from 4 KiB to 1 MiB, so calls are
 // rare. reset is constant time, plus the destructors due, plus one step a block. An empty arena holds no memory. Sizes
-// are rounded up to 8 bytes. Not thread-safe. Neither copied nor moved: pointers to it stay valid.
+// are rounded up to 8 bytes. Not thread-safe. Neither copied nor moved, because containers, allocators and scratches
+// point to it: acre::unique_resource<acre::arena> is a handle that moves. With the option .fixed_bytes it takes all its
+// memory at construction, exactly as many usable bytes, and never more.
 //
 //     acre::arena level;
 //     Orc* orc = level.create<Orc>("URG");                     // destroyed at reset, newest first
@@ -47,6 +49,7 @@ struct arena_options {
     std::size_t first_block_bytes = 0;   // at least 32; 0: 4 KiB, or max_block_bytes if that is less
     std::size_t max_block_bytes = 0;     // blocks double up to this; 0: 1 MiB, or first_block_bytes if that is more
     std::size_t limit_bytes = SIZE_MAX;  // the arena never holds more than this from upstream
+    std::size_t fixed_bytes = 0;         // if not 0, alone: the usable bytes, taken at construction; it never grows
 
     /// A copy with the defaults in place of zeros.
     constexpr arena_options completed() const noexcept {
@@ -89,12 +92,6 @@ class arena : public detail::typed_calls<arena> {
     template <class T>
     using array_layout = detail::array_layout<T>;
 
-    // A live scratch. The arena clears `owner` when it takes the scratch's storage back.
-    struct scope {
-        arena* owner;
-        scope* outer;
-    };
-
 public:
     static constexpr const char* name = "acre::arena";
     using options_type = arena_options;
@@ -104,18 +101,24 @@ public:
     /// A state of the arena to rewind to: block, position and destructors as one.
     class mark_type {
         friend class arena;
+        friend class scratch;
         block* current = nullptr;
         block* oversize = nullptr;
         std::uintptr_t position = 0;
         destructor_node* destructors = nullptr;
-        const scope* innermost = nullptr;
+        std::size_t scopes_begun = 0;  // scratches that had begun before
     };
 
-    /// Takes no memory. Throws bad_option.
+    /// Takes no memory, except with .fixed_bytes: then that, with 32 bytes more. Throws bad_option and, with
+    /// .fixed_bytes, what upstream throws; without exceptions and without memory it refuses every request.
     arena() noexcept = default;
     explicit arena(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit arena(const arena_options& options, resource_ref upstream = heap{})
         : options_(options.completed()), upstream_(upstream) {
+        if (options.fixed_bytes != 0) {
+            take_fixed(options);
+            return;
+        }
         require_at_least(sizeof(block) + granule, name, "first_block_bytes", options_.first_block_bytes);
         require_at_least(options_.first_block_bytes, name, "max_block_bytes", options_.max_block_bytes);
         require_option(options_.max_block_bytes <= max_request / 2, name, "max_block_bytes", options_.max_block_bytes,
@@ -123,6 +126,7 @@ public:
         next_block_bytes_ = options_.first_block_bytes;
     }
 
+    // A handle that moves, and leaves the arena where it is: acre::unique_resource<acre::arena>.
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
 
@@ -220,7 +224,7 @@ public:
         result.oversize = oversize_;
         result.position = position_;
         result.destructors = destructors_;
-        result.innermost = innermost_;
+        result.scopes_begun = scopes_begun_;
         return result;
     }
 
@@ -228,20 +232,12 @@ public:
     /// marks and ends later scratches. A reset invalidates all marks; rewinding to one whose block is gone aborts.
     /// Constant time, plus the destructors due, plus one step a block passed.
     void rewind(const mark_type& where) noexcept {
-        end_scopes(where.innermost);
-        destroy_down_to(where.destructors);
-        retire_oversize_down_to(where.oversize);
-        while (current_ != where.current) {
-            if (current_ == nullptr) [[unlikely]]
-                abort_on_void_mark();
-            if (current_->previous == nullptr && where.current == nullptr) break;
-            retire_current();
-        }
-        enter(current_, where.current != nullptr ? where.position : (current_ != nullptr ? current_->start() : 0));
+        end_scopes(where.scopes_begun);
+        rewind_storage(where);
     }
 
     /// Destroys all objects, newest first, and takes all storage back; `policy` says which blocks stay. Ends live
-    /// scratches.
+    /// scratches. The block of a fixed arena stays in any case.
     void reset(reset_policy policy = keep_all) noexcept {
         end_scopes();
         destroy_down_to(nullptr);
@@ -254,7 +250,9 @@ public:
     }
 
     /// Bytes held from upstream and of the storage given at construction, block headers included.
-    std::size_t capacity() const noexcept { return held_bytes_ + (initial_ != nullptr ? initial_->bytes : 0); }
+    std::size_t capacity() const noexcept {
+        return held_bytes_ + (initial_ != nullptr && !is_fixed() ? initial_->bytes : 0);
+    }
 
     /// Bytes handed out, rounding, padding and destructor records included. Linear in the blocks in use.
     std::size_t used() const noexcept {
@@ -281,7 +279,8 @@ public:
         return bytes;
     }
 
-    /// Bytes left in the current block: what fits without an upstream call, up to an alignment of 8. Constant time.
+    /// Bytes left in the current block: what fits without an upstream call, up to an alignment of 8. Constant time. Of
+    /// a fixed arena, all that is left.
     std::size_t remaining() const noexcept { return end_ - position_; }
 
     /// True when `p` points into a block in use. Linear in the number of blocks.
@@ -302,16 +301,15 @@ public:
         if (size > max_request || alignment > max_request / 2) return SIZE_MAX;
         const auto all = array_bytes(count, align_up(rounded(size), alignment));
         if (!all || *all > max_request / 2) return SIZE_MAX;
-        // A block is aligned for its header; its first allocation may have to skip up to one alignment.
-        const std::size_t skip =
-            alignment <= block_alignment ? padding_to(sizeof(block), alignment) : alignment - granule;
-        return sizeof(block) + skip + *all - align_up(rounded(size), alignment) + rounded(size);
+        return sizeof(block) + skip_in_block(alignment) + *all - align_up(rounded(size), alignment) + rounded(size);
     }
 
 protected:
     /// An arena whose first block is `storage`, aligned to 16 bytes and never given to upstream.
     arena(std::span<std::byte> storage, const arena_options& options, resource_ref upstream)
         : arena(options, upstream) {
+        require_option(options.fixed_bytes == 0, name, "fixed_bytes", options.fixed_bytes,
+                       "0 in storage that is given; with acre::no_memory as upstream that is all");
         initial_ = ::new (storage.data()) block{nullptr, storage.size() & ~(granule - 1), 0};
         poison(storage.data() + sizeof(block), initial_->bytes - sizeof(block));
         current_ = initial_;
@@ -486,7 +484,14 @@ private:
 
     // Enough for the request at any address of the block.
     static constexpr std::size_t block_bytes_for(std::size_t bytes, std::size_t alignment) noexcept {
-        return sizeof(block) + rounded(bytes) + (alignment > granule ? alignment - granule : 0);
+        return sizeof(block) + rounded(bytes) + skip_in_block(alignment);
+    }
+
+    // Upper limit of the padding behind the header of a block, which is aligned to block_alignment.
+    static constexpr std::size_t skip_in_block(std::size_t alignment) noexcept {
+        constexpr std::size_t beyond = sizeof(block) % block_alignment;
+        if (alignment <= block_alignment) return padding_to(sizeof(block), alignment);
+        return alignment - (beyond != 0 ? beyond : block_alignment);
     }
 
     // A block of its own for a large request: it neither ends the current block nor makes later blocks larger.
@@ -544,14 +549,50 @@ private:
         upstream_.deallocate(given, given->bytes, block_alignment);
     }
 
+    bool is_fixed() const noexcept { return options_.fixed_bytes != 0; }
+
+    // The header lies right in front of the usable bytes, which are aligned to 16 so that the first request needs no
+    // padding.
+    static constexpr std::size_t fixed_front = align_up(sizeof(block), block_alignment);
+    static void* fixed_storage(block* fixed) noexcept {
+        return reinterpret_cast<std::byte*>(fixed) - (fixed_front - sizeof(block));
+    }
+
+    void take_fixed(const arena_options& options) {
+        require_option(options.first_block_bytes == 0 && options.max_block_bytes == 0 &&
+                           options.limit_bytes == arena_options{}.limit_bytes,
+                       name, "fixed_bytes", options.fixed_bytes, "an arena that does not grow: the only option");
+        require_option(options.fixed_bytes <= max_request / 4, name, "fixed_bytes", options.fixed_bytes,
+                       "less than an eighth of the address space");
+        options_.limit_bytes = 0;
+        const std::size_t usable = rounded(options.fixed_bytes);
+        void* storage = upstream_.allocate(usable + fixed_front, block_alignment);
+        if (storage == nullptr) return;
+        held_bytes_ = usable + fixed_front;
+        void* header = static_cast<std::byte*>(storage) + fixed_front - sizeof(block);
+        initial_ = ::new (header) block{nullptr, usable + sizeof(block), 0};
+        enter(initial_, initial_->start());
+    }
+
+    void give_fixed_back() noexcept {
+        const std::size_t bytes = std::exchange(held_bytes_, 0);
+        void* storage = fixed_storage(initial_);
+        unpoison_defined(storage, bytes);
+        upstream_.deallocate(storage, bytes, block_alignment);
+    }
+
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        if (!fits_a_block(bytes, alignment)) return raise(request_too_large{name, bytes, max_request / 2});
+        if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
+        if (is_fixed()) {
+            if (bytes > options_.fixed_bytes) return raise<request_too_large>(name, bytes, options_.fixed_bytes);
+            return raise<limit_exceeded>(name, bytes, used(), options_.fixed_bytes);
+        }
+        if (!fits_a_block(bytes, alignment)) return raise<request_too_large>(name, bytes, max_request / 2);
         const std::size_t needed = block_bytes_for(bytes, alignment);
         if (needed > options_.limit_bytes || held_bytes_ > options_.limit_bytes - needed) {
-            return raise(limit_exceeded{name, needed, held_bytes_, options_.limit_bytes});
+            return raise<limit_exceeded>(name, needed, held_bytes_, options_.limit_bytes);
         }
-        return raise(out_of_memory{name, bytes, alignment});
+        return raise<out_of_memory>(name, bytes, alignment);
     }
 
     // Gives back the blocks of `list` for which `keeps` is false.
@@ -562,6 +603,7 @@ private:
 
     // Out of line: an arena that never left its initial block, as most inline ones, has nothing to give back.
     [[gnu::noinline]] void give_all_back() noexcept {
+        if (is_fixed()) return give_fixed_back();
         const auto is_initial = [this](const block* each) { return each == initial_; };
         const auto none = [](const block*) { return false; };
         trim(current_, is_initial);
@@ -599,8 +641,36 @@ private:
         enter(first, first == nullptr ? 0 : first->start());
     }
 
-    void end_scopes(const scope* down_to = nullptr) noexcept {
-        for (; innermost_ != down_to; innermost_ = innermost_->outer) innermost_->owner = nullptr;
+    // As rewind, where the later scratches have ended.
+    void rewind_storage(const mark_type& where) noexcept {
+        destroy_down_to(where.destructors);
+        retire_oversize_down_to(where.oversize);
+        while (current_ != where.current) {
+            if (current_ == nullptr) [[unlikely]]
+                abort_on_void_mark();
+            if (current_->previous == nullptr && where.current == nullptr) break;
+            retire_current();
+        }
+        enter(current_, where.current != nullptr ? where.position : (current_ != nullptr ? current_->start() : 0));
+    }
+
+    // A live scratch. The arena clears `owner` when it takes the scratch's storage back.
+    struct scope {
+        arena* owner;
+        scope* outer;
+        mark_type begin;
+    };
+
+    // Ends the scratches but for the first `begun_before` that ever began.
+    void end_scopes(std::size_t begun_before = 0) noexcept {
+        for (; innermost_ != nullptr && innermost_->begin.scopes_begun >= begun_before; innermost_ = innermost_->outer)
+            innermost_->owner = nullptr;
+    }
+    // The link to `linked`, a live scratch. Linear in the scratches inside it.
+    scope*& link_to(const scope& linked) noexcept {
+        scope** link = &innermost_;
+        while (*link != &linked) link = &(*link)->outer;
+        return *link;
     }
 
     // The hot path touches position and end only. They are not neighbours: compilers would set both by one 16-byte
@@ -616,6 +686,7 @@ private:
     std::size_t held_bytes_ = 0;
     std::size_t next_block_bytes_ = arena_options{}.completed().first_block_bytes;
     scope* innermost_ = nullptr;  // the newest live scratch
+    std::size_t scopes_begun_ = 0;
     arena_options options_ = arena_options{}.completed();
     resource_ref upstream_ = heap{};
 };

@@ -23,6 +23,11 @@
 // Idea: the thread-local allocation buffers (TLAB) of generational garbage collectors.
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false, "acre::concurrent_arena needs threads, which this target does not have: use acre::arena");
+#else
+
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
@@ -58,6 +63,8 @@ struct concurrent_arena_options {
 class concurrent_arena : public detail::typed_calls<concurrent_arena> {
 public:
     static constexpr const char* name = "acre::concurrent_arena";
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
     using options_type = concurrent_arena_options;
 
     /// Takes no memory. Throws bad_option.
@@ -220,7 +227,7 @@ private:
     // Out of line: the window is used up or the request is large.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate_slow(bytes, alignment)) return p;
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
+        if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
         // The arena of blocks raises the error.
         const std::lock_guard lock{lock_};
         return blocks_.allocate(bytes, alignment);
@@ -319,3 +326,5 @@ private:
 static_assert(owning_resource<concurrent_arena> && resettable_resource<concurrent_arena>);
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

@@ -31,9 +31,16 @@
 //     static acre::inline_concurrent_multi_arena<16, 1024> messages;   // 16 KiB inside the object
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::concurrent_multi_arena needs threads, which this target does not have: use acre::multi_arena");
+#else
+
 #include <acre/arenas/detail/lock_free_arenas.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
@@ -47,8 +54,9 @@ namespace acre {
 
 /// Number and size of the arenas of an acre::concurrent_multi_arena.
 struct concurrent_multi_arena_options {
-    std::size_t arenas = 0;  // 1 to 16,777,214
-    std::size_t bytes = 0;   // of each arena, at least 1; rounded up to a multiple of 16
+    std::size_t arenas = 0;    // 1 to 16,777,214
+    std::size_t bytes = 0;     // of each arena, at least 1; rounded up to a multiple of 16
+    bool report_live = false;  // write a line to stderr when the arenas end with live allocations
 };
 
 namespace detail {
@@ -60,6 +68,9 @@ class concurrent_arenas : public lock_free_arenas<Storage> {
     using typename base::thread_arena;
 
 public:
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
+
     /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large, out_of_arenas or bad_alignment. Any
     /// thread may call it. Constant time; lock-free.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
@@ -173,7 +184,12 @@ public:
     /// Takes all its memory from `upstream`. Throws bad_option, and what upstream throws. Without exceptions and
     /// without memory it has no arena and refuses every request.
     explicit concurrent_multi_arena(const concurrent_multi_arena_options& options, resource_ref upstream = heap{})
-        : concurrent_arenas(checked(options), upstream) {}
+        : concurrent_arenas(checked(options), upstream), report_(options.report_live) {}
+
+    /// Gives its memory back to upstream, live allocations included. No thread may use the arenas any more.
+    ~concurrent_multi_arena() {
+        report_.write(name, [this] { return allocations(); });
+    }
 
     using detail::concurrent_multi_arena_storage::upstream;
 
@@ -188,6 +204,8 @@ private:
                        "at most 16777214");
         return upstream_storage::checked(options, name);
     }
+
+    detail::live_report report_;
 };
 
 /// `Arenas` refcounted arenas of `Bytes` bytes each, rounded up to a multiple of 16, for all threads, inside the
@@ -212,3 +230,5 @@ static_assert(owning_resource<concurrent_multi_arena> && resettable_resource<con
               resizable_resource<concurrent_multi_arena>);
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <acre/arenas/detail/refcounted_arenas.hpp>
+#include <acre/core/detail/live_report.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
@@ -44,6 +45,7 @@ struct multi_arena_options {
     std::size_t bytes = 0;   // of each arena, at least 1; rounded up to a multiple of 16
     std::size_t open = 0;    // arenas with room left that are tried besides the active one, at most 8
     large_requests large = large_requests::refuse;
+    bool report_live = false;  // write a line to stderr when the arenas end with live allocations
 };
 
 namespace detail {
@@ -94,7 +96,12 @@ public:
     /// Takes all its memory from `upstream`. Throws bad_option, and what upstream throws. Without exceptions and
     /// without memory it has no arena and refuses every request.
     explicit multi_arena(const multi_arena_options& options, resource_ref upstream = heap{})
-        : refcounted_arenas(checked(options), upstream) {}
+        : refcounted_arenas(checked(options), upstream), report_(options.report_live) {}
+
+    /// Gives its memory back to upstream, live allocations included.
+    ~multi_arena() {
+        report_.write(name, [this] { return allocations(); });
+    }
 
     using detail::multi_arena_storage::upstream;
 
@@ -110,6 +117,8 @@ private:
         require_option(options.open <= max_open, name, "open", options.open, "0 to 8");
         return upstream_storage::checked(options, name);
     }
+
+    detail::live_report report_;
 };
 
 /// `Arenas` refcounted arenas of `Bytes` bytes each, rounded up to a multiple of 16, inside the object.

@@ -5,10 +5,12 @@
 //
 // Cost: beginning and ending are constant time (about ten instructions) plus the destructors due; allocating costs what
 // it costs in the arena. Not thread-safe. Scratches end in reverse order: one that ends early ends the inner ones, and
-// a reset of the arena ends all. Using an ended scratch aborts with a sentence.
+// a reset of the arena ends all. Using an ended scratch aborts with a sentence. Moving a scratch is constant time, plus
+// one step for each inner scratch. keep() ends it and leaves what it allocated in the arena.
 //
 //     acre::scratch temp{level};
 //     std::span<Step> path = temp.allocate<Step>(n);
+//     if (good_enough(path)) temp.keep();   // the path now lives as long as the level, or an outer scratch
 #pragma once
 
 #include <acre/arenas/arena.hpp>
@@ -29,11 +31,18 @@ public:
     static constexpr const char* name = "acre::scratch";
 
     /// Begins a scope in `parent`, which must live longer.
-    explicit scratch(arena& parent) noexcept : scope_{&parent, parent.innermost_}, begin_(parent.mark()) {
+    [[nodiscard("this scratch ends in the same statement: give it a name")]] explicit scratch(arena& parent) noexcept
+        : scope_{&parent, parent.innermost_, parent.mark()} {
         parent.innermost_ = &scope_;
+        ++parent.scopes_begun_;
     }
 
-    scratch(const scratch&) = delete;
+    /// Takes over the scope of `other`, which has ended then. So a function can return a scratch.
+    scratch(scratch&& other) noexcept : scope_(other.scope_), releases_(other.releases_) {
+        if (scope_.owner == nullptr) return;
+        scope_.owner->link_to(other.scope_) = &scope_;
+        other.scope_.owner = nullptr;
+    }
     scratch& operator=(const scratch&) = delete;
 
     /// Destroys the objects of the scope, newest first, and takes its storage back.
@@ -43,15 +52,28 @@ public:
     void end() noexcept {
         if (scope_.owner == nullptr) return;
         arena& parent = *scope_.owner;
-        parent.end_scopes(&scope_);
-        parent.innermost_ = scope_.outer;
-        parent.rewind(begin_);
+        if (parent.innermost_ == &scope_) [[likely]] {
+            parent.innermost_ = scope_.outer;
+        } else {
+            parent.end_scopes(scope_.begin.scopes_begun);
+        }
+        parent.rewind_storage(scope_.begin);
         scope_.owner = nullptr;
         if (releases_ && parent.innermost_ == nullptr) [[unlikely]]
-            parent.reset(release);
+            parent.reset(acre::release);
     }
 
-    /// False once the scope has ended: by end(), by the end of an outer scratch, or by a reset of the arena.
+    /// Ends the scope and keeps what was allocated in it: it belongs to the outer scratch now, or to the arena. Inner
+    /// scratches go on. A second call is a no-op. Of a thread_scratch: until release_thread_scratch().
+    void keep() noexcept {
+        if (scope_.owner == nullptr) return;
+        scope_.owner->link_to(scope_) = scope_.outer;
+        scope_.owner = nullptr;
+    }
+    void release() = delete;  // keep() keeps what was allocated, end() frees it
+
+    /// False once the scope has ended: by end(), by keep(), by a move, by the end of an outer scratch, or by a reset of
+    /// the arena.
     bool active() const noexcept { return scope_.owner != nullptr; }
 
     /// The arena of this scope. Aborts when the scope has ended.
@@ -74,7 +96,6 @@ private:
     scratch(arena& parent, bool releases) noexcept : scratch(parent) { releases_ = releases; }
 
     arena::scope scope_;
-    arena::mark_type begin_;
     bool releases_ = false;
 };
 

@@ -19,6 +19,12 @@
 // issue 5095 describes results that were put into the scratch by mistake.
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::thread_scratch needs thread-local storage, which this target does not have: use acre::scratch");
+#else
+
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/core/detail/per_thread.hpp>
@@ -86,7 +92,8 @@ inline const arena* arena_of(const scratch& conflict) noexcept {
 
 /// A scratch of a thread-local arena that is not among `conflicts`: arenas or scratches, at most three.
 template <class... Conflicts>
-[[nodiscard]] scratch thread_scratch(const Conflicts&... conflicts) noexcept {
+[[nodiscard("this scratch ends in the same statement: give it a name")]] scratch thread_scratch(
+    const Conflicts&... conflicts) noexcept {
     static_assert(sizeof...(Conflicts) < detail::thread_arena_count,
                   "a thread has four arenas: pass at most three that the scratch must not be of");
     const std::array<const arena*, sizeof...(Conflicts)> taken{detail::arena_of(conflicts)...};
@@ -115,3 +122,5 @@ inline std::size_t thread_scratch_capacity() noexcept {
 }
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

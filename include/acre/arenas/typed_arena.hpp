@@ -12,7 +12,7 @@
 // addition, or a std::mutex if `.reuse` is set, too. reset() and prefault() require that no other thread allocates.
 // Memory: N * sizeof(T) bytes and a counter; with `.reuse` a bit per object and 1/63 more. Static storage lies in .bss:
 // unused pages cost nothing. The destructor is trivial unless freed storage is poisoned; it does not destroy live
-// objects. Neither copied nor moved.
+// objects; with `.report_live` it says how many are left. Neither copied nor moved.
 //
 //     constinit acre::typed_arena<Orc, 1'000'000> orcs;
 //
@@ -25,8 +25,10 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/slot_policies.hpp>
+#include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>
@@ -49,10 +51,13 @@ struct typed_arena_options {
     exhaustion when_full = exhaustion::fail;  // what happens to a request when there is no room
     bool reuse = false;                       // freed storage is reused
     bool synchronized = false;                // any thread may allocate and deallocate
+    bool require_final = false;  // the compiler refuses a class that is not final: no derived class shares the arena
+    bool report_live = false;    // counts what is live; the arena's end writes a line to stderr if anything is
 };
 
 namespace detail {
 
+#if ACRE_HAS_THREADS
 /// Poisons storage before its first use. A constructor that runs at compile time could not poison it.
 ///
 /// A thread that reads `done`, in a load or in the failed exchange, acquires the poisoning that the store released: the
@@ -79,6 +84,17 @@ private:
     static constexpr int untouched = 0, in_progress = 1, done = 2;
     std::atomic<int> state_{untouched};
 };
+#else
+class poison_at_first_use {
+public:
+    void operator()(const void* storage, std::size_t bytes) noexcept {
+        if (!std::exchange(done_, true)) poison(storage, bytes);
+    }
+
+private:
+    bool done_ = false;
+};
+#endif
 
 /// In its place in builds that do not poison.
 class never_poisoned {
@@ -95,6 +111,12 @@ using typed_arena_slots =
                        std::conditional_t<Synchronized, detail::shared_bump_slots<SlotBytes, Count>,
                                           detail::bump_slots<SlotBytes, Count>>>;
 
+/// The same where the arena reports what is live: a policy with reuse knows it, another counts.
+template <class Slots, bool Synchronized>
+using counting_typed_arena_slots =
+    std::conditional_t<Slots::reuses, Slots,
+                       counted_slots<Slots, std::conditional_t<Synchronized, std::atomic<std::size_t>, std::size_t>>>;
+
 }  // namespace detail
 
 /// Storage for `N` objects of exactly T. `Fallback` serves requests when full, if `.when_full` says so, and class-level
@@ -108,8 +130,15 @@ class typed_arena {
     static_assert(fits, "acre::typed_arena: N objects of T are more than a program can address");
     static_assert(!fits || N * sizeof(T) <= Options.limit_bytes,
                   "acre::typed_arena: N objects of T take more bytes than limit_bytes allows");
+    static constexpr bool derivable = std::is_class_v<T> && !std::is_final_v<T>;
+    static_assert(
+        !Options.require_final || !derivable,
+        "acre::typed_arena: require_final asks for a final class, since a derived class of the same size would "
+        "share the arena: write `final` behind the name of T");
 
     static constexpr bool may_be_null = Options.when_full == exhaustion::null;
+    static constexpr bool aborts = Options.when_full == exhaustion::abort;
+    static constexpr bool never_throws = may_be_null || aborts;
     static constexpr bool falls_back = Options.when_full == exhaustion::fall_back;
 
     // When an assertion above fails, an array of 1 avoids a second error.
@@ -125,6 +154,8 @@ class typed_arena {
 
 public:
     static constexpr const char* name = "acre::typed_arena";
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = Options.synchronized;
     static constexpr typed_arena_options options = Options;
     using value_type = T;
 
@@ -141,17 +172,32 @@ public:
     typed_arena(const typed_arena&) = delete;
     typed_arena& operator=(const typed_arena&) = delete;
 
-    /// Trivial: a static one serves objects that end after it.
+    /// Destroys no objects. Trivial unless `.report_live` is set: a static one serves objects that end after it.
     ~typed_arena() = default;
     ~typed_arena()
-        requires poisoning
+        requires(poisoning || Options.report_live)
     {
-        unpoison(storage_, storage_bytes);
+        if constexpr (Options.report_live) detail::live_report{true}.write(name, [this] { return live(); });
+        if constexpr (poisoning) unpoison(storage_, storage_bytes);
     }
 
-    /// Uninitialised storage of one T. When full it throws limit_exceeded, returns null or asks the fallback, as
-    /// `.when_full` says.
-    [[gnu::always_inline]] T* allocate_one() noexcept(may_be_null) {
+    /// Lets `count` objects fit from now on: a capacity chosen at run time, of which N is the upper bound. To be called
+    /// before the first allocation. Throws bad_option unless 1 <= count <= N, and when anything was allocated.
+    void limit_slots(std::size_t count) {
+        require_option(count >= 1 && count <= N, name, "limit_slots", count, "1 to N");
+        require_option(slots_.used() == skipped_, name, "limit_slots", count, "only before the first allocation");
+        skipped_ = (N - count) * sizeof(T);
+        slots_.skip(skipped_);
+    }
+
+    /// Sets the function that is called before a request fails for want of room, as often as it returns true: true says
+    /// that it freed something. It may throw where `.when_full` is fail. As std::set_new_handler, but for this arena;
+    /// no other thread may allocate meanwhile. Null is none.
+    void set_full_handler(bool (*handler)()) noexcept { full_handler_ = handler; }
+
+    /// Uninitialised storage of one T. When full it first asks the handler; then it throws limit_exceeded, aborts with
+    /// that sentence, returns null or asks the fallback, as `.when_full` says.
+    [[gnu::always_inline]] T* allocate_one() noexcept(never_throws) {
         return static_cast<T*>(allocate(sizeof(T), alignof(T)));
     }
     /// As allocate_one, but null when it cannot.
@@ -161,7 +207,7 @@ public:
 
     /// Uninitialised storage of `count` adjacent objects of T; a distinct pointer for 0. When full, as allocate_one;
     /// request_too_large if there can never be room.
-    T* allocate_n(std::size_t count) noexcept(may_be_null) {
+    T* allocate_n(std::size_t count) noexcept(never_throws) {
         const auto bytes = array_bytes(count, sizeof(T));
         return static_cast<T*>(allocate(bytes ? *bytes : SIZE_MAX, alignof(T)));
     }
@@ -198,10 +244,11 @@ public:
         deallocate_one(object);
     }
 
-    // The bodies of T's class-level operators. The fallback serves other sizes (derived classes).
+    // The bodies of T's class-level operators. The fallback serves other sizes (derived classes). A derived class of
+    // T's size cannot be told from T and shares the slots; `.require_final` refuses it.
 
     /// For `operator new(std::size_t bytes)`. With exhaustion::null that operator must be noexcept.
-    [[gnu::always_inline]] void* class_new(std::size_t bytes) noexcept(may_be_null) {
+    [[gnu::always_inline]] void* class_new(std::size_t bytes) noexcept(never_throws) {
         if (bytes == sizeof(T)) [[likely]]
             return allocate_one();
         return new_slow(bytes);
@@ -210,24 +257,40 @@ public:
     void* try_class_new(std::size_t bytes) noexcept {
         return bytes == sizeof(T) ? try_allocate_one() : fallback_.try_allocate(bytes, alignment_of_size(bytes));
     }
-    /// For `operator delete(void* p, std::size_t bytes) noexcept`; the size is needed.
+    /// For `operator delete(void* p) noexcept`, where T is final.
+    template <class U = T>
+    [[gnu::always_inline]] void class_delete(void* p) noexcept {
+        static_assert(!std::is_class_v<U> || std::is_final_v<U>,
+                      "acre::typed_arena: an operator delete without a size cannot tell T from a derived class: make T "
+                      "final, or declare operator delete(void*, std::size_t)");
+        deallocate_one(static_cast<T*>(p));
+    }
+    /// For `operator delete(void* p, std::size_t bytes) noexcept`.
     [[gnu::always_inline]] void class_delete(void* p, std::size_t bytes) noexcept {
         if (bytes == sizeof(T)) [[likely]]
             return deallocate_one(static_cast<T*>(p));
         fallback_.deallocate(p, bytes, alignment_of_size(bytes));
     }
     /// For `operator new[](std::size_t bytes)`. `bytes` includes the compiler's cookie and is rounded up to slots.
-    void* class_new_array(std::size_t bytes) noexcept(may_be_null) { return allocate(bytes, array_alignment); }
+    void* class_new_array(std::size_t bytes) noexcept(never_throws) { return allocate(bytes, array_alignment); }
     /// For `operator new[](std::size_t bytes, const std::nothrow_t&) noexcept`.
     void* try_class_new_array(std::size_t bytes) noexcept { return try_allocate(bytes, array_alignment); }
-    /// For `operator delete[](void* p, std::size_t bytes) noexcept`; the size is needed.
+    /// For `operator delete[](void* p) noexcept`, where taking back does nothing.
+    template <class U = T>
+    void class_delete_array(void* p) noexcept {
+        static_assert(std::is_same_v<U, T> && !Options.reuse && !Options.report_live && !falls_back,
+                      "acre::typed_arena: an operator delete[] without a size cannot tell how many slots to take back: "
+                      "declare operator delete[](void*, std::size_t)");
+        deallocate(p, sizeof(T), array_alignment);
+    }
+    /// For `operator delete[](void* p, std::size_t bytes) noexcept`.
     void class_delete_array(void* p, std::size_t bytes) noexcept { deallocate(p, bytes, array_alignment); }
 
     // The members of a resource: as many neighbouring slots as `bytes` need.
 
     /// Fails as allocate_one; with request_too_large or bad_alignment if there can never be room.
     [[gnu::always_inline]] void* allocate(std::size_t bytes,
-                                          std::size_t alignment = default_alignment) noexcept(may_be_null) {
+                                          std::size_t alignment = default_alignment) noexcept(never_throws) {
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
             return p;
@@ -250,13 +313,25 @@ public:
         slots_.give_back(name, p, offset_of(p), slots_for(bytes));
     }
 
-    /// Takes everything back; objects are not destroyed. Constant time; with `.reuse` a step for each 512 slots used.
-    /// Not with exhaustion::fall_back: storage of the fallback has to go back one by one.
-    void reset() noexcept
+    /// Takes all storage back and destroys no objects: for objects that were destroyed, or need no destructor. Constant
+    /// time; with `.reuse` a step for each 512 slots used. Not with exhaustion::fall_back: storage of the fallback has
+    /// to go back one by one.
+    void deallocate_all() noexcept
         requires(!falls_back)
     {
         poison(storage_, storage_bytes);
         slots_.reset();
+        if (skipped_ != 0) slots_.skip(skipped_);
+    }
+    /// As deallocate_all, for a T that needs no destructor.
+    template <class U = T>
+    void reset() noexcept
+        requires(!falls_back)
+    {
+        static_assert(std::is_trivially_destructible_v<U>,
+                      "acre::typed_arena does not know which objects live, so reset() would skip their destructors: "
+                      "destroy each, then call deallocate_all()");
+        deallocate_all();
     }
 
     /// Touches each unused page, so that allocating takes no page fault later. Linear in the free bytes.
@@ -267,12 +342,21 @@ public:
         if (slots_.untouched_from() < storage_bytes) touch(storage_bytes - 1);
     }
 
-    /// Number of objects that fit.
+    /// Number of objects that fit; see limit_slots().
     static constexpr std::size_t slots() noexcept { return N; }
     /// Bytes of the storage.
     static constexpr std::size_t capacity() noexcept { return storage_bytes; }
     /// Bytes handed out in whole slots; without `.reuse` freed ones count, too.
-    std::size_t used() const noexcept { return slots_.used(); }
+    std::size_t used() const noexcept { return slots_.used() - skipped_; }
+    /// Number of slots handed out and not taken back; with `.reuse` or `.report_live`.
+    std::size_t live() const noexcept
+        requires(Options.reuse || Options.report_live)
+    {
+        if constexpr (Options.reuse)
+            return used() / sizeof(T);
+        else
+            return slots_.live();
+    }
     /// True when `p` lies in the storage; false for storage of the fallback.
     bool owns(const void* p) const noexcept {
         return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(storage_) < storage_bytes;
@@ -354,30 +438,57 @@ private:
 
     void touch(std::size_t offset) noexcept { static_cast<volatile std::byte&>(storage_[offset]) = std::byte{0}; }
 
-    [[gnu::noinline, gnu::cold]] void* refuse(std::size_t bytes, std::size_t alignment) noexcept(may_be_null) {
+    [[gnu::noinline, gnu::cold]] void* refuse(std::size_t bytes, std::size_t alignment) noexcept(never_throws) {
+        if (void* p = ask_handler(bytes, alignment)) return p;
         if constexpr (may_be_null) {
             return nullptr;
         } else if constexpr (falls_back) {
             return fallback_.allocate(bytes, alignment);
         } else {
-            if (!is_alignment(alignment) || alignment > max_alignment) return raise(bad_alignment{name, alignment});
+            if (!is_alignment(alignment) || alignment > max_alignment) return fail<bad_alignment>(name, alignment);
             const std::size_t count = slots_for(bytes);
-            if (count > slot_count) return raise(request_too_large{name, bytes, storage_bytes});
-            return raise(limit_exceeded{name, count * sizeof(T), used(), storage_bytes});
+            const std::size_t all_bytes = storage_bytes - skipped_;
+            if (count > all_bytes / sizeof(T)) return fail<request_too_large>(name, bytes, all_bytes);
+            return fail<limit_exceeded>(name, count * sizeof(T), used(), all_bytes);
         }
     }
 
+    // Tries again as long as the handler says that it made room.
+    void* ask_handler(std::size_t bytes, std::size_t alignment) noexcept(never_throws) {
+        if (full_handler_ != nullptr) {
+            const bool possible = is_alignment(alignment) && alignment <= max_alignment &&
+                                  slots_for(bytes) <= (storage_bytes - skipped_) / sizeof(T);
+            void* p;
+            while (possible && full_handler_()) {
+                if (take(bytes, alignment, p)) return p;
+            }
+        }
+        return nullptr;
+    }
+
+    template <class Error, class... Arguments>
+    static void* fail(Arguments... arguments) noexcept(never_throws) {
+        if constexpr (aborts) abort_with(Error{arguments...});
+        return raise<Error>(arguments...);
+    }
+
     [[gnu::noinline, gnu::cold]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+        if (void* p = ask_handler(bytes, alignment)) return p;
         if constexpr (falls_back) return fallback_.try_allocate(bytes, alignment);
-        return (void)bytes, (void)alignment, nullptr;
+        return nullptr;
     }
 
-    [[gnu::noinline]] void* new_slow(std::size_t bytes) noexcept(may_be_null) {
-        if constexpr (may_be_null) return fallback_.try_allocate(bytes, alignment_of_size(bytes));
-        return fallback_.allocate(bytes, alignment_of_size(bytes));
+    [[gnu::noinline]] void* new_slow(std::size_t bytes) noexcept(never_throws) {
+        if constexpr (!never_throws) return fallback_.allocate(bytes, alignment_of_size(bytes));
+        void* p = fallback_.try_allocate(bytes, alignment_of_size(bytes));
+        if (aborts && p == nullptr) abort_with(out_of_memory{name, bytes, alignment_of_size(bytes)});
+        return p;
     }
 
-    using slots_type = detail::typed_arena_slots<sizeof(T), slot_count, Options.reuse, Options.synchronized>;
+    using plain_slots = detail::typed_arena_slots<sizeof(T), slot_count, Options.reuse, Options.synchronized>;
+    using slots_type =
+        std::conditional_t<Options.report_live, detail::counting_typed_arena_slots<plain_slots, Options.synchronized>,
+                           plain_slots>;
 
     // A plain array needs an initialiser to be constant-initialised, and would then be zeroed on the stack. In a union
     // it stays uninitialised.
@@ -387,6 +498,8 @@ private:
     };
     // Shared by threads, so not on a cache line with objects.
     alignas(Options.synchronized ? cache_line_bytes : alignof(slots_type)) slots_type slots_;
+    std::size_t skipped_ = 0;  // bytes at the beginning that limit_slots() left out
+    bool (*full_handler_)() = nullptr;
     [[no_unique_address]] std::conditional_t<poisoning, detail::poison_at_first_use, detail::never_poisoned>
         poison_first_;
     [[no_unique_address]] Fallback fallback_;

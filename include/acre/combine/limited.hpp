@@ -6,9 +6,9 @@
 // arena inside, class-level functions of acre::typed_arena and acre::chunk_pool (allocate_one, class_new, new (chunks)
 // T), or frees between a mark and the rewind to it.
 //
-// Cost: about twelve instructions a call, no memory. Thread rules: for one thread at a time, whatever R is, since its
-// counters are not atomic; for several threads synchronized<limited<R>> (acre/combine/synchronized.hpp). Concurrent
-// pools have a limit of their own (.limit_bytes).
+// Cost: about twelve instructions a call, no memory. Thread rules: for one thread at a time, since its counters are not
+// atomic; for several threads synchronized<limited<R>> (acre/combine/synchronized.hpp). An R that threads share by
+// itself does not compile: concurrent pools have a limit of their own (.limit_bytes).
 //
 //     acre::limited<acre::multi_pool> plugin{{.limit_bytes = 64_MiB}};
 //     acre::limited<acre::resource_ref> part{{.limit_bytes = 1_MiB}, level};  // of a resource that others use too
@@ -64,7 +64,7 @@ public:
         live_ += bytes;
         return true;
     }
-    void refuse(std::size_t bytes) const { raise(limit_exceeded{"acre::limited", bytes, live_, limit_}); }
+    void refuse(std::size_t bytes) const { raise<limit_exceeded>("acre::limited", bytes, live_, limit_); }
     void unreserve(std::size_t bytes) noexcept { live_ -= bytes < live_ ? bytes : live_; }
     void failed(std::size_t bytes) noexcept { unreserve(bytes); }
     template <class R>

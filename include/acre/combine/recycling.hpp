@@ -143,7 +143,7 @@ private:
         return (doublings + 1) * steps + (all - below) / (below / steps) - 1;
     }
     static_assert(class_of(16) == 0 && class_of(64) == 3 && class_of(80) == 4 && class_of(128) == 7);
-    static_assert(class_of(160) == 8 && class_of(std::size_t{1} << 62) < class_count);
+    static_assert(class_of(160) == 8 && class_of(max_request / 4 + 1) < class_count);
 
     void* take(std::size_t bytes, std::size_t alignment) noexcept {
         if (bytes > max_request / 4) return nullptr;

@@ -11,8 +11,8 @@
 // constant-initialised.
 // Thread rules: any thread may call any member; construct, move into and destroy it only while no other thread uses
 // it. Constructors and destructors of objects run under the lock: if they use the same resource, Lock must be
-// std::recursive_mutex. reset, rewind, clear and release take back what other threads hold, too. Not copied; moved,
-// under the lock, if R is.
+// std::recursive_mutex. reset, rewind, deallocate_all and release take back what other threads hold, too. Not copied;
+// moved, under the lock, if R is.
 //
 //     acre::synchronized<acre::pool<64>> slots;
 //     acre::synchronized<acre::object_pool<Bullet>, acre::spin_lock> bullets{{.limit_bytes = 1_MiB}};
@@ -21,6 +21,11 @@
 // The lock goes outside: synchronized<statistics<R>>, synchronized<limited<R>>, synchronized<traced<R>> count and trace
 // under it. The other order does not compile.
 #pragma once
+
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false, "acre::synchronized needs threads, which this target does not have: use the resource itself");
+#else
 
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/locks.hpp>
@@ -126,3 +131,5 @@ private:
 };
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

@@ -2,13 +2,21 @@
 // resource failed, what was asked and what was available. It lies in the error object, so throwing allocates nothing.
 //
 // Without exceptions (-fno-exceptions) `allocate` returns null where it would throw, and an option out of range prints
-// the same message on standard error and aborts.
+// the same message on standard error and aborts. Without an operating system the message goes to `_write`, if the
+// program has that function, and the program ends in a trap: nothing of <cstdio> and nothing of the heap is linked.
 #pragma once
 
+#include <acre/core/detail/target.hpp>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#if ACRE_HAS_STANDARD_ERROR
 #include <cstdio>
 #include <cstdlib>
-#include <new>
+#else
+extern "C" [[gnu::weak]] int _write(int file, const char* text, int bytes);  // the C library's way out
+#endif
 
 namespace acre {
 
@@ -18,6 +26,93 @@ inline constexpr bool exceptions_enabled = true;
 #else
 inline constexpr bool exceptions_enabled = false;
 #endif
+
+namespace detail {
+
+/// A word of a sentence: text, a number, or a pointer.
+class word {
+public:
+    word(const char* text) noexcept : text_(text) {}
+    word(std::size_t number) noexcept : number_(number) {}
+    word(const void* pointer) noexcept : number_(reinterpret_cast<std::uintptr_t>(pointer)), base_(16) {}
+
+private:
+    friend class sentence;
+
+    const char* text_ = nullptr;
+    std::size_t number_ = 0;
+    unsigned base_ = 10;
+};
+
+/// Writes text into storage of the caller, cuts it at the end, and never overruns. In place of std::snprintf, which
+/// takes memory from the heap in some C libraries, and 20 KB of code where there is no operating system.
+class sentence {
+public:
+    /// Writes `pattern` to `to`, with a word in place of each '%'. `bytes` is at least 1: a zero byte ends the text.
+    [[gnu::noinline, gnu::cold]] static void write(char* to, std::size_t bytes, const char* pattern,
+                                                   const word* words) noexcept {
+        sentence written{to, bytes};
+        for (; *pattern != '\0'; ++pattern) {
+            if (*pattern == '%') {
+                written.add(*words++);
+            } else {
+                written.add(*pattern);
+            }
+        }
+        *written.next_ = '\0';
+    }
+
+private:
+    sentence(char* to, std::size_t bytes) noexcept : next_(to), last_(to + bytes - 1) {}
+
+    void add(char each) noexcept {
+        if (next_ != last_) *next_++ = each;
+    }
+    void add(const char* text) noexcept {
+        while (*text != '\0') add(*text++);
+    }
+    void add(const word& each) noexcept {
+        if (each.text_ != nullptr) return add(each.text_);
+        if (each.base_ == 16) add("0x");
+        char digits[20 + 1];
+        char* first = digits + sizeof digits - 1;
+        *first = '\0';
+        std::size_t rest = each.number_;
+        do {
+            *--first = "0123456789abcdef"[rest % each.base_];
+            rest /= each.base_;
+        } while (rest != 0);
+        add(first);
+    }
+
+    char* next_;
+    char* last_;
+};
+
+/// Prints a line on standard error.
+[[gnu::noinline, gnu::cold]] inline void print_line(const char* pattern, const word* words) noexcept {
+    char line[256];
+    sentence::write(line, sizeof line - 1, pattern, words);
+    const std::size_t length = std::strlen(line);
+    line[length] = '\n';
+    line[length + 1] = '\0';
+#if ACRE_HAS_STANDARD_ERROR
+    std::fputs(line, stderr);
+#else
+    if (_write != nullptr) (void)_write(2, line, static_cast<int>(length + 1));
+#endif
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void abort_with(const char* pattern, const word* words) noexcept {
+    print_line(pattern, words);
+#if ACRE_HAS_STANDARD_ERROR
+    std::abort();
+#else
+    __builtin_trap();  // the C library's abort() links the heap
+#endif
+}
+
+}  // namespace detail
 
 /// Base of all errors of acre.
 class allocation_error : public std::bad_alloc {
@@ -31,10 +126,11 @@ public:
 protected:
     explicit allocation_error(const char* resource) noexcept : resource_(resource) {}
 
+    /// Writes the message: `pattern` with the resource, then the values, in place of each '%'.
     template <class... Values>
-    void describe(const char* format, Values... values) noexcept {
-        // The message may be cut, but never overruns.
-        if (std::snprintf(message_, sizeof message_, format, resource_, values...) < 0) message_[0] = '\0';
+    void describe(const char* pattern, Values... values) noexcept {
+        const detail::word words[] = {resource_, values...};
+        detail::sentence::write(message_, sizeof message_, pattern, words);
     }
 
 private:
@@ -47,8 +143,7 @@ class out_of_memory : public allocation_error {
 public:
     out_of_memory(const char* resource, std::size_t bytes, std::size_t alignment) noexcept
         : allocation_error(resource), bytes_needed_(bytes) {
-        describe("%s: out of memory: %zu bytes aligned to %zu were asked for and upstream had none left", bytes,
-                 alignment);
+        describe("%: out of memory: % bytes aligned to % were asked for and upstream had none left", bytes, alignment);
     }
 
     /// Bytes asked for.
@@ -63,7 +158,7 @@ class request_too_large : public allocation_error {
 public:
     request_too_large(const char* resource, std::size_t needed, std::size_t available) noexcept
         : allocation_error(resource), bytes_needed_(needed), bytes_available_(available) {
-        describe("%s: request too large: %zu bytes were asked for, at most %zu can be served", needed, available);
+        describe("%: request too large: % bytes were asked for, at most % can be served", needed, available);
     }
 
     /// Bytes asked for; SIZE_MAX when count * size overflowed.
@@ -81,7 +176,7 @@ class limit_exceeded : public allocation_error {
 public:
     limit_exceeded(const char* resource, std::size_t needed, std::size_t held, std::size_t limit) noexcept
         : allocation_error(resource), bytes_needed_(needed), bytes_available_(limit > held ? limit - held : 0) {
-        describe("%s: limit exceeded: %zu bytes more were needed, %zu of the limit of %zu bytes are held", needed, held,
+        describe("%: limit exceeded: % bytes more were needed, % of the limit of % bytes are held", needed, held,
                  limit);
     }
 
@@ -100,7 +195,7 @@ class out_of_arenas : public allocation_error {
 public:
     out_of_arenas(const char* resource, std::size_t bytes, std::size_t arenas) noexcept
         : allocation_error(resource), bytes_needed_(bytes), arenas_(arenas) {
-        describe("%s: out of arenas: %zu bytes were asked for and none of the %zu arenas has room", bytes, arenas);
+        describe("%: out of arenas: % bytes were asked for and none of the % arenas has room", bytes, arenas);
     }
 
     /// Bytes asked for.
@@ -118,7 +213,7 @@ class bad_alignment : public allocation_error {
 public:
     bad_alignment(const char* resource, std::size_t alignment) noexcept
         : allocation_error(resource), alignment_(alignment) {
-        describe("%s: bad alignment: %zu is not a power of two that can be honoured", alignment);
+        describe("%: bad alignment: % is not a power of two that can be honoured", alignment);
     }
 
     /// The alignment asked for, in bytes.
@@ -133,43 +228,52 @@ class bad_option : public allocation_error {
 public:
     bad_option(const char* resource, const char* option, std::size_t value, const char* allowed) noexcept
         : allocation_error(resource), option_(option) {
-        describe("%s: bad option: .%s = %zu, allowed is %s", option, value, allowed);
+        describe(pattern, option, value, allowed);
     }
 
     /// Name of the option.
     const char* option() const noexcept { return option_; }
 
+    static constexpr const char* pattern = "%: bad option: .% = %, allowed is %";
+
 private:
     const char* option_;
 };
 
-/// Throws `error`; without exceptions returns null, for `allocate` to return. Out of line and cold.
-template <class Error>
-[[gnu::noinline, gnu::cold]] inline std::nullptr_t raise(const Error& error) {
+/// Throws an Error constructed from `arguments`; without exceptions returns null, for `allocate` to return. Out of line
+/// and cold.
+template <class Error, class... Arguments>
+[[gnu::noinline, gnu::cold]] inline std::nullptr_t raise([[maybe_unused]] Arguments... arguments) {
 #if defined(__cpp_exceptions)
-    throw error;
+    throw Error{arguments...};
 #else
-    (void)error;
     return nullptr;
 #endif
+}
+
+/// Prints the sentence of `error` and aborts.
+[[noreturn, gnu::noinline, gnu::cold]] inline void abort_with(const allocation_error& error) noexcept {
+    const detail::word words[] = {error.what()};
+    detail::abort_with("%", words);
 }
 
 /// Throws bad_option unless `valid`; without exceptions prints its message and aborts, since a constructor cannot fail
 /// otherwise. Checked in release builds, too.
 inline void require_option(bool valid, const char* resource, const char* option, std::size_t value,
                            const char* allowed) {
-    if (valid) return;
-    const bad_option error{resource, option, value, allowed};
-    raise(error);
-    std::fprintf(stderr, "%s\n", error.what());
-    std::abort();
+    if (valid) [[likely]]
+        return;
+    raise<bad_option>(resource, option, value, allowed);
+    const detail::word words[] = {resource, option, value, allowed};
+    detail::abort_with(bad_option::pattern, words);
 }
 
 /// As require_option, for an option that must be at least `min`.
 inline void require_at_least(std::size_t min, const char* resource, const char* option, std::size_t value) {
     if (value >= min) return;
     char allowed[48];
-    std::snprintf(allowed, sizeof allowed, "%zu or more", min);
+    const detail::word words[] = {min};
+    detail::sentence::write(allowed, sizeof allowed, "% or more", words);
     require_option(false, resource, option, value, allowed);
 }
 
@@ -177,8 +281,8 @@ inline void require_at_least(std::size_t min, const char* resource, const char* 
 /// since deallocation cannot throw.
 [[noreturn, gnu::noinline, gnu::cold]] inline void abort_on_misuse(const char* resource, const char* what,
                                                                    const void* pointer) noexcept {
-    std::fprintf(stderr, "%s: %s (pointer %p)\n", resource, what, pointer);
-    std::abort();
+    const detail::word words[] = {resource, what, pointer};
+    detail::abort_with("%: % (pointer %)", words);
 }
 
 }  // namespace acre

@@ -8,6 +8,7 @@ namespace acre {
 /// When the resource is full, an allocation ...
 enum class exhaustion {
     fail,       // throws an acre::allocation_error
+    abort,      // prints the error's sentence and aborts
     null,       // returns null, as its try_ form does
     fall_back,  // is served by another resource
 };

@@ -1,7 +1,7 @@
 // The locks of acre::synchronized, besides std::mutex:
 //   spin_lock                   4 bytes; tries a bounded number of times, then sleeps in the system
 //   priority_inheritance_mutex  the holder runs at the priority of the most urgent waiting thread (POSIX only)
-//   no_lock                     locks nothing, for programs or builds with one thread
+//   no_lock                     locks nothing, for programs or builds with one thread; all there is without threads
 //
 // Use spin_lock where calls are short and rarely collide; std::mutex where the resource's upstream may take long, for
 // example for a new slab; priority_inheritance_mutex where threads of different real-time priorities (SCHED_FIFO,
@@ -17,9 +17,10 @@
 // Protocols" (1990).
 #pragma once
 
+#include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
 #include <atomic>
-#if __has_include(<pthread.h>)
+#if ACRE_HAS_THREADS && __has_include(<pthread.h>)
 #include <pthread.h>
 #include <system_error>
 #endif
@@ -38,6 +39,7 @@ public:
     void unlock() noexcept {}
 };
 
+#if ACRE_HAS_THREADS
 namespace detail {
 /// Tells the processor that this thread is spinning.
 inline void pause() noexcept {
@@ -154,5 +156,6 @@ private:
     pthread_mutex_t mutex_;
 };
 #endif
+#endif  // ACRE_HAS_THREADS
 
 }  // namespace acre

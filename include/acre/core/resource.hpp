@@ -15,13 +15,15 @@
 
 namespace acre {
 
-/// Hands out and takes back storage.
+/// Hands out and takes back storage. A handle (acre::unique_resource) is none, although it has the members: what refers
+/// to a resource would lose it when the handle moves.
 template <class R>
-concept resource = requires(R& r, void* p, std::size_t bytes, std::size_t alignment) {
-    { r.allocate(bytes, alignment) } -> std::same_as<void*>;
-    { r.try_allocate(bytes, alignment) } noexcept -> std::same_as<void*>;
-    { r.deallocate(p, bytes, alignment) } noexcept;
-};
+concept resource =
+    !requires { typename R::handle_of; } && requires(R& r, void* p, std::size_t bytes, std::size_t alignment) {
+        { r.allocate(bytes, alignment) } -> std::same_as<void*>;
+        { r.try_allocate(bytes, alignment) } noexcept -> std::same_as<void*>;
+        { r.deallocate(p, bytes, alignment) } noexcept;
+    };
 
 /// A resource that knows whether an address lies in its storage.
 template <class R>
@@ -32,6 +34,10 @@ concept owning_resource = resource<R> && requires(const R& r, const void* p) {
 /// A resource that can take everything back at once.
 template <class R>
 concept resettable_resource = resource<R> && requires(R& r) { r.reset(); };
+
+/// A resource that threads share without a lock around it: it declares shared_by_threads.
+template <class R>
+concept shared_resource = resource<R> && requires { requires R::shared_by_threads; };
 
 /// A resource that can grow or shrink some allocations in place.
 template <class R>

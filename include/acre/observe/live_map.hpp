@@ -16,9 +16,13 @@
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/detail/record_table.hpp>
+#include <acre/observe/size_histogram.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -63,9 +67,12 @@ public:
             ++unrecorded_;
         }
     }
-    /// Removes the allocation at `p`.
-    void remove(const void* p) noexcept {
-        if (!records_.erase(key_of(p)) && unrecorded_ != 0) --unrecorded_;
+    /// Removes the allocation at `p`. False when none is live there.
+    bool remove(const void* p) noexcept {
+        if (records_.erase(key_of(p))) return true;
+        if (unrecorded_ == 0) return false;
+        --unrecorded_;
+        return true;
     }
     /// Sets the size of the allocation at `p`.
     void resize(const void* p, std::size_t bytes) noexcept {
@@ -107,6 +114,19 @@ public:
         live_allocation* next = result.data();
         for_each([&](const live_allocation& each) { *next++ = each; });
         detail::sort(result.data(), result.size(), is_older);
+        return result;
+    }
+
+    /// Bytes of each live allocation by its address, for look-up. Throws std::bad_alloc: the map uses the general heap.
+    std::map<const void*, std::size_t> by_address() const {
+        std::map<const void*, std::size_t> result;
+        for_each([&](const live_allocation& each) { result.emplace(each.address, each.bytes); });
+        return result;
+    }
+    /// The sizes of the live allocations, in memory of this map's upstream. Linear.
+    size_histogram sizes() const noexcept {
+        size_histogram result{records_.upstream()};
+        for_each([&](const live_allocation& each) { result.add(each.bytes); });
         return result;
     }
 

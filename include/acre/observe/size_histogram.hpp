@@ -2,11 +2,11 @@
 //
 // acre::statistics with .histogram keeps one. Use it directly for sizes of any kind. Cost: adding takes constant time.
 // A percentile scans the different sizes about 64 times. Only a new size takes memory, from an upstream of its own;
-// when that has none, the size is only counted in unrecorded(). Not thread-safe. Movable.
+// when that has none, the size is only counted in unrecorded(). Not thread-safe. Copied and moved.
 //
 //     acre::size_histogram sizes;
 //     for (std::size_t bytes : {16, 16, 100}) sizes.add(bytes);
-//     assert(sizes.percentile(0.5) == 16 && sizes.mean() == 44.0);
+//     assert(sizes.percentile(0.5) == 16 && sizes.mean() == 44.0 && sizes.by_size().at(16) == 2);
 #pragma once
 
 #include <acre/core/detail/minmax.hpp>
@@ -16,6 +16,7 @@
 #include <acre/observe/detail/record_table.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,14 @@ public:
           count_(std::exchange(other.count_, 0)),
           largest_(std::exchange(other.largest_, 0)),
           unrecorded_(std::exchange(other.unrecorded_, 0)) {}
+    /// A copy for which the upstream has no memory is empty, and counts its sizes in unrecorded().
+    size_histogram(const size_histogram& other) noexcept
+        : sizes_(other.sizes_), count_(other.count_), largest_(other.largest_), unrecorded_(other.unrecorded_) {
+        if (sizes_.size() == other.sizes_.size()) return;
+        unrecorded_ += std::exchange(count_, 0);
+        largest_ = 0;
+    }
+    size_histogram& operator=(const size_histogram&) = delete;
     size_histogram& operator=(size_histogram&& other) noexcept {
         sizes_ = std::move(other.sizes_);
         count_ = std::exchange(other.count_, 0);
@@ -114,6 +123,13 @@ public:
         return result;
     }
 
+    /// How often each size occurred, for look-up by size. Throws std::bad_alloc: the map uses the general heap.
+    std::map<std::size_t, std::uint64_t> by_size() const {
+        std::map<std::size_t, std::uint64_t> result;
+        sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { result.emplace(bytes, count); });
+        return result;
+    }
+
 private:
     // The smallest rank, from 1 on, with rank / count_ >= p. The product p * count_ may be rounded either way (0.07 of
     // 100 is a little more than 7), so the quotient decides.
@@ -122,9 +138,15 @@ private:
         if (p >= 1) return count_;
         const double all = static_cast<double>(count_);
         std::uint64_t rank = detail::clamp<std::uint64_t>(static_cast<std::uint64_t>(p * all) + 1, 1, count_);
-        while (rank > 1 && static_cast<double>(rank - 1) / all >= p) --rank;
-        while (rank < count_ && static_cast<double>(rank) / all < p) ++rank;
+        while (rank > 1 && quotient(rank - 1, all) >= p) --rank;
+        while (rank < count_ && quotient(rank, all) < p) ++rank;
         return rank;
+    }
+
+    // Rounded to a double, also by a processor that computes with more bits, as the x87 does.
+    static double quotient(std::uint64_t rank, double all) noexcept {
+        const volatile double rounded = static_cast<double>(rank) / all;
+        return rounded;
     }
 
     std::uint64_t count_up_to(std::size_t bytes) const noexcept {

@@ -7,15 +7,16 @@
 // matter.
 //
 // Cost: about fourteen instructions per call, no memory. An option costs nothing unless it is given:
-//   .live_map          address and bytes of each live allocation: a hash table, 32 to 64 bytes per allocation
+//   .live_map          address and bytes of each live allocation: a hash table, 32 to 64 bytes per allocation;
+//                      percentiles, mean and deviation of the sizes that are live; a free of what is not live aborts
 //   .leak_report       the destructor writes live allocations to standard error; needs .live_map
-//   .histogram         count of each size, percentiles, mean, deviation: a hash table of the sizes that occur
+//   .histogram         the same figures of all sizes ever requested: a hash table of the sizes that occur
 //   .scopes            push_scope() and pop_scope(): totals and peak between the two
 //   .peak_busy_arenas  peak number of arenas in use, where R has busy_arenas()
 // Memory for these records never comes from R, but from a separate upstream: acre::heap, or that of records_in. When it
 // is used up, allocating goes on, and unrecorded() counts what has no record.
 // Thread rules: those of R; the counters are not atomic. For several threads use synchronized<statistics<R>>
-// (combine/synchronized.hpp), whose getters take the lock, too.
+// (combine/synchronized.hpp), whose getters take the lock, too. An R that threads share by itself does not compile.
 //
 //     acre::statistics<acre::object_pool<Bullet>> bullets;
 //     bullets.destroy(bullets.create(position, speed));
@@ -23,7 +24,9 @@
 //
 //     acre::statistics<acre::heap, acre::statistics_options{.live_map = true, .histogram = true}> watched;
 //     void* p = watched.allocate(100);
-//     watched.report_leaks(stderr);  // an address, 100 bytes
+//     watched.report_leaks(stderr);                            // an address, 100 bytes
+//     assert(watched.live_sizes().percentile(0.5) == 100);     // of what is live
+//     assert(watched.requested_sizes().percentile(0.5) == 100);  // of all requests
 #pragma once
 
 #include <acre/core/detail/forwarding.hpp>
@@ -39,6 +42,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <map>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -165,7 +170,7 @@ public:
     bool push(const statistics_counts& live) {
         void* storage = upstream_.try_allocate(sizeof(saved), alignof(saved));
         if (storage == nullptr) {
-            raise(out_of_memory{"acre::statistics", sizeof(saved), alignof(saved)});
+            raise<out_of_memory>("acre::statistics", sizeof(saved), alignof(saved));
             return false;
         }
         outer_ = ::new (storage) saved{innermost_, outer_, live.allocations.value, live.bytes.value};
@@ -286,7 +291,11 @@ public:
     }
     void freed([[maybe_unused]] const void* p, std::size_t bytes) noexcept {
         for_each_count([bytes](statistics_counts& counts) { counts.note_freed(1, bytes); });
-        if constexpr (Options.live_map) live_.remove(p);
+        if constexpr (Options.live_map) {
+            // An arena's container may free its storage after the arena was reset.
+            if (!live_.remove(p) && !requires(const R& r) { r.mark(); }) [[unlikely]]
+                abort_on_misuse(resource_name(), "a pointer was freed that is not live, or was freed before", p);
+        }
     }
     void resized([[maybe_unused]] const void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         for_each_count([=](statistics_counts& counts) { counts.note_resized(old_bytes, new_bytes); });
@@ -406,30 +415,25 @@ public:
         return this->meter().live().report(to, meter_type::resource_name());
     }
 
-    /// How often each size was requested, ascending by size. Throws std::bad_alloc: the vector uses the general heap.
-    std::vector<size_count> histogram() const
-        requires(Options.histogram)
+    /// Bytes of each live allocation by its address, as a map. Throws std::bad_alloc: the map uses the general heap.
+    std::map<const void*, std::size_t> live_by_address() const
+        requires(Options.live_map)
     {
-        return this->meter().sizes().sizes();
+        return this->meter().live().by_address();
     }
-    /// The nearest-rank percentile of all requested sizes, for `p` in (0, 1]: percentile(0.5) is the median,
-    /// percentile(1) the largest. 0 without requests.
-    std::size_t percentile(double p) const noexcept
-        requires(Options.histogram)
+    /// The sizes that are live now: percentiles, mean, deviation, and look-up by size. In memory of the records'
+    /// upstream. Linear in the live allocations.
+    size_histogram live_sizes() const noexcept
+        requires(Options.live_map)
     {
-        return this->meter().sizes().percentile(p);
+        return this->meter().live().sizes();
     }
-    /// Mean size of a request in bytes.
-    double mean() const noexcept
+
+    /// The sizes of all requests served so far, or since reset_counts(), whether live or freed.
+    const size_histogram& requested_sizes() const noexcept
         requires(Options.histogram)
     {
-        return this->meter().sizes().mean();
-    }
-    /// Standard deviation of the sizes of all requests, in bytes.
-    double standard_deviation() const noexcept
-        requires(Options.histogram)
-    {
-        return this->meter().sizes().standard_deviation();
+        return this->meter().sizes();
     }
     /// Number of live allocations and sizes without a record, for lack of memory.
     std::uint64_t unrecorded() const noexcept
@@ -466,9 +470,10 @@ private:
     void append_sizes(std::string& text) const
         requires(Options.histogram)
     {
+        const size_histogram& sizes = requested_sizes();
         char line[160];
-        std::snprintf(line, sizeof line, "  sizes        mean %.1f, deviation %.1f, median %zu, 99 %% up to %zu\n",
-                      mean(), standard_deviation(), percentile(0.5), percentile(0.99));
+        std::snprintf(line, sizeof line, "  requested    mean %.1f, deviation %.1f, median %zu, 99 %% up to %zu\n",
+                      sizes.mean(), sizes.standard_deviation(), sizes.percentile(0.5), sizes.percentile(0.99));
         text += line;
     }
 };

@@ -38,6 +38,8 @@ namespace detail {
 /// Reports R's events to the recorder.
 class trace_meter {
 public:
+    static constexpr bool shared_by_threads = true;
+
     struct mark_type {
         std::uint64_t moment;
     };

@@ -13,9 +13,10 @@
 // Cost: for a constant size 12 instructions to allocate a never used slot, 33 to allocate a freed one, 35 to deallocate
 // (100,000 slots). A size known at run time adds about 15, with three classes. Constant time always, except for
 // requests that upstream serves. Memory: required_bytes(): N slots of each class, and 1 1/63 bits for each.
-// Construction takes all of it, and touches each page unless `.prefault = false`. Not thread-safe. Neither copied nor
-// moved. A double free and a pointer of another resource abort with a message, in every build. The pool's end does not
-// destroy objects; it gives their storage back to upstream.
+// Construction takes all of it, and touches each page unless `.prefault = false`. Not thread-safe;
+// acre::synchronized<chunk_pool<...>> is, with the same `new`. Neither copied nor moved. A double free and a pointer of
+// another resource abort with a message, in every build. The pool does not know its objects: deallocate_all() and its
+// end take their storage back and destroy none; `.report_live` says at the end how many were left.
 //
 //     acre::chunk_pool<100'000, 32, 62, 128> chunks;
 //     auto* packet = new (chunks) Packet{};   // its slot is free again if the constructor throws
@@ -26,6 +27,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/slot_policies.hpp>
 #include <acre/core/error.hpp>
@@ -120,12 +122,24 @@ constexpr std::array<chunk_class, Classes> lay_out_chunks(std::size_t count,
 
 /// Options of acre::chunk_pool.
 struct chunk_pool_options {
-    exhaustion when_full = exhaustion::fail;  // or fall_back: upstream serves requests that no class has room for
-    bool prefault = true;  // touch every page at construction, so that no allocation waits for a page fault
+    exhaustion when_full = exhaustion::fail;  // abort; fall_back: upstream serves requests that no class has room for
+    bool prefault = true;      // touch every page at construction, so that no allocation waits for a page fault
+    bool report_live = false;  // the pool's end writes a line to stderr if anything is live
 };
 
 template <std::size_t N, auto... Sizes>
 class chunk_pool;
+
+template <resource R, class Lock>
+class synchronized;
+
+namespace detail {
+template <resource R, class Meter>
+class instrumented;
+
+template <class...>
+inline constexpr bool never = false;
+}  // namespace detail
 
 }  // namespace acre
 
@@ -154,6 +168,46 @@ template <std::size_t N, auto... Sizes>
     return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
 }
 
+/// The same where threads share the pool: only the request runs under the lock, the constructor does not.
+template <std::size_t N, auto... Sizes, class Lock>
+[[nodiscard, gnu::always_inline]] inline void* operator new(
+    std::size_t bytes,
+    acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept(!acre::exceptions_enabled) {
+    return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+template <std::size_t N, auto... Sizes, class Lock>
+[[nodiscard, gnu::always_inline]] inline void* operator new(
+    std::size_t bytes, std::align_val_t alignment,
+    acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept(!acre::exceptions_enabled) {
+    return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
+}
+template <std::size_t N, auto... Sizes, class Lock>
+[[nodiscard, gnu::always_inline]] inline void* operator new[](
+    std::size_t bytes,
+    acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept(!acre::exceptions_enabled) {
+    return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+template <std::size_t N, auto... Sizes, class Lock>
+[[nodiscard, gnu::always_inline]] inline void* operator new[](
+    std::size_t bytes, std::align_val_t alignment,
+    acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept(!acre::exceptions_enabled) {
+    return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
+}
+
+/// Refused: a free without its size could not be counted. A better match than the pool that it derives from.
+template <std::size_t N, auto... Sizes, class Meter>
+void* operator new(std::size_t bytes, acre::detail::instrumented<acre::chunk_pool<N, Sizes...>, Meter>& chunks) {
+    static_assert(acre::detail::never<Meter>,
+                  "acre: new (chunks) T is not counted, limited or traced: use chunks.create<T>() and destroy()");
+    return chunks.allocate(bytes);
+}
+template <std::size_t N, auto... Sizes, class Meter>
+void* operator new[](std::size_t bytes, acre::detail::instrumented<acre::chunk_pool<N, Sizes...>, Meter>& chunks) {
+    static_assert(acre::detail::never<Meter>,
+                  "acre: new (chunks) T[n] is not counted, limited or traced: use chunks.allocate()");
+    return chunks.allocate(bytes);
+}
+
 /// C++ calls these when a constructor throws in such an expression. They free storage and destroy nothing.
 template <std::size_t N, auto... Sizes>
 void operator delete(void* p, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
@@ -170,6 +224,44 @@ void operator delete[](void* p, acre::chunk_pool<N, Sizes...>& chunks) noexcept 
 template <std::size_t N, auto... Sizes>
 void operator delete[](void* p, std::align_val_t, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
     chunks.deallocate_unsized(p);
+}
+template <std::size_t N, auto... Sizes, class Lock>
+void operator delete(void* p, acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
+    chunks.deallocate_unsized(p);
+}
+template <std::size_t N, auto... Sizes, class Lock>
+void operator delete(void* p, std::align_val_t,
+                     acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
+    chunks.deallocate_unsized(p);
+}
+template <std::size_t N, auto... Sizes, class Lock>
+void operator delete[](void* p, acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
+    chunks.deallocate_unsized(p);
+}
+template <std::size_t N, auto... Sizes, class Lock>
+void operator delete[](void* p, std::align_val_t,
+                       acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
+    chunks.deallocate_unsized(p);
+}
+
+/// With the size, for calls by hand: `operator delete(p, sizeof(T), chunks)`. The size is checked.
+template <std::size_t N, auto... Sizes>
+void operator delete(void* p, std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
+    chunks.deallocate(p, bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+template <std::size_t N, auto... Sizes>
+void operator delete[](void* p, std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
+    chunks.deallocate(p, bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+template <std::size_t N, auto... Sizes, class Lock>
+void operator delete(void* p, std::size_t bytes,
+                     acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
+    chunks.deallocate(p, bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+template <std::size_t N, auto... Sizes, class Lock>
+void operator delete[](void* p, std::size_t bytes,
+                       acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
+    chunks.deallocate(p, bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
 
 namespace acre {
@@ -222,9 +314,9 @@ public:
     /// upstream has no memory, the pool has no slots and refuses every request.
     chunk_pool() : chunk_pool(resource_ref{heap{}}) {}
     explicit chunk_pool(resource_ref upstream) : chunk_pool(chunk_pool_options{}, upstream) {}
-    /// As above, with options; throws bad_option unless `.when_full` is fail or fall_back.
+    /// As above, with options; throws bad_option when `.when_full` is null, which `new` cannot return.
     explicit chunk_pool(const chunk_pool_options& options, resource_ref upstream = heap{})
-        : when_full_(checked(options).when_full), upstream_(upstream) {
+        : when_full_(checked(options).when_full), report_(options.report_live), upstream_(upstream) {
         base_ = static_cast<std::byte*>(upstream_.allocate(required_bytes(), max_alignment));
         if (!has_storage()) return;
         ::new (static_cast<void*>(slots())) all_slots{};
@@ -235,8 +327,9 @@ public:
     chunk_pool(const chunk_pool&) = delete;
     chunk_pool& operator=(const chunk_pool&) = delete;
 
-    /// Gives everything back to upstream, live allocations included.
+    /// Gives everything back to upstream, live allocations included. Destroys no objects.
     ~chunk_pool() {
+        report_.write(name, [this] { return live(); });
         large_.release(upstream_);
         if (!has_storage()) return;
         unpoison_defined(base_, required_bytes());
@@ -244,8 +337,8 @@ public:
     }
 
     /// Returns a slot of the first class that fits and has room. When all that fit are full, throws limit_exceeded;
-    /// when no class fits, request_too_large or bad_alignment. With exhaustion::fall_back upstream serves both.
-    /// Constant time.
+    /// when no class fits, request_too_large or bad_alignment. With exhaustion::abort it aborts with these sentences;
+    /// with exhaustion::fall_back upstream serves both. Constant time.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         void* p;
         if (take(bytes, alignment, p)) [[likely]]
@@ -320,9 +413,9 @@ public:
         deallocate_unsized(p);
     }
 
-    /// Frees everything at once, upstream's blocks included; destroys no objects. One step per 512 slots used, and one
-    /// per block of upstream.
-    void reset() noexcept {
+    /// Takes all storage back at once and destroys no objects; upstream's blocks go back to upstream. One step per 512
+    /// slots used, and one per block of upstream.
+    void deallocate_all() noexcept {
         large_.release(upstream_);
         if (!has_storage()) return;
         for (slots_type& each : *slots()) each.reset();
@@ -375,8 +468,8 @@ public:
 
 private:
     static chunk_pool_options checked(const chunk_pool_options& options) {
-        require_option(options.when_full == exhaustion::fail || options.when_full == exhaustion::fall_back, name,
-                       "when_full", static_cast<std::size_t>(options.when_full), "exhaustion::fail or fall_back");
+        require_option(options.when_full != exhaustion::null, name, "when_full",
+                       static_cast<std::size_t>(options.when_full), "exhaustion::fail, abort or fall_back");
         return options;
     }
 
@@ -483,18 +576,24 @@ private:
         for (std::size_t index = 0; index < class_count; ++index) {
             if (serves(classes[index], bytes, alignment) && take_from(index, bytes, p)) return p;
         }
-        if (when_full_ == exhaustion::fail) return nullptr;
+        if (when_full_ != exhaustion::fall_back) return nullptr;
         return large_.try_allocate(upstream_, bytes, alignment);
+    }
+
+    template <class Error, class... Arguments>
+    void* fail(Arguments... arguments) const {
+        if (when_full_ == exhaustion::abort) abort_with(Error{arguments...});
+        return raise<Error>(arguments...);
     }
 
     [[gnu::noinline, gnu::cold]] void* refuse(std::size_t bytes, std::size_t alignment) const {
         const bool falls_back = when_full_ == exhaustion::fall_back;
-        if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-        if (falls_back && bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
-        if (falls_back) return raise(out_of_memory{name, bytes, alignment});
-        if (alignment > max_alignment) return raise(bad_alignment{name, alignment});
+        if (!is_alignment(alignment)) return fail<bad_alignment>(name, alignment);
+        if (falls_back && bytes > max_request / 2) return raise<request_too_large>(name, bytes, max_request / 2);
+        if (falls_back) return raise<out_of_memory>(name, bytes, alignment);
+        if (alignment > max_alignment) return fail<bad_alignment>(name, alignment);
         const std::size_t first = first_class(bytes, alignment);
-        if (first == class_count) return raise(request_too_large{name, bytes, largest(alignment)});
+        if (first == class_count) return fail<request_too_large>(name, bytes, largest(alignment));
         // The sum over all classes that fit.
         std::size_t held = 0;
         std::size_t limit = 0;
@@ -503,7 +602,7 @@ private:
             held += live_of(index) * classes[index].slot_bytes;
             limit += classes[index].all_bytes;
         }
-        return raise(limit_exceeded{name, classes[first].slot_bytes, held, limit});
+        return fail<limit_exceeded>(name, classes[first].slot_bytes, held, limit);
     }
 
     static constexpr std::size_t largest(std::size_t alignment) noexcept {
@@ -523,6 +622,7 @@ private:
 
     std::byte* base_ = nullptr;
     exhaustion when_full_;
+    detail::live_report report_;
     detail::large_blocks large_;
     resource_ref upstream_;
 };

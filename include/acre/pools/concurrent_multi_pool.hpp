@@ -24,6 +24,12 @@
 //     memory.deallocate(p, 100);          // in another
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::concurrent_multi_pool needs threads, which this target does not have: use acre::multi_pool");
+#else
+
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/minmax.hpp>
@@ -54,6 +60,8 @@ class basic_concurrent_multi_pool {
 
 public:
     static constexpr const char* name = "acre::concurrent_multi_pool";
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
     using options_type = concurrent_pool_options;
     using classes_type = Classes;
 
@@ -352,3 +360,5 @@ private:
 using concurrent_multi_pool = basic_concurrent_multi_pool<default_size_classes>;
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

@@ -14,6 +14,12 @@
 //     messages.destroy(sent);                     // in another
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::concurrent_object_pool needs threads, which this target does not have: use acre::object_pool");
+#else
+
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
@@ -40,3 +46,5 @@ public:
 };
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

@@ -23,6 +23,11 @@
 //     messages.deallocate(p);             // in another
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false, "acre::concurrent_pool needs threads, which this target does not have: use acre::pool");
+#else
+
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/per_thread.hpp>
@@ -49,6 +54,8 @@ class concurrent_pool : public detail::slot_face<concurrent_pool<Slot, Align>, S
 
 public:
     static constexpr const char* name = "acre::concurrent_pool";
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
     using options_type = concurrent_pool_options;
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, Align);
     /// Alignment of every slot in bytes; stricter requests get a block of their own.
@@ -243,3 +250,5 @@ private:
 };
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

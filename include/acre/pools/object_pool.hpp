@@ -6,7 +6,7 @@
 // Cost: create about 12 instructions and the constructor, destroy about 20 and the destructor, constant time except for
 // a new slab. Memory as acre::pool. The pool's end destroys the objects that are still live, each once. Storage from
 // allocate() counts as live at once, so construct an object in it before the pool ends or is iterated. The destructors
-// that clear() and the pool's end run may destroy other objects of the pool; an object destroyed by then is skipped.
+// that reset() and the pool's end run may destroy other objects of the pool; an object destroyed by then is skipped.
 // A double destroy and a pointer of another pool abort with a message before any destructor runs, in every build.
 // Not thread-safe. Movable: objects stay where they are.
 //
@@ -91,9 +91,6 @@ public:
         base::operator=(std::move(other));
         return *this;
     }
-
-    /// As reset(): destroys all objects and keeps the slabs.
-    void clear() noexcept { this->reset(); }
 
     /// The live objects, in address order.
     iterator begin() noexcept { return iterator{*this}; }

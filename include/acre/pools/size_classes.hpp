@@ -36,6 +36,8 @@ namespace acre {
 // One concept for each rule, so that the compiler names the rule that a policy breaks.
 namespace detail {
 template <class Policy>
+concept is_defined_and_not_only_declared = requires { sizeof(Policy); };
+template <class Policy>
 concept has_1_to_256_sizes_in_an_array =
     std::same_as<std::remove_cvref_t<decltype(Policy::bytes)>, std::array<std::size_t, Policy::bytes.size()>> &&
     Policy::bytes.size() >= 1 && Policy::bytes.size() <= 256;
@@ -61,8 +63,9 @@ concept has_sizes_up_to_256_KiB = Policy::bytes.back() <= 256_KiB;
 /// ascending multiples of 8, at most 256 KiB.
 template <class Policy>
 concept size_class_policy =
-    detail::has_1_to_256_sizes_in_an_array<Policy> && detail::has_sizes_that_are_multiples_of_8<Policy> &&
-    detail::has_ascending_sizes<Policy> && detail::has_sizes_up_to_256_KiB<Policy>;
+    detail::is_defined_and_not_only_declared<Policy> && detail::has_1_to_256_sizes_in_an_array<Policy> &&
+    detail::has_sizes_that_are_multiples_of_8<Policy> && detail::has_ascending_sizes<Policy> &&
+    detail::has_sizes_up_to_256_KiB<Policy>;
 
 /// The classes of acre::multi_pool: every multiple of 8 bytes up to 128, then eight per doubling up to 8 KiB, 64 in
 /// all. A request is rounded up by at most 7 bytes or an eighth. (Power-of-two classes waste up to half.)

@@ -3,14 +3,17 @@
 //
 // Use it where no object can own a pool: under class-level operators new (acre::pooled does that), in libraries. Use
 // acre::pool or acre::concurrent_pool elsewhere. Sizes share pools by size class: static_pool<100> and static_pool<104>
-// are the same. `Group` says who shares the pool: by default every thread, each with a cache of its own. Any other type
-// names a separate pool that one thread at a time uses, without a cache and without a lock.
+// are the same. `Group` says who shares the pool: by default every thread, each with a cache of its own.
+// shared_group<Name> names a further pool that every thread shares. Any other type names a separate pool that one
+// thread at a time uses, without a cache and without a lock.
 //
 // Cost: by default allocate and deallocate have about 9 instructions each, none of them atomic, and one lock in 1 to
-// 509 operations; in a group 13 and 20, without a lock. Memory comes from the heap and goes back by release_unused(),
-// or for all shared pools by acre::pool_registry::recycle(). Each thread keeps the free slots of two magazines: at most
-// 64 KiB, but always two slots. A slot freed twice in a row aborts with a message at once. Other double frees, and
-// pointers of other pools, abort when their magazine goes to the slabs; under AddressSanitizer and in a group at once.
+// 509 operations; in a group of one thread 13 and 20, without a lock. Memory comes from the heap, or from the upstream
+// that the group names, and goes back by release_unused(), or for all shared pools by acre::pool_registry::recycle().
+// A pool that gets no memory calls recycle() and tries again before it fails. Each thread keeps the free slots of two
+// magazines: at most 64 KiB, but always two slots. A slot freed twice in a row aborts with a message at once. Other
+// double frees, and pointers of other pools, abort when their magazine goes to the slabs; under AddressSanitizer and in
+// a group at once.
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
 // program has one pool as long as libraries do not hide its symbol from each other. A library that uses one must not be
@@ -23,7 +26,16 @@
 //
 //     struct audio;                                       // a group, and the name it has in the registry
 //     void* q = acre::static_pool<64, audio>::allocate(); // in the audio thread only
+//
+//     using jobs = acre::static_pool<64, acre::shared_group<struct job>>;  // another pool for all threads
 #pragma once
+
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(
+    false,
+    "acre::static_pool needs threads, which this target does not have: use a static acre::pool over an acre::buffer");
+#else
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
@@ -31,6 +43,7 @@
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
@@ -42,6 +55,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -51,10 +66,22 @@ namespace acre {
 /// The group of all threads.
 struct every_thread;
 
+/// A further group of all threads. Its memory comes from `Upstream`, a resource without state that any thread may use.
+template <class Name, stateless_resource Upstream = heap>
+struct shared_group;
+
+/// The group `Name` of one thread at a time. Its memory comes from `Upstream`, a resource without state; with heap the
+/// plain Name means the same.
+template <class Name, stateless_resource Upstream = heap>
+struct thread_group;
+
 /// The static pools that were used so far. A pool enters at its first use and never leaves.
 ///
-/// Cost: linear in the number of static pools and in their slabs. Thread-safe. recycle() never waits, so a
-/// new-handler may call it; for_each waits for the lock of one pool at a time.
+/// Cost: linear in the number of static pools and in their slabs. Thread-safe, but for report_live. recycle() never
+/// waits, so a new-handler may call it; for_each waits for the lock of one pool at a time.
+///
+/// To debug: trace(stderr) prints a line when a pool is first used, when it gives memory back and when memory runs out;
+/// report_live_at_exit() prints which pools have live slots then.
 ///
 ///     acre::pool_registry::for_each([](const acre::pool_registry::entry& each) {
 ///         print(each.group, each.slot_bytes, each.live, each.held_bytes);
@@ -73,7 +100,10 @@ public:
 
     /// How the registry reaches a pool. Linked into the registry; must never be destroyed.
     struct node {
+        std::size_t slot_bytes;
+        std::string_view group;
         entry (*describe)() noexcept;
+        std::size_t (*live)() noexcept;     // exact while no thread uses the pool
         std::size_t (*recycle)() noexcept;  // null: only the group's own thread may
         const node* next;
     };
@@ -90,9 +120,32 @@ public:
     static std::size_t recycle() noexcept {
         std::size_t bytes = 0;
         for (const node* each = first(); each != nullptr; each = each->next) {
-            if (each->recycle != nullptr) bytes += each->recycle();
+            if (each->recycle == nullptr) continue;
+            const std::size_t given_back = each->recycle();
+            if (given_back != 0) print(*each, "gave %zu bytes back", given_back);
+            bytes += given_back;
         }
         return bytes;
+    }
+
+    /// Prints to `to` from now on what happens rarely; null, as at the start, prints nothing.
+    static void trace(std::FILE* to) noexcept { trace_.store(to, std::memory_order_relaxed); }
+
+    /// Prints a line for each pool that has live slots, and returns their number. No other thread may use a group.
+    static std::size_t report_live(std::FILE* to) noexcept {
+        std::size_t all = 0;
+        for (const node* each = first(); each != nullptr; each = each->next) {
+            const std::size_t live = each->live();
+            if (live == 0) continue;
+            print_to(to, *each, "%zu still live", live);
+            all += live;
+        }
+        return all;
+    }
+    /// Calls report_live(stderr) when the program ends, before the destructors of statics that are constructed already.
+    /// What these destructors free is still live then. False when the system cannot.
+    static bool report_live_at_exit() noexcept {
+        return std::atexit([] { report_live(stderr); }) == 0;
     }
 
     /// Adds a pool, once. Lock-free: the pool may be the upstream of another one that holds a lock.
@@ -105,12 +158,26 @@ public:
         } while (!first_.compare_exchange_weak(before, &added, std::memory_order_release, std::memory_order_relaxed));
     }
 
+    /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`. Takes no lock.
+    [[gnu::cold]] static void print(const node& about, const char* format, std::size_t number = 0) noexcept {
+        if (std::FILE* to = trace_.load(std::memory_order_relaxed)) print_to(to, about, format, number);
+    }
+
 private:
+    [[gnu::cold]] static void print_to(std::FILE* to, const node& about, const char* format,
+                                       std::size_t number) noexcept {
+        char text[96];
+        std::snprintf(text, sizeof text, format, number);
+        std::fprintf(to, "acre::static_pool: slots of %zu bytes, %.*s: %s\n", about.slot_bytes,
+                     static_cast<int>(about.group.size()), about.group.data(), text);
+    }
+
     // Nodes are only added in front, so everything behind the first is constant. Acquire: pairs with the release in
     // add().
     static const node* first() noexcept { return first_.load(std::memory_order_acquire); }
 
     static inline constinit std::atomic<const node*> first_{nullptr};
+    static inline constinit std::atomic<std::FILE*> trace_{nullptr};  // relaxed: publishes nothing
 };
 
 namespace detail {
@@ -132,8 +199,28 @@ constexpr std::string_view type_name() noexcept {
 
 inline constexpr const char* static_pool_name = "acre::static_pool";
 
+/// Who shares a group, its name, and where its memory comes from.
+template <class Group>
+struct group_traits {
+    using name = Group;
+    using upstream = heap;
+    static constexpr bool shared = std::is_same_v<Group, every_thread>;
+};
+template <class Name, class Upstream>
+struct group_traits<shared_group<Name, Upstream> > {
+    using name = Name;
+    using upstream = Upstream;
+    static constexpr bool shared = true;
+};
+template <class Name, class Upstream>
+struct group_traits<thread_group<Name, Upstream> > {
+    using name = Name;
+    using upstream = Upstream;
+    static constexpr bool shared = false;
+};
+
 /// Slots of `Slot` bytes for one thread at a time.
-template <std::size_t Slot, class Group>
+template <std::size_t Slot, class Name, class Upstream, bool Shared>
 class static_slots {
 public:
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, 8);
@@ -144,9 +231,10 @@ public:
         if (!all.registered) {
             all.registered = true;
             pool_registry::add(all.node);
+            pool_registry::print(all.node, "first used; one thread at a time uses it");
         }
         const std::size_t before = held_bytes();
-        void* p = all.slabs.refill(geometry, heap{}, {});
+        void* p = all.slabs.refill(geometry, Upstream{}, {});
         if (held_bytes() != before) publish_growth(held_bytes() - before);
         return p;
     }
@@ -168,7 +256,7 @@ public:
     }
 
     static std::size_t release_unused() noexcept {
-        const std::size_t bytes = all.slabs.release_unused(geometry, heap{});
+        const std::size_t bytes = all.slabs.release_unused(geometry, Upstream{});
         all.slots = all.slabs.slots(geometry);
         all.live.store(live(), std::memory_order_relaxed);
         all.held.store(held_bytes(), std::memory_order_relaxed);
@@ -178,10 +266,14 @@ public:
     static std::size_t held_bytes() noexcept { return all.slabs.held_bytes(); }
     static bool owns(const void* p) noexcept { return all.slabs.owns(geometry, p); }
 
+    static const pool_registry::node& registered_node() noexcept { return all.node; }
+
 private:
+    static constexpr std::string_view group_name = type_name<Name>();
+
     static pool_registry::entry describe() noexcept {
         // The group's thread writes them and any thread reads them; the two numbers need not be of one moment.
-        return {geometry.slot_bytes, type_name<Group>(), false, all.live.load(std::memory_order_relaxed),
+        return {geometry.slot_bytes, group_name, false, all.live.load(std::memory_order_relaxed),
                 all.held.load(std::memory_order_relaxed)};
     }
 
@@ -200,7 +292,7 @@ private:
         bool registered = false;
         std::atomic<std::size_t> live{0};  // both relaxed: statistics, which publish nothing else
         std::atomic<std::size_t> held{0};
-        pool_registry::node node{&describe, nullptr, nullptr};
+        pool_registry::node node{geometry.slot_bytes, group_name, &describe, &static_slots::live, nullptr, nullptr};
     };
     static inline constinit state all{};
     static_assert(std::is_trivially_destructible_v<state>, "usable after main");
@@ -210,8 +302,8 @@ public:
 };
 
 /// Slots of `Slot` bytes that all threads share.
-template <std::size_t Slot>
-class static_slots<Slot, every_thread> {
+template <std::size_t Slot, class Name, class Upstream>
+class static_slots<Slot, Name, Upstream, true> {
 public:
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, 8);
 
@@ -243,12 +335,20 @@ public:
     static std::size_t held_bytes() noexcept { return depot().held_bytes(); }
     static bool owns(const void* p) noexcept { return depot().owns(config, p); }
 
+    static const pool_registry::node& registered_node() noexcept { return all.node; }
+
 private:
+    static constexpr std::string_view group_name =
+        std::is_same_v<Name, every_thread> ? "every_thread" : type_name<Name>();
+
+    static pool_registry::entry describe() noexcept {
+        return {geometry.slot_bytes, group_name, true, live(), held_bytes()};
+    }
     static constexpr detail::depot_config config{
-        geometry, static_pool_name,
-        heap{},   SIZE_MAX,
-        SIZE_MAX, detail::magazine::capacity(geometry.slot_bytes, concurrent_pool_options{}.thread_bytes),
-        heap{}};
+        geometry,   static_pool_name,
+        Upstream{}, SIZE_MAX,
+        SIZE_MAX,   detail::magazine::capacity(geometry.slot_bytes, concurrent_pool_options{}.thread_bytes),
+        Upstream{}};
 
     [[gnu::noinline]] static void give_back_slow(void* p) noexcept {
         if (attach()) {
@@ -266,8 +366,12 @@ private:
 
     [[gnu::noinline]] static void register_depot() noexcept {
         all.forks.guard_static(all.depot.lock(), nullptr, &abandon_other_caches);
-        if (!all.listed.exchange(true, std::memory_order_relaxed)) pool_registry::add(all.node);
+        const bool first = !all.listed.exchange(true, std::memory_order_relaxed);
+        if (first) pool_registry::add(all.node);
         all.registered.store(true, std::memory_order_release);
+        if (first) {
+            pool_registry::print(all.node, "first used; all threads share it");
+        }
     }
 
     // False when this thread is ending: then it must not keep slots.
@@ -289,10 +393,6 @@ private:
     static detail::thread_cache* cache() noexcept { return local.attached ? &local.cache : nullptr; }
 
     static void abandon_other_caches(void*) noexcept { all.depot.abandon_other_caches(cache(), false); }
-
-    static pool_registry::entry describe() noexcept {
-        return {geometry.slot_bytes, "every_thread", true, live(), held_bytes()};
-    }
     static std::size_t recycle() noexcept { return depot().try_release_unused(config, cache()); }
 
     // Trivially destructible, so that it is usable while the thread ends.
@@ -306,7 +406,7 @@ private:
         std::atomic<bool> registered{false};  // acquire, release: the fork guard knows the lock before anyone takes it
         std::atomic<bool> listed{false};      // relaxed: elects the thread that adds the node, publishes nothing
         detail::fork_guard forks;
-        pool_registry::node node{&describe, &recycle, nullptr};
+        pool_registry::node node{geometry.slot_bytes, group_name, &describe, &live, &recycle, nullptr};
     };
     static inline constinit state all{};
     static inline thread_local constinit thread_state local{};
@@ -322,17 +422,23 @@ public:
 template <std::size_t Size, class Group = every_thread>
 class static_pool {
     static_assert(Size > 0 && Size <= max_request / 1024, "the slots of a pool have at least one byte");
-    using slots = detail::static_slots<detail::shared_slot_bytes(Size), Group>;
+    using group = detail::group_traits<Group>;
+    using upstream_type = typename group::upstream;
+    using slots =
+        detail::static_slots<detail::shared_slot_bytes(Size), typename group::name, upstream_type, group::shared>;
 
 public:
     static constexpr const char* name = detail::static_pool_name;
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = detail::group_traits<Group>::shared;
 
     /// Bytes of a slot: Size rounded up to its size class.
     static constexpr std::size_t slot_bytes() noexcept { return slots::geometry.slot_bytes; }
     /// Alignment of every slot, in bytes: the largest power of two that divides the bytes of a slot.
     static constexpr std::size_t slot_alignment() noexcept { return slot_bytes() & (0 - slot_bytes()); }
 
-    /// Returns a slot, contents undefined. Throws out_of_memory.
+    /// Returns a slot, contents undefined. When there is no memory it first lets all shared pools give back what they
+    /// do not use; then throws out_of_memory.
     [[gnu::always_inline]] static void* allocate() {
         void* p;
         if (slots::take(p)) [[likely]]
@@ -344,14 +450,14 @@ public:
         void* p;
         if (slots::take(p)) [[likely]]
             return p;
-        return slots::take_slow();
+        return try_allocate_slow();
     }
     /// Frees a slot; null is a no-op. Never fails.
     [[gnu::always_inline]] static void deallocate(void* p) noexcept {
         if (p != nullptr) slots::give_back(p);
     }
 
-    /// True when a slot serves a request of this size and alignment; others go to the heap.
+    /// True when a slot serves a request of this size and alignment; others go to the heap, or to the group's upstream.
     static constexpr bool serves(std::size_t bytes, std::size_t alignment) noexcept {
         return bytes <= slot_bytes() && alignment <= slot_alignment() && is_alignment(alignment);
     }
@@ -377,14 +483,16 @@ public:
 
     /// Makes sure that this thread can take `count` slots without the heap, unless other threads take them first. False
     /// when the heap has not enough memory. Linear in `count`.
-    static bool prepare(std::size_t count) noexcept { return slots::prepare(count); }
+    static bool prepare(std::size_t count) noexcept {
+        return slots::prepare(count) || (recycled() && slots::prepare(count));
+    }
     /// Gives slabs without a live slot back to the heap and returns their bytes. Slots that other threads keep count as
     /// live. Linear in the slabs held.
     static std::size_t release_unused() noexcept { return slots::release_unused(); }
     /// Number of live slots: exact while no other thread uses the pool, approximate otherwise. Linear in the slabs
     /// held.
     static std::size_t live() noexcept { return slots::live(); }
-    /// Bytes held from the heap.
+    /// Bytes held from the heap, or from the group's upstream.
     static std::size_t capacity() noexcept { return slots::held_bytes(); }
     /// True when `p` lies in a slab of this pool. Linear in the slabs held.
     static bool owns(const void* p) noexcept { return slots::owns(p); }
@@ -393,20 +501,37 @@ public:
 
 private:
     [[gnu::noinline]] static void* allocate_slow() {
-        if (void* p = slots::take_slow()) return p;
-        return raise(out_of_memory{name, slot_bytes(), slot_alignment()});
+        if (void* p = try_allocate_slow()) return p;
+        return raise<out_of_memory>(name, slot_bytes(), slot_alignment());
+    }
+    [[gnu::noinline]] static void* try_allocate_slow() noexcept {
+        if (void* p = slots::take_slow()) [[likely]]
+            return p;
+        return recycled() ? slots::take_slow() : nullptr;
+    }
+    // Out of memory: true when the shared pools gave some back. No lock is held here.
+    [[gnu::cold]] static bool recycled() noexcept {
+        const std::size_t bytes = pool_registry::recycle();
+        pool_registry::print(slots::registered_node(), "out of memory; all pools gave %zu bytes back", bytes);
+        return bytes != 0;
     }
 
     // Out of line: not the pool's purpose, and compilers warn of class-level operators that inline the heap's.
     [[gnu::noinline]] static void* allocate_large(std::size_t bytes, std::size_t alignment) {
-        return heap{}.allocate(bytes, alignment);
+        if (void* p = try_allocate_large(bytes, alignment)) return p;
+        return upstream_type{}.allocate(bytes, alignment);
     }
     [[gnu::noinline]] static void* try_allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
-        return heap{}.try_allocate(bytes, alignment);
+        void* p = upstream_type{}.try_allocate(bytes, alignment);
+        if (p != nullptr || bytes > max_request / 2 || !is_alignment(alignment)) [[likely]]
+            return p;
+        return recycled() ? upstream_type{}.try_allocate(bytes, alignment) : nullptr;
     }
     [[gnu::noinline]] static void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        heap{}.deallocate(p, bytes, alignment);
+        upstream_type{}.deallocate(p, bytes, alignment);
     }
 };
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

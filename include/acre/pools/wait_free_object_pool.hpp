@@ -15,6 +15,12 @@
 //     samples.destroy(taken);                      // in another
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::wait_free_object_pool needs threads, which this target does not have: use acre::object_pool");
+#else
+
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
@@ -39,3 +45,5 @@ public:
 };
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

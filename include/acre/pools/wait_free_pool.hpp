@@ -30,6 +30,11 @@
 //     frames.deallocate(p);               // in any
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false, "acre::wait_free_pool needs threads, which this target does not have: use acre::pool");
+#else
+
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
@@ -65,6 +70,8 @@ class wait_free_pool : public detail::slot_face<wait_free_pool<Slot, Align>, Slo
 
 public:
     static constexpr const char* name = "acre::wait_free_pool";
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = true;
     using options_type = wait_free_pool_options;
 
     /// Bytes of a slot: Slot rounded up to a multiple of Align, and of 8.
@@ -285,11 +292,11 @@ private:
     }
 
     [[gnu::noinline, gnu::cold]] void* fail() const {
-        return raise(limit_exceeded{name_, geometry.slot_bytes, slots_bytes_, slots_bytes_});
+        return raise<limit_exceeded>(name_, geometry.slot_bytes, slots_bytes_, slots_bytes_);
     }
     [[gnu::noinline, gnu::cold]] void* allocate_large(std::size_t bytes, std::size_t alignment) const {
-        if (is_alignment(alignment) && bytes > Slot) return raise(request_too_large{name_, bytes, Slot});
-        return raise(bad_alignment{name_, alignment});
+        if (is_alignment(alignment) && bytes > Slot) return raise<request_too_large>(name_, bytes, Slot);
+        return raise<bad_alignment>(name_, alignment);
     }
     [[gnu::always_inline]] static void* try_allocate_large(std::size_t, std::size_t) noexcept { return nullptr; }
     [[gnu::always_inline]] void deallocate_large(void* p, std::size_t, std::size_t) const noexcept {
@@ -333,3 +340,5 @@ private:
 };
 
 }  // namespace acre
+
+#endif  // ACRE_HAS_THREADS

@@ -62,6 +62,10 @@ TEST_F(command, wrong_usage_is_status_2) {
     expect_failure("info a.acre --bogus", 2, "bogus");
     expect_failure("replay a.acre", 2, "with");
     expect_failure("replay a.acre --with arena --rounds 0", 2, "rounds");
+    expect_failure("replay a.acre --with arena --events 0", 2, "events");
+    for (const char* size : {"0", "much", "4X"}) {
+        expect_failure(std::string{"replay a.acre --with arena --memory "} + size, 2, "is not a size: write digits");
+    }
     expect_failure("advise a.acre --top -3", 2, "--top");
     expect_failure("report", 2, "FILE is required; see 'acre report --help'");
     expect_failure("report a.acre --top 0", 2, "--top");
@@ -469,6 +473,20 @@ TEST_F(command, replay_takes_names_in_any_number_of_options_and_plays_each_once)
     const std::string text = acre("replay --with arena --rounds 1 a.acre --heap fragmented").output;
     EXPECT_NE(text.find("; 1 round of "), std::string::npos);
     EXPECT_EQ(text.find("Time, clean"), std::string::npos);
+}
+
+TEST_F(command, replay_plays_as_many_events_in_as_much_memory_as_the_user_says) {
+    made_trace made;
+    for (int i = 0; i < 100; ++i) made.allocate(made.stack({"main", "parse:12"}), 4000);
+    made.write(directory_ / "a.acre");
+    const std::string short_replay = "replay a.acre --with arena --rounds 1 --heap clean ";
+    const run_result part = acre(short_replay + "--events 7 --json");
+    EXPECT_EQ(nlohmann::json::parse(part.output)["events"], 7);
+    EXPECT_NE(part.output.find("Only the first 7 of 100 events were replayed"), std::string::npos) << part.output;
+    const run_result failed = acre(short_replay + "--memory 128K");
+    EXPECT_EQ(failed.status, 1);
+    EXPECT_NE(failed.errors.find("arena ran out of memory at event "), std::string::npos) << failed.errors;
+    EXPECT_EQ(acre(short_replay + "--memory 128K --events 7").status, 0);
 }
 
 TEST_F(command, replay_tells_how_many_threads_play) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
+#include "trace/live_table.hpp"
 #include "trace/value_counts.hpp"
 
 namespace acre::tool {
@@ -191,10 +191,10 @@ private:
     }
 
     std::uint32_t lane_of(std::uint32_t group, std::uint32_t thread) {
-        const auto [entry, added] =
-            lane_numbers_.try_emplace(std::uint64_t{group} << 32 | thread, static_cast<std::uint32_t>(lanes_.size()));
-        if (added) lanes_.emplace_back().group = group;
-        return entry->second;
+        const std::uint64_t key = std::uint64_t{group} << 32 | thread;
+        if (const std::uint32_t* known = lane_numbers_.find(key); known != nullptr) return *known;
+        lanes_.emplace_back().group = group;
+        return lane_numbers_.insert(key, static_cast<std::uint32_t>(lanes_.size() - 1));
     }
 
     void add_lanes() {
@@ -254,7 +254,7 @@ private:
     std::vector<neighbours> neighbours_;
     std::vector<std::uint64_t> thread_clocks_;  // bytes allocated so far
     std::vector<lane> lanes_;
-    std::unordered_map<std::uint64_t, std::uint32_t> lane_numbers_;  // by group and thread
+    live_table<std::uint32_t> lane_numbers_;  // by group and thread
 };
 
 }  // namespace

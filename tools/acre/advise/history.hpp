@@ -133,6 +133,9 @@ public:
     bool is_of_resource() const noexcept { return of_resource_; }
     std::uint64_t event_count() const noexcept { return events_.size(); }
 
+    /// Gives back the memory of the events; what is known of contexts and sizes stays.
+    void forget_events() { events_ = event_store{}; }
+
     /// Number of slots: the peak of live objects.
     std::uint32_t slots() const noexcept { return slots_; }
 

@@ -20,6 +20,7 @@ namespace acre::tool {
 namespace {
 
 constexpr std::uint32_t max_rounds = 100'000;
+constexpr std::int64_t max_events = std::int64_t{1} << 40;
 constexpr double seconds_in_all = 6;  // for rounds, unless their number is given
 
 enum class heap_kind : std::uint8_t { clean, fragmented, both };
@@ -32,6 +33,8 @@ struct replay_options {
     std::string file;
     std::vector<std::string> with;
     std::uint32_t rounds = 0;
+    std::uint64_t events = 0;  // 0: as many as a replay of bounded time can play
+    std::string memory;        // bytes, as text
     heap_kind heap = heap_kind::both;
     lanes threads = lanes::one;
     bool without_frees = false;
@@ -85,6 +88,12 @@ std::uint64_t plays(const std::vector<contender>& contenders, const replay_optio
     return (contenders.size() + others) * rounds * heaps(options);
 }
 
+/// What the user asked for, or what all contenders can play in a bounded time.
+replay_window window_of(const std::vector<named_contender>& named, const replay_options& options) {
+    if (options.events != 0) return {options.events, ~std::uint64_t{0}};
+    return window_for(plays(with_and_without_frees(named, options.without_frees), options));
+}
+
 /// A sample lacks most frees and reallocations, so it cannot be replayed.
 void refuse_sampled(const trace_reader& reader) {
     if (!reader.header().is_sampled()) return;
@@ -123,6 +132,7 @@ void measure(const sequence_view& steps, const replay_options& options, replay_o
     for (const std::uint32_t blocks : block_counts) {
         comparison_options how;
         how.rounds = options.rounds;
+        if (!options.memory.empty()) how.memory_limit = *parse_bytes(options.memory);
         how.max_seconds = seconds_in_all / static_cast<double>(block_counts.size());
         how.latest_seconds = how.max_seconds + 0.5;
         how.fragmentation_blocks = blocks;
@@ -155,6 +165,12 @@ std::vector<replay_failure> located_failures(trace_reader& reader, lanes who, co
         if (known && wanted[i].found) failures[i].event = event_text(wanted[i], paths);
     }
     return failures;
+}
+
+/// Why --memory refuses the text; empty when it is fine.
+std::string check_memory(const std::string& text) {
+    if (parse_bytes(text).value_or(0) != 0) return {};
+    return "'" + text + "' is not a size: write digits, and K, M, G or T for powers of 1024, as in 4G";
 }
 
 std::vector<described_word> contender_words() {
@@ -195,8 +211,7 @@ int run_replay(const replay_options& options, const command_context& context) {
     trace_reader reader{options.file};
     refuse_sampled(reader);
     remark_allocator(context, reader.header());
-    const replay_window window = window_for(plays(with_and_without_frees(named, options.without_frees), options));
-    const sequence steps = read_sequence(reader, options.threads, window, outcome, context);
+    const sequence steps = read_sequence(reader, options.threads, window_of(named, options), outcome, context);
     take_out(named, outcome, [&](const contender& each) { return not_for(each, steps.view()); });
     outcome.contenders = with_and_without_frees(named, options.without_frees);
     measure(steps.view(), options, outcome, context);
@@ -217,6 +232,12 @@ void add_replay_command(command_line& line, const command_context& context) {
                     "Names of resources and groups, separated by commas; parameters follow a colon");
     command.whole_number("--rounds", options->rounds, 1, max_rounds,
                          "Rounds to play; without it as many as the figures need");
+    command.whole_number("--events", options->events, 1, max_events,
+                         "Events to play, from the start; without it 4,000,000, or fewer over many resources");
+    command
+        .text("--memory", options->memory, "SIZE",
+              "Memory that a resource may take, in K, M, G or T; default: 768M, or twice what is live at a time")
+        .check(check_memory);
     command.one_of("--heap", options->heap, heap_kinds, "both",
                    "fragmented: as after a long run, with half of many blocks freed");
     command.one_of("--threads", options->threads, thread_kinds, "one",
@@ -233,8 +254,9 @@ void add_replay_command(command_line& line, const command_context& context) {
         "  acre replay sqlite3.acre --with multi_arena:count=64,bytes=16K,arena:block=64K --without-frees\n"
         "  acre replay server.acre --with all --threads recorded --heap clean\n"
         "  acre replay --json sqlite3.acre --with std | jq '.resources[] | {name, ratio: .clean.ratio.median}'\n\n"
-        "Exit status 1: a resource ran out of memory or failed; 3: the trace was cut off, and its complete part was\n"
-        "replayed.");
+        "Exit status 1: a resource ran out of memory (--memory gives it more) or failed; 3: the trace was cut off, "
+        "and\n"
+        "its complete part was replayed.");
     command.runs([&, options] { return run_replay(*options, context); });
 }
 

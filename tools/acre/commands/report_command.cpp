@@ -28,7 +28,6 @@ namespace {
 
 constexpr std::size_t sites_shown = 25;
 constexpr replay_window replayed{500'000, std::uint64_t{32} << 20};  // a comparison needs no more
-constexpr std::uint64_t replay_memory = std::uint64_t{768} << 20;    // bytes that a resource may take
 constexpr double replay_seconds = 2;                                 // for the rounds beyond the first few
 
 constexpr std::uint32_t max_live_for_two = 1'000'000;  // objects; with more, two passes at a time take much memory
@@ -54,25 +53,37 @@ public:
     int run() {
         for (const std::string& file : options_.fits) parts_.fit.push_back(read_fit(file));
         trace_summary summary;
-        const history run = pass("reading", [&] {
+        history run = pass("reading", [&] {
             return history{[&](const auto& visit) { summary = summarise(reader_, paths_, visit); }, paths_};
         });
         parts_.info = info_json(reader_, paths_, summary, sites_shown);
         advice_list list = plan(run);
         if (is_to_measure(summary)) measure(list, run, summary);
-        const bool small = run.slots() <= max_live_for_two;
-        std::future<void> fitting = std::async(small ? beside : std::launch::deferred, [&] {
-            if (is_to_fit()) fit_sizes(list, run);
-        });
         const run_picture picture =
-            pass("drawing", [&] { return draw_run(reader_, paths_, recorded_peak(summary), run, list.advices); });
-        fitting.get();
+            run.slots() <= max_live_for_two ? fit_and_draw(list, run, summary) : fit_then_draw(list, run, summary);
         parts_.advice = advice_json(list, paths_, reader_.header());
         write(page_of(report_json(picture, paths_, reader_.header(), std::move(parts_))));
         return report_missing(reader_);
     }
 
 private:
+    run_picture fit_and_draw(const advice_list& list, const history& run, const trace_summary& summary) {
+        std::future<void> fitting = std::async(beside, [&] { fit_sizes(list, run); });
+        run_picture picture = draw(list, run, summary);
+        fitting.get();
+        return picture;
+    }
+
+    run_picture fit_then_draw(const advice_list& list, history& run, const trace_summary& summary) {
+        fit_sizes(list, run);
+        run.forget_events();
+        return draw(list, run, summary);
+    }
+
+    run_picture draw(const advice_list& list, const history& run, const trace_summary& summary) {
+        return pass("drawing", [&] { return draw_run(reader_, paths_, recorded_peak(summary), run, list.advices); });
+    }
+
     /// The summary of a sample is scaled to the whole run; this is the sample's own peak.
     std::uint64_t recorded_peak(const trace_summary& summary) const {
         return summary.peak_bytes / std::max<std::uint64_t>(reader_.header().sampling_period, 1);
@@ -96,6 +107,7 @@ private:
 
     /// Appends to the fits that were read from files.
     void fit_sizes(const advice_list& list, const history& run) {
+        if (!is_to_fit()) return;
         for (nlohmann::json& each : fit_advices(run, list.advices, paths_, reader_.header())) {
             parts_.fit.push_back(std::move(each));
         }
@@ -142,7 +154,6 @@ private:
         outcome.peak_bytes = steps.peak_bytes;
         comparison_options how;
         how.max_seconds = replay_seconds * patience(run.event_count(), run.slots());
-        how.max_memory = replay_memory;
         progress_bar bar{"replaying", !context_.quiet};
         how.progress = [&](double done) { bar.show(done); };
         outcome.heaps.push_back({0, compare(context_.host(), steps.view(), outcome.contenders, how)});

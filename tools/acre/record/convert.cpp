@@ -117,7 +117,7 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
                         "; what the program did after that is missing.");
     }
     if (!log.is_whole()) {
-        notes.push_back("This process was killed, and up to " + std::to_string(raw::rows_in_chunk) +
+        notes.push_back("This process was killed or still runs, so up to " + std::to_string(raw::rows_in_chunk) +
                         " of the last events of each thread are missing.");
     }
     if (log.stacks() == raw::stack_method::frame_pointers) {

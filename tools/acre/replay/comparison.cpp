@@ -30,7 +30,7 @@ public:
                const comparison_options& options)
         : host_{host}, sequence_{sequence}, options_{options} {
         if (options_.memory_limit == 0) {
-            options_.memory_limit = std::min(default_memory_limit(), options_.max_memory) + reserved_bytes();
+            options_.memory_limit = std::min(default_memory_limit(), usual_memory()) + reserved_bytes();
         }
         entries_.push_back({.resource = system_number});
         entries_.push_back({.resource = loop_number});
@@ -70,6 +70,13 @@ private:
     std::uint64_t reserved_bytes() const noexcept {
         constexpr std::uint64_t most = std::uint64_t{1} << 46;
         return sequence_.touched == ~std::uint64_t{0} ? 0 : std::min(sequence_.peak_bytes, most);
+    }
+
+    /// Room for what is live, with as much again for what a resource wastes. An arena of which nothing is freed needs
+    /// more in a long run, but then it is no choice for the run.
+    std::uint64_t usual_memory() const noexcept {
+        constexpr std::uint64_t least = std::uint64_t{768} << 20;
+        return sequence_.touched == ~std::uint64_t{0} ? std::max(least, 2 * sequence_.peak_bytes) : least;
     }
 
     trial_request request(std::size_t entry, trial_purpose purpose) const {

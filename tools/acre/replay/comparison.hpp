@@ -22,8 +22,7 @@ struct comparison_options {
     double min_saving = 0;  // nanoseconds; stop early if the first contender saves less than half of that
     std::uint32_t fragmentation_blocks = 0;  // to fragment the heap with before each timed trial
     bool check = false;                      // check first that blocks keep what is written into them
-    std::uint64_t memory_limit = 0;          // 0: half of what the machine has available, at most `max_memory`
-    std::uint64_t max_memory = ~std::uint64_t{0};
+    std::uint64_t memory_limit = 0;          // bytes that a resource may take; 0: see docs/replay.md
     std::function<void(double)> progress;
 };
 

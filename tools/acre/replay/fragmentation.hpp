@@ -22,7 +22,7 @@ inline std::uint32_t fragmentation_blocks(const sequence_view& sequence) {
 /// Allocates `count` blocks and frees half of them; the rest stays until the process ends. The seed is always the same,
 /// so rounds are alike.
 inline void fragment_heap(const sequence_view& sequence, std::uint32_t count) {
-    constexpr std::uint64_t max_bytes = std::uint64_t{256} << 20;
+    constexpr std::uint64_t max_bytes = std::uint64_t{128} << 20;
     constexpr std::size_t large_bytes = std::size_t{120} << 10;  // below what glibc maps
     // By shape: the number of steps with that shape or an earlier one.
     std::vector<std::uint64_t> ends(sequence.uses.size());

@@ -49,15 +49,15 @@ private:
     struct live_object {
         std::uint64_t size = 0;
         std::uint64_t time = 0;
-        std::uint64_t allocations = 0;  // of the run, up to it
-        std::uint64_t bytes = 0;        // of the run, up to it
+        std::uint64_t bytes = 0;  // of the run, up to it
         std::uint32_t stack = no_stack;
         std::uint32_t thread = 0;
     };
 
     void allocate(const event& e) {
         bytes_ += e.size;
-        live_.insert(e.object, {e.size, e.time, ++allocations_, bytes_, e.stack, e.thread});
+        allocations_ = e.object + 1;
+        live_.insert(e.object, {e.size, e.time, bytes_, e.stack, e.thread});
         thread(e.thread).allocated.add(e.size);
         picture_.sizes.add(e.size, e.size);
         timeline_.allocate(e.time, e.size);
@@ -76,7 +76,7 @@ private:
         ++freeing.frees;
         if (e.thread != gone.thread) ++freeing.frees_of_others;
         picture_.life_times.add(lifetime, gone.size);
-        picture_.life_allocations.add(allocations_ - gone.allocations, gone.size);
+        picture_.life_allocations.add(allocations_ - (e.object + 1), gone.size);
         picture_.life_bytes.add(bytes_ - gone.bytes, gone.size);
         timeline_.release(e.time, gone.size);
         flames_.release(paths_.node(gone.stack), gone.size, lifetime);

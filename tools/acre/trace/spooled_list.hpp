@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "unnamed_file.hpp"
+#include "packed_blocks.hpp"
 
 namespace acre::tool {
 
@@ -41,7 +41,7 @@ public:
     }
 
     std::uint64_t size() const noexcept { return size_; }
-    bool is_in_memory() const noexcept { return blocks_in_file_ == 0; }
+    bool is_in_memory() const noexcept { return file_.size() == 0; }
 
     /// Calls `visit(const T&)` for each element in order until it returns false. May be called repeatedly and
     /// concurrently.
@@ -50,14 +50,14 @@ public:
         const auto visit_all = [&](const std::vector<T>& block) {
             return std::ranges::all_of(block, [&](const T& each) { return visit_goes_on(visit, each); });
         };
-        const std::size_t before_file = blocks_in_file_ == 0 ? blocks_.size() : blocks_.size() - 1;
+        const std::size_t before_file = is_in_memory() ? blocks_.size() : blocks_.size() - 1;
         for (std::size_t i = 0; i < before_file; ++i) {
             if (!visit_all(blocks_[i])) return;
         }
-        if (blocks_in_file_ == 0) return;
+        if (is_in_memory()) return;
         std::vector<T> block(block_elements);
-        for (std::uint64_t i = 0; i < blocks_in_file_; ++i) {
-            file_.read(i * block_elements * sizeof(T), std::as_writable_bytes(std::span{block}));
+        for (std::uint64_t i = 0; i < file_.size(); ++i) {
+            file_.read(i, std::as_writable_bytes(std::span{block}));
             if (!visit_all(block)) return;
         }
         visit_all(blocks_.back());
@@ -68,8 +68,7 @@ private:
 
     void begin_block() {
         if (blocks_.size() == max_blocks_) {
-            file_.write(std::as_bytes(std::span{blocks_.back()}));
-            ++blocks_in_file_;
+            file_.push(std::as_bytes(std::span{blocks_.back()}));
             blocks_.back().clear();
             return;
         }
@@ -78,9 +77,8 @@ private:
 
     std::size_t max_blocks_;
     std::vector<std::vector<T>> blocks_;  // if there is a file, the last block follows those in it
-    std::uint64_t blocks_in_file_ = 0;
     std::uint64_t size_ = 0;
-    unnamed_file file_;
+    packed_blocks file_;
 };
 
 }  // namespace acre::tool

@@ -15,7 +15,10 @@ public:
     ~unnamed_file();
     unnamed_file(unnamed_file&& from) noexcept
         : file_{std::exchange(from.file_, -1)}, size_{from.size_}, directory_{std::move(from.directory_)} {}
-    unnamed_file& operator=(unnamed_file&&) = delete;
+    unnamed_file& operator=(unnamed_file&& from) noexcept {
+        unnamed_file{std::move(from)}.swap(*this);
+        return *this;
+    }
     void swap(unnamed_file& other) noexcept {
         std::swap(file_, other.file_);
         std::swap(size_, other.size_);

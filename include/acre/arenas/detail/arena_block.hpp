@@ -1,6 +1,7 @@
 // The blocks of an arena. Each begins with a header, which links lists of blocks.
 //
-// Used by acre::arena, not directly. Memory: 24 bytes a block. Cost: linear in the blocks looked at.
+// Used by acre::arena, not directly. Memory: 24 bytes a block, 16 where pointers have 32 bits. Cost: linear in the
+// blocks looked at.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 
 namespace acre::detail {
 
-/// Header of a block.
-struct arena_block {
+/// Header of a block; its size is a multiple of the granule of the arena.
+struct alignas(8) arena_block {
     arena_block* previous;
     std::size_t bytes;      // of the block, header included
     std::uintptr_t filled;  // the bump pointer when the block stopped being the current one

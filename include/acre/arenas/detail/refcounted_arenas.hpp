@@ -474,14 +474,14 @@ private:
     }
 
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
-        if (!is_alignment(alignment)) return raise(bad_alignment{Storage::name, alignment});
+        if (!is_alignment(alignment)) return raise<bad_alignment>(Storage::name, alignment);
         const std::size_t worst = fit::worst_bytes(bytes, alignment, this->arena_bytes());
         const std::size_t available = this->takes_runs() ? capacity() : this->arena_bytes();
-        if (worst > available) return raise(request_too_large{Storage::name, worst, available});
+        if (worst > available) return raise<request_too_large>(Storage::name, worst, available);
         if (worst > this->arena_bytes() && alignment > this->base_alignment()) {
-            return raise(bad_alignment{Storage::name, alignment});
+            return raise<bad_alignment>(Storage::name, alignment);
         }
-        return raise(out_of_arenas{Storage::name, bytes, this->arenas()});
+        return raise<out_of_arenas>(Storage::name, bytes, this->arenas());
     }
 
     arena_record* active_ = nullptr;  // where the hot path allocates

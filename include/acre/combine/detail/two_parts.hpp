@@ -6,6 +6,7 @@
 #pragma once
 
 #include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
@@ -21,12 +22,21 @@ concept resource_part = resource<std::remove_reference_t<Part>>;
 template <class R>
 concept releasable_resource = requires(R& r) { r.release(); };
 
+/// True when threads may share an R: by its own design, under its lock, or because it has no state.
+template <class R>
+inline constexpr bool serves_threads =
+    shared_resource<R> || stateless_resource<R> || requires { typename R::lock_type; };
+
 /// Two resources.
 template <resource_part First, resource_part Second>
 class two_parts {
 public:
     using first_type = std::remove_reference_t<First>;
     using second_type = std::remove_reference_t<Second>;
+
+    /// acre::shared_resource
+    static constexpr bool shared_by_threads = serves_threads<first_type> && serves_threads<second_type> &&
+                                              !(stateless_resource<first_type> && stateless_resource<second_type>);
 
     two_parts() = default;
     /// Each part is constructed from one argument: its options, its upstream, or the resource to refer to.

@@ -5,7 +5,7 @@
 // on its R. `call` tells the kind of call (request_call, free_call, ...): instrumented acts on it, the others ignore
 // it. The layers, each with the one before as base:
 //   forwarded_requests   allocate, deallocate, try_resize, create, copy, format, ...
-//   forwarded_resets     reset, release, clear
+//   forwarded_resets     reset, release, deallocate_all
 //   forwarded_queries    capacity, used, owns, and R's other queries
 // A member exists where R has it. To forward a new member of a resource, add it here.
 //
@@ -73,6 +73,9 @@ template <class R>
     requires requires { R::geometry; }
 struct has_slots<R> {
     static constexpr auto geometry = R::geometry;
+    static constexpr bool serves(std::size_t bytes, std::size_t alignment) noexcept {
+        return R::serves(bytes, alignment);
+    }
 };
 
 /// True when R creates objects of one type, which it names.
@@ -122,6 +125,22 @@ class typed_calls : public Base {
 public:
     using Base::Base;
     typed_calls() = default;
+
+    /// Uninitialised storage for one T, a type that needs no destructor. Throws as allocate.
+    template <class T>
+        requires has_typed_calls<R>
+    T* allocate() {
+        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy this: use arena::create");
+        return static_cast<T*>(self().allocate(sizeof(T), alignof(T)));
+    }
+
+    /// As allocate<T>(), but null when it cannot.
+    template <class T>
+        requires has_typed_calls<R>
+    T* try_allocate() noexcept {
+        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy this: use arena::try_create");
+        return static_cast<T*>(self().try_allocate(sizeof(T), alignof(T)));
+    }
 
     /// Uninitialised storage for `count` objects of T, a type that needs no destructor. Throws as allocate.
     template <class T>
@@ -395,10 +414,10 @@ public:
     {
         this->call(free_all_call{}, [](R& r) { r.release(); });
     }
-    void clear() noexcept
-        requires requires(R& r) { r.clear(); }
+    void deallocate_all() noexcept
+        requires requires(R& r) { r.deallocate_all(); }
     {
-        this->call(free_all_call{}, [](R& r) { r.clear(); });
+        this->call(free_all_call{}, [](R& r) { r.deallocate_all(); });
     }
 };
 
@@ -422,6 +441,18 @@ public:
         return this->call(query_call{}, [](R& r) { return r.release_unused(); });
     }
 
+    // Frees whose bytes the caller does not know, of a chunk_pool.
+    void deallocate_unsized(void* p) noexcept
+        requires requires(R& r) { r.deallocate_unsized(p); }
+    {
+        this->call(query_call{}, [=](R& r) { r.deallocate_unsized(p); });
+    }
+    template <class T>
+        requires requires(R& r, T* first) { r.destroy_array(first); }
+    void destroy_array(T* first) noexcept {
+        this->call(query_call{}, [=](R& r) { r.destroy_array(first); });
+    }
+
     ACRE_FORWARD_QUERY(capacity)
     ACRE_FORWARD_QUERY(used)
     ACRE_FORWARD_QUERY(wasted)
@@ -432,6 +463,7 @@ public:
     ACRE_FORWARD_QUERY(arena_bytes)
     ACRE_FORWARD_QUERY(busy_arenas)
     ACRE_FORWARD_QUERY(allocations)
+    ACRE_FORWARD_QUERY(fallen_back_bytes)
     // Of acre::limited.
     ACRE_FORWARD_QUERY(limit_bytes)
     ACRE_FORWARD_QUERY(live_bytes)
@@ -441,9 +473,9 @@ public:
     ACRE_FORWARD_QUERY(counts)
     ACRE_FORWARD_QUERY(report)
     ACRE_FORWARD_QUERY(live_allocations)
-    ACRE_FORWARD_QUERY(histogram)
-    ACRE_FORWARD_QUERY(mean)
-    ACRE_FORWARD_QUERY(standard_deviation)
+    ACRE_FORWARD_QUERY(live_by_address)
+    ACRE_FORWARD_QUERY(live_sizes)
+    ACRE_FORWARD_QUERY(requested_sizes)
     ACRE_FORWARD_QUERY(unrecorded)
     ACRE_FORWARD_QUERY(peak_busy_arenas)
 
@@ -456,11 +488,6 @@ public:
         requires requires(const R& r) { r.report_leaks(to); }
     {
         return this->call(query_call{}, [=](const R& r) { return r.report_leaks(to); });
-    }
-    std::size_t percentile(double p) const noexcept
-        requires requires(const R& r) { r.percentile(p); }
-    {
-        return this->call(query_call{}, [=](const R& r) { return r.percentile(p); });
     }
     void reset_counts() noexcept
         requires requires(R& r) { r.reset_counts(); }

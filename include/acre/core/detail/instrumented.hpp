@@ -9,6 +9,7 @@
 //   void freed(p, bytes)                     before storage goes back
 //   void unreserve(bytes), resized(p, old_bytes, new_bytes)   R refused to resize in place, or did it
 //   void all_freed(), mark(), rewind(mark)   everything goes back at once, or down to a mark
+// A meter whose members several threads may call at once says so: static constexpr bool shared_by_threads = true.
 // A meter that has to tell R's own upstream calls from the program's has three static members more:
 //   bool is_watching()      whether hooks are on; while they are off, calls go straight to R
 //   working(), pausing()    guards held while R serves a call, and while a constructor of the program runs within
@@ -62,6 +63,11 @@ class instrumented : public forwarded_resets<instrumented<R, Meter>, R, R> {
         !requires { typename R::lock_type; },
         "the lock goes outside: write synchronized<statistics<R>>, synchronized<limited<R>> or "
         "synchronized<traced<R>>");
+    static_assert(
+        !shared_resource<R> || requires { requires Meter::shared_by_threads; },
+        "threads share this resource, and the counters of statistics<R> and limited<R> are for one thread: use a "
+        "resource for one thread in synchronized<statistics<R>> or synchronized<limited<R>>, or count the upstream: "
+        "synchronized<statistics<heap>>");
 
 public:
     using base::base;

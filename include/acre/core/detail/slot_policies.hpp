@@ -1,6 +1,6 @@
 // Policies that hand out slots of one size by their offsets in bytes: bump_slots (ascending, without reuse),
 // shared_bump_slots (the same for all threads), reused_slots (freed slots and runs of slots are reused), locked_slots
-// (a policy behind a mutex).
+// (a policy behind a mutex), counted_slots (a policy that counts what is live).
 //
 // Used by acre::typed_arena, as its options say, and by acre::chunk_pool, which has reused_slots for each class; not
 // directly. The initial state is all zero, so a static object lies in .bss. Members of a policy:
@@ -8,17 +8,21 @@
 //                                      `alignment`; false, and nothing changed, when there is no such run
 //   give_back(name, p, offset, count)  takes slots back; errors are reported under `name`
 //   undo(name, p, offset, count)       takes the latest take() back; without reuse a no-op if it is not the latest
+//   skip(offset)                       before the first take(): the slots below `offset` are never handed out
 //   untouched_from()                   slots from this offset on were never handed out
 //   prefault()                         touches the pages of the policy's own state
-//   reset(), used()                    takes all slots back; bytes of the slots handed out
+//   reset()                            takes all slots back, the skipped ones included
+//   used()                             bytes of the slots handed out, and of those skipped
 #pragma once
 
 #include <acre/core/detail/hierarchical_bitset.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
 #include <atomic>
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 
 namespace acre::detail {
@@ -58,6 +62,7 @@ public:
         if (next_ == offset + count * SlotBytes) next_ = offset;
     }
 
+    void skip(std::size_t offset) noexcept { next_ = offset; }
     void reset() noexcept { next_ = 0; }
 
     std::size_t used() const noexcept { return next_; }
@@ -95,6 +100,8 @@ public:
     }
 
     /// No other thread may allocate meanwhile.
+    void skip(std::size_t offset) noexcept { next_.store(offset, std::memory_order_relaxed); }
+    /// No other thread may allocate meanwhile.
     void reset() noexcept { next_.store(0, std::memory_order_relaxed); }
 
     std::size_t used() const noexcept { return detail::min(next_.load(std::memory_order_relaxed), all_bytes); }
@@ -129,6 +136,7 @@ private:
     Counter next_{0};
 };
 
+#if ACRE_HAS_THREADS
 /// `Slots` behind a std::mutex, which needs no initialisation and no destruction: it works before and after main. Cost:
 /// the policy's and the lock's.
 template <class Slots>
@@ -147,6 +155,10 @@ public:
     void undo(const char* resource_name, const void* p, std::size_t offset, std::size_t count) noexcept {
         const std::lock_guard hold{lock_};
         slots_.undo(resource_name, p, offset, count);
+    }
+    void skip(std::size_t offset) noexcept {
+        const std::lock_guard hold{lock_};
+        slots_.skip(offset);
     }
     void reset() noexcept {
         const std::lock_guard hold{lock_};
@@ -169,6 +181,14 @@ private:
     mutable std::mutex lock_;
     Slots slots_;
 };
+#else
+template <class Slots>
+class locked_slots : public Slots {
+    static_assert(sizeof(Slots) == 0,
+                  "acre::typed_arena: .synchronized with .reuse needs a std::mutex, which this "
+                  "target does not have: leave out one of the two options");
+};
+#endif
 
 /// `Count` slots of `SlotBytes` bytes with reuse of slots and runs. A bitset of the freed slots lies beside the
 /// storage: freed neighbours form one run without merging, and a freed object is neither read nor written.
@@ -215,6 +235,7 @@ public:
         give_back(resource_name, p, offset, count);
     }
 
+    void skip(std::size_t offset) noexcept { fresh_ = offset / SlotBytes; }
     /// A step for each 512 slots ever handed out.
     void reset() noexcept {
         freed_.erase_below(fresh_);
@@ -279,6 +300,42 @@ private:
     std::size_t fresh_ = 0;        // slots from here on were never handed out
     std::size_t freed_count_ = 0;  // freed slots before fresh_
     hierarchical_bitset<Count> freed_;
+};
+
+/// `Slots` that count the slots handed out and not given back, for policies without reuse, which do not know. Counter:
+/// std::atomic where threads share the policy. Cost: an addition for each take and give_back. More given back than
+/// handed out aborts with a sentence.
+template <class Slots, class Counter>
+class counted_slots : public Slots {
+public:
+    bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
+        if (!Slots::take(count, alignment, offset)) return false;
+        live_ += count;
+        return true;
+    }
+    void give_back(const char* resource_name, const void* p, std::size_t offset, std::size_t count) noexcept {
+        Slots::give_back(resource_name, p, offset, count);
+        forget(resource_name, p, count);
+    }
+    void undo(const char* resource_name, const void* p, std::size_t offset, std::size_t count) noexcept {
+        Slots::undo(resource_name, p, offset, count);
+        forget(resource_name, p, count);
+    }
+    void reset() noexcept {
+        Slots::reset();
+        live_ = 0;
+    }
+
+    std::size_t live() const noexcept { return live_; }
+
+private:
+    void forget(const char* resource_name, const void* p, std::size_t count) noexcept {
+        // The difference of an atomic is that of this thread's own subtraction.
+        const std::size_t left = live_ -= count;
+        if (left > SIZE_MAX - count) abort_on_misuse(resource_name, "more was freed than was handed out", p);
+    }
+
+    Counter live_{0};
 };
 
 }  // namespace acre::detail

@@ -11,6 +11,7 @@
 #include <acre/memory/heap.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -29,6 +30,18 @@ public:
           capacity_(std::exchange(other.capacity_, 0)),
           size_(std::exchange(other.size_, 0)),
           upstream_(other.upstream_) {}
+    /// The same records, in memory of the same upstream. Empty when that has none.
+    record_table(const record_table& other) noexcept : upstream_(other.upstream_) {
+        if (other.size_ == 0) return;
+        void* storage = upstream_.try_allocate(other.capacity_ * sizeof(bucket), alignof(bucket));
+        if (storage == nullptr) return;
+        buckets_ = static_cast<bucket*>(storage);
+        const bucket* from = other.buckets_;
+        construct_each(buckets_, other.capacity_, [&](bucket* at) { ::new (static_cast<void*>(at)) bucket(*from++); });
+        capacity_ = other.capacity_;
+        size_ = other.size_;
+    }
+    record_table& operator=(const record_table&) = delete;
     record_table& operator=(record_table&& other) noexcept {
         if (this == &other) return *this;
         detail::destroy_at(this);

@@ -50,6 +50,14 @@ public:
         destroy_all();
         Pool::reset();
     }
+    /// Refused, since published pools mean two things by it.
+    template <class Never = void>
+    void clear() noexcept {
+        static_assert(
+            !std::is_void_v<Never>,
+            "acre: an object pool has no clear(): reset() destroys all objects and keeps the memory, release() "
+            "gives it back too, release_unused() gives back only what holds no object");
+    }
     /// Destroys all objects and gives all slabs back to upstream. No other thread may use the pool meanwhile.
     void release() noexcept
         requires requires(Pool& pool) { pool.release(); }

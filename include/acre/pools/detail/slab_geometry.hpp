@@ -36,7 +36,7 @@ struct slab_geometry {
     /// a few slots that are in the cache instead of walking through a slab of large ones.
     static constexpr std::size_t gathered_bytes = 8_KiB;
     /// Header bytes in front of the map (see bitmap_slabs::slab).
-    static constexpr std::size_t header_front = 48;
+    static constexpr std::size_t header_front = 5 * sizeof(void*) + 2 * sizeof(std::uint32_t);
     /// Headers lie at `colours` different multiples of a cache line.
     static constexpr std::size_t header_line = 64;
     static constexpr std::size_t colours = 32;

@@ -1,15 +1,14 @@
-// What the pools share around their hot paths: the interface of a resource over a pool of slots, the errors of requests
-// that were refused, and the line about live allocations at the end.
+// What the pools share around their hot paths: the interface of a resource over a pool of slots, and the errors of
+// requests that were refused.
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <utility>
 
 namespace acre::detail {
 
@@ -52,31 +51,13 @@ private:
 /// size of the next slab, or 0 for a request that takes a block of its own.
 [[gnu::cold]] inline void* refuse(const char* name, std::size_t bytes, std::size_t alignment, std::size_t held,
                                   std::size_t limit, std::size_t slab_bytes = 0) {
-    if (!is_alignment(alignment)) return raise(bad_alignment{name, alignment});
-    if (bytes > max_request / 2) return raise(request_too_large{name, bytes, max_request / 2});
+    if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
+    if (bytes > max_request / 2) return raise<request_too_large>(name, bytes, max_request / 2);
     const std::size_t needed = slab_bytes != 0 ? slab_bytes : large_blocks::upstream_bytes(bytes, alignment);
     if (limit != SIZE_MAX && needed > limit - detail::min(held, limit)) {
-        return raise(limit_exceeded{name, needed, held, limit});
+        return raise<limit_exceeded>(name, needed, held, limit);
     }
-    return raise(out_of_memory{name, bytes, alignment});
+    return raise<out_of_memory>(name, bytes, alignment);
 }
-
-/// The option report_live: a line on stderr when a pool ends with live allocations.
-class live_report {
-public:
-    constexpr live_report() noexcept = default;
-    constexpr explicit live_report(bool wanted) noexcept : wanted_(wanted) {}
-
-    /// Writes the line once, when it is wanted and `count()` is not 0. Calls `count` only when the line is wanted.
-    template <class Count>
-    void write(const char* name, Count count) noexcept {
-        if (!std::exchange(wanted_, false)) return;
-        const std::size_t live = count();
-        if (live != 0) std::fprintf(stderr, "%s: %zu still live when it ended\n", name, live);
-    }
-
-private:
-    bool wanted_ = false;
-};
 
 }  // namespace acre::detail

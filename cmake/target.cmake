@@ -1,0 +1,23 @@
+# For CMAKE_TOOLCHAIN_FILE: programs for ACRE_TARGET, the triplet of a cross compiler of Debian; ACRE_EMULATOR runs them.
+# Used by scripts/target-tests and the preset target.
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ACRE_TARGET)
+if(ACRE_TARGET MATCHES "mingw")
+    set(CMAKE_SYSTEM_NAME Windows)
+else()
+    set(CMAKE_SYSTEM_NAME Linux)
+endif()
+string(REGEX REPLACE "-.*" "" CMAKE_SYSTEM_PROCESSOR "${ACRE_TARGET}")
+if(NOT DEFINED CMAKE_C_COMPILER)
+    set(CMAKE_C_COMPILER ${ACRE_TARGET}-gcc)
+endif()
+if(NOT DEFINED CMAKE_CXX_COMPILER)
+    set(CMAKE_CXX_COMPILER ${ACRE_TARGET}-g++)
+endif()
+set(CMAKE_CROSSCOMPILING_EMULATOR ${ACRE_EMULATOR})
+
+# Libraries of this machine are not for that one.
+set(CMAKE_FIND_ROOT_PATH /usr/${ACRE_TARGET})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)

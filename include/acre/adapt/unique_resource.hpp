@@ -1,0 +1,106 @@
+// A handle that owns a resource and can be moved, for resources that cannot: acre::arena, acre::multi_arena and the
+// types for threads.
+//
+// Use it to return such a resource from a function, or to keep it in a std::vector or in a class that moves. The
+// resource itself stays where it is, so containers, allocators and scratches that point to it stay good. Make them of
+// the resource, *handle, never of the handle: a handle is no acre::resource, so that does not compile. Use the resource
+// itself where it never moves.
+//
+// The handle has the resource's members. Using one that was moved from aborts with a sentence.
+//
+// Cost: the resource lies in the heap, or in the upstream that is given to it; a call loads its address and compares it
+// with null. Three words. Thread rules: those of the resource; a move must not race with calls.
+//
+//     acre::unique_resource<acre::arena> load_level() {
+//         acre::unique_resource<acre::arena> level{{.first_block_bytes = 64_KiB}};
+//         level.create<Orc>("URG");
+//         return level;
+//     }
+//     acre::unique_resource<acre::arena> level = load_level();
+//     acre::scratch temp{*level};
+#pragma once
+
+#include <acre/adapt/smart_ptr.hpp>
+#include <acre/core/detail/forwarding.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <acre/memory/heap.hpp>
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace acre {
+
+/// The owner of an R, which stays where it is while the owner moves.
+template <resource R>
+class unique_resource : public detail::forwarded_queries<unique_resource<R>, R>,
+                        public detail::has_options<R>,
+                        public detail::has_values<R>,
+                        public detail::has_slots<R> {
+    friend detail::forwarded_requests<unique_resource, R>;
+
+public:
+    using handle_of = R;
+    static constexpr const char* name = "acre::unique_resource";
+
+    /// R without arguments, in the heap. Throws out_of_memory.
+    unique_resource()
+        requires std::default_initializable<R>
+        : owned_(make(heap{})) {}
+    /// R is constructed from `arguments`, in the heap.
+    template <class First, class... Rest>
+        requires std::is_constructible_v<R, First, Rest...> &&
+                 (!std::derived_from<std::remove_cvref_t<First>, unique_resource>)
+    explicit unique_resource(First&& first, Rest&&... rest)
+        : owned_(make(heap{}, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
+    /// R is constructed from its options, in storage of its upstream: unique_resource<R> r{{.name = value}}.
+    explicit unique_resource(const detail::options_of<R>& chosen, resource_ref upstream = heap{})
+        requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
+        : owned_(make(upstream, chosen, upstream)) {}
+
+    /// Takes over the R of `other`, which is left without one.
+    unique_resource(unique_resource&& other) noexcept = default;
+    /// As above; the R owned before ends.
+    unique_resource& operator=(unique_resource&& other) noexcept = default;
+
+    /// False after a move from it, and without exceptions when there was no memory.
+    explicit operator bool() const noexcept { return owned_ != nullptr; }
+
+    /// The resource. Aborts after a move from the handle.
+    R& operator*() const noexcept { return owned(); }
+    R* operator->() const noexcept { return &owned(); }
+
+    /// R's mark, for rewind().
+    auto mark() const
+        requires requires(const R& r) { r.mark(); }
+    {
+        return owned().mark();
+    }
+    template <class Mark>
+        requires requires(R& r, const Mark& where) { r.rewind(where); }
+    void rewind(const Mark& where) noexcept {
+        owned().rewind(where);
+    }
+
+private:
+    template <class... Arguments>
+    static unique_ptr<R, resource_ref> make(resource_ref where, Arguments&&... arguments) {
+        return make_unique<R>(where, std::forward<Arguments>(arguments)...);
+    }
+
+    R& owned() const noexcept {
+        if (owned_ == nullptr) [[unlikely]]
+            abort_on_misuse(name, "used after it was moved from, or without memory for its resource", this);
+        return *owned_;
+    }
+
+    template <class Call, class Function>
+    auto around(const Call&, Function&& function) const {
+        return std::forward<Function>(function)(owned());
+    }
+
+    unique_ptr<R, resource_ref> owned_;
+};
+
+}  // namespace acre

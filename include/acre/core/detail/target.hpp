@@ -1,0 +1,20 @@
+// What the target has, by the compiler's own macros: ACRE_HAS_THREADS is 1 where std::mutex and thread_local work, and
+// ACRE_HAS_STANDARD_ERROR is 1 where an operating system has a place for a line of text. Nothing here is to be set.
+//
+// Used by acre's headers, not directly. docs/targets.md says what there is without each of them.
+#pragma once
+
+#include <cstddef>
+
+// libstdc++ has no std::mutex without a thread model, for example for MinGW's "win32" threads.
+#if !defined(__STDCPP_THREADS__) || (defined(__GLIBCXX__) && !defined(_GLIBCXX_HAS_GTHREADS))
+#define ACRE_HAS_THREADS 0
+#else
+#define ACRE_HAS_THREADS 1
+#endif
+
+#if ACRE_HAS_THREADS || defined(__unix__) || defined(__APPLE__) || defined(_WIN32) || defined(__wasi__)
+#define ACRE_HAS_STANDARD_ERROR 1
+#else
+#define ACRE_HAS_STANDARD_ERROR 0
+#endif

@@ -1,0 +1,133 @@
+// The standard's containers by their short names: nested ones lie in one resource, and keys are found by any text.
+#include <acre/adapt/containers.hpp>
+
+#include <gtest/gtest.h>
+
+#include <acre/arenas/arena.hpp>
+#include <acre/pools/multi_pool.hpp>
+#include <functional>
+#include <map>
+#include <scoped_allocator>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using in_level = acre::containers_in<acre::arena>;
+
+constexpr const char* long_text = "a text too long for the small buffer inside a string";
+
+TEST(containers_in, example) {
+    acre::arena level;
+    in_level::map<in_level::string, in_level::vector<int>> scores{level};
+    scores["Ugluk"].push_back(7);
+    scores[long_text].assign(100, 1);
+    for (const auto& [name, points] : scores) {
+        EXPECT_TRUE(level.owns(points.data()));
+        EXPECT_TRUE(level.owns(&name) && level.owns(name.data()));
+    }
+    EXPECT_EQ(scores.at("Ugluk").front(), 7);
+    EXPECT_EQ(scores.size(), 2u);
+}
+
+TEST(containers_in, nested_ones_share_the_resource_at_any_depth) {
+    acre::arena level;
+    in_level::unordered_map<int, in_level::vector<in_level::deque<in_level::string>>> deep{level};
+    deep[3].resize(4);
+    deep[3][2].emplace_back(long_text);
+    EXPECT_TRUE(level.owns(deep[3].data()));
+    EXPECT_TRUE(level.owns(deep[3][2].front().data()));
+    in_level::list<std::pair<int, in_level::string>> pairs{level};
+    pairs.emplace_back(1, long_text);
+    EXPECT_TRUE(level.owns(pairs.front().second.data()));
+}
+
+TEST(containers_in, keys_are_found_by_any_text) {
+    acre::arena level;
+    in_level::unordered_map<in_level::string, int> counts{level};
+    const std::string_view view = long_text;
+    const std::string text = long_text;
+    ++counts[view];
+    ++counts[text];
+    ++counts[long_text];
+    in_level::string own{long_text, level};
+    ++counts[own];
+    ++counts[std::move(own)];
+    EXPECT_EQ(counts.size(), 1u);
+    EXPECT_EQ(counts.at(view), 5);
+    EXPECT_TRUE(counts.contains(text));
+    EXPECT_THROW(counts.at("nobody"), std::out_of_range);
+    EXPECT_EQ(counts.size(), 1u);
+    in_level::set<in_level::string> names{level};
+    names.emplace("Ugluk");
+    EXPECT_TRUE(names.contains("Ugluk"));
+    in_level::unordered_set<in_level::string> hashed{level};
+    hashed.emplace("Ugluk");
+    EXPECT_EQ(hashed.count("Ugluk"), 1u);
+}
+
+// As with std::pmr: what comes from another resource is copied.
+TEST(containers_in, an_element_of_another_arena_is_copied) {
+    acre::arena first, second;
+    in_level::vector<in_level::string> all{first};
+    in_level::string from_second{long_text, second};
+    all.push_back(std::move(from_second));
+    EXPECT_TRUE(first.owns(all[0].data()));
+    in_level::vector<in_level::string> copy{all, second};
+    EXPECT_TRUE(second.owns(copy[0].data()));
+}
+
+// Code that has the standard's own adaptor, or passes the resource by itself, goes on.
+TEST(containers_in, allocators_that_are_passed_are_not_passed_twice) {
+    acre::arena level;
+    using scoped_value = std::pair<const in_level::string, in_level::vector<int>>;
+    std::map<in_level::string, in_level::vector<int>, std::less<>,
+             std::scoped_allocator_adaptor<acre::allocator<scoped_value, acre::arena>>>
+        scoped{level};
+    scoped.emplace(std::piecewise_construct, std::forward_as_tuple(long_text), std::forward_as_tuple(3u));
+    EXPECT_TRUE(level.owns(scoped.begin()->first.data()) && level.owns(scoped.begin()->second.data()));
+    std::vector<in_level::string, std::scoped_allocator_adaptor<acre::allocator<in_level::string, acre::arena>>> texts{
+        level};
+    texts.emplace_back(long_text);
+    EXPECT_TRUE(level.owns(texts[0].data()));
+    in_level::vector<in_level::string> explicitly{level};
+    explicitly.emplace_back(long_text, level);
+    explicitly.push_back({long_text, level});
+    EXPECT_TRUE(level.owns(explicitly[1].data()));
+}
+
+TEST(containers_in, every_container_compiles) {
+    acre::multi_pool nodes;
+    {
+        using in = acre::containers_in<acre::multi_pool>;
+        in::vector<int> a{nodes};
+        in::deque<int> b{nodes};
+        in::list<in::string> c{nodes};
+        in::forward_list<in::string> d{nodes};
+        in::basic_string<char16_t> e{nodes};
+        in::multimap<in::string, int> f{nodes};
+        in::multiset<in::string> g{nodes};
+        in::unordered_multimap<in::string, in::string> h{nodes};
+        in::unordered_multiset<in::string> i{nodes};
+        in::map<int, in::vector<int>> j{nodes};
+        a.push_back(1);
+        b.push_back(1);
+        c.emplace_back(long_text);
+        d.emplace_front(long_text);
+        e.assign(100, u'x');
+        f.emplace(long_text, 1);
+        g.emplace(long_text);
+        h.emplace(long_text, long_text);
+        i.emplace(long_text);
+        j[1].push_back(1);
+        EXPECT_TRUE(nodes.owns(h.begin()->second.data()));
+        EXPECT_TRUE(nodes.owns(f.begin()->first.data()));
+    }
+    EXPECT_EQ(nodes.live(), 0u);
+}
+
+}  // namespace

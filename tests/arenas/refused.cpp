@@ -1,0 +1,44 @@
+// What arenas and scratches refuse at compile time. CMakeLists.txt lists the cases; each is compiled with
+// ACRE_TEST_CASE set to its number. Case 0 is the rest of the file, which compiles.
+#include <acre/adapt/allocator.hpp>
+#include <acre/adapt/unique_resource.hpp>
+#include <acre/arenas/arena.hpp>
+#include <acre/arenas/scratch.hpp>
+#include <acre/arenas/thread_scratch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#pragma GCC diagnostic error "-Wunused-result"
+#if defined(__clang__)
+#pragma GCC diagnostic error "-Wunused-value"
+#endif
+
+void use() {
+    acre::arena level;
+    acre::scratch temp{level};
+    acre::scratch of_the_thread = acre::thread_scratch(level);
+    (void)level.allocate<int>();
+    (void)level.create<std::string>("text");
+    acre::unique_resource<acre::arena> handle;
+    acre::unique_resource<acre::arena> moved{std::move(handle)};
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{*moved};
+    acre::scratch in_it{*moved};
+#if ACRE_TEST_CASE == 1
+    acre::scratch{level};
+#elif ACRE_TEST_CASE == 2
+    acre::thread_scratch();
+#elif ACRE_TEST_CASE == 3
+    temp.release();
+#elif ACRE_TEST_CASE == 4
+    acre::arena other{std::move(level)};
+#elif ACRE_TEST_CASE == 5
+    (void)level.allocate<std::string>();
+#elif ACRE_TEST_CASE == 6
+    int* several = level.allocate<int>(10);
+#elif ACRE_TEST_CASE == 7
+    std::vector<int, acre::allocator<int, acre::unique_resource<acre::arena>>> of_a_handle{handle};
+#elif ACRE_TEST_CASE == 8
+    temp = acre::scratch{level};
+#endif
+}
