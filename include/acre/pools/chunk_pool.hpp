@@ -575,6 +575,4 @@ private:
     resource_ref upstream_;
 };
 
-static_assert(owning_resource<chunk_pool<1, 16>>);
-
 }  // namespace acre

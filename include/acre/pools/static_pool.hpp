@@ -183,9 +183,10 @@ private:
 namespace detail {
 /// Bytes of the slots that serve sizes of `bytes`.
 constexpr std::size_t shared_slot_bytes(std::size_t bytes) noexcept {
-    using tables = size_class_tables<default_size_classes>;
-    std::size_t index = 0;
-    return tables::find(bytes, 1, index) ? tables::bytes(index) : align_up(bytes, 4096);
+    for (const std::size_t size : default_size_classes::bytes) {
+        if (bytes <= size) return size;
+    }
+    return align_up(bytes, 4096);
 }
 
 /// The name of a type, which may be incomplete.
@@ -530,8 +531,6 @@ private:
         upstream_type{}.deallocate(p, bytes, alignment);
     }
 };
-
-static_assert(owning_resource<static_pool<64>>);
 
 }  // namespace acre
 
