@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
+#include <iterator>
 #include <memory>
 #include <type_traits>
 
@@ -69,6 +70,34 @@ static_assert(
                   acre::wait_free_object_pool<plain>, acre::traced<acre::wait_free_object_pool<plain>>,
                   acre::chunk_pool<4, 16, 64>, acre::statistics<acre::chunk_pool<4, 16, 64>>,
                   acre::typed_arena<plain, 4>, acre::statistics<acre::typed_arena<plain, 4>>>);
+
+template <class... R>
+constexpr bool all_owning = (acre::owning_resource<R> && ...);
+static_assert(all_owning<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::multi_arena,
+                         acre::inline_multi_arena<4, 64>, acre::concurrent_arena, acre::concurrent_multi_arena,
+                         acre::inline_concurrent_multi_arena<4, 64>, acre::pool<64>, acre::object_pool<plain>,
+                         acre::multi_pool, acre::concurrent_pool<64>, acre::concurrent_object_pool<plain>,
+                         acre::concurrent_multi_pool, acre::wait_free_pool<64, 64>, acre::wait_free_object_pool<plain>,
+                         acre::chunk_pool<1, 16>, acre::static_pool<64>>);
+
+template <class... R>
+constexpr bool all_resettable = (acre::resettable_resource<R> && ...);
+static_assert(
+    all_resettable<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::multi_arena,
+                   acre::inline_multi_arena<4, 64>, acre::concurrent_arena, acre::concurrent_multi_arena,
+                   acre::inline_concurrent_multi_arena<4, 64>, acre::pool<64>, acre::object_pool<plain>,
+                   acre::multi_pool, acre::concurrent_object_pool<plain>, acre::concurrent_multi_pool,
+                   acre::wait_free_pool<64, 64>, acre::wait_free_object_pool<plain>>);
+
+template <class... R>
+constexpr bool all_resizable = (acre::resizable_resource<R> && ...);
+static_assert(all_resizable<acre::arena, acre::scratch, acre::multi_arena, acre::concurrent_multi_arena>);
+
+// Loops over live objects suit the standard's algorithms.
+static_assert(std::forward_iterator<acre::object_pool<plain>::iterator> &&
+              std::forward_iterator<acre::object_pool<plain>::const_iterator>);
+static_assert(std::is_same_v<std::iterator_traits<acre::object_pool<plain>::iterator>::iterator_category,
+                             std::forward_iterator_tag>);
 
 // Hazard X17: several numbers are never positional.
 static_assert(!std::is_constructible_v<acre::arena, std::size_t, std::size_t>);

@@ -228,8 +228,6 @@ public:
 
 static_assert(owning_resource<concurrent_multi_arena> && resettable_resource<concurrent_multi_arena> &&
               resizable_resource<concurrent_multi_arena>);
-static_assert(owning_resource<inline_concurrent_multi_arena<4, 64>> &&
-              resettable_resource<inline_concurrent_multi_arena<4, 64>>);
 
 }  // namespace acre
 

@@ -43,6 +43,4 @@ public:
     static constexpr std::size_t inline_bytes() noexcept { return Bytes - header_bytes; }
 };
 
-static_assert(owning_resource<inline_arena<64>> && resettable_resource<inline_arena<64>>);
-
 }  // namespace acre

@@ -140,6 +140,5 @@ public:
 };
 
 static_assert(owning_resource<multi_arena> && resettable_resource<multi_arena> && resizable_resource<multi_arena>);
-static_assert(owning_resource<inline_multi_arena<4, 64>> && resettable_resource<inline_multi_arena<4, 64>>);
 
 }  // namespace acre

@@ -129,6 +129,6 @@ public:
     static constexpr std::size_t capacity() noexcept { return Bytes; }
 };
 
-static_assert(owning_resource<buffer> && resettable_resource<buffer> && owning_resource<inline_buffer<64>>);
+static_assert(owning_resource<buffer> && resettable_resource<buffer>);
 
 }  // namespace acre

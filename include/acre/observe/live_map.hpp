@@ -17,12 +17,10 @@
 #include <acre/memory/heap.hpp>
 #include <acre/observe/detail/record_table.hpp>
 #include <acre/observe/size_histogram.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -98,7 +96,8 @@ public:
     /// Bytes of the allocation at `p`; empty when none begins there.
     std::optional<std::size_t> bytes_at(const void* p) const noexcept {
         const record* found = records_.find(key_of(p));
-        return found == nullptr ? std::nullopt : std::optional{found->bytes};
+        if (found == nullptr) return std::nullopt;
+        return found->bytes;
     }
     /// Number of recorded live allocations.
     std::size_t size() const noexcept { return records_.size(); }
@@ -108,17 +107,21 @@ public:
     std::uint64_t next_number() const noexcept { return next_number_; }
 
     /// All live allocations, oldest first. Throws std::bad_alloc: the vector uses the general heap.
-    std::vector<live_allocation> allocations() const {
-        std::vector<live_allocation> result;
-        result.reserve(size());
-        for_each([&](const live_allocation& each) { result.push_back(each); });
+    /// A template, so that only a program that calls it compiles the vector.
+    template <class Allocation = live_allocation>
+    std::vector<Allocation> allocations() const {
+        std::vector<Allocation> result(size());
+        Allocation* next = result.data();
+        for_each([&](const live_allocation& each) { *next++ = each; });
         detail::sort(result.data(), result.size(), is_older);
         return result;
     }
 
     /// Bytes of each live allocation by its address, for look-up. Throws std::bad_alloc: the map uses the general heap.
-    std::map<const void*, std::size_t> by_address() const {
-        std::map<const void*, std::size_t> result;
+    /// A template, so that only a program that calls it compiles the map.
+    template <class Bytes = std::size_t>
+    std::map<const void*, Bytes> by_address() const {
+        std::map<const void*, Bytes> result;
         for_each([&](const live_allocation& each) { result.emplace(each.address, each.bytes); });
         return result;
     }

@@ -114,18 +114,22 @@ public:
     }
 
     /// Each size and how often it occurred, ascending. Throws std::bad_alloc: the vector uses the general heap.
-    std::vector<size_count> sizes() const {
-        std::vector<size_count> result;
-        result.reserve(sizes_.size());
-        sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { result.push_back({bytes, count}); });
+    /// A template, so that only a program that calls it compiles the vector.
+    template <class Count = size_count>
+    std::vector<Count> sizes() const {
+        std::vector<Count> result(sizes_.size());
+        Count* next = result.data();
+        sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { *next++ = {bytes, count}; });
         detail::sort(result.data(), result.size(),
                      [](const size_count& a, const size_count& b) { return a.bytes < b.bytes; });
         return result;
     }
 
     /// How often each size occurred, for look-up by size. Throws std::bad_alloc: the map uses the general heap.
-    std::map<std::size_t, std::uint64_t> by_size() const {
-        std::map<std::size_t, std::uint64_t> result;
+    /// A template, so that only a program that calls it compiles the map.
+    template <class Count = std::uint64_t>
+    std::map<std::size_t, Count> by_size() const {
+        std::map<std::size_t, Count> result;
         sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { result.emplace(bytes, count); });
         return result;
     }

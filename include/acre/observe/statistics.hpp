@@ -43,7 +43,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string>

@@ -46,7 +46,6 @@ static_assert(false,
 #include <acre/pools/detail/slot_face.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
-#include <bitset>
 #include <cstddef>
 #include <mutex>
 #include <new>
@@ -176,7 +175,7 @@ private:
     // The caches of one thread, one per class; each is attached to its depot on first use.
     struct thread_caches {
         detail::thread_cache caches[tables::count];
-        std::bitset<tables::count> attached;
+        bool attached[tables::count] = {};
         thread_caches* next_all = nullptr;
         thread_caches* next_idle = nullptr;
     };
@@ -297,8 +296,8 @@ private:
     void detach(thread_caches& detached) noexcept {
         for (std::size_t index = 0; index < tables::count; ++index) {
             if (detail::thread_cache* cache = cache_of(&detached, index)) depots_[index].detach(config(index), *cache);
+            detached.attached[index] = false;
         }
-        detached.attached.reset();
     }
 
     // Takes the locks in the pool's own order: it never takes one of the first two kinds while it holds another.
@@ -321,7 +320,8 @@ private:
             self.depots_[index].abandon_other_caches(cache_of(own, index), false);
         }
         for (thread_caches* each = self.all_caches_; each != nullptr; each = each->next_all) {
-            if (each != own) each->attached.reset();
+            if (each == own) continue;
+            for (bool& attached : each->attached) attached = false;
         }
     }
 
@@ -358,8 +358,6 @@ private:
 
 /// A concurrent multi-pool with the default size classes.
 using concurrent_multi_pool = basic_concurrent_multi_pool<default_size_classes>;
-
-static_assert(owning_resource<concurrent_multi_pool> && resettable_resource<concurrent_multi_pool>);
 
 }  // namespace acre
 

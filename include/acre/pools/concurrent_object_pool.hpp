@@ -45,8 +45,6 @@ public:
         : base(options, upstream, name) {}
 };
 
-static_assert(owning_resource<concurrent_object_pool<int>> && resettable_resource<concurrent_object_pool<int>>);
-
 }  // namespace acre
 
 #endif  // ACRE_HAS_THREADS

@@ -235,6 +235,4 @@ private:
 /// A multi-pool with the default size classes.
 using multi_pool = basic_multi_pool<default_size_classes>;
 
-static_assert(owning_resource<multi_pool> && resettable_resource<multi_pool>);
-
 }  // namespace acre

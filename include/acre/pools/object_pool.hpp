@@ -24,7 +24,6 @@
 #include <acre/pools/pool.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <cstddef>
-#include <iterator>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -43,7 +42,6 @@ public:
     using reference = T&;
     using pointer = T*;
     using difference_type = std::ptrdiff_t;
-    using iterator_category = std::forward_iterator_tag;
 
     live_iterator() noexcept = default;
     explicit live_iterator(const Pool& walked) noexcept : pool_(&walked), at_(walked.first_live()) {}
@@ -104,7 +102,5 @@ private:
     friend iterator;
     friend const_iterator;
 };
-
-static_assert(owning_resource<object_pool<int>> && resettable_resource<object_pool<int>>);
 
 }  // namespace acre

@@ -201,6 +201,4 @@ private:
     resource_ref upstream_ = heap{};
 };
 
-static_assert(owning_resource<pool<64>> && resettable_resource<pool<64>>);
-
 }  // namespace acre

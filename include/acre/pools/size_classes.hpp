@@ -110,9 +110,12 @@ public:
     /// The class of each size, by (bytes - 1) / granularity: one load, without a branch to mispredict on mixed sizes.
     static constexpr std::array<std::uint8_t, largest / granularity> by_size = [] {
         std::array<std::uint8_t, largest / granularity> table{};
-        for (std::size_t i = 0, index = 0; i < table.size(); ++i) {
-            if ((i + 1) * granularity > Policy::bytes[index]) ++index;
-            table[i] = static_cast<std::uint8_t>(index);
+        // Compilers evaluate this faster over pointers than over arrays.
+        std::uint8_t* next = table.data();
+        std::uint8_t index = 0;
+        for (const std::size_t size : Policy::bytes) {
+            for (const std::uint8_t* const end = table.data() + size / granularity; next != end; ++next) *next = index;
+            ++index;
         }
         return table;
     }();

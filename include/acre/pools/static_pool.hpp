@@ -158,7 +158,7 @@ public:
         } while (!first_.compare_exchange_weak(before, &added, std::memory_order_release, std::memory_order_relaxed));
     }
 
-    /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`. Takes no lock.
+    /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`. Takes no pool's lock.
     [[gnu::cold]] static void print(const node& about, const char* format, std::size_t number = 0) noexcept {
         if (std::FILE* to = trace_.load(std::memory_order_relaxed)) print_to(to, about, format, number);
     }
@@ -183,9 +183,10 @@ private:
 namespace detail {
 /// Bytes of the slots that serve sizes of `bytes`.
 constexpr std::size_t shared_slot_bytes(std::size_t bytes) noexcept {
-    using tables = size_class_tables<default_size_classes>;
-    std::size_t index = 0;
-    return tables::find(bytes, 1, index) ? tables::bytes(index) : align_up(bytes, 4096);
+    for (const std::size_t size : default_size_classes::bytes) {
+        if (bytes <= size) return size;
+    }
+    return align_up(bytes, 4096);
 }
 
 /// The name of a type, which may be incomplete.
@@ -206,13 +207,13 @@ struct group_traits {
     static constexpr bool shared = std::is_same_v<Group, every_thread>;
 };
 template <class Name, class Upstream>
-struct group_traits<shared_group<Name, Upstream> > {
+struct group_traits<shared_group<Name, Upstream>> {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = true;
 };
 template <class Name, class Upstream>
-struct group_traits<thread_group<Name, Upstream> > {
+struct group_traits<thread_group<Name, Upstream>> {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = false;
@@ -530,8 +531,6 @@ private:
         upstream_type{}.deallocate(p, bytes, alignment);
     }
 };
-
-static_assert(owning_resource<static_pool<64>>);
 
 }  // namespace acre
 

@@ -44,8 +44,6 @@ public:
         : base(options, upstream, name) {}
 };
 
-static_assert(owning_resource<wait_free_object_pool<int>> && resettable_resource<wait_free_object_pool<int>>);
-
 }  // namespace acre
 
 #endif  // ACRE_HAS_THREADS

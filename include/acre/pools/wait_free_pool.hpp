@@ -339,9 +339,6 @@ private:
     word_type no_slots_{0};                                // the current word before the first allocation
 };
 
-static_assert(owning_resource<wait_free_pool<64, 64>>);
-static_assert(resettable_resource<wait_free_pool<64, 64>>);
-
 }  // namespace acre
 
 #endif  // ACRE_HAS_THREADS

@@ -36,6 +36,13 @@ T* construct_at_or(void* storage, [[maybe_unused]] GiveBack give_back, Arguments
     }
 }
 
+/// The `length` characters at `text`. A template, because choosing the constructor makes a compiler check the standard's
+/// iterator concepts, which only users of text should pay for.
+template <class View = std::string_view>
+constexpr View view_of(const char* text, std::size_t length) noexcept {
+    return View(text, length);
+}
+
 /// Formats as std::vprintf into storage of `allocate(bytes)`. A zero byte follows the view. If there is no storage, the
 /// view's data() is null.
 template <class Allocate>
@@ -51,7 +58,7 @@ template <class Allocate>
         if (length > 0) std::vsnprintf(text, bytes, pattern, again);
     }
     va_end(again);
-    return {text, text == nullptr ? 0 : bytes - 1};
+    return detail::view_of(text, text == nullptr ? 0 : bytes - 1);
 }
 
 }  // namespace acre::detail

@@ -240,7 +240,7 @@ private:
         auto* copied = static_cast<char*>(storage);
         if (!text.empty()) std::memcpy(copied, text.data(), text.size());
         copied[text.size()] = '\0';
-        return {copied, text.size()};
+        return detail::view_of(copied, text.size());
     }
 
     template <class T>

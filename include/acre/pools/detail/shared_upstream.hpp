@@ -88,6 +88,4 @@ private:
     shared_upstream* shared_;
 };
 
-static_assert(resource<sparing_upstream<1>>);
-
 }  // namespace acre::detail

@@ -124,11 +124,14 @@ private:
     }
 
     constexpr std::size_t max_covered() const noexcept {
-        std::size_t slots = 0;
+        // No calls in the loop: compilers evaluate it for each size class.
+        const std::size_t header = header_bytes();
+        std::size_t most = 0;
         for (std::size_t offset = 0; offset < colours * header_line; offset += header_line) {
-            slots = detail::max(slots, (offset + header_bytes() - 1) / slot_bytes - offset / slot_bytes + 1);
+            const std::size_t slots = (offset + header - 1) / slot_bytes - offset / slot_bytes + 1;
+            if (slots > most) most = slots;
         }
-        return slots;
+        return most;
     }
 
     // Bits of group `group` whose slots lie in [first, last).
