@@ -182,14 +182,17 @@ TEST(arena, options_left_out_follow_those_given) {
 
 // Hazard X13: one block of required_bytes() holds all allocations, and one of 8 bytes less does not.
 TEST(arena, required_bytes_are_exact) {
+    const std::size_t header = acre::arena::required_bytes(1, 8, 8) - 8;
     for (const std::size_t alignment : {1u, 8u, 16u, 32u, 256u}) {
         for (const std::size_t size : {0u, 1u, 8u, 13u, 16u, 40u, 1000u}) {
             for (const std::size_t count : {1u, 2u, 10u, 100u}) {
                 const std::size_t bytes = acre::arena::required_bytes(count, size, alignment);
                 SCOPED_TRACE(testing::Message() << count << " x " << size << " aligned to " << alignment);
-                // The worst address that upstream may return: aligned to 16 only.
-                raw_storage storage{bytes + 1024};
-                const auto place = storage.span().subspan(1024 - 16, bytes);
+                // The worst address that upstream may return: what follows the header is aligned to as little as may
+                // be.
+                raw_storage storage{bytes + 1024 + 16};
+                const std::size_t beyond = (header - 1) % acre::default_alignment + 1;
+                const auto place = storage.span().subspan(1024 + beyond - header, bytes);
                 {
                     acre::buffer exact{place};
                     acre::arena fits{{.first_block_bytes = bytes}, exact};
