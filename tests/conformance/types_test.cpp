@@ -87,7 +87,7 @@ static_assert(
                    acre::inline_multi_arena<4, 64>, acre::concurrent_arena, acre::concurrent_multi_arena,
                    acre::inline_concurrent_multi_arena<4, 64>, acre::pool<64>, acre::object_pool<plain>,
                    acre::multi_pool, acre::concurrent_object_pool<plain>, acre::concurrent_multi_pool,
-                   acre::wait_free_pool<64, 64>, acre::wait_free_object_pool<plain>, acre::chunk_pool<1, 16>>);
+                   acre::wait_free_pool<64, 64>, acre::wait_free_object_pool<plain>>);
 
 template <class... R>
 constexpr bool all_resizable = (acre::resizable_resource<R> && ...);
