@@ -10,6 +10,9 @@ export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 # The g++ to build with: what CXX names, else the default one if it is new enough, else the newest there is.
 best_gcc() { first_new_gcc ${CXX:-} g++ g++-{14..12}; }
 
+# best_cross_gcc TRIPLET: the same for another target.
+best_cross_gcc() { first_new_gcc "$1-g++-posix" "$1-g++" "$1-g++"-{14..12}; }
+
 first_new_gcc() {
     local candidate
     for candidate in "$@"; do

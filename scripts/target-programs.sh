@@ -21,11 +21,15 @@ build_for_musl() {
 # As such programs are built: without exceptions, RTTI and assertions (newlib's assert links stdio), and without the C
 # library's start-up code.
 build_for_cortex_m() {
+    local each
     mkdir -p "$home"
-    quietly "$(best_target_gcc)" -mcpu=cortex-m3 -mthumb -std=c++20 -Os "${warnings[@]}" -fno-exceptions -fno-rtti \
-            -fno-threadsafe-statics -DNDEBUG -ffunction-sections -fdata-sections -Wl,--gc-sections -Iinclude -nostartfiles \
-            -T tests/targets/cortex_m.ld tests/targets/cortex_m.cpp tests/targets/tour.cpp -o "$home/tour" &&
-        links_no_heap "$home/tour"
+    for each in tour misuse; do
+        quietly "$(best_target_gcc)" -mcpu=cortex-m3 -mthumb -std=c++20 -Os "${warnings[@]}" -fno-exceptions -fno-rtti \
+                -fno-threadsafe-statics -DNDEBUG -ffunction-sections -fdata-sections -Wl,--gc-sections -Iinclude \
+                -nostartfiles -T tests/targets/cortex_m.ld tests/targets/cortex_m.cpp "tests/targets/$each.cpp" \
+                -o "$home/$each" &&
+            links_no_heap "$home/$each" || return 1
+    done
 }
 
 # Whether a program links neither the heap nor stdio.
@@ -77,8 +81,20 @@ test_refusals_on_cortex_m() {
 }
 
 # In a board of ARM's with a Cortex-M3; semihosting prints and ends the program.
+in_cortex_m() {
+    timeout 60 qemu-system-arm -M mps2-an385 -nographic -monitor none -serial none \
+            -semihosting-config enable=on,target=native -kernel "$home/$1"
+}
+
 run_on_cortex_m() {
-    run_program timeout 60 qemu-system-arm -M mps2-an385 -nographic -monitor none -serial none \
-                -semihosting-config enable=on,target=native -kernel "$home/tour"
+    local said
+    run_program in_cortex_m tour
+    said=$(in_cortex_m misuse </dev/null 2>&1) || true
+    if [[ $said == "acre::pool: double free (pointer 0x2"*"a fault ended the program" ]]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED misuse: $said"
+    fi
     test_refusals_on_cortex_m
 }

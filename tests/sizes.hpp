@@ -13,6 +13,13 @@ inline constexpr bool sizes_have_64_bits = SIZE_MAX > UINT32_MAX;
 inline constexpr std::size_t beyond_32_bits =
     sizes_have_64_bits ? static_cast<std::size_t>((std::uint64_t{1} << 32) + 16) : SIZE_MAX;
 
+/// True where the system sets memory aside for all that the heap hands out, touched or not.
+#if defined(_WIN32)
+inline constexpr bool commits_untouched_memory = true;
+#else
+inline constexpr bool commits_untouched_memory = false;
+#endif
+
 /// The two largest powers of two.
 inline constexpr std::size_t half_of_all = SIZE_MAX / 2 + 1;
 inline constexpr std::size_t quarter_of_all = SIZE_MAX / 4 + 1;

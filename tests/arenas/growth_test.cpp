@@ -226,8 +226,7 @@ TEST(fixed_arena, has_exactly_its_bytes_from_the_start) {
                 EXPECT_EQ(fixed.remaining(), 0u);
                 EXPECT_TRUE(fixed.owns(all));
                 EXPECT_EQ(fixed.try_allocate(1), nullptr);
-                // Its memory stays whatever the policy.
-                fixed.reset(round == 0 ? acre::release : acre::keep_all);
+                fixed.reset(round == 0 ? acre::keep(bytes) : acre::keep_all);
                 EXPECT_EQ(fixed.remaining(), bytes);
             }
             const auto begin = fixed.mark();
@@ -239,6 +238,29 @@ TEST(fixed_arena, has_exactly_its_bytes_from_the_start) {
         EXPECT_EQ(below.requests(), 1u);
         EXPECT_EQ(below.live_blocks(), 0u);
     }
+}
+
+TEST(fixed_arena, takes_its_bytes_anew_after_a_release) {
+    checking_upstream below;
+    acre::arena fixed{{.fixed_bytes = 1000}, below};
+    (void)fixed.create<std::string>("text");
+    fixed.reset(acre::release);
+    EXPECT_EQ(below.live_blocks(), 0u);
+    EXPECT_EQ(fixed.capacity() + fixed.remaining() + fixed.used(), 0u);
+    EXPECT_EQ(fixed.try_allocate(1001), nullptr);
+    EXPECT_EQ(below.live_blocks(), 0u);
+    {
+        acre::scratch temp{fixed};
+        EXPECT_NE(temp.allocate(1000), nullptr);
+    }
+    EXPECT_EQ(fixed.remaining(), 1000u);
+    fixed.reset(acre::keep(999));
+    EXPECT_EQ(below.live_blocks(), 0u);
+    below.fail_at(1);
+    EXPECT_THROW((void)fixed.allocate(8), acre::out_of_memory);
+    EXPECT_EQ(fixed.remaining(), 0u);
+    EXPECT_NE(fixed.allocate(8), nullptr);
+    EXPECT_EQ(fixed.remaining(), 992u);
 }
 
 TEST(fixed_arena, says_what_does_not_fit) {

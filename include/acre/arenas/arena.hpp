@@ -237,7 +237,7 @@ public:
     }
 
     /// Destroys all objects, newest first, and takes all storage back; `policy` says which blocks stay. Ends live
-    /// scratches. The block of a fixed arena stays in any case.
+    /// scratches. A fixed arena takes its bytes anew at the next request where the policy gave them back.
     void reset(reset_policy policy = keep_all) noexcept {
         end_scopes();
         destroy_down_to(nullptr);
@@ -456,6 +456,7 @@ private:
 
     [[gnu::noinline]] void* try_grow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || !fits_a_block(bytes, alignment)) return nullptr;
+        if (is_fixed()) return allocate_fixed_anew(bytes, alignment);
         if (void* p = allocate_in_next(bytes, alignment)) return p;
         // Spare blocks must not be why a limit or an exhausted upstream refuses the request.
         return give_spares_back_for(block_bytes_for(bytes, alignment)) ? allocate_in_next(bytes, alignment) : nullptr;
@@ -565,13 +566,33 @@ private:
         require_option(options.fixed_bytes <= max_request / 4, name, "fixed_bytes", options.fixed_bytes,
                        "less than an eighth of the address space");
         options_.limit_bytes = 0;
-        const std::size_t usable = rounded(options.fixed_bytes);
-        void* storage = upstream_.allocate(usable + fixed_front, block_alignment);
+        begin_fixed(upstream_.allocate(fixed_storage_bytes(), block_alignment));
+    }
+
+    std::size_t fixed_storage_bytes() const noexcept { return rounded(options_.fixed_bytes) + fixed_front; }
+
+    void begin_fixed(void* storage) noexcept {
         if (storage == nullptr) return;
-        held_bytes_ = usable + fixed_front;
+        held_bytes_ = fixed_storage_bytes();
         void* header = static_cast<std::byte*>(storage) + fixed_front - sizeof(block);
-        initial_ = ::new (header) block{nullptr, usable + sizeof(block), 0};
+        initial_ = ::new (header) block{nullptr, rounded(options_.fixed_bytes) + sizeof(block), 0};
         enter(initial_, initial_->start());
+    }
+
+    // The bytes went back at a reset, and are taken anew.
+    void* allocate_fixed_anew(std::size_t bytes, std::size_t alignment) noexcept {
+        if (initial_ != nullptr || bytes > options_.fixed_bytes) return nullptr;
+        begin_fixed(upstream_.try_allocate(fixed_storage_bytes(), block_alignment));
+        void* p;
+        return bump(bytes, alignment, p) ? p : nullptr;
+    }
+
+    void trim_fixed_to(const reset_policy& policy) noexcept {
+        const bool keeps = policy.what == reset_policy::kind::keep_largest || policy.bytes >= options_.fixed_bytes;
+        if (keeps || initial_ == nullptr) return;
+        give_fixed_back();
+        initial_ = nullptr;
+        start_anew(nullptr);
     }
 
     void give_fixed_back() noexcept {
@@ -585,6 +606,7 @@ private:
         if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
         if (is_fixed()) {
             if (bytes > options_.fixed_bytes) return raise<request_too_large>(name, bytes, options_.fixed_bytes);
+            if (initial_ == nullptr) return raise<out_of_memory>(name, bytes, alignment);
             return raise<limit_exceeded>(name, bytes, used(), options_.fixed_bytes);
         }
         if (!fits_a_block(bytes, alignment)) return raise<request_too_large>(name, bytes, max_request / 2);
@@ -615,6 +637,7 @@ private:
 
     // Runs when nothing is in use. Out of line: only for policies that give blocks back.
     [[gnu::noinline]] void trim_to(const reset_policy& policy) noexcept {
+        if (is_fixed()) return trim_fixed_to(policy);
         if (current_ != initial_) detail::push(spare_, current_);
         current_ = initial_;
         detail::append(spare_, spare_oversize_);

@@ -137,130 +137,78 @@ namespace detail {
 template <resource R, class Meter>
 class instrumented;
 
-template <class...>
-inline constexpr bool never = false;
+/// Which types `new (chunks) T` takes: a chunk_pool, and one behind a lock. One that is counted, limited or traced is
+/// refused, since C++ frees without a size what a constructor that throws leaves.
+template <std::size_t N, auto... Sizes>
+std::true_type takes_new(const chunk_pool<N, Sizes...>&);
+template <std::size_t N, auto... Sizes, class Lock>
+std::true_type takes_new(const synchronized<chunk_pool<N, Sizes...>, Lock>&);
+template <std::size_t N, auto... Sizes, class Meter>
+std::false_type takes_new(const instrumented<chunk_pool<N, Sizes...>, Meter>&);
+
+template <class Chunks>
+concept chunks_for_new = requires(Chunks& chunks) { detail::takes_new(chunks); };
+
+/// Storage for a new-expression.
+template <class Chunks>
+[[gnu::always_inline]] inline void* allocate_for_new(Chunks& chunks, std::size_t bytes, std::size_t alignment) {
+    static_assert(decltype(detail::takes_new(chunks))::value,
+                  "acre: new (chunks) T is not counted, limited or traced: use chunks.create<T>() and destroy()");
+    return chunks.allocate(bytes, alignment);
+}
 }  // namespace detail
 
 }  // namespace acre
 
-/// `new (chunks) T` and `new (chunks) T[n]`. Without exceptions the result is null when there is no room. Always
-/// inline: g++ 12 does not see that the operators delete[] below, templates too, match.
-template <std::size_t N, auto... Sizes>
-[[nodiscard, gnu::always_inline]] inline void* operator new(
-    std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
-    return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+/// `new (chunks) T` and `new (chunks) T[n]`. Behind a lock, only the request runs under it, the constructor does not.
+/// Without exceptions the result is null when there is no room. Always inline: g++ 12 does not see that the operators
+/// delete[] below, templates too, match.
+template <acre::detail::chunks_for_new Chunks>
+[[nodiscard, gnu::always_inline]] inline void* operator new(std::size_t bytes,
+                                                            Chunks& chunks) noexcept(!acre::exceptions_enabled) {
+    return acre::detail::allocate_for_new(chunks, bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
-template <std::size_t N, auto... Sizes>
-[[nodiscard, gnu::always_inline]] inline void* operator new(
-    std::size_t bytes, std::align_val_t alignment,
-    acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
-    return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
+template <acre::detail::chunks_for_new Chunks>
+[[nodiscard, gnu::always_inline]] inline void* operator new(std::size_t bytes, std::align_val_t alignment,
+                                                            Chunks& chunks) noexcept(!acre::exceptions_enabled) {
+    return acre::detail::allocate_for_new(chunks, bytes, static_cast<std::size_t>(alignment));
 }
-template <std::size_t N, auto... Sizes>
-[[nodiscard, gnu::always_inline]] inline void* operator new[](
-    std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
-    return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+template <acre::detail::chunks_for_new Chunks>
+[[nodiscard, gnu::always_inline]] inline void* operator new[](std::size_t bytes,
+                                                              Chunks& chunks) noexcept(!acre::exceptions_enabled) {
+    return acre::detail::allocate_for_new(chunks, bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
-template <std::size_t N, auto... Sizes>
-[[nodiscard, gnu::always_inline]] inline void* operator new[](
-    std::size_t bytes, std::align_val_t alignment,
-    acre::chunk_pool<N, Sizes...>& chunks) noexcept(!acre::exceptions_enabled) {
-    return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
-}
-
-/// The same where threads share the pool: only the request runs under the lock, the constructor does not.
-template <std::size_t N, auto... Sizes, class Lock>
-[[nodiscard, gnu::always_inline]] inline void* operator new(
-    std::size_t bytes,
-    acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept(!acre::exceptions_enabled) {
-    return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-}
-template <std::size_t N, auto... Sizes, class Lock>
-[[nodiscard, gnu::always_inline]] inline void* operator new(
-    std::size_t bytes, std::align_val_t alignment,
-    acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept(!acre::exceptions_enabled) {
-    return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
-}
-template <std::size_t N, auto... Sizes, class Lock>
-[[nodiscard, gnu::always_inline]] inline void* operator new[](
-    std::size_t bytes,
-    acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept(!acre::exceptions_enabled) {
-    return chunks.allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-}
-template <std::size_t N, auto... Sizes, class Lock>
-[[nodiscard, gnu::always_inline]] inline void* operator new[](
-    std::size_t bytes, std::align_val_t alignment,
-    acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept(!acre::exceptions_enabled) {
-    return chunks.allocate(bytes, static_cast<std::size_t>(alignment));
-}
-
-/// Refused: a free without its size could not be counted. A better match than the pool that it derives from.
-template <std::size_t N, auto... Sizes, class Meter>
-void* operator new(std::size_t bytes, acre::detail::instrumented<acre::chunk_pool<N, Sizes...>, Meter>& chunks) {
-    static_assert(acre::detail::never<Meter>,
-                  "acre: new (chunks) T is not counted, limited or traced: use chunks.create<T>() and destroy()");
-    return chunks.allocate(bytes);
-}
-template <std::size_t N, auto... Sizes, class Meter>
-void* operator new[](std::size_t bytes, acre::detail::instrumented<acre::chunk_pool<N, Sizes...>, Meter>& chunks) {
-    static_assert(acre::detail::never<Meter>,
-                  "acre: new (chunks) T[n] is not counted, limited or traced: use chunks.allocate()");
-    return chunks.allocate(bytes);
+template <acre::detail::chunks_for_new Chunks>
+[[nodiscard, gnu::always_inline]] inline void* operator new[](std::size_t bytes, std::align_val_t alignment,
+                                                              Chunks& chunks) noexcept(!acre::exceptions_enabled) {
+    return acre::detail::allocate_for_new(chunks, bytes, static_cast<std::size_t>(alignment));
 }
 
 /// C++ calls these when a constructor throws in such an expression. They free storage and destroy nothing.
-template <std::size_t N, auto... Sizes>
-void operator delete(void* p, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
+template <acre::detail::chunks_for_new Chunks>
+void operator delete(void* p, Chunks& chunks) noexcept {
     chunks.deallocate_unsized(p);
 }
-template <std::size_t N, auto... Sizes>
-void operator delete(void* p, std::align_val_t, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
+template <acre::detail::chunks_for_new Chunks>
+void operator delete(void* p, std::align_val_t, Chunks& chunks) noexcept {
     chunks.deallocate_unsized(p);
 }
-template <std::size_t N, auto... Sizes>
-void operator delete[](void* p, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
+template <acre::detail::chunks_for_new Chunks>
+void operator delete[](void* p, Chunks& chunks) noexcept {
     chunks.deallocate_unsized(p);
 }
-template <std::size_t N, auto... Sizes>
-void operator delete[](void* p, std::align_val_t, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
-    chunks.deallocate_unsized(p);
-}
-template <std::size_t N, auto... Sizes, class Lock>
-void operator delete(void* p, acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
-    chunks.deallocate_unsized(p);
-}
-template <std::size_t N, auto... Sizes, class Lock>
-void operator delete(void* p, std::align_val_t,
-                     acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
-    chunks.deallocate_unsized(p);
-}
-template <std::size_t N, auto... Sizes, class Lock>
-void operator delete[](void* p, acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
-    chunks.deallocate_unsized(p);
-}
-template <std::size_t N, auto... Sizes, class Lock>
-void operator delete[](void* p, std::align_val_t,
-                       acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
+template <acre::detail::chunks_for_new Chunks>
+void operator delete[](void* p, std::align_val_t, Chunks& chunks) noexcept {
     chunks.deallocate_unsized(p);
 }
 
 /// With the size, for calls by hand: `operator delete(p, sizeof(T), chunks)`. The size is checked.
-template <std::size_t N, auto... Sizes>
-void operator delete(void* p, std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
+template <acre::detail::chunks_for_new Chunks>
+void operator delete(void* p, std::size_t bytes, Chunks& chunks) noexcept {
     chunks.deallocate(p, bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
-template <std::size_t N, auto... Sizes>
-void operator delete[](void* p, std::size_t bytes, acre::chunk_pool<N, Sizes...>& chunks) noexcept {
-    chunks.deallocate(p, bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-}
-template <std::size_t N, auto... Sizes, class Lock>
-void operator delete(void* p, std::size_t bytes,
-                     acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
-    chunks.deallocate(p, bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-}
-template <std::size_t N, auto... Sizes, class Lock>
-void operator delete[](void* p, std::size_t bytes,
-                       acre::synchronized<acre::chunk_pool<N, Sizes...>, Lock>& chunks) noexcept {
+template <acre::detail::chunks_for_new Chunks>
+void operator delete[](void* p, std::size_t bytes, Chunks& chunks) noexcept {
     chunks.deallocate(p, bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
 

@@ -159,7 +159,7 @@ public:
         } while (!first_.compare_exchange_weak(before, &added, std::memory_order_release, std::memory_order_relaxed));
     }
 
-    /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`. Takes no lock.
+    /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`. Takes no pool's lock.
     [[gnu::cold]] static void print(const node& about, const char* format, std::size_t number = 0) noexcept {
         if (std::FILE* to = trace_.load(std::memory_order_relaxed)) print_to(to, about, format, number);
     }
