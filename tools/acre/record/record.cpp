@@ -133,16 +133,25 @@ void check_output_of(const recordable_program& program, const fs::path& output) 
 using process_logs = std::vector<std::unique_ptr<raw_reader>>;
 using logs_by_process = std::map<raw::process_identity, process_logs>;
 
-logs_by_process read_logs(const fs::path& directory) {
+/// Whether a file has nothing where a log has its head: the process ended before it wrote anything.
+bool has_no_head(const fs::path& log) {
+    std::ifstream file{log, std::ios::binary};
+    std::string head(sizeof(raw::file_head), '\0');
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    return head.find_first_not_of('\0') == std::string::npos;
+}
+
+/// `unreadable`: gets the names of the logs that cannot be read.
+logs_by_process read_logs(const fs::path& directory, std::vector<std::string>& unreadable) {
     logs_by_process logs;
     std::error_code missing;  // the program may have deleted the directory
     for (const auto& entry : fs::directory_iterator{directory, missing}) {
-        if (entry.path().extension() != ".raw") continue;
+        if (entry.path().extension() != ".raw" || !entry.is_regular_file(missing)) continue;
         try {
             auto log = std::make_unique<raw_reader>(entry.path());
             logs[log->process()].push_back(std::move(log));
         } catch (const tool_error&) {
-            continue;  // the process ended before it wrote the head
+            if (!has_no_head(entry.path())) unreadable.push_back(entry.path().filename().string());
         }
     }
     for (auto& [process, of_process] : logs) {
@@ -167,7 +176,7 @@ std::string command_line(const std::vector<std::string>& command) {
 class directory_conversion {
 public:
     directory_conversion(const fs::path& directory, fs::path output, const std::function<void(double)>& progress)
-        : logs_{read_logs(directory)}, output_{std::move(output)}, progress_{progress} {
+        : logs_{read_logs(directory, unreadable_)}, output_{std::move(output)}, progress_{progress} {
         for (const auto& [process, logs] : logs_) {
             if (logs.front()->has_flag(raw::flag_started)) started_ = process;
         }
@@ -181,12 +190,18 @@ public:
         }
         notes_ = notes_about(reports, logs, started_.number, with_children());
         add_empty_logs();
+        add_unreadable_logs();
     }
 
     /// Whether the started process has recorded anything.
     bool has_rows() const {
         const auto logs = logs_.find(started_);
         return logs != logs_.end() && last_with_rows(logs->second) != nullptr;
+    }
+
+    /// Whether any process has recorded anything.
+    bool any_has_rows() const {
+        return std::ranges::any_of(logs_, [](const auto& of) { return last_with_rows(of.second) != nullptr; });
     }
 
     /// Whether the started process left a log without the rows that waited in its memory.
@@ -224,6 +239,7 @@ public:
         for (std::size_t i = 0; i < others.size(); ++i) {
             trace_header other;
             other.exit_status = trace_header::unknown_status;
+            if (result.traces.empty()) other.notes = header.notes;  // the started process has no trace to hold them
             other.notes.emplace_back("Another recorded process started this one; its exit status is not known.");
             convert_process(*others[i], other, end, outputs[i], result);
         }
@@ -256,6 +272,13 @@ private:
             notes_.push_back(plural(count, "process has", "processes have") +
                              " no trace, since the recording stopped when " + why + ".");
         }
+    }
+
+    void add_unreadable_logs() {
+        if (unreadable_.empty()) return;
+        std::ranges::sort(unreadable_);
+        notes_.push_back(plural(unreadable_.size(), "log", "logs") + " could not be read, '" + unreadable_.front() +
+                         (unreadable_.size() > 1 ? "' first" : "'") + "; what the process recorded there is missing.");
     }
 
     bool with_children() const {
@@ -294,6 +317,7 @@ private:
         return plausible ? now : log.last_clock();
     }
 
+    std::vector<std::string> unreadable_;  // before logs_, whose reading fills it
     logs_by_process logs_;
     raw::process_identity started_{};  // all zeros if it left no log
     fs::path output_;
@@ -364,13 +388,13 @@ std::string note_of_signal(int signal) {
     return "Signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ") ended it.";
 }
 
-/// Writes the traces of a raw directory. If nothing was recorded, there are none, and the only note says why.
+/// Writes the traces of a raw directory. If nothing at all was recorded, there are none, and the only note says why.
 record_result convert_recording(const record_options& options, const ended_recording& ended,
                                 const progress_function& progress) {
     const finished_program& finished = ended.program;
     directory_conversion conversion{ended.directory, options.output, progress};
     conversion.explain(ended.reports);
-    if (!conversion.has_rows()) {
+    if (!conversion.any_has_rows()) {
         record_result nothing;
         nothing.notes.push_back("nothing was recorded: " + why_nothing(options, ended, conversion));
         return nothing;
@@ -382,6 +406,9 @@ record_result convert_recording(const record_options& options, const ended_recor
     header.system_time = finished.system_time;
     if (finished.ending_signal != 0) header.notes.push_back(note_of_signal(finished.ending_signal));
     if (!finished.left_running.empty()) header.notes.push_back(note_of_left(finished.left_running));
+    if (!conversion.has_rows())
+        header.notes.push_back("There is no trace of the program itself: " + why_nothing(options, ended, conversion) +
+                               ".");
     return conversion.convert_all(header, finished.end);
 }
 
