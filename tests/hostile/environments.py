@@ -275,6 +275,7 @@ case("descriptors-standard-error-closed", "@ churn 2>&-", same="status stdout", 
 case("descriptors-open-at-start", "exec 3</dev/null 7</dev/null 200</dev/null 1000</dev/null; @ shows descriptors", events=200)
 case("output-full", "@ shows limits >/dev/full", events=200)
 case("output-full-error", "@ churn 2>/dev/full", same="status stdout", events=200)
+case("output-errors-broken-pipe", "(@ bash -c 'sleep 0.3; exit 7' 2>&1; echo $? >ended) | true; cat ended", traces=1)
 case("output-broken-pipe", "(sleep 0.2; @ yes) | head -c 100000 | wc -c", events=0, traces=range(0, 2), says="signal 13|SIGPIPE|no allocation|wrote")
 
 # Allocators other than the C library's.

@@ -46,6 +46,7 @@ int run_record(record_options options, const command_context& context, bool name
     progress_bar bar{"writing the trace", !context.quiet};
     options.progress = [&](double done) { bar.show(done); };
     const record_result result = record(options);
+    std::signal(SIGPIPE, SIG_IGN);  // nobody may read the remarks any more, which must not cost the program's status
     tell_result(context, result);
     return result.exit_status;
 }

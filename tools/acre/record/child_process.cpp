@@ -121,6 +121,11 @@ void send(int pipe, message_head::kind what, const std::string& text) {
     send(pipe, what, text.data(), text.size());
 }
 
+bool is_limited(__rlimit_resource_t resource) {
+    rlimit limit{};
+    return ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 /// Libraries that abort when memory runs out print messages of their own; this process reports the failure itself.
 void silence_errors() {
     const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -128,8 +133,11 @@ void silence_errors() {
 }
 
 std::string short_of_memory() {
-    return memory_is_limited() ? "the memory limit of this process is too low: raise it with 'ulimit -v unlimited'"
-                               : "there is too little memory: close other programs";
+    if (is_limited(RLIMIT_AS))
+        return "the memory limit of this process is too low: raise it with 'ulimit -v unlimited'";
+    if (is_limited(RLIMIT_DATA))
+        return "the limit of this process's data is too low: raise it with 'ulimit -d unlimited'";
+    return "there is too little memory: close other programs";
 }
 
 /// libdw keeps every object file open, of which a program may have more than the soft limit allows.
@@ -278,8 +286,7 @@ void signal_relay::restore() const {
 }
 
 bool memory_is_limited() {
-    rlimit limit{};
-    return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA);
 }
 
 std::string run_apart(const std::function<std::string(const progress_function&)>& work,
