@@ -316,10 +316,15 @@ TEST_F(silent_parent, does_not_cost_the_traces_of_its_children) {
     EXPECT_EQ(files_left(), 1u);
 }
 
-TEST_F(silent_parent, without_children_is_refused) {
+TEST_F(silent_parent, without_children_gives_its_status_and_no_trace) {
     record_options options = options_with_children();
     options.children = false;
-    EXPECT_NE(refusal(options).find("nothing was recorded"), std::string::npos);
+    const record_result result = record(options);
+    EXPECT_EQ(result.exit_status, 7);
+    EXPECT_FALSE(result.is_failure);
+    EXPECT_NE(result.why_nothing.find("ended with status 7, and the recorder saw no allocation"), std::string::npos);
+    EXPECT_EQ(result.notes.size(), 1u);  // of the child, which is not recorded
+    EXPECT_EQ(files_left(), 0u);
 }
 
 TEST_F(life, with_a_limit_counts_the_logs_of_all_processes) {

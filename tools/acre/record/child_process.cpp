@@ -58,9 +58,16 @@ void send_on(int signal) {
     ::kill(receiver, sent_for[static_cast<std::size_t>(signal)]);
 }
 
-/// The system sends the SIGHUP of a terminal to the whole group.
+/// Of these the system sends one when a timer of this process ends, which it may have from before it was executed.
+bool is_of_timer(int signal) {
+    return signal == SIGALRM || signal == SIGVTALRM || signal == SIGPROF;
+}
+
+/// The system sends its other signals, such as the SIGHUP of a terminal, to the whole group.
 bool is_sent_to_group(const siginfo_t& information) {
-    return information.si_code == SI_KERNEL || is_descendant_of(information.si_pid, receiver);
+    if (information.si_code == SI_KERNEL) return !is_of_timer(information.si_signo);
+    // Orphans of the child are children of this process.
+    return is_descendant_of(information.si_pid, ::getpid());
 }
 
 void relay(int signal, siginfo_t* information, void*) {
@@ -68,7 +75,11 @@ void relay(int signal, siginfo_t* information, void*) {
     if (receiver <= 0) {
         came_early = signal;
     } else if (!only_from_others[static_cast<std::size_t>(signal)] || !is_sent_to_group(*information)) {
-        send_on(signal);
+        if (information->si_code == SI_QUEUE) {
+            ::sigqueue(receiver, sent_for[static_cast<std::size_t>(signal)], information->si_value);
+        } else {
+            send_on(signal);
+        }
     }
     errno = error;
 }
