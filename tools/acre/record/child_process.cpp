@@ -66,8 +66,7 @@ bool is_of_timer(int signal) {
 /// The system sends its other signals, such as the SIGHUP of a terminal, to the whole group.
 bool is_sent_to_group(const siginfo_t& information) {
     if (information.si_code == SI_KERNEL) return !is_of_timer(information.si_signo);
-    // Orphans of the child are children of this process.
-    return is_descendant_of(information.si_pid, ::getpid());
+    return is_descendant_of(information.si_pid, receiver);
 }
 
 void relay(int signal, siginfo_t* information, void*) {

@@ -18,7 +18,8 @@ public:
         int signal = 0;
         int sent = 0;                  // to the child instead; 0: nothing, the signal is ignored
         bool also_if_ignored = false;  // false: if this process ignores the signal already, it stays ignored
-        // Not passed on if a process below this one sent it: then it went to the process group, so the child has got it.
+        // Not passed on if the child or a descendant sent it: then it went to the process group, so the child has got
+        // it.
         bool only_from_others = false;
     };
 

@@ -122,7 +122,7 @@ void check_output(const fs::path& output) {
     if (!fs::is_regular_file(status)) throw tool_error{cannot + "is not a regular file"};
     if (fs::file_size(output, error) == 0) return;
     if (::faccessat(AT_FDCWD, output.c_str(), R_OK, AT_EACCESS) != 0)
-        throw tool_error{cannot + "whether it is a trace cannot be read: " + reason_of(errno)};
+        throw tool_error{cannot + "cannot be read, so it may not be a trace: " + reason_of(errno)};
     if (!begins_as_a_trace(output))
         throw tool_error{cannot + "is not a trace, and only traces are replaced: name another file with -o"};
 }
