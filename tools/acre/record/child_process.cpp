@@ -65,20 +65,21 @@ bool is_of_timer(int signal) {
 
 /// The system sends its other signals, such as the SIGHUP of a terminal, to the whole group.
 bool is_sent_to_group(const siginfo_t& information) {
-    if (information.si_code == SI_KERNEL) return !is_of_timer(information.si_signo);
-    return is_descendant_of(information.si_pid, receiver);
+    const bool is_early = receiver <= 0;  // the child may run already, but its number is not known here yet
+    if (information.si_code == SI_KERNEL) return !is_early && !is_of_timer(information.si_signo);
+    return is_descendant_of(information.si_pid, is_early ? ::getpid() : receiver);
 }
 
 void relay(int signal, siginfo_t* information, void*) {
     const int error = errno;
-    if (receiver <= 0) {
+    if (only_from_others[static_cast<std::size_t>(signal)] && is_sent_to_group(*information)) {
+        // The child has got it.
+    } else if (receiver <= 0) {
         came_early = signal;
-    } else if (!only_from_others[static_cast<std::size_t>(signal)] || !is_sent_to_group(*information)) {
-        if (information->si_code == SI_QUEUE) {
-            ::sigqueue(receiver, sent_for[static_cast<std::size_t>(signal)], information->si_value);
-        } else {
-            send_on(signal);
-        }
+    } else if (information->si_code == SI_QUEUE) {
+        ::sigqueue(receiver, sent_for[static_cast<std::size_t>(signal)], information->si_value);
+    } else {
+        send_on(signal);
     }
     errno = error;
 }
