@@ -259,6 +259,11 @@ case("signal-all-blocked", "@ signals all-blocked", events=2200)
 case("signal-waits", "@ signals waits", events=200)
 for number, name in ((15, "TERM"), (1, "HUP"), (2, "INT"), (3, "QUIT"), (10, "USR1")):
     case(f"signal-to-the-group-{name}", f"setsid -w @ signals to-the-group {number}", events=200, needs="setsid")
+for name in ("USR1", "USR2", "ALRM", "VTALRM", "PROF", "IO", "STKFLT", "PWR", "RTMIN+3"):
+    case(f"signal-to-acre-{name}", f"@ bash -c 'sleep 3; :' & sleep 0.4; kill -{name} $!; wait $!; echo $?", says="Signal [0-9]+ .* ended it")
+case("signal-to-acre-handled", "@ bash -c 'trap \"exit 7\" USR1; sleep 1; :' & sleep 0.4; kill -USR1 $!; wait $!; echo $?", says="started")
+case("signal-to-acre-PIPE", "acre record -o $TRACES/t.acre -- bash -c 'sleep 0.6; exit 3' & sleep 0.3; kill -PIPE $!; wait $!; echo $?", same="", prints="3", says="started|wrote")
+case("signal-of-a-timer-before", "perl -e 'alarm 1; exec @ARGV' @ bash -c 'sleep 4; :'", says="Signal 14", needs="perl")
 case("signal-at-parents-end", "@ setpriv --pdeathsig KILL churn 1000", events=2000, needs="setpriv")
 case("signal-ignored-at-start", "trap '' INT TERM HUP USR1 PIPE; @ shows signals", events=200)
 case("signal-child-ignored-at-start", "trap '' CHLD; @ shows signals", events=200)
@@ -275,6 +280,7 @@ case("descriptors-standard-error-closed", "@ churn 2>&-", same="status stdout", 
 case("descriptors-open-at-start", "exec 3</dev/null 7</dev/null 200</dev/null 1000</dev/null; @ shows descriptors", events=200)
 case("output-full", "@ shows limits >/dev/full", events=200)
 case("output-full-error", "@ churn 2>/dev/full", same="status stdout", events=200)
+case("output-errors-broken-pipe", "( @ bash -c 'sleep 0.3; exit 7' 2>&1; echo $? >ended) | true; cat ended", traces=1)
 case("output-broken-pipe", "(sleep 0.2; @ yes) | head -c 100000 | wc -c", events=0, traces=range(0, 2), says="signal 13|SIGPIPE|no allocation|wrote")
 
 # Allocators other than the C library's.
@@ -330,6 +336,9 @@ case("not-position-independent", "@ churn-no-pie", events=200)
 for how in ("clearenv", "no-environ", "own-environ"):
     case(f"environment-{how}", f"cp $BIN/churn .; @ surroundings {how}", says=started, events=200)
     case(f"environment-{how}-children", f"cp $BIN/churn .; @ surroundings {how}", "--children", events=600, traces=range(2, 5))
+case("environment-empty-preload", "LD_PRELOAD= @ shows environment", events=200)
+case("environment-empty-preload-child", "LD_PRELOAD= @ starts spawn shows environment", says=started, events=200)
+case("environment-empty-preload-children", "LD_PRELOAD= @ starts spawn churn 100", "--children", traces=2, events=400)
 case("environment-empty", "@ env -i $BIN/churn", events=200)
 case("environment-empty-children", "@ env -i $BIN/starts spawn $BIN/churn", "--children", events=400, traces=range(2, 3))
 case("environment-large", "export LARGE=$(head -c 100000 /dev/zero | tr '\\0' x) L2=$(head -c 100000 /dev/zero | tr '\\0' y); for i in 1 2 3 4 5 6 7 8; do export M$i=$LARGE; done; @ starts spawn shows environment", says=started, events=200)
@@ -366,12 +375,21 @@ case("acre-recording-acre", "@ acre record -q -o $TRACES/inner.acre -- churn", t
 case("acre-killed", "acre record -o $TRACES/t.acre -- harms kills-acre; wait; sleep 0.2; acre finish $TRACES/*.raw-* -o $TRACES/t.acre && rm -r $TRACES/*.raw-*", same="", events=200, says="cut off|not known")
 case("acre-terminated", "acre record -o $TRACES/t.acre -- sleep 20 & sleep 0.4; kill $!; wait $!; echo $?", same="", traces=range(0, 2), prints="143", says="signal 15|SIGTERM")
 case("acre-interrupted", "set -m; acre record -o $TRACES/t.acre -- bash -c 'sleep 0.6; exit 3' & sleep 0.3; kill -INT $!; wait $!; echo $?", same="", traces=1, prints="3", says="started|wrote")
+case("inherited-children", "bash -c 'sleep 2 & exec @ churn'", events=200, silent="left")
 case("outlives", "@ outlives 2; sleep 3; cat growth", says="left 1 process|started", events=2000, needs="root")
 case("outlives-children", "@ outlives 2; sleep 3; cat growth", "--children", says="left 1 process", events=2000, traces=2, needs="root")
+
+# Nothing to record: the program's status stays.
+case("nothing-allocated", "@ /bin/false", traces=0, says="wrote no trace, since nothing was recorded: .*status 1, and the recorder saw no allocation")
+case("nothing-resumed", "@ churn 100 3", "--paused", traces=0, says="wrote no trace.*before its recording was resumed")
+case("nothing-in-the-sample", "@ churn 1 3", "--sample 1000000", traces=0, says="wrote no trace.*none of its allocations was in the sample")
+case("nothing-allocated-and-started", "@ dash -c '/bin/true; exit 4'", "--paused", traces=0, says=["wrote no trace", "started 1 process"])
 
 # What is refused, before anything starts.
 for kind, why in (("static", "static"), ("musl", "glibc|loader"), ("asan", "AddressSanitizer"), ("tsan", "ThreadSanitizer"), ("lsan", "LeakSanitizer"), ("msan", "MemorySanitizer")):
     case(f"refused-{kind}", f"@ churn-{kind}", same="", traces=0, says=why)
+case("refused-option-as-name", "@ churn", "-o --children", same="", traces=0, says="looks like an option: write ./--children")
+case("refused-unreadable-trace", "echo x >o; chmod 600 o; setpriv --reuid 54321 --clear-groups @ churn", "-o o", same="", traces=0, says="Permission denied", silent="is not a trace", needs="root setpriv")
 case("refused-32-bit", "@ exits_32", same="", traces=0, says="32-bit")
 case("refused-setuid", "setpriv --reuid 54321 --clear-groups @ churn-setuid", same="", traces=0, says="setuid", needs="root setpriv")
 case("ubsan", "@ churn-ubsan", events=200)

@@ -94,8 +94,21 @@ TEST_F(command, record_refuses_wrong_values_of_options) {
         expect_failure(std::string{"record --toggle-signal "} + signal + " -- ls", 2,
                        "is not a signal that can pause a recording: USR1, USR2, or RTMIN+0 to RTMIN+");
     }
-    expect_failure("record --paused -o b.acre -- true", 1, "before its recording was resumed: name a --toggle-signal");
-    expect_failure("record --paused --toggle-signal SIGUSR1 -o b.acre -- true", 1, "send it the signal");
+    expect_failure("record -o --children -- ls", 2, "looks like an option: write ./--children");
+}
+
+TEST_F(command, record_of_nothing_ends_with_the_programs_status) {
+    const std::string options = "-q record --paused -o b.acre ";
+    const run_result never = acre(options + "-- sh -c 'exit 7'");
+    EXPECT_EQ(never.status, 7);
+    EXPECT_NE(never.errors.find("acre: wrote no trace, since nothing was recorded: 'sh' ended with status 7 before its "
+                                "recording was resumed: name a --toggle-signal"),
+              std::string::npos)
+        << never.errors;
+    const run_result without_signal = acre(options + "--toggle-signal SIGUSR1 -- true");
+    EXPECT_EQ(without_signal.status, 0);
+    EXPECT_NE(without_signal.errors.find("send it the signal"), std::string::npos) << without_signal.errors;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "b.acre"));
 }
 
 TEST_F(command, the_allocator_of_the_program_is_named) {

@@ -293,6 +293,40 @@ TEST_F(life, of_children_names_those_that_cannot_be_recorded) {
     EXPECT_TRUE(replaced.has_note("is statically linked"));
 }
 
+/// Options for a program that allocates nothing itself and executes the subject in a child.
+class silent_parent : public life {
+protected:
+    record_options options_with_children() const {
+        record_options options = options_for({STARTS_SILENTLY, ENDINGS, "return"});
+        options.children = true;
+        return options;
+    }
+};
+
+TEST_F(silent_parent, does_not_cost_the_traces_of_its_children) {
+    const record_result result = record(options_with_children());
+    EXPECT_EQ(result.exit_status, 7);
+    ASSERT_EQ(result.traces.size(), 1u);
+    const loaded_trace child{result.traces[0]};
+    EXPECT_EQ(child.allocations(4242), 1000u);
+    EXPECT_TRUE(child.has_note("There is no trace of the program itself"));
+    EXPECT_TRUE(child.has_note("saw no allocation"));
+    EXPECT_EQ(result.notes, child.header.notes);
+    EXPECT_FALSE(std::filesystem::exists(directory_.path() / "out.acre"));
+    EXPECT_EQ(files_left(), 1u);
+}
+
+TEST_F(silent_parent, without_children_gives_its_status_and_no_trace) {
+    record_options options = options_with_children();
+    options.children = false;
+    const record_result result = record(options);
+    EXPECT_EQ(result.exit_status, 7);
+    EXPECT_FALSE(result.is_failure);
+    EXPECT_NE(result.why_nothing.find("ended with status 7, and the recorder saw no allocation"), std::string::npos);
+    EXPECT_EQ(result.notes.size(), 1u);  // of the child, which is not recorded
+    EXPECT_EQ(files_left(), 0u);
+}
+
 TEST_F(life, with_a_limit_counts_the_logs_of_all_processes) {
     record_options options =
         options_for({"/bin/sh", "-c", ENDINGS " return; " ENDINGS " return; " ENDINGS " return; :"});

@@ -50,6 +50,8 @@ TEST_F(refused, is_a_file_that_is_not_a_program) {
     EXPECT_TRUE(contains(refusal({text.string()}), "neither an ELF program nor a script"));
     std::ofstream{text} << "#!/no/interpreter\n";
     EXPECT_TRUE(contains(refusal({text.string()}), "'/no/interpreter' does not exist"));
+    std::ofstream{text} << "#! \necho\n";
+    EXPECT_TRUE(contains(refusal({text.string()}), "names no interpreter after #!"));
     std::ofstream{text} << "\177ELF";
     EXPECT_FALSE(refusal({text.string()}).empty());
 }
@@ -71,6 +73,14 @@ TEST_F(refused, is_a_program_with_the_recorder_of_another_version) {
     std::ofstream{copy, std::ios::binary} << bytes;
     fs::permissions(copy, fs::perms::owner_all);
     EXPECT_TRUE(contains(refusal({copy.string()}), "another version of acre: link it again"));
+}
+
+TEST_F(refused, is_a_program_that_is_cut_off) {
+    for (const std::uintmax_t bytes : {100U, 500U, 4096U}) {
+        const fs::path copy = copy_of_true();
+        fs::resize_file(copy, bytes);
+        EXPECT_TRUE(contains(refusal({copy.string()}), "it is cut off")) << bytes;
+    }
 }
 
 TEST_F(refused, is_a_program_of_another_machine) {
@@ -105,6 +115,9 @@ TEST_F(refused, is_an_output_that_cannot_be_written) {
     EXPECT_TRUE(contains(refusal(options), "cannot write"));
     options.output = directory_.path();
     EXPECT_TRUE(contains(refusal(options), "not a regular file"));
+    const std::string name(250, 'n');
+    options.output = directory_.path() / name;
+    EXPECT_TRUE(contains(refusal(options), name + ".raw-XXXXXX': File name too long"));
 }
 
 TEST_F(refused, is_an_output_that_is_not_a_trace) {

@@ -1,6 +1,7 @@
 // A raw log that was left behind becomes a trace. A truncated or invalid one gives a trace of its valid part, or an
 // error.
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,6 +118,30 @@ TEST_F(raw_logs, files_that_are_no_raw_logs_are_refused) {
     }
     EXPECT_THROW(finish_raw_log(directory_.path(), directory_.path() / "out"), tool_error);
     EXPECT_FALSE(fs::exists(directory_.path() / "out"));
+}
+
+TEST_F(raw_logs, that_cannot_be_read_are_mentioned) {
+    const fs::path damaged = make_log("return");
+    std::string bytes = contents(damaged);
+    bytes[0] = 'X';
+    write(damaged, bytes);
+    const fs::path whole = make_log("return");
+    write(whole.parent_path() / "1.0.raw", std::string(8192, '\0'));  // of a process that was killed at its start
+    const fs::path output = directory_.path() / "finished.acre";
+    const record_result result = finish_raw_log(whole.parent_path(), output);
+    ASSERT_EQ(result.traces.size(), 1u);
+    const loaded_trace trace{result.traces[0]};
+    EXPECT_EQ(trace.allocations(4242), 1000u);
+    EXPECT_TRUE(trace.has_note("1 log could not be read, '" + damaged.filename().string() + "'"));
+}
+
+TEST_F(raw_logs, of_a_folder_with_pipes_are_read_without_waiting_for_writers) {
+    const fs::path log = make_log("return");
+    ASSERT_EQ(::mkfifo((log.parent_path() / raw::reports_name).c_str(), 0600), 0);
+    ASSERT_EQ(::mkfifo((log.parent_path() / "1.0.raw").c_str(), 0600), 0);
+    ::alarm(30);
+    EXPECT_EQ(finish_raw_log(log.parent_path(), directory_.path() / "finished.acre").traces.size(), 1u);
+    ::alarm(0);
 }
 
 TEST_F(raw_logs, that_are_truncated_are_read_up_to_their_end) {

@@ -211,6 +211,48 @@ TEST_F(stacks, by_frame_pointers_end_where_there_are_none) {
     }
 }
 
+/// The functions of the allocations of 777 bytes by a program whose file another one replaces.
+class replaced_file : public recording {
+protected:
+    std::string functions_of(const char* program, const char* when) {
+        const auto folder = directory_.path();
+        std::filesystem::copy_file(program, folder / "program");
+        std::filesystem::copy_file(REPLACING, folder / "other");
+        const loaded_trace trace = run({(folder / "program").string(), when, (folder / "other").string()});
+        has_note_ = trace.has_note("The functions of '" + (folder / "program").string() + "' have no names here");
+        std::string names;
+        for (const event& each : trace.events) {
+            if (each.size != 777) continue;
+            for (const frame_info& frame : trace.stack_of(each)) {
+                for (const source_location& location : frame.locations) names += location.function + " ";
+            }
+        }
+        std::filesystem::remove(folder / "program");
+        return names;
+    }
+
+    bool has_note_ = false;
+};
+
+TEST_F(replaced_file, gives_no_names) {
+    for (const char* program : {REPLACED, REPLACED_WITH_ID}) {
+        for (const char* when : {"before", "after"}) {
+            EXPECT_EQ(functions_of(program, when).find("of_repl"), std::string::npos) << program << when;
+            EXPECT_TRUE(has_note_) << program << when;
+        }
+    }
+}
+
+TEST_F(replaced_file, gives_names_if_it_has_no_build_id_and_stays) {
+    const loaded_trace trace = run({REPLACED, "before", (directory_.path() / "missing").string()});
+    EXPECT_EQ(result_.exit_status, 2);
+    const auto found =
+        std::find_if(trace.events.begin(), trace.events.end(), [](const event& each) { return each.size == 777; });
+    ASSERT_NE(found, trace.events.end());
+    EXPECT_NE(trace.stack_of(*found).at(0).locations.at(0).function.find("of_replaced"), std::string::npos);
+    EXPECT_FALSE(trace.has_note("have no names here"));
+}
+
 TEST_F(stacks, of_callers_are_one_frame) {
     record_options options = options_for({INLINED});
     options.stacks = stack_method::caller;

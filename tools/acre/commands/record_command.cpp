@@ -25,8 +25,11 @@ struct finish_options {
     std::string output;
 };
 
-/// The trace is written in several passes, so it must be a file.
-void refuse_standard_output(const std::string& output) {
+/// The trace is written in several passes, so it must be a file. Nor may an option be taken for its name.
+void check_name_of_trace(const std::string& output) {
+    if (output.starts_with("--"))
+        throw usage_error{"-o needs the name of a trace, and '" + output + "' looks like an option: write ./" + output +
+                          " for a file of that name"};
     if (output == "-")
         throw usage_error{"a trace cannot be written to standard output: name a file with -o (./- for one named '-')"};
 }
@@ -36,22 +39,24 @@ void tell_result(const command_context& context, const record_result& result) {
     for (const auto& trace : result.traces) {
         remark(context, "wrote '" + trace.string() + "': look at it with 'acre info' and 'acre advise'");
     }
+    if (!result.why_nothing.empty()) tell("wrote no trace, since " + result.why_nothing);
 }
 
 int run_record(record_options options, const command_context& context, bool named) {
     options.command = context.rest;
     if (options.command.empty()) throw usage_error{"a program to record, after --, is required"};
-    refuse_standard_output(options.output);
+    check_name_of_trace(options.output);
     if (!named) options.output = file_name(options.command.front()) + ".acre";
     progress_bar bar{"writing the trace", !context.quiet};
     options.progress = [&](double done) { bar.show(done); };
     const record_result result = record(options);
+    std::signal(SIGPIPE, SIG_IGN);  // nobody may read the remarks any more, which must not cost the program's status
     tell_result(context, result);
     return result.exit_status;
 }
 
 int run_finish(const finish_options& options, const command_context& context) {
-    refuse_standard_output(options.output);
+    check_name_of_trace(options.output);
     keep_from_replacing(options.raw, options.output, "-o");
     progress_bar bar{"writing the trace", !context.quiet};
     tell_result(context, finish_raw_log(options.raw, options.output, [&](double done) { bar.show(done); }));
@@ -130,7 +135,7 @@ void add_record_command(command_line& line, const command_context& context) {
         "  acre record --limit 2G -o server.acre -- ./server --port 8080\n"
         "  acre record --paused --toggle-signal USR2 -o server.acre -- ./server\n"
         "  acre record --sample 100 -o server.acre -- ./server\n\n"
-        "Exit status: the program's own, or 1 when it could not be recorded.");
+        "Exit status: the program's own, 128 + N if signal N ended it, or 1 when it could not be recorded.");
     command.runs([&, options, texts, output] {
         options->stacks_at_free = !texts->no_free_stacks;
         options->stacks = method_of(texts->method);

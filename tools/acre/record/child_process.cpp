@@ -58,16 +58,27 @@ void send_on(int signal) {
     ::kill(receiver, sent_for[static_cast<std::size_t>(signal)]);
 }
 
-/// The system sends the SIGHUP of a terminal to the whole group.
+/// Of these the system sends one when a timer of this process ends, which it may have from before it was executed.
+bool is_of_timer(int signal) {
+    return signal == SIGALRM || signal == SIGVTALRM || signal == SIGPROF;
+}
+
+/// The system sends its other signals, such as the SIGHUP of a terminal, to the whole group.
 bool is_sent_to_group(const siginfo_t& information) {
-    return information.si_code == SI_KERNEL || is_descendant_of(information.si_pid, receiver);
+    const bool is_early = receiver <= 0;  // the child may run already, but its number is not known here yet
+    if (information.si_code == SI_KERNEL) return !is_early && !is_of_timer(information.si_signo);
+    return is_descendant_of(information.si_pid, is_early ? ::getpid() : receiver);
 }
 
 void relay(int signal, siginfo_t* information, void*) {
     const int error = errno;
-    if (receiver <= 0) {
+    if (only_from_others[static_cast<std::size_t>(signal)] && is_sent_to_group(*information)) {
+        // The child has got it.
+    } else if (receiver <= 0) {
         came_early = signal;
-    } else if (!only_from_others[static_cast<std::size_t>(signal)] || !is_sent_to_group(*information)) {
+    } else if (information->si_code == SI_QUEUE) {
+        ::sigqueue(receiver, sent_for[static_cast<std::size_t>(signal)], information->si_value);
+    } else {
         send_on(signal);
     }
     errno = error;
@@ -121,6 +132,11 @@ void send(int pipe, message_head::kind what, const std::string& text) {
     send(pipe, what, text.data(), text.size());
 }
 
+bool is_limited(__rlimit_resource_t resource) {
+    rlimit limit{};
+    return ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 /// Libraries that abort when memory runs out print messages of their own; this process reports the failure itself.
 void silence_errors() {
     const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -128,8 +144,11 @@ void silence_errors() {
 }
 
 std::string short_of_memory() {
-    return memory_is_limited() ? "the memory limit of this process is too low: raise it with 'ulimit -v unlimited'"
-                               : "there is too little memory: close other programs";
+    if (is_limited(RLIMIT_AS))
+        return "the memory limit of this process is too low: raise it with 'ulimit -v unlimited'";
+    if (is_limited(RLIMIT_DATA))
+        return "the limit of this process's data is too low: raise it with 'ulimit -d unlimited'";
+    return "there is too little memory: close other programs";
 }
 
 /// libdw keeps every object file open, of which a program may have more than the soft limit allows.
@@ -278,8 +297,7 @@ void signal_relay::restore() const {
 }
 
 bool memory_is_limited() {
-    rlimit limit{};
-    return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA);
 }
 
 std::string run_apart(const std::function<std::string(const progress_function&)>& work,

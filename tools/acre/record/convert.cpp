@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <set>
+#include <string_view>
 #include <unordered_map>
 
 #include "raw_memory.hpp"
@@ -62,9 +64,31 @@ std::string machine_in_words() {
     return ::uname(&system) == 0 ? processor + ", " + system.sysname + " " + system.release : processor;
 }
 
-trace_tables make_tables(const raw_reader& log, symbol_sources& symbols, const progress_report& progress) {
+/// The system adds a word to the path of a file that is gone, or was never in a folder.
+std::string path_of(const raw_module& module) {
+    constexpr std::string_view added = " (deleted)";
+    std::error_code error;
+    if (!module.path.ends_with(added) || std::filesystem::exists(module.path, error)) return module.path;
+    return module.path.substr(0, module.path.size() - added.size());
+}
+
+/// The loaded files whose functions have no names, since the files are gone or others have their paths.
+std::string note_of_replaced(const std::set<std::string>& paths) {
+    const std::string which = paths.size() == 1 ? "'" + *paths.begin() + "'"
+                                                : count_text(paths.size()) + " files, '" + *paths.begin() + "' first,";
+    return "The functions of " + which +
+           " have no names here: the file of that name is gone, or is not the one that the program loaded.";
+}
+
+trace_tables make_tables(const raw_reader& log, symbol_sources& symbols, const progress_report& progress,
+                         std::vector<std::string>& notes) {
     trace_tables tables;
-    for (const raw_module& each : log.modules()) tables.modules.push_back({each.path, each.build_id, each.load_bias});
+    std::vector<raw_module> modules = log.modules();
+    std::set<std::string> replaced;
+    for (raw_module& each : modules) {
+        each.path = path_of(each);
+        tables.modules.push_back({each.path, each.build_id, each.load_bias});
+    }
     std::vector<std::unordered_map<std::uint64_t, std::uint32_t, seeded_hash>> known(tables.modules.size() + 1);
     tables.call_tree.resize(log.nodes().size());
     tables.scope_names = log.scope_names();
@@ -83,8 +107,11 @@ trace_tables make_tables(const raw_reader& log, symbol_sources& symbols, const p
         const module_info& in = tables.modules[module - 1];
         frame.module = static_cast<std::uint32_t>(module - 1);
         frame.module_offset -= in.load_bias;
-        frame.locations = symbols.of(in.path, in.build_id).locate(frame.module_offset);
+        symbol_source& source = symbols.of(modules[module - 1]);
+        frame.locations = source.locate(frame.module_offset);
+        if (source.is_replaced()) replaced.insert(in.path);
     }
+    if (!replaced.empty()) notes.push_back(note_of_replaced(replaced));
     return tables;
 }
 
@@ -207,7 +234,8 @@ stop_cause cause_of(raw::stop_reason reason) {
         case raw::stop_reason::end:
             break;
     }
-    return {"memory ran out", "close other programs, or raise the limit with 'ulimit -v unlimited'"};
+    return {"memory ran out",
+            "close other programs, or raise the limits with 'ulimit -v unlimited' and 'ulimit -d unlimited'"};
 }
 
 std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end) {
@@ -220,7 +248,7 @@ conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header 
     // So that a write beyond the file size limit fails with an error instead of killing this process.
     std::signal(SIGXFSZ, SIG_IGN);
     const progress_report progress{tell};
-    trace_tables tables = make_tables(log, symbols, progress);
+    trace_tables tables = make_tables(log, symbols, progress, header.notes);
     raw_events events{log, tick_clock{log.start(), end}};
     std::uint64_t done = 0;
     events.for_each([&](const event&) { progress.part(symbols_done, counting_done, ++done, log.row_count()); },

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -35,7 +36,7 @@ std::string name_of(const std::string& process) {
 /// program leaves running.
 class orphan_watch {
 public:
-    orphan_watch() {
+    orphan_watch() : inherited_{children().value_or(numbers{})} {
         ::prctl(PR_GET_CHILD_SUBREAPER, &before_);
         ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
     }
@@ -43,35 +44,49 @@ public:
     orphan_watch(const orphan_watch&) = delete;
     orphan_watch& operator=(const orphan_watch&) = delete;
 
-    /// The processes still running, each as "1234 (name)", without a number if the system does not list them. Reaps
-    /// those that have ended.
-    static std::vector<std::string> still_running() {
+    /// The processes of the program still running, each as "1234 (name)", without a number if the system does not list
+    /// them. Reaps those that have ended.
+    std::vector<std::string> still_running() const {
         pid_t ended = 0;
         do {
             ended = ::waitpid(-1, nullptr, WNOHANG);
         } while (ended > 0);
         if (ended < 0) return {};
-        const std::string own = std::to_string(::getpid());
-        std::ifstream children{"/proc/" + own + "/task/" + own + "/children"};
+        const std::optional<numbers> all = children();
+        if (!all) return {"not known which"};
         std::vector<std::string> running;
-        for (std::string process; children >> process;) running.push_back(process + " (" + name_of(process) + ")");
-        if (running.empty()) running.emplace_back("not known which");
+        for (const std::string& process : *all) {
+            if (std::ranges::find(inherited_, process) == inherited_.end())
+                running.push_back(process + " (" + name_of(process) + ")");
+        }
         return running;
     }
 
 private:
+    using numbers = std::vector<std::string>;
+
+    /// The children of this process; nothing if the system does not list them.
+    static std::optional<numbers> children() {
+        const std::string own = std::to_string(::getpid());
+        std::ifstream file{"/proc/" + own + "/task/" + own + "/children"};
+        if (!file) return std::nullopt;
+        return numbers{std::istream_iterator<std::string>{file}, {}};
+    }
+
+    numbers inherited_;  // from a shell that executed this process
     int before_ = 0;
 };
 
-/// The terminal sends SIGINT and SIGQUIT to the program as well, so this process ignores them; it passes on the others.
+/// The terminal sends SIGINT and SIGQUIT to the program as well, so this process ignores them. Nor may a closed pipe
+/// end it. It passes on the other signals that would.
 std::vector<signal_relay::rule> signals_of(const record_options& options) {
-    std::vector<signal_relay::rule> rules{
-        {SIGINT, 0}, {SIGQUIT, 0}, {SIGTERM, SIGTERM, false, true}, {SIGHUP, SIGHUP, false, true}};
-    // The program may send these to its process group, where they would end this process.
-    for (const int each : {SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT})
-        if (each != options.toggle_signal) rules.push_back({each, 0});
-    for (int each = SIGRTMIN; each <= SIGRTMAX; ++each)
-        if (each != options.toggle_signal) rules.push_back({each, 0});
+    std::vector<signal_relay::rule> rules{{SIGINT, 0}, {SIGQUIT, 0}, {SIGPIPE, 0}};
+    const auto pass_on = [&](int signal) {
+        if (signal != options.toggle_signal) rules.push_back({signal, signal, false, true});
+    };
+    for (const int each : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT})
+        pass_on(each);
+    for (int each = SIGRTMIN; each <= SIGRTMAX; ++each) pass_on(each);
     if (options.toggle_signal != 0) rules.push_back({options.toggle_signal, options.toggle_signal, true});
     return rules;
 }
@@ -91,8 +106,8 @@ std::string option_letters(const record_options& options) {
 /// Puts the recorder in front of the libraries that are preloaded already.
 void preload(const std::filesystem::path& recorder) {
     std::string all = recorder.string();
-    if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != 0)
-        all += ":" + std::string{others};
+    // An empty value leaves a colon, so that the recorder can restore it.
+    if (const char* others = std::getenv("LD_PRELOAD")) all += ":" + std::string{others};
     ::setenv("LD_PRELOAD", all.c_str(), 1);
     ::setenv(raw::library_variable, recorder.c_str(), 1);
 }
@@ -218,7 +233,7 @@ finished_program run_recorded(const record_options& options, const recordable_pr
     const int status = finished.process > 0 ? wait_for_end(finished) : 0;
     signal_relay::send_to(0);
     finished.end = read_clocks();
-    finished.left_running = orphan_watch::still_running();
+    finished.left_running = orphans.still_running();
     if (start_error != 0) {
         throw tool_error{"cannot start '" + program.path.string() + "': " + reason_of(start_error)};
     }

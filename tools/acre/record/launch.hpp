@@ -26,7 +26,8 @@ struct finished_program {
 };
 
 /// `raw_directory` must be absolute. Throws tool_error if the program cannot be started. While it runs, this process
-/// ignores SIGINT and SIGQUIT, which the terminal sends to both, and passes SIGTERM and SIGHUP on to it.
+/// ignores SIGPIPE, and SIGINT and SIGQUIT, which the terminal sends to both. It passes on the other signals whose
+/// default is to end a process.
 finished_program run_recorded(const record_options& options, const recordable_program& program,
                               const std::filesystem::path& recorder, const std::filesystem::path& raw_directory,
                               recording_memory& memory);

@@ -153,6 +153,22 @@ std::vector<std::string> segments_of(const fs::path& path, const Elf64_Ehdr& hea
     return found;
 }
 
+/// Throws tool_error if the file ends before the parts that its head names.
+void check_length(const fs::path& path, const Elf64_Ehdr& head) {
+    std::error_code error;
+    const std::uint64_t length = fs::file_size(path, error);
+    const auto has = [=](std::uint64_t at, std::uint64_t bytes) { return at <= length && bytes <= length - at; };
+    bool is_whole = !error && has(head.e_phoff, head.e_phnum * sizeof(Elf64_Phdr));
+    for (std::size_t i = 0; is_whole && i < head.e_phnum; ++i) {
+        const std::string bytes = read_start(path, head.e_phoff + i * sizeof(Elf64_Phdr), sizeof(Elf64_Phdr));
+        Elf64_Phdr segment{};
+        std::memcpy(&segment, bytes.data(), bytes.size());
+        is_whole =
+            (segment.p_type != PT_LOAD && segment.p_type != PT_INTERP) || has(segment.p_offset, segment.p_filesz);
+    }
+    if (!is_whole) refuse(path, "it is cut off: it ends before the parts that its ELF header names");
+}
+
 /// The dynamic loader that an ELF file names; empty if it names none.
 std::string loader_of(const fs::path& path, const Elf64_Ehdr& head) {
     const std::vector<std::string> names = segments_of(path, head, PT_INTERP);
@@ -199,6 +215,7 @@ bool check_elf(const fs::path& path) {
     std::memcpy(&head, bytes.data(), sizeof head);
     if (head.e_machine != EM_X86_64)
         refuse(path, "it is made for another processor; only x86-64 programs can be recorded");
+    check_length(path, head);
     const std::string loader = loader_of(path, head);
     if (has_recorder(path, head)) return false;
     if (loader.empty()) {
@@ -233,9 +250,8 @@ bool check_script(const fs::path& path, int scripts_left) {
     std::string interpreter;
     words >> interpreter;
     std::error_code error;
-    if (interpreter.empty() || !fs::exists(interpreter, error)) {
-        refuse(path, "its interpreter '" + interpreter + "' does not exist");
-    }
+    if (interpreter.empty()) refuse(path, "its first line names no interpreter after #!");
+    if (!fs::exists(interpreter, error)) refuse(path, "its interpreter '" + interpreter + "' does not exist");
     return scripts_left == 0 || check_file(interpreter, scripts_left - 1);
 }
 

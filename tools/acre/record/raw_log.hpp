@@ -14,7 +14,7 @@
 namespace acre::raw {
 
 inline constexpr char file_magic[8] = {'a', 'c', 'r', 'e', '-', 'r', 'a', 'w'};
-inline constexpr std::uint32_t file_version = 4;
+inline constexpr std::uint32_t file_version = 5;
 inline constexpr std::uint32_t chunk_magic = 0x6b6e6863;
 inline constexpr std::size_t chunk_alignment = 64;
 inline constexpr std::size_t page_bytes = 4096;
@@ -147,6 +147,16 @@ struct node {
 };
 static_assert(sizeof(node) == 16);
 
+/// Tells apart files of the same path; all zeros if it is not known.
+struct file_identity {
+    std::uint64_t device;
+    std::uint64_t inode;
+    std::uint64_t bytes;
+    std::int64_t modified;  // nanoseconds
+
+    friend bool operator==(const file_identity&, const file_identity&) = default;
+};
+
 /// A module chunk contains this, the bytes of the build-id and the path.
 struct module_record {
     std::uint32_t number;  // from 1
@@ -156,6 +166,7 @@ struct module_record {
     std::uint64_t load_bias;
     std::uint32_t path_bytes;
     std::uint32_t unused;
+    file_identity file;  // only of a file without a build-id
 };
 
 /// An allocator chunk contains the path of the file that malloc is in; none in a static program.

@@ -191,6 +191,7 @@ void raw_reader::read_module(std::span<const std::byte> bytes) {
     into.build_id = hexadecimal(bytes.subspan(sizeof record, record.build_id_bytes));
     into.path.assign(reinterpret_cast<const char*>(path.data()), path.size());
     into.load_bias = record.load_bias;
+    into.file = record.file;
 }
 
 void raw_reader::read_command(std::span<const std::byte> bytes) {

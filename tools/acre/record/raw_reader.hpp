@@ -34,6 +34,7 @@ struct raw_module {
     std::string path;
     std::string build_id;  // lower-case hexadecimal
     std::uint64_t load_bias = 0;
+    raw::file_identity file{};
 };
 
 class raw_reader {

@@ -36,6 +36,9 @@ public:
     explicit temporary_directory(const std::string& prefix) {
         std::string name = prefix + "XXXXXX";
         if (::mkdtemp(name.data()) == nullptr) {
+            if (errno == ENAMETOOLONG)
+                throw tool_error{"cannot write to '" + prefix + "XXXXXX': " + reason_of(errno) +
+                                 "; name a shorter one with -o"};
             throw tool_error{"cannot write to '" + fs::path{prefix}.parent_path().string() + "': " + reason_of(errno)};
         }
         path_ = name;
@@ -117,7 +120,10 @@ void check_output(const fs::path& output) {
     if (!fs::exists(status)) return;
     const std::string cannot = "cannot write a trace to '" + output.string() + "': it exists and ";
     if (!fs::is_regular_file(status)) throw tool_error{cannot + "is not a regular file"};
-    if (fs::file_size(output, error) != 0 && !begins_as_a_trace(output))
+    if (fs::file_size(output, error) == 0) return;
+    if (::faccessat(AT_FDCWD, output.c_str(), R_OK, AT_EACCESS) != 0)
+        throw tool_error{cannot + "cannot be read, so it may not be a trace: " + reason_of(errno)};
+    if (!begins_as_a_trace(output))
         throw tool_error{cannot + "is not a trace, and only traces are replaced: name another file with -o"};
 }
 
@@ -133,16 +139,25 @@ void check_output_of(const recordable_program& program, const fs::path& output) 
 using process_logs = std::vector<std::unique_ptr<raw_reader>>;
 using logs_by_process = std::map<raw::process_identity, process_logs>;
 
-logs_by_process read_logs(const fs::path& directory) {
+/// Whether a file has nothing where a log has its head: the process ended before it wrote anything.
+bool has_no_head(const fs::path& log) {
+    std::ifstream file{log, std::ios::binary};
+    std::string head(sizeof(raw::file_head), '\0');
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    return head.find_first_not_of('\0') == std::string::npos;
+}
+
+/// `unreadable`: gets the names of the logs that cannot be read.
+logs_by_process read_logs(const fs::path& directory, std::vector<std::string>& unreadable) {
     logs_by_process logs;
     std::error_code missing;  // the program may have deleted the directory
     for (const auto& entry : fs::directory_iterator{directory, missing}) {
-        if (entry.path().extension() != ".raw") continue;
+        if (entry.path().extension() != ".raw" || !entry.is_regular_file(missing)) continue;
         try {
             auto log = std::make_unique<raw_reader>(entry.path());
             logs[log->process()].push_back(std::move(log));
         } catch (const tool_error&) {
-            continue;  // the process ended before it wrote the head
+            if (!has_no_head(entry.path())) unreadable.push_back(entry.path().filename().string());
         }
     }
     for (auto& [process, of_process] : logs) {
@@ -167,7 +182,7 @@ std::string command_line(const std::vector<std::string>& command) {
 class directory_conversion {
 public:
     directory_conversion(const fs::path& directory, fs::path output, const std::function<void(double)>& progress)
-        : logs_{read_logs(directory)}, output_{std::move(output)}, progress_{progress} {
+        : logs_{read_logs(directory, unreadable_)}, output_{std::move(output)}, progress_{progress} {
         for (const auto& [process, logs] : logs_) {
             if (logs.front()->has_flag(raw::flag_started)) started_ = process;
         }
@@ -181,6 +196,7 @@ public:
         }
         notes_ = notes_about(reports, logs, started_.number, with_children());
         add_empty_logs();
+        add_unreadable_logs();
     }
 
     /// Whether the started process has recorded anything.
@@ -189,11 +205,22 @@ public:
         return logs != logs_.end() && last_with_rows(logs->second) != nullptr;
     }
 
+    /// Whether any process has recorded anything.
+    bool any_has_rows() const {
+        return std::ranges::any_of(logs_, [](const auto& of) { return last_with_rows(of.second) != nullptr; });
+    }
+
     /// Whether the started process left a log without the rows that waited in its memory.
     bool lacks_rows() const {
         const auto logs = logs_.find(started_);
         return logs != logs_.end() && !logs->second.back()->is_whole();
     }
+
+    /// Whether there is a log that cannot be read.
+    bool has_unreadable() const { return !unreadable_.empty(); }
+
+    /// Sentences about the processes without a log; after explain().
+    const std::vector<std::string>& notes() const { return notes_; }
 
     /// Why the recorder could not write anything for the started process; `none` if nothing prevented it.
     raw::stop_reason obstacle(const fs::path& directory) const {
@@ -224,6 +251,7 @@ public:
         for (std::size_t i = 0; i < others.size(); ++i) {
             trace_header other;
             other.exit_status = trace_header::unknown_status;
+            if (result.traces.empty()) other.notes = header.notes;  // the started process has no trace to hold them
             other.notes.emplace_back("Another recorded process started this one; its exit status is not known.");
             convert_process(*others[i], other, end, outputs[i], result);
         }
@@ -256,6 +284,13 @@ private:
             notes_.push_back(plural(count, "process has", "processes have") +
                              " no trace, since the recording stopped when " + why + ".");
         }
+    }
+
+    void add_unreadable_logs() {
+        if (unreadable_.empty()) return;
+        std::ranges::sort(unreadable_);
+        notes_.push_back(plural(unreadable_.size(), "log", "logs") + " could not be read, '" + unreadable_.front() +
+                         (unreadable_.size() > 1 ? "' first" : "'") + "; what the process recorded there is missing.");
     }
 
     bool with_children() const {
@@ -294,6 +329,7 @@ private:
         return plausible ? now : log.last_clock();
     }
 
+    std::vector<std::string> unreadable_;  // before logs_, whose reading fills it
     logs_by_process logs_;
     raw::process_identity started_{};  // all zeros if it left no log
     fs::path output_;
@@ -338,50 +374,72 @@ int error_of_start(const ended_recording& ended) {
     return 0;
 }
 
-std::string why_nothing(const record_options& options, const ended_recording& ended,
-                        const directory_conversion& conversion) {
-    const std::string program =
-        "'" + options.command.front() + "' ended with status " + std::to_string(ended.program.exit_status);
+/// What prevented the recording of the started process, to follow how it ended; empty if nothing did.
+std::string what_prevented(const ended_recording& ended, const directory_conversion& conversion) {
     const raw::stop_reason obstacle = obstacle_of(ended, conversion);
     if (obstacle == raw::stop_reason::log_lost)
-        return program + ", but the recording is lost: its directory was deleted or moved meanwhile";
+        return ", but the recording is lost: its directory was deleted or moved meanwhile";
     if (conversion.lacks_rows())
-        return program + ", but it was killed before it wrote what it had recorded, and acre could not read its memory";
+        return ", but it was killed before it wrote what it had recorded, and acre could not read its memory";
     if (obstacle != raw::stop_reason::none) {
         const stop_cause cause = cause_of(obstacle);
-        return program + ", but before its first allocation the recording stopped when " + cause.what + ": " +
-               cause.remedy;
+        return ", but before its first allocation the recording stopped when " + cause.what + ": " + cause.remedy;
     }
     if (const int error = error_of_start(ended); error != 0)
-        return program + ", and its recorder could not make a log: " + reason_of(error);
-    if (options.paused) return program + " before its recording was resumed: " + how_to_resume(options);
-    if (options.sampling_period > 1)
-        return program + ", and none of its allocations was in the sample: use a smaller --sample";
-    return program + ", and the recorder saw no allocation";
+        return ", and its recorder could not make a log: " + reason_of(error);
+    return conversion.has_unreadable() ? ", but a log could not be read" : "";
+}
+
+/// Why there was nothing to record of the started process, to follow how it ended.
+std::string what_was_not_there(const record_options& options) {
+    if (options.paused) return " before its recording was resumed: " + how_to_resume(options);
+    if (options.sampling_period > 1) return ", and none of its allocations was in the sample: use a smaller --sample";
+    return ", and the recorder saw no allocation";
 }
 
 std::string note_of_signal(int signal) {
     return "Signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ") ended it.";
 }
 
-/// Writes the traces of a raw directory. If nothing was recorded, there are none, and the only note says why.
+/// The sentences about how the program ended.
+std::vector<std::string> notes_of_end(const finished_program& program) {
+    std::vector<std::string> notes;
+    if (program.ending_signal != 0) notes.push_back(note_of_signal(program.ending_signal));
+    if (!program.left_running.empty()) notes.push_back(note_of_left(program.left_running));
+    return notes;
+}
+
+/// The result without a trace, of a recording that failed or of a program that had nothing to record.
+record_result without_trace(std::vector<std::string> notes, const std::string& why, bool is_failure) {
+    record_result result;
+    result.notes = std::move(notes);
+    result.why_nothing = "nothing was recorded: " + why;
+    result.is_failure = is_failure;
+    return result;
+}
+
+/// Writes the traces of a raw directory, if anything at all was recorded.
 record_result convert_recording(const record_options& options, const ended_recording& ended,
                                 const progress_function& progress) {
     const finished_program& finished = ended.program;
     directory_conversion conversion{ended.directory, options.output, progress};
     conversion.explain(ended.reports);
-    if (!conversion.has_rows()) {
-        record_result nothing;
-        nothing.notes.push_back("nothing was recorded: " + why_nothing(options, ended, conversion));
-        return nothing;
+    const std::string prevented = conversion.has_rows() ? "" : what_prevented(ended, conversion);
+    const std::string why = "'" + options.command.front() + "' ended with status " +
+                            std::to_string(finished.exit_status) +
+                            (prevented.empty() ? what_was_not_there(options) : prevented);
+    std::vector<std::string> notes = notes_of_end(finished);
+    if (!conversion.any_has_rows()) {
+        notes.insert(notes.end(), conversion.notes().begin(), conversion.notes().end());
+        return without_trace(std::move(notes), why, !prevented.empty());
     }
     trace_header header;
+    header.notes = std::move(notes);
     header.command = options.command;
     header.exit_status = finished.exit_status;
     header.user_time = finished.user_time;
     header.system_time = finished.system_time;
-    if (finished.ending_signal != 0) header.notes.push_back(note_of_signal(finished.ending_signal));
-    if (!finished.left_running.empty()) header.notes.push_back(note_of_left(finished.left_running));
+    if (!conversion.has_rows()) header.notes.push_back("There is no trace of the program itself: " + why + ".");
     return conversion.convert_all(header, finished.end);
 }
 
@@ -429,7 +487,7 @@ record_result finish_directory_or_file(const fs::path& raw, const fs::path& outp
     header.recording_time = recording_microseconds(log, log.last_clock());
     symbol_sources symbols;
     const conversion made = convert(log, symbols, header, log.last_clock(), output, progress);
-    return {0, made.events, made.unmatched_frees, {output}, made.notes};
+    return {0, made.events, made.unmatched_frees, {output}, made.notes, {}, false};
 }
 
 /// Serialised for another process. CBOR keeps file names that are not UTF-8 as they are.
@@ -437,14 +495,17 @@ std::string packed(const record_result& result) {
     std::vector<std::string> traces;
     for (const fs::path& each : result.traces) traces.push_back(each.string());
     std::string bytes;
-    nlohmann::json::to_cbor(nlohmann::json{result.events, result.unmatched_frees, traces, result.notes}, bytes);
+    nlohmann::json::to_cbor(nlohmann::json{result.events, result.unmatched_frees, traces, result.notes,
+                                           result.why_nothing, result.is_failure},
+                            bytes);
     return bytes;
 }
 
 record_result unpacked(const std::string& bytes) {
     const nlohmann::json fields = nlohmann::json::from_cbor(bytes);
     const auto traces = fields[2].get<std::vector<std::string>>();
-    return {0, fields[0], fields[1], {traces.begin(), traces.end()}, fields[3].get<std::vector<std::string>>()};
+    return {0,         fields[0], fields[1], {traces.begin(), traces.end()}, fields[3].get<std::vector<std::string>>(),
+            fields[4], fields[5]};
 }
 
 /// In a child process, because libdw aborts when memory runs out.
@@ -474,7 +535,7 @@ record_result record(const record_options& options) {
         throw tool_error{std::string{error.what()} + "; the recording is in '" + kept +
                          "': make a trace of it with 'acre finish'"};
     }
-    if (result.traces.empty()) throw tool_error{result.notes.front()};
+    if (result.is_failure) throw tool_error{result.why_nothing};
     result.exit_status = ended.program.exit_status;
     return result;
 }

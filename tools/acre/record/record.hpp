@@ -38,10 +38,12 @@ struct record_result {
     std::uint64_t unmatched_frees = 0;
     std::vector<std::filesystem::path> traces;  // the first is that of the started process
     std::vector<std::string> notes;             // sentences for the user; those about a trace are in it as well
+    std::string why_nothing;                    // why there is no trace; empty if there is one
+    bool is_failure = false;                    // nothing was recorded because something prevented it
 };
 
 /// Throws tool_error before it starts or writes anything if the program cannot be recorded or the trace cannot be
-/// written, and later if the program ended without anything recorded.
+/// written, and later if something prevented the recording. If there was nothing to record, the result has no trace.
 record_result record(const record_options& options);
 
 /// Turns the raw log that a killed `acre record` left behind into a trace: its directory TRACE.raw-XXXXXX or one file

@@ -141,6 +141,9 @@ process_report copy_of(const raw::process_report& report) {
 
 std::vector<process_report> reports_in(const std::filesystem::path& directory) {
     std::vector<process_report> found;
+    std::error_code error;
+    // Opening a pipe would wait for its writer.
+    if (!std::filesystem::is_regular_file(directory / raw::reports_name, error)) return found;
     std::ifstream file{directory / raw::reports_name, std::ios::binary};
     raw::process_report each{};
     while (file.read(reinterpret_cast<char*>(&each), sizeof each)) found.push_back(copy_of(each));

@@ -7,9 +7,12 @@
 #include <gelf.h>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <unordered_map>
@@ -89,6 +92,18 @@ private:
 
 std::string text(const char* of) {
     return of != nullptr ? of : std::string{};
+}
+
+bool is_gone(const std::string& path) {
+    return ::access(path.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/// Whether a file may be the one that was loaded, as far as that one is known.
+bool may_be(const std::string& path, const raw::file_identity& loaded) {
+    struct stat status{};
+    if (loaded == raw::file_identity{} || ::stat(path.c_str(), &status) != 0) return true;
+    return loaded == raw::file_identity{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+                                        status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
 std::string hexadecimal(const unsigned char* bytes, int count) {
@@ -186,6 +201,7 @@ void find_inlined(Dwarf_Die& parent, std::uint64_t address, std::vector<Dwarf_Di
 struct symbol_source::state {
     std::unique_ptr<Dwfl, decltype(&dwfl_end)> dwfl{nullptr, &dwfl_end};
     Dwfl_Module* module = nullptr;
+    Elf* elf = nullptr;
     std::uint64_t shift = 0;  // address as libdwfl counts minus address in the file
     Dwarf* debug = nullptr;   // null: none
     std::uint64_t debug_shift = 0;
@@ -195,7 +211,9 @@ struct symbol_source::state {
     address_index units;
     std::unordered_map<Dwarf_Off, address_index> functions;  // by unit
 
-    bool open(const std::string& path, const std::string& build_id);
+    bool open(const std::string& path);
+    std::string build_id() const;
+    void read();
     void open_debug_information();
     const address_index& functions_of(Dwarf_Die& unit);
     void add_functions(std::uint64_t address, std::vector<source_location>& into);
@@ -204,25 +222,31 @@ struct symbol_source::state {
     std::string name_at(std::uint64_t address);
 };
 
-bool symbol_source::state::open(const std::string& path, const std::string& build_id) {
+bool symbol_source::state::open(const std::string& path) {
     dwfl.reset(dwfl_begin(&callbacks));
     if (!dwfl) return false;
     dwfl_report_begin(dwfl.get());
     module = dwfl_report_offline(dwfl.get(), path.c_str(), path.c_str(), -1);
     dwfl_report_end(dwfl.get(), nullptr, nullptr);
     if (module == nullptr) return false;
+    module_name = file_name(path);
     GElf_Addr bias = 0;
-    Elf* elf = dwfl_module_getelf(module, &bias);
-    if (elf == nullptr) return false;
+    elf = dwfl_module_getelf(module, &bias);
     shift = bias;
+    return elf != nullptr;
+}
+
+/// Empty if the file has none.
+std::string symbol_source::state::build_id() const {
     const unsigned char* id = nullptr;
     GElf_Addr at = 0;
     const int bytes = dwfl_module_build_id(module, &id, &at);
-    if (!build_id.empty() && (bytes <= 0 || hexadecimal(id, bytes) != build_id)) return false;
-    module_name = file_name(path);
+    return bytes > 0 ? hexadecimal(id, bytes) : std::string{};
+}
+
+void symbol_source::state::read() {
     starts = function_starts{elf};
     open_debug_information();
-    return true;
 }
 
 /// Indexes the units by address. libdw needs an index from the compiler for that, which g++ writes and clang++ does
@@ -294,8 +318,16 @@ std::string symbol_source::state::name_at(std::uint64_t address) {
     return start ? fmt::format("{}+{:#x}", module_name, *start) : std::string{};
 }
 
-symbol_source::symbol_source(const std::string& path, const std::string& build_id) : state_{std::make_unique<state>()} {
-    if (path.empty() || path.front() != '/' || !state_->open(path, build_id)) state_.reset();
+symbol_source::symbol_source(const std::string& path, const std::string& build_id, const raw::file_identity& loaded) {
+    // A file in memory has the path "/memfd:name".
+    if (!path.starts_with('/') || path.starts_with("/memfd:")) return;
+    auto opened = std::make_unique<state>();
+    const bool is_open = opened->open(path);
+    is_replaced_ = is_gone(path) || (is_open && build_id.empty() && !may_be(path, loaded)) ||
+                   (is_open && !build_id.empty() && opened->build_id() != build_id);
+    if (!is_open || is_replaced_) return;
+    opened->read();
+    state_ = std::move(opened);
 }
 
 symbol_source::~symbol_source() = default;
@@ -324,10 +356,11 @@ std::size_t symbol_sources::max_open() {
     return ::getrlimit(RLIMIT_NOFILE, &files) == 0 ? std::min<std::size_t>(most, files.rlim_cur / 4 + 1) : most;
 }
 
-symbol_source& symbol_sources::of(const std::string& path, const std::string& build_id) {
-    if (sources_.size() >= max_open() && !sources_.contains({path, build_id})) sources_.clear();
-    std::unique_ptr<symbol_source>& source = sources_[{path, build_id}];
-    if (!source) source = std::make_unique<symbol_source>(path, build_id);
+symbol_source& symbol_sources::of(const raw_module& module) {
+    const key wanted{module.path, module.build_id, module.file.device, module.file.inode};
+    if (sources_.size() >= max_open() && !sources_.contains(wanted)) sources_.clear();
+    std::unique_ptr<symbol_source>& source = sources_[wanted];
+    if (!source) source = std::make_unique<symbol_source>(module.path, module.build_id, module.file);
     return *source;
 }
 

@@ -6,10 +6,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include "raw_reader.hpp"
 #include "trace/model.hpp"
 
 namespace acre::tool {
@@ -17,11 +18,15 @@ namespace acre::tool {
 /// The symbols of one file.
 class symbol_source {
 public:
-    /// Without symbols if the file cannot be read or has another build-id.
-    symbol_source(const std::string& path, const std::string& build_id);
+    /// Without symbols if the file cannot be read or is not the one that was loaded: if it has another build-id or,
+    /// where the loaded file had none, another identity.
+    symbol_source(const std::string& path, const std::string& build_id, const raw::file_identity& loaded);
     ~symbol_source();
     symbol_source(const symbol_source&) = delete;
     symbol_source& operator=(const symbol_source&) = delete;
+
+    /// Whether the file that was loaded is gone, or another one has its path.
+    bool is_replaced() const { return is_replaced_; }
 
     /// Innermost inlined call first; empty if nothing is known.
     const std::vector<source_location>& locate(std::uint64_t address);
@@ -32,18 +37,22 @@ private:
     std::vector<source_location> find(std::uint64_t address);
 
     std::unique_ptr<state> state_;
+    bool is_replaced_ = false;
     std::unordered_map<std::uint64_t, std::vector<source_location>> known_;
 };
 
 /// The symbols of the files that the processes of a recording share, each read once.
 class symbol_sources {
 public:
-    symbol_source& of(const std::string& path, const std::string& build_id);
+    /// Of a file that was loaded as `module`.
+    symbol_source& of(const raw_module& module);
 
 private:
     static std::size_t max_open();
 
-    std::map<std::pair<std::string, std::string>, std::unique_ptr<symbol_source>> sources_;
+    /// Path, build-id, device and inode.
+    using key = std::tuple<std::string, std::string, std::uint64_t, std::uint64_t>;
+    std::map<key, std::unique_ptr<symbol_source>> sources_;
 };
 
 }  // namespace acre::tool

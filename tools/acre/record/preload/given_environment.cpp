@@ -49,11 +49,12 @@ bool given_environment::is_ours(const char* entry) const {
     return false;
 }
 
-/// What a value of LD_PRELOAD holds besides the recorder, which comes first if it is there.
+/// What a value of LD_PRELOAD holds besides the recorder, which comes first if it is there; null if it holds only the
+/// recorder. Behind a separator it may be empty, as the user's value was.
 const char* given_environment::others_preloaded(const char* preload) const {
     const std::size_t bytes = library_ != nullptr ? std::strlen(library_) : 0;
     if (bytes == 0 || std::strncmp(preload, library_, bytes) != 0) return preload;
-    if (preload[bytes] == 0) return preload + bytes;
+    if (preload[bytes] == 0) return nullptr;
     return preload[bytes] == ':' || preload[bytes] == ' ' ? preload + bytes + 1 : preload;
 }
 
@@ -63,7 +64,7 @@ void given_environment::remove_from(char** environment) const {
         if (is_ours(*each)) continue;
         if (const char* preload = value_if(*each, preload_name)) {
             const char* others = others_preloaded(preload);
-            if (*others == 0) continue;
+            if (others == nullptr) continue;
             std::memmove(*each + sizeof preload_name, others, std::strlen(others) + 1);
         }
         *kept++ = *each;
@@ -92,25 +93,25 @@ char* const* given_environment::composed(char* const* environment, bool recorded
     char** const entries = at;
     char* text = reinterpret_cast<char*>(at + needed.entries);
     const char* const end = text + needed.text;
-    const char* others = "";
+    const char* others = nullptr;
     std::size_t used = 0;
     for (char* const* each = environment; each != nullptr && *each != nullptr; ++each) {
         if (is_ours(*each)) continue;
         if (const char* preload = value_if(*each, preload_name)) {
-            if (*others == 0) others = others_preloaded(preload);
+            if (others == nullptr) others = others_preloaded(preload);
             continue;
         }
         entries[used++] = *each;
     }
     for (std::size_t i = 0; recorded && i < count_; ++i) entries[used++] = entries_[i];
     const bool preloads = recorded && library_ != nullptr;
-    if (preloads || *others != 0) {
+    if (preloads || others != nullptr) {
         entries[used++] = text;
         text = append_text(text, end, preload_name);
         *text++ = '=';
         if (preloads) text = append_text(text, end, library_);
-        if (preloads && *others != 0) *text++ = ':';
-        text = append_text(text, end, others);
+        if (preloads && others != nullptr) *text++ = ':';
+        if (others != nullptr) text = append_text(text, end, others);
         *text = 0;
     }
     entries[used] = nullptr;

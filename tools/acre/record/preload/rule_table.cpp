@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sys/stat.h>
 
 namespace acre::recorder {
 
@@ -76,6 +77,13 @@ std::size_t absolute_path(const char* name, char* out, std::size_t room) {
     return used + fitting;
 }
 
+raw::file_identity identity_of(const char* path) {
+    struct stat status;
+    if (system_call(__NR_newfstatat, AT_FDCWD, path, &status, 0) != 0) return {};
+    return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+            status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
 }  // namespace
 
 std::uint32_t module_list::find(std::uintptr_t address, log_file& log, dl_find_object& found, bool& changed) {
@@ -130,7 +138,12 @@ void module_list::describe(std::uint32_t number, const dl_find_object& found, lo
     record.begin = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
     record.end = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end);
     record.load_bias = found.dlfo_link_map->l_addr;
-    record.path_bytes = static_cast<std::uint32_t>(absolute_path(found.dlfo_link_map->l_name, path_, sizeof path_));
+    const char* name = found.dlfo_link_map->l_name;
+    record.path_bytes = static_cast<std::uint32_t>(absolute_path(name, path_, sizeof path_ - 1));
+    path_[record.path_bytes] = 0;
+    // The link leads to the program's file even if another one has its name now.
+    const bool is_program = name == nullptr || *name == 0;
+    if (id.bytes == 0) record.file = identity_of(is_program ? "/proc/self/exe" : path_);
     const log_file::piece pieces[] = {{&record, sizeof record}, {id.at, id.bytes}, {path_, record.path_bytes}};
     log.append(raw::chunk_kind::module, pieces, 3);
 }
