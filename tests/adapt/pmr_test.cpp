@@ -5,6 +5,8 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
+#include <acre/combine/synchronized.hpp>
+#include <acre/observe/statistics.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <cstring>
 #include <list>
@@ -130,6 +132,22 @@ TEST(pmr, unique_and_shared_objects_in_any_memory_resource) {
         EXPECT_EQ(*empty, 1);
     }
     EXPECT_EQ(frames->allocations(), 0u);
+}
+
+// The published helper in one type: arenas and records in memory of others, counted, under a lock.
+TEST(pmr, counted_arenas_under_a_lock) {
+    constexpr acre::statistics_options options{.live_map = true, .peak_busy_arenas = true};
+    std::pmr::monotonic_buffer_resource data, records;
+    acre::pmr<acre::synchronized<acre::statistics<acre::multi_arena, options>>> counted{
+        acre::records_in{&records}, acre::multi_arena_options{.arenas = 16, .bytes = 1024}, &data};
+    {
+        std::pmr::vector<int> numbers(8, &counted);
+        EXPECT_EQ(counted->live_bytes_at(numbers.data()), 32u);
+        EXPECT_EQ(counted->live_sizes().by_size().at(32), 1u);
+        EXPECT_EQ(counted->busy_arenas(), 1u);
+    }
+    EXPECT_EQ(counted->allocations(), 0u);
+    EXPECT_EQ(counted->peak_busy_arenas(), 1u);
 }
 
 // Hazard M10.

@@ -128,7 +128,7 @@ inline constexpr std::size_t arenas_bytes = 2048 * 4096;
 
 // Bytes that a thread which ended leaves for the next one.
 inline constexpr std::size_t cache_bytes = sizeof(acre::detail::thread_cache);
-inline constexpr std::size_t thread_caches_bytes = 4200;
+inline constexpr std::size_t thread_caches_bytes = 4224;
 
 // The subjects by name. Resources under a lock of the standard or of POSIX do not survive forks: another thread may
 // hold the lock.

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <acre/core/detail/target.hpp>
+#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false,
               "acre::pooled needs threads, which this target does not have: use acre::typed_arena for the class");
@@ -48,7 +49,7 @@ template <class Group>
 struct in_group;
 
 /// The same as `Pool`, for a class that must be final: no derived class of the same size shares the pool.
-template <class Pool = default_pool>
+template <class Pool>
 struct only_final;
 
 namespace detail {
@@ -87,7 +88,7 @@ struct class_pool_of<U, only_final<Pool>> : class_pool_of<U, Pool> {
 }  // namespace detail
 
 /// The operators new and delete of a class T over `Pool`, as plain functions.
-template <class T, class Pool = default_pool>
+template <class T, class Pool>
 class class_operators {
     // A template, so that it is instantiated where T is complete.
     template <class U>
@@ -224,7 +225,7 @@ public:                                                                         
 namespace acre {
 
 /// Base of classes whose objects lie in a pool.
-template <class T, class Pool = default_pool>
+template <class T, class Pool>
 class pooled {
     ACRE_POOLED_IN(T, Pool);
 
@@ -234,7 +235,7 @@ class pooled {
 };
 
 /// The same, but `new T` gives null when there is no memory, in place of an exception.
-template <class T, class Pool = default_pool>
+template <class T, class Pool>
 class nothrow_pooled {
     ACRE_POOLED_NOTHROW_IN(T, Pool);
 

@@ -15,6 +15,7 @@
 #include <acre/arenas/arena_vector.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/fwd.hpp>
 #include <compare>
 #include <cstddef>
 #include <cstring>
@@ -24,8 +25,10 @@
 namespace acre {
 
 /// Characters in a resource R.
-template <resizable_resource R>
+template <class R>
 class basic_arena_string {
+    static_assert(resizable_resource<R>, "acre::basic_arena_string: its resource has try_resize, as acre::arena");
+
 public:
     /// Empty; takes no memory.
     explicit basic_arena_string(R& owner) noexcept : characters_(owner) {}

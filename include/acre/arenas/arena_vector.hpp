@@ -24,6 +24,7 @@
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/fwd.hpp>
 #include <cassert>
 #include <compare>
 #include <concepts>
@@ -38,8 +39,10 @@
 namespace acre {
 
 /// A contiguous sequence of T in a resource R.
-template <class T, resizable_resource R = arena>
+template <class T, class R>
 class arena_vector {
+    static_assert(resizable_resource<R>, "acre::arena_vector: its resource has try_resize, as acre::arena");
+
 public:
     static constexpr const char* name = "acre::arena_vector";
     using value_type = T;

@@ -28,6 +28,7 @@
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <cstddef>
 
@@ -122,7 +123,7 @@ private:
 };
 
 /// `Arenas` refcounted arenas of `Bytes` bytes each, rounded up to a multiple of 16, inside the object.
-template <std::size_t Arenas, std::size_t Bytes, std::size_t Open = 0, large_requests Large = large_requests::refuse>
+template <std::size_t Arenas, std::size_t Bytes, std::size_t Open, large_requests Large>
 class inline_multi_arena
     : public detail::refcounted_arenas<
           detail::inline_multi_arena_storage<Arenas, align_up(Bytes, default_alignment), Open, Large>> {

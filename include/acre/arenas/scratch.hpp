@@ -6,8 +6,8 @@
 // Cost: beginning and ending are constant time (about ten instructions) plus the destructors due; allocating costs what
 // it costs in the arena. Not thread-safe. Scratches end in reverse order: one that ends early ends the inner ones, and
 // a reset of the arena ends all. Using an ended scratch aborts with a sentence. Moving a scratch is constant time, plus
-// one step for each inner scratch; what points to the scratch itself, such as an acre::allocator of it, does not follow.
-// keep() ends it and leaves what it allocated in the arena.
+// one step for each inner scratch. What points to the scratch itself, such as an acre::allocator of it, does not
+// follow. keep() ends a scratch and leaves what it allocated in the arena.
 //
 //     acre::scratch temp{level};
 //     std::span<Step> path = temp.allocate<Step>(n);

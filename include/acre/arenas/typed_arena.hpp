@@ -22,6 +22,7 @@
 //     void Orc::operator delete[](void* p, std::size_t bytes) noexcept { orcs.class_delete_array(p, bytes); }
 #pragma once
 
+#include <acre/arenas/typed_arena_options.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/lifetime.hpp>
@@ -33,6 +34,7 @@
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
+#include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <atomic>
 #include <cassert>
@@ -44,16 +46,6 @@
 #include <utility>
 
 namespace acre {
-
-/// The behaviour of a typed_arena, as a template argument.
-struct typed_arena_options {
-    std::size_t limit_bytes = max_request;    // the compiler checks that N * sizeof(T) is no more than this
-    exhaustion when_full = exhaustion::fail;  // what happens to a request when there is no room
-    bool reuse = false;                       // freed storage is reused
-    bool synchronized = false;                // any thread may allocate and deallocate
-    bool require_final = false;  // the compiler refuses a class that is not final: no derived class shares the arena
-    bool report_live = false;    // counts what is live; the arena's end writes a line to stderr if anything is
-};
 
 namespace detail {
 
@@ -121,8 +113,9 @@ using counting_typed_arena_slots =
 
 /// Storage for `N` objects of exactly T. `Fallback` serves requests when full, if `.when_full` says so, and class-level
 /// new of other sizes.
-template <class T, std::size_t N, typed_arena_options Options = typed_arena_options{}, resource Fallback = heap>
+template <class T, std::size_t N, typed_arena_options Options, class Fallback>
 class typed_arena {
+    static_assert(resource<Fallback>, "acre::typed_arena: the fallback is a resource, as acre::heap");
     static_assert(std::is_object_v<T> && !std::is_array_v<T> && !std::is_const_v<T>,
                   "acre::typed_arena holds single objects that are not const");
     static_assert(N > 0, "acre::typed_arena: there must be room for one object at least");

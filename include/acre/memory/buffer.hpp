@@ -20,6 +20,7 @@
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
+#include <acre/fwd.hpp>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -117,7 +118,7 @@ struct inline_bytes {
 }  // namespace detail
 
 /// A buffer of `Bytes` bytes, aligned to `Alignment`, inside the object.
-template <std::size_t Bytes, std::size_t Alignment = default_alignment>
+template <std::size_t Bytes, std::size_t Alignment>
 class inline_buffer : private detail::inline_bytes<Bytes, Alignment>, public buffer {
 public:
     static_assert(Bytes > 0, "an inline_buffer needs at least one byte");

@@ -36,9 +36,11 @@
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/size_histogram.hpp>
+#include <acre/observe/statistics_options.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -125,15 +127,6 @@ struct statistics_scope {
     statistics_counts counts;
     std::uint64_t allocations_before = 0;  // live when the scope began
     std::uint64_t bytes_before = 0;
-};
-
-/// What a statistics resource records besides counts, bytes and peaks.
-struct statistics_options {
-    bool live_map = false;          // address and bytes of each live allocation
-    bool leak_report = false;       // write live allocations to standard error at the end; needs live_map
-    bool histogram = false;         // how often each size was requested
-    bool scopes = false;            // counts between push_scope() and pop_scope()
-    bool peak_busy_arenas = false;  // peak number of arenas in use
 };
 
 /// The upstream for a statistics resource's records: the first argument of its constructor.
@@ -361,7 +354,7 @@ private:
 }  // namespace detail
 
 /// An R that counts its requests.
-template <resource R, statistics_options Options = statistics_options{}>
+template <resource R, statistics_options Options>
 class statistics : public detail::instrumented<R, detail::statistics_meter<R, Options>> {
     using meter_type = detail::statistics_meter<R, Options>;
     using base = detail::instrumented<R, meter_type>;

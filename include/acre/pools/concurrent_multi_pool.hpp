@@ -25,6 +25,7 @@
 #pragma once
 
 #include <acre/core/detail/target.hpp>
+#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false,
               "acre::concurrent_multi_pool needs threads, which this target does not have: use acre::multi_pool");
@@ -54,8 +55,11 @@ static_assert(false,
 namespace acre {
 
 /// Slots of the size classes of `Classes`, and upstream blocks for larger requests, for all threads.
-template <size_class_policy Classes>
+template <class Classes>
 class basic_concurrent_multi_pool {
+    static_assert(size_class_policy<Classes>,
+                  "acre::basic_concurrent_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
+
     using tables = detail::size_class_tables<Classes>;
 
 public:

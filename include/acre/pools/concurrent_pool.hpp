@@ -24,6 +24,7 @@
 #pragma once
 
 #include <acre/core/detail/target.hpp>
+#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false, "acre::concurrent_pool needs threads, which this target does not have: use acre::pool");
 #else
@@ -47,7 +48,7 @@ static_assert(false, "acre::concurrent_pool needs threads, which this target doe
 namespace acre {
 
 /// Slots of `Slot` bytes aligned to `Align`, for all threads.
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+template <std::size_t Slot, std::size_t Align>
 class concurrent_pool : public detail::slot_face<concurrent_pool<Slot, Align>, Slot, Align> {
     using face = detail::slot_face<concurrent_pool, Slot, Align>;
     friend face;

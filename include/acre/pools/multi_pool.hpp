@@ -18,6 +18,7 @@
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
@@ -29,8 +30,11 @@
 namespace acre {
 
 /// Slots of the size classes of `Classes`, and upstream blocks for larger requests.
-template <size_class_policy Classes>
+template <class Classes>
 class basic_multi_pool {
+    static_assert(size_class_policy<Classes>,
+                  "acre::basic_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
+
     using tables = detail::size_class_tables<Classes>;
 
 public:

@@ -19,6 +19,7 @@
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
@@ -31,7 +32,7 @@
 namespace acre {
 
 /// Slots of `Slot` bytes aligned to `Align`.
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+template <std::size_t Slot, std::size_t Align>
 class pool : public detail::slot_face<pool<Slot, Align>, Slot, Align> {
     using face = detail::slot_face<pool, Slot, Align>;
     friend face;

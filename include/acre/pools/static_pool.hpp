@@ -31,6 +31,7 @@
 #pragma once
 
 #include <acre/core/detail/target.hpp>
+#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(
     false,
@@ -419,7 +420,7 @@ public:
 }  // namespace detail
 
 /// The program's pool for slots of `Size` bytes, 1 or more, in one group.
-template <std::size_t Size, class Group = every_thread>
+template <std::size_t Size, class Group>
 class static_pool {
     static_assert(Size > 0 && Size <= max_request / 1024, "the slots of a pool have at least one byte");
     using group = detail::group_traits<Group>;

@@ -31,6 +31,7 @@
 #pragma once
 
 #include <acre/core/detail/target.hpp>
+#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false, "acre::wait_free_pool needs threads, which this target does not have: use acre::pool");
 #else
@@ -54,7 +55,7 @@ static_assert(false, "acre::wait_free_pool needs threads, which this target does
 namespace acre {
 
 /// Slots of `Slot` bytes aligned to `Align`: one thread allocates, any thread frees, none waits.
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+template <std::size_t Slot, std::size_t Align>
 class wait_free_pool : public detail::slot_face<wait_free_pool<Slot, Align>, Slot, Align> {
     using face = detail::slot_face<wait_free_pool, Slot, Align>;
     friend face;

@@ -3,6 +3,7 @@
 #include <acre/pools/pool.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
+#include <algorithm>
 #include <array>
 #include <utility>
 

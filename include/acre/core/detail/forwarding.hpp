@@ -14,6 +14,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/format_text.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <concepts>
