@@ -55,7 +55,8 @@ TEST_P(conformance, extreme_alignment_is_honoured_or_refused) {
     for (int shift = 13; shift < std::numeric_limits<std::size_t>::digits; ++shift) {
         const std::size_t alignment = std::size_t{1} << shift;
         // AddressSanitizer would reserve this much and mark every byte; Windows would set it aside.
-        if ((acre::poisoning || commits_untouched_memory) && shift > 28 && shift < 40) continue;
+        if (acre::poisoning && shift > 28 && shift < 40) continue;
+        if (commits_untouched_memory && shift > 20) break;
         void* p = tested().try_allocate(16, alignment);
         EXPECT_TRUE(acre::is_aligned(p, alignment)) << "2^" << shift;
         tested().deallocate(p, 16, alignment);
