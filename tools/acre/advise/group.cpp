@@ -274,6 +274,7 @@ std::vector<generation_figures> study_generations(const history& run, std::span<
 
 std::vector<group_figures> study_groups(const history& run, const std::vector<std::uint32_t>& group_of_context,
                                         std::size_t groups) {
+    if (groups == 0) return {};
     group_study study{run, groups};
     run.for_each([&](const recorded_event& each) {
         const std::uint32_t group = group_of_context[each.context];

@@ -45,12 +45,7 @@ void history::allocate(const event& e, reading& state) {
     context.bytes += e.size;
     context.smallest = std::min(context.smallest, e.size);
     context.largest = std::max(context.largest, e.size);
-    const context_and_size sized{number, e.size};
-    if (const auto found = state.sizes.find(sized); found != state.sizes.end()) {
-        ++found->second;
-    } else if (state.sizes.size() < max_size_counts) {
-        state.sizes.emplace(sized, 1);
-    }
+    count_size({number, e.size}, state);
     ++objects_;
     events_.push({.slot = slot & stored_event::last_slot,
                   .allocates = 1,
@@ -58,6 +53,18 @@ void history::allocate(const event& e, reading& state) {
                   .context_or_stack = number,
                   .shape_or_function = shapes_.number_of({e.size, e.alignment_log2, is_new(e.op)}),
                   .thread_of_allocation = e.thread});
+}
+
+void history::count_size(const context_and_size& sized, reading& state) {
+    if (state.last_size == nullptr || state.last_size->first != sized) {
+        auto found = state.sizes.find(sized);
+        if (found == state.sizes.end()) {
+            if (state.sizes.size() >= max_size_counts) return;
+            found = state.sizes.emplace(sized, 0).first;
+        }
+        state.last_size = &*found;
+    }
+    ++state.last_size->second;
 }
 
 void history::release(const event& e, reading& state) {
@@ -107,6 +114,7 @@ std::uint32_t history::take_slot(reading& state) {
 }
 
 std::uint32_t history::context_of(std::uint32_t stack, reading& state) {
+    if (stack == state.last_context.stack) return state.last_context.context;
     const std::uint32_t node = paths_.node(stack);
     const std::uint32_t site = paths_.site(stack);
     const auto [entry, added] = state.context_numbers.try_emplace(std::uint64_t{node} << 32 | site,
@@ -117,13 +125,17 @@ std::uint32_t history::context_of(std::uint32_t stack, reading& state) {
         made.node = node;
         made.stack = stack;
     }
+    state.last_context = {stack, entry->second};
     return entry->second;
 }
 
 std::uint32_t history::owner_of(std::uint32_t allocation_node, std::uint32_t free_node, reading& state) const {
+    const std::uint64_t nodes = std::uint64_t{allocation_node} << 32 | free_node;
+    if (nodes == state.last_owner.nodes) return state.last_owner.owner;
     if (state.owners.size() == max_owners) state.owners.clear();
-    const auto [entry, added] = state.owners.try_emplace(std::uint64_t{allocation_node} << 32 | free_node, 0);
+    const auto [entry, added] = state.owners.try_emplace(nodes, 0);
     if (added) entry->second = paths_.own_code(paths_.common(allocation_node, free_node));
+    state.last_owner = {nodes, entry->second};
     return entry->second;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/call_paths.hpp"
@@ -194,9 +195,20 @@ private:
         std::unordered_map<std::uint64_t, std::uint32_t> context_numbers;  // by node and site
         std::unordered_map<std::uint64_t, std::uint32_t> owners;           // by both nodes
         std::unordered_map<context_and_size, std::uint64_t, hash> sizes;
+        // The last answers: many programs ask for the same again and again.
+        struct {
+            std::uint32_t stack = ~std::uint32_t{0};
+            std::uint32_t context = 0;
+        } last_context;
+        struct {
+            std::uint64_t nodes = ~std::uint64_t{0};
+            std::uint32_t owner = 0;
+        } last_owner;
+        std::pair<const context_and_size, std::uint64_t>* last_size = nullptr;
     };
 
     void allocate(const event& e, reading& state);
+    static void count_size(const context_and_size& sized, reading& state);
     void release(const event& e, reading& state);
     void finish_lives(reading& state);
     void sort_sizes(const reading& state);

@@ -203,7 +203,7 @@ std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader) {
 double patience(std::uint64_t events, std::uint64_t live_objects) noexcept {
     constexpr std::uint64_t many_events = 32'000'000;
     constexpr std::uint64_t many_objects = 2'000'000;
-    return events > many_events || live_objects > many_objects ? 0.4 : 1;
+    return events > many_events || live_objects > many_objects ? 0.25 : 1;
 }
 
 void measure_advices(replay_host& host, const history& run, advice_list& list,

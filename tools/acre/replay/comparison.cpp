@@ -72,23 +72,33 @@ private:
         return sequence_.touched == ~std::uint64_t{0} ? 0 : std::min(sequence_.peak_bytes, most);
     }
 
-    /// Room for what is live, with as much again for what a resource wastes. An arena of which nothing is freed needs
-    /// more in a long run, but then it is no choice for the run.
+    /// Room for what is live, with as much again for what a resource wastes; more where most of it is never touched. An
+    /// arena of which nothing is freed needs more in a long run, but then it is no choice for the run.
     std::uint64_t usual_memory() const noexcept {
         constexpr std::uint64_t least = std::uint64_t{768} << 20;
-        return sequence_.touched == ~std::uint64_t{0} ? std::max(least, 2 * sequence_.peak_bytes) : least;
+        constexpr std::uint64_t untouched = std::uint64_t{8} << 30;
+        return sequence_.touched == ~std::uint64_t{0} ? std::max(least, 2 * sequence_.peak_bytes) : untouched;
     }
 
     trial_request request(std::size_t entry, trial_purpose purpose) const {
         const bool times = purpose == trial_purpose::time;
         return {.resource = entries_[entry].resource,
-                .repeats = times ? repeats_ : 1,
+                .repeats = times ? repeats_of(entry) : 1,
                 .parameters = entries_[entry].parameters,
                 .memory_limit = options_.memory_limit,
                 .fragmentation_blocks =
                     times && entries_[entry].resource != loop_number ? options_.fragmentation_blocks : 0,
                 .purpose = purpose,
                 .without_frees = entries_[entry].without_frees};
+    }
+
+    /// Fewer for an entry that is far slower than malloc, which would take far longer than the others.
+    std::uint32_t repeats_of(std::size_t entry) const {
+        constexpr std::uint64_t far_slower = 8;  // times
+        const std::uint64_t most = far_slower * std::max<std::uint64_t>(standings_[system_index].last.nanoseconds, 1);
+        const std::uint64_t taken = standings_[entry].last.nanoseconds;
+        if (taken <= most) return repeats_;
+        return static_cast<std::uint32_t>(std::max<std::uint64_t>(repeats_ * most / taken, 1));
     }
 
     /// The memory and the parameters that another comparison found; false if there are none.

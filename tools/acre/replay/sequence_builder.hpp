@@ -26,7 +26,7 @@ enum class lanes : std::uint8_t {
 /// The part of a trace that is replayed: its beginning.
 struct replay_window {
     std::uint64_t events = max_replayed_events;          // see replay_cost
-    std::uint64_t live_bytes = touched_bytes::max_live;  // touched at a time
+    std::uint64_t live_bytes = touched_bytes::max_live;  // in the first pages of live blocks, which each play touches
 };
 
 /// The window of a sequence that is played so often: many plays share the time of a command, which has to end on any
@@ -62,7 +62,7 @@ public:
     /// Whether a replay up to here takes much time, counted in events, or much memory although it touches little of
     /// large blocks. A measurement ends there.
     bool is_full(const replay_window& window = {}) const noexcept {
-        return cost_ >= window.events || touched_.live() > window.live_bytes;
+        return cost_ >= window.events || touched_.live_at_least() > window.live_bytes;
     }
 
     /// Adds a reset: no object is live. Only if one thread plays all.

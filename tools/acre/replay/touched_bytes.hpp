@@ -25,12 +25,14 @@ public:
         live_[in].add(bytes);
         all_[in].add(bytes);
         touched_ += std::min(bytes, limit_);
+        first_pages_ += std::min(bytes, least);
         while (touched_ > max_live && limit_ > least) halve();
     }
 
     void release(std::uint64_t bytes) noexcept {
         live_[class_of(bytes)].remove(bytes);
         touched_ -= std::min(bytes, limit_);
+        first_pages_ -= std::min(bytes, least);
     }
 
     /// To be called when all blocks are known.
@@ -44,8 +46,8 @@ public:
     /// Bytes of a block that may be touched.
     std::uint64_t limit() const noexcept { return limit_ == no_limit ? ~std::uint64_t{0} : limit_; }
 
-    /// Bytes touched of the live blocks: more than max_live if they take that even if little of each is touched.
-    std::uint64_t live() const noexcept { return touched_; }
+    /// Bytes of the live blocks that are touched in any case, if only the first page of each is.
+    std::uint64_t live_at_least() const noexcept { return first_pages_; }
 
     /// Number of blocks that are larger.
     std::uint64_t reserved_blocks() const noexcept {
@@ -101,7 +103,8 @@ private:
     std::array<size_class, classes> live_{};
     std::array<size_class, classes> all_{};
     std::uint64_t limit_ = no_limit;
-    std::uint64_t touched_ = 0;  // of the live blocks
+    std::uint64_t touched_ = 0;      // of the live blocks
+    std::uint64_t first_pages_ = 0;  // likewise, with the least limit
 };
 
 }  // namespace acre::tool

@@ -7,7 +7,7 @@
 namespace acre::tool {
 
 void packed_blocks::push(std::span<const std::byte> block) {
-    constexpr int fast = 1;
+    constexpr int fast = -4;
     std::vector<std::byte> packed(ZSTD_compressBound(block.size()));
     const std::size_t bytes = ZSTD_compress(packed.data(), packed.size(), block.data(), block.size(), fast);
     if (ZSTD_isError(bytes) != 0)
