@@ -40,7 +40,8 @@ static_assert(std::is_same_v<std::remove_pointer_t<decltype(mentions::arena)>, a
 static_assert(std::is_same_v<std::remove_pointer_t<decltype(mentions::arenas)>,
                              acre::inline_multi_arena<4, 64, 0, acre::large_requests::refuse>>);
 static_assert(std::is_same_v<std::remove_pointer_t<decltype(mentions::numbers)>, acre::arena_vector<int, acre::arena>>);
-static_assert(std::is_same_v<std::remove_pointer_t<decltype(mentions::slots)>, acre::pool<64, acre::default_alignment>>);
+static_assert(
+    std::is_same_v<std::remove_pointer_t<decltype(mentions::slots)>, acre::pool<64, acre::default_alignment>>);
 static_assert(std::is_same_v<takes, void(acre::arena&, acre::resource_ref, acre::pooled<orc>*)>);
 // With R defined, templates over a resource can be named, too.
 static_assert(acre::resource<acre::statistics<acre::arena>> && acre::resource<acre::synchronized<acre::pool<64>>>);

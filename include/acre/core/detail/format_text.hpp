@@ -10,8 +10,8 @@
 
 namespace acre::detail {
 
-/// The `length` characters at `text`. A template, because choosing the constructor makes a compiler check the standard's
-/// iterator concepts, which only users of text should pay for.
+/// The `length` characters at `text`. A template, because choosing the constructor makes a compiler check the
+/// standard's iterator concepts, which only users of text should pay for.
 template <class View = std::string_view>
 constexpr View view_of(const char* text, std::size_t length) noexcept {
     return View(text, length);
