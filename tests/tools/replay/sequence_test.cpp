@@ -273,7 +273,7 @@ TEST(sequence, many_plays_have_a_smaller_window) {
     EXPECT_GE(few.live_bytes, std::uint64_t{128} << 20);
     const replay_window many = window_for(170);
     EXPECT_LT(many.events * 170, std::uint64_t{400'000'000});
-    EXPECT_GE(many.live_bytes, std::uint64_t{50} << 20);
+    EXPECT_GE(many.live_bytes, std::uint64_t{40} << 20);
     EXPECT_LE(many.live_bytes * 170, std::uint64_t{20} << 30);
     EXPECT_EQ(window_for(1'000'000).events, 250'000U);
 }
