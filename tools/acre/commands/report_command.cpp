@@ -20,6 +20,7 @@
 #include "report/page.hpp"
 #include "report/run_picture.hpp"
 #include "trace/error.hpp"
+#include "trace/event_relay.hpp"
 #include "trace/replacing_file.hpp"
 
 namespace acre::tool {
@@ -54,7 +55,8 @@ public:
         for (const std::string& file : options_.fits) parts_.fit.push_back(read_fit(file));
         trace_summary summary;
         history run = pass("reading", [&] {
-            return history{[&](const auto& visit) { summary = summarise(reader_, paths_, visit); }, paths_};
+            const auto read = [&](const auto& visit) { summary = summarise(reader_, paths_, visit); };
+            return history{[&](const auto& visit) { event_relay::run(read, visit); }, paths_};
         });
         parts_.info = info_json(reader_, paths_, summary, sites_shown);
         advice_list list = plan(run);
