@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t max_rounds = 100'000;
 constexpr std::int64_t max_events = std::int64_t{1} << 40;
-constexpr double seconds_in_all = 4.5;  // for rounds, unless their number is given
+constexpr double seconds_in_all = 4;  // for rounds, unless their number is given
 
 enum class heap_kind : std::uint8_t { clean, fragmented, both };
 

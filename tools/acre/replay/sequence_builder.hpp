@@ -34,7 +34,7 @@ struct replay_window {
 constexpr replay_window window_for(std::uint64_t plays) noexcept {
     constexpr std::uint64_t events_in_all = 360'000'000;
     constexpr std::uint64_t fewest = 250'000;
-    constexpr std::uint64_t cost_of_page = 200;  // in events, when it is touched first
+    constexpr std::uint64_t cost_of_page = 250;  // in events, when it is touched first
     constexpr std::uint64_t page_bytes = 4096;
     const std::uint64_t events = std::max(events_in_all / std::max<std::uint64_t>(plays, 1), fewest);
     return {std::min(events, max_replayed_events),
