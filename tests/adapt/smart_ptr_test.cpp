@@ -6,6 +6,7 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/memory/heap.hpp>
+#include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <cstdint>
@@ -156,6 +157,42 @@ struct orc : named, monster {
 struct alignas(64) troll final : orc {
     char club[100] = {};
 };
+
+struct counted_base {
+    int* destroyed;
+};
+struct counted_derived : counted_base {
+    explicit counted_derived(int& count) : counted_base{&count} {}
+    ~counted_derived() { ++*destroyed; }
+};
+
+// A slot of the base's pool has room for the derived class, whose destructor is another.
+TEST(smart_ptr_of_a_pool, destroys_an_object_of_a_derived_class_as_such) {
+    int destroyed = 0;
+    acre::object_pool<counted_base> pool;
+    acre::make_unique<counted_derived>(pool, destroyed).reset();
+    EXPECT_EQ(destroyed, 1);
+}
+
+struct first_base {
+    virtual ~first_base() = default;
+    long first = 0;
+};
+struct second_base {
+    virtual ~second_base() = default;
+    long second = 0;
+};
+struct of_both : first_base, second_base {
+    long more[5] = {};
+};
+
+TEST(smart_ptr_of_a_pool, gives_the_whole_object_back_to_a_chunk_pool) {
+    acre::chunk_pool<4, 32, 64, 128> pool;
+    for (int i = 0; i < 20; ++i) {
+        acre::unique_ptr<second_base, decltype(pool)> object = acre::make_unique<of_both>(pool);
+        EXPECT_EQ(object->second, 0);
+    }
+}
 
 // The base lies behind another one, and the whole object is larger and stricter aligned.
 TEST_F(smart_ptr, of_a_derived_class_converts_to_one_of_its_base) {

@@ -86,6 +86,12 @@ std::size_t base_offset() noexcept {
 
 }  // namespace detail
 
+namespace detail {
+/// A resource whose objects are all of class T, such as an object pool: it destroys them itself.
+template <class R, class T>
+concept keeps_objects_of = std::is_same_v<std::remove_cv_t<T>, typename R::value_type>;
+}  // namespace detail
+
 /// Deleter of a unique_ptr to an object, or with T[] to an array, in an R.
 template <class T, resource R>
 class resource_delete {
@@ -118,7 +124,7 @@ public:
 
     void operator()(T* object) const noexcept {
         decltype(auto) from = resource_.get();
-        if constexpr (requires { from.destroy(object); }) {
+        if constexpr (detail::keeps_objects_of<R, T> && requires { from.destroy(object); }) {
             from.destroy(object);
         } else if constexpr (may_be_base) {
             void* const storage = object_.storage(const_cast<std::remove_cv_t<T>*>(object));
