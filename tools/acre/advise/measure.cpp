@@ -29,7 +29,7 @@ constexpr std::uint32_t rounds_on_fragmented_heap = 5;
 constexpr std::uint32_t min_rounds_on_fragmented_heap = 3;
 constexpr double seconds_on_fragmented_heap = 1.5;  // beyond it, the minimum is enough
 
-// Of a measurement with less than 160 MiB alive, no event is left out: to touch more takes longer than to play it.
+// A play that touches the first pages of more live blocks takes longer to touch them than to play its events.
 constexpr replay_window usual_window{max_replayed_events, std::uint64_t{160} << 20};
 // When the time is over.
 constexpr replay_window late_window{max_replayed_events / 16, std::uint64_t{16} << 20};
