@@ -24,6 +24,7 @@
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/locks.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>

@@ -54,8 +54,4 @@ TEST(error, an_option_out_of_range_ends_the_program_with_its_sentence) {
 }
 #endif
 
-TEST(error, misuse_ends_the_program_with_its_sentence) {
-    EXPECT_DEATH(acre::abort_on_misuse("acre::pool", "double free", nullptr), "acre::pool: double free");
-}
-
 }  // namespace

@@ -21,6 +21,7 @@
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <acre/core/detail/target.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false,

@@ -23,6 +23,7 @@
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>

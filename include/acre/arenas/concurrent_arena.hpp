@@ -37,6 +37,7 @@ static_assert(false, "acre::concurrent_arena needs threads, which this target do
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/locks.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>

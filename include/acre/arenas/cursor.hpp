@@ -18,6 +18,7 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>

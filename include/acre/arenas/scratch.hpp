@@ -17,6 +17,7 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 
 namespace acre {

@@ -89,6 +89,15 @@ private:
     char* last_;
 };
 
+/// Prints `text` on standard error.
+inline void print_text(const char* text) noexcept {
+#if ACRE_HAS_STANDARD_ERROR
+    std::fputs(text, stderr);
+#else
+    if (_write != nullptr) (void)_write(2, text, static_cast<int>(std::strlen(text)));
+#endif
+}
+
 /// Prints a line on standard error.
 [[gnu::noinline, gnu::cold]] inline void print_line(const char* pattern, const word* words) noexcept {
     char line[256];
@@ -96,20 +105,21 @@ private:
     const std::size_t length = std::strlen(line);
     line[length] = '\n';
     line[length + 1] = '\0';
-#if ACRE_HAS_STANDARD_ERROR
-    std::fputs(line, stderr);
-#else
-    if (_write != nullptr) (void)_write(2, line, static_cast<int>(length + 1));
-#endif
+    print_text(line);
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void abort_with(const char* pattern, const word* words) noexcept {
-    print_line(pattern, words);
+/// Ends the program without a further word.
+[[noreturn]] inline void abort_silently() noexcept {
 #if ACRE_HAS_STANDARD_ERROR
     std::abort();
 #else
     __builtin_trap();  // the C library's abort() links the heap
 #endif
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void abort_with(const char* pattern, const word* words) noexcept {
+    print_line(pattern, words);
+    abort_silently();
 }
 
 }  // namespace detail
@@ -275,14 +285,6 @@ inline void require_at_least(std::size_t min, const char* resource, const char* 
     const detail::word words[] = {min};
     detail::sentence::write(allowed, sizeof allowed, "% or more", words);
     require_option(false, resource, option, value, allowed);
-}
-
-/// Prints a sentence about a misuse that would corrupt memory (a double free, a pointer of another pool) and aborts,
-/// since deallocation cannot throw.
-[[noreturn, gnu::noinline, gnu::cold]] inline void abort_on_misuse(const char* resource, const char* what,
-                                                                   const void* pointer) noexcept {
-    const detail::word words[] = {resource, what, pointer};
-    detail::abort_with("%: % (pointer %)", words);
 }
 
 }  // namespace acre

@@ -19,6 +19,7 @@
 
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <atomic>
 #if ACRE_HAS_THREADS && __has_include(<pthread.h>)
 #include <pthread.h>

@@ -18,6 +18,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/fwd.hpp>

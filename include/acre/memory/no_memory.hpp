@@ -8,6 +8,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>
 

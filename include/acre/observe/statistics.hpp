@@ -34,6 +34,7 @@
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/fwd.hpp>

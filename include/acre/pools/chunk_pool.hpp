@@ -32,6 +32,7 @@
 #include <acre/core/detail/slot_policies.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>

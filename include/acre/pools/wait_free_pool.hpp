@@ -31,6 +31,7 @@
 #pragma once
 
 #include <acre/core/detail/target.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false, "acre::wait_free_pool needs threads, which this target does not have: use acre::pool");

@@ -20,6 +20,7 @@
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <atomic>
 #include <bit>

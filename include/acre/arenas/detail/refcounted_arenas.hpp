@@ -18,6 +18,7 @@
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <array>
 #include <cassert>

@@ -19,6 +19,7 @@
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <atomic>
 #include <cassert>
 #include <cstddef>

@@ -17,6 +17,7 @@
 
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>

@@ -7,6 +7,7 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <cstddef>
 #include <cstdint>

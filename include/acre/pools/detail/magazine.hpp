@@ -10,6 +10,7 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <atomic>
 #include <cstddef>
 #include <utility>

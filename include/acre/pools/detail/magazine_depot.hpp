@@ -20,6 +20,7 @@
 
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/locks.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>

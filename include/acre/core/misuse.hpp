@@ -1,0 +1,77 @@
+// What happens when a resource notices a misuse that would corrupt memory: a double free, a pointer of another
+// resource, an address inside an allocation. Deallocation cannot throw, so the misuse goes to a handler.
+//
+// The handler that a program begins with prints one sentence on standard error and aborts. Replace it to write to a
+// log, to save the user's document, or to end the program in another way; a handler that returns is followed by an
+// abort, because the resource cannot go on. Use exceptions' errors (acre/core/error.hpp) for requests that cannot be
+// served; they are no misuse. Cost: none until a misuse is noticed. Any thread may set the handler, and it may be
+// called in any thread, while locks of the resource are held: it must not use the resource.
+//
+//     acre::set_misuse_handler([](const acre::misuse& noticed) {
+//         write_to_log(noticed.resource, noticed.what, noticed.pointer);
+//     });
+#pragma once
+
+#include <acre/core/error.hpp>
+
+namespace acre {
+
+/// A misuse that was noticed.
+struct misuse {
+    const char* resource;  ///< the type that noticed it, for example "acre::pool"
+    const char* what;      ///< the mistake, for example "double free"
+    const void* pointer;   ///< the address that was given
+    const char* details =
+        nullptr;  ///< further lines, each with its newline, such as where it was allocated; null when unknown
+};
+
+/// A function that is called with each misuse. It may end the program, and should not throw: most misuses are noticed
+/// in functions that are noexcept.
+using misuse_handler = void (*)(const misuse&);
+
+namespace detail {
+
+// Accessed by atomic builtins: <atomic> takes longer to compile than all other headers of acre::arena.
+inline misuse_handler current_misuse_handler = nullptr;
+
+/// The sentences for the mistakes that several resources notice: one for each mistake.
+namespace mistake {
+inline constexpr const char* double_free = "double free";
+inline constexpr const char* foreign_pointer = "a pointer of another resource was freed";
+inline constexpr const char* inside_a_slot = "a pointer into the middle of a slot was freed";
+inline constexpr const char* wrong_size = "freed with another size or alignment than it was allocated with";
+inline constexpr const char* out_of_memory = "out of memory without exceptions";
+}  // namespace mistake
+
+/// Prints the sentence of `noticed`, and its details below.
+[[gnu::noinline, gnu::cold]] inline void print_misuse(const misuse& noticed) noexcept {
+    const word words[] = {noticed.resource, noticed.what, noticed.pointer};
+    print_line("%: % (pointer %)", words);
+    if (noticed.details != nullptr) print_text(noticed.details);
+}
+
+}  // namespace detail
+
+/// Sets the function that is called with each misuse, and returns the one before. Null stands for the handler that a
+/// program begins with: it prints a sentence and aborts.
+inline misuse_handler set_misuse_handler(misuse_handler handler) noexcept {
+    return __atomic_exchange_n(&detail::current_misuse_handler, handler, __ATOMIC_ACQ_REL);
+}
+
+/// Calls the misuse handler, and aborts when it returns.
+[[noreturn, gnu::noinline, gnu::cold]] inline void abort_on_misuse(const misuse& noticed) {
+    if (const misuse_handler handler = __atomic_load_n(&detail::current_misuse_handler, __ATOMIC_ACQUIRE)) {
+        handler(noticed);
+    } else {
+        detail::print_misuse(noticed);
+    }
+    detail::abort_silently();
+}
+
+/// As above, for a misuse of `resource` that is described by `what`.
+[[noreturn, gnu::noinline, gnu::cold]] inline void abort_on_misuse(const char* resource, const char* what,
+                                                                   const void* pointer) {
+    abort_on_misuse(misuse{resource, what, pointer});
+}
+
+}  // namespace acre
