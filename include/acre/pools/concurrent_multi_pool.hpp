@@ -234,7 +234,7 @@ private:
 
     [[gnu::always_inline]] void put(std::size_t index, void* p) noexcept {
         depots_[index].slabs().cache(tables::geometry[index], p, place_of(index, p),
-                                     [this, index, p] { abort_on(index, p); });
+                                     [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); });
         thread_caches* own = this_caches();
         if (own == nullptr || !own->caches[index].put(p)) [[unlikely]]
             put_slow(index, p);

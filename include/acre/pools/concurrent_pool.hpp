@@ -174,7 +174,7 @@ protected:
     [[gnu::always_inline]] void give_back(const char* derived, void* p) noexcept {
         if (p == nullptr) return;
         depot_.slabs().cache(geometry, p, detail::bitmap_slabs::place_of(geometry, p),
-                             [this, derived, p] { abort_on(derived, p); });
+                             [this, derived, p]() __attribute__((always_inline)) { abort_on(derived, p); });
         detail::thread_cache* cache = this_cache();
         if (cache == nullptr || !cache->put(p)) [[unlikely]]
             deallocate_slow(p);

@@ -98,7 +98,7 @@ public:
         const std::size_t index = tables::by_size[last / tables::granularity];
         using detail::bitmap_slabs;
         classes_[index].give_back(tables::geometry[index], p, bitmap_slabs::place_in<tables::common_slab_bytes>(p),
-                                  [this, index, p] { abort_on(index, p); });
+                                  [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); });
     }
 
     /// As try_allocate, but always a block of its own from upstream, never a slot.
@@ -199,7 +199,7 @@ private:
     [[gnu::always_inline]] void give_back(std::size_t index, void* p) noexcept {
         classes_[index].give_back(tables::geometry[index], p,
                                   detail::bitmap_slabs::place_of(tables::geometry[index], p),
-                                  [this, index, p] { abort_on(index, p); });
+                                  [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); });
     }
 
     // `p` was freed with a size of class `index`.

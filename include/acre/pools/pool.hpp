@@ -153,7 +153,7 @@ protected:
     // The name of the derived pool as a constant, which costs deallocate no load.
     [[gnu::always_inline]] void give_back(const char* derived, void* slot) noexcept {
         slabs_.give_back(geometry, slot, detail::bitmap_slabs::place_of(geometry, slot),
-                         [this, derived, slot] { abort_on(derived, slot); });
+                         [this, derived, slot]() __attribute__((always_inline)) { abort_on(derived, slot); });
     }
     /// Aborts with a message unless `slot` is a live slot.
     void check_live(const char* derived, const void* slot) const noexcept {

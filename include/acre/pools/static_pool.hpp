@@ -241,7 +241,8 @@ public:
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
-        all.slabs.give_back(geometry, p, bitmap_slabs::place_of(geometry, p), [p] { abort_on(p); });
+        all.slabs.give_back(geometry, p, bitmap_slabs::place_of(geometry, p),
+                            [p]() __attribute__((always_inline)) { abort_on(p); });
     }
 
     static bool prepare(std::size_t count) noexcept {
@@ -327,7 +328,8 @@ public:
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
-        all.depot.slabs().cache(geometry, p, bitmap_slabs::place_of(geometry, p), [p] { abort_on(p); });
+        all.depot.slabs().cache(geometry, p, bitmap_slabs::place_of(geometry, p),
+                                [p]() __attribute__((always_inline)) { abort_on(p); });
         if (!local.cache.put(p)) [[unlikely]]
             give_back_slow(p);
     }

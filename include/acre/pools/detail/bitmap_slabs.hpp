@@ -110,7 +110,8 @@ public:
     }
 
     /// Frees the slot `p`, whose place is `at`. Calls `on_misuse`, which must not return, when it is not a live slot of
-    /// this: on a double free, a pointer into the middle of a slot, and a pointer of another resource.
+    /// this: on a double free, a pointer into the middle of a slot, and a pointer of another resource. It should be
+    /// always inline: otherwise each free stores what it captures.
     template <class OnMisuse>
     [[gnu::always_inline]] void give_back(const slab_geometry& geometry, void* p, const place& at,
                                           OnMisuse on_misuse) noexcept {
