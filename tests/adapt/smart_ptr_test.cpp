@@ -141,6 +141,12 @@ TEST_F(smart_ptr, to_const_objects) {
     auto one = acre::make_unique<const int>(below_, 3);
     auto several = acre::make_unique<const int[]>(below_, 3);
     EXPECT_EQ(*one + several[2], 3);
+    acre::unique_ptr<const int[], checking_upstream> read_only = acre::make_unique<int[]>(below_, 4);
+    EXPECT_EQ(read_only.get_deleter().size(), 4u);
+    read_only = acre::make_unique<int[]>(below_, 5);
+    EXPECT_EQ(read_only.get_deleter().size(), 5u);
+    const auto shared = acre::make_shared<const std::string>(below_, "text");
+    EXPECT_EQ(*shared, "text");
 }
 
 struct named {
