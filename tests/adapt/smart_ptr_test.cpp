@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/combine/limited.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
@@ -198,6 +199,16 @@ TEST(smart_ptr_of_a_pool, gives_the_whole_object_back_to_a_chunk_pool) {
         acre::unique_ptr<second_base, decltype(pool)> object = acre::make_unique<of_both>(pool);
         EXPECT_EQ(object->second, 0);
     }
+}
+
+// The bytes that a limit counts when an object is freed are those of the whole object.
+TEST(smart_ptr_of_a_pool, counts_the_whole_object_where_bytes_are_counted) {
+    acre::limited<acre::chunk_pool<4, 32, 128>> pool{{.limit_bytes = 1000}};
+    for (int i = 0; i < 100; ++i) {
+        acre::unique_ptr<first_base, decltype(pool)> object = acre::make_unique<of_both>(pool);
+        EXPECT_EQ(pool.live_bytes(), sizeof(of_both));
+    }
+    EXPECT_EQ(pool.live_bytes(), 0u);
 }
 
 // The base lies behind another one, and the whole object is larger and stricter aligned.

@@ -1,6 +1,5 @@
 // What the wrappers that count refuse at compile time. CMakeLists.txt lists the cases; each is compiled with
 // ACRE_TEST_CASE set to its number. Case 0 is the rest of the file, which compiles.
-#include <acre/adapt/smart_ptr.hpp>
 #include <acre/arenas/concurrent_multi_arena.hpp>
 #include <acre/combine/fallback.hpp>
 #include <acre/combine/limited.hpp>
@@ -40,7 +39,6 @@ void objects_of_chunks() {
     acre::limited<acre::chunk_pool<4, 64>> bounded{{.limit_bytes = 1000}};
     bounded.destroy(bounded.create<orc>());
     bounded.destroy(bounded.create<int>());
-    acre::unique_ptr<monster, decltype(bounded)> any = acre::make_unique<orc>(bounded);
     // A pool of one class knows the bytes, and a trace asks for none.
     acre::statistics<acre::object_pool<monster>> monsters;
     monsters.destroy(monsters.create());
@@ -54,11 +52,8 @@ void bases_over_a_limit(acre::limited<acre::chunk_pool<4, 64>>& chunks, monster*
     chunks.destroy(some);
 }
 #elif ACRE_TEST_CASE == 11
-void bases_under_a_lock(acre::synchronized<acre::statistics<acre::chunk_pool<4, 64>>>& chunks, monster* some) {
-    chunks.destroy(some);
-}
-#elif ACRE_TEST_CASE == 12
-void bases_in_a_log(acre::traced<acre::logged<acre::chunk_pool<4, 64>>>& chunks, monster* some) {
+void bases_behind_wrappers(acre::synchronized<acre::traced<acre::statistics<acre::chunk_pool<4, 64>>>>& chunks,
+                           monster* some) {
     chunks.destroy(some);
 }
 #elif ACRE_TEST_CASE == 1
