@@ -106,6 +106,16 @@ public:
         base::destroy(object);
     }
 
+    /// Frees storage whose bytes the caller does not know, of a chunk_pool.
+    template <class Pointer>
+        requires requires(R& r, Pointer p) { r.deallocate_unsized(p); }
+    void deallocate_unsized(Pointer p) noexcept {
+        static_assert(
+            ignores_sizes,
+            "acre: bytes that are freed without a size cannot be counted: use deallocate(p, bytes, alignment)");
+        around(free_call{p, 0}, [=](R& r) { r.deallocate_unsized(p); });
+    }
+
     /// R's mark and the meter's.
     auto mark() const
         requires requires(const R& r) { r.mark(); }
