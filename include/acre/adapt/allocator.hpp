@@ -121,6 +121,15 @@ public:
     allocator() noexcept
         requires stateless_resource<R>
     = default;
+    // A template, so that only a use is refused.
+    template <class Resource = R>
+        requires(!stateless_resource<Resource>)
+    allocator() noexcept {
+        static_assert(stateless_resource<Resource>,
+                      "a resource is missing: give it to the container, as in vector<int> v{level}; elements made by "
+                      "emplace, try_emplace or operator[] get the container's, and a string made elsewhere needs it, "
+                      "as in {\"text\", level}");
+    }
     /// Allocates from `referred`, which must live longer.
     allocator(R& referred) noexcept : resource_(referred) {}
     template <class U>
