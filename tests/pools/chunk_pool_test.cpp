@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <acre/acre.hpp>
+#include <acre/adapt/smart_ptr.hpp>
 #include <algorithm>
 #include <array>
 #include <cstddef>
