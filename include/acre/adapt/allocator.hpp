@@ -71,6 +71,17 @@ private:
 
 namespace detail {
 
+/// What a handle such as unique_resource refers to; void for all else.
+template <class T>
+struct handled {
+    using type = void;
+};
+template <class T>
+    requires requires { typename T::handle_of; }
+struct handled<T> {
+    using type = typename T::handle_of;
+};
+
 /// True when no slot of the pool R serves objects of T: each would take a block of its own from upstream.
 template <class T, class R>
 constexpr bool misses_the_slots() noexcept {
@@ -102,6 +113,24 @@ public:
     allocator() noexcept
         requires stateless_resource<R>
     = default;
+    // A template, so that only a use is refused.
+    template <class Resource = R>
+        requires(!stateless_resource<Resource>)
+    allocator() noexcept {
+        static_assert(stateless_resource<Resource>,
+                      "a resource is missing: give it to the container, as in vector<int> v{level}; elements made by "
+                      "emplace, try_emplace or operator[] get the container's, and a string made elsewhere needs it, "
+                      "as in {\"text\", level}");
+    }
+    // Refused by a sentence: a pointer, as std::pmr takes it, and a handle.
+    template <class Other>
+        requires(std::is_same_v<Other, R*> || std::is_same_v<typename detail::handled<Other>::type, R>)
+    allocator(const Other&) noexcept {
+        static_assert(
+            std::is_void_v<Other>,
+            "acre::allocator takes the resource itself: write v{level} in place of v{&level}, and of a handle "
+            "v{*handle}");
+    }
     /// Allocates from `referred`, which must live longer.
     allocator(R& referred) noexcept : resource_(referred) {}
     template <class U>

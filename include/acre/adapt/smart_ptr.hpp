@@ -134,8 +134,10 @@ public:
         if constexpr (std::is_same_v<base, derived>) {
             object_ = other.object_;
         } else {
-            static_assert(std::has_virtual_destructor_v<base>,
-                          "the base class has no virtual destructor, so its pointer cannot destroy the derived object");
+            static_assert(
+                std::has_virtual_destructor_v<base>,
+                "the base class has no virtual destructor, so its pointer cannot destroy the derived object: declare "
+                "`virtual ~Base() = default;`, or use acre::make_shared");
             static_assert(
                 requires(base* b) { static_cast<derived*>(b); },
                 "a pointer to a virtual base does not lead back to its object: use acre::make_shared");

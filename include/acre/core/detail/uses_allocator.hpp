@@ -89,7 +89,8 @@ struct tuple_arguments;
 template <class... Elements>
 struct tuple_arguments<std::tuple<Elements...>> {
     template <class... Arguments>
-    static constexpr bool fit = sizeof...(Arguments) == sizeof...(Elements);
+    static constexpr bool fit = sizeof...(Arguments) == sizeof...(Elements) &&
+                                (sizeof...(Elements) > 1 || (!is_tuple<std::remove_cvref_t<Arguments>> && ...));
 
     template <class Allocator, class... Arguments>
     static constexpr auto of(const Allocator& allocator, Arguments&&... arguments) {
@@ -98,6 +99,14 @@ struct tuple_arguments<std::tuple<Elements...>> {
             made(detail::made_with_allocator<Elements>(allocator, std::forward<Arguments>(arguments))...));
     }
 };
+
+/// True when the tuple T is made of one argument for each element. Asking std::tuple would not compile: it asks in turn
+/// whether an element is made of its argument alone.
+template <class T, class... Arguments>
+inline constexpr bool makes_elements = false;
+template <class... Elements, class... Arguments>
+inline constexpr bool makes_elements<std::tuple<Elements...>, Arguments...> =
+    tuple_arguments<std::tuple<Elements...>>::template fit<Arguments...>;
 
 /// True for an argument that is an `Allocator` or becomes one: a resource, or an allocator of other objects.
 template <class Argument, class Allocator>
@@ -111,15 +120,13 @@ constexpr auto construction_arguments(const Allocator& allocator, Arguments&&...
         return std::forward_as_tuple(std::forward<Arguments>(arguments)...);
     } else if constexpr (is_pair<object>) {
         return pair_arguments<object, Allocator>{allocator}(std::forward<Arguments>(arguments)...);
+    } else if constexpr (makes_elements<object, Arguments...>) {
+        return tuple_arguments<object>::of(allocator, std::forward<Arguments>(arguments)...);
     } else if constexpr (std::is_constructible_v<object, std::allocator_arg_t, const Allocator&, Arguments...>) {
         return std::tuple<std::allocator_arg_t, const Allocator&, Arguments&&...>(
             std::allocator_arg, allocator, std::forward<Arguments>(arguments)...);
     } else if constexpr (std::is_constructible_v<object, Arguments..., const Allocator&>) {
         return std::tuple<Arguments&&..., const Allocator&>(std::forward<Arguments>(arguments)..., allocator);
-    } else if constexpr (is_tuple<object>) {
-        static_assert(tuple_arguments<object>::template fit<Arguments...>,
-                      "acre: give each element of the tuple one argument: the elements that take an allocator get it");
-        return tuple_arguments<object>::of(allocator, std::forward<Arguments>(arguments)...);
     } else {
         static_assert((gives_allocator<Arguments, Allocator> || ...),
                       "acre: the object takes an allocator, but no constructor takes these arguments and the allocator "
