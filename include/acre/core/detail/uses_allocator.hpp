@@ -90,6 +90,7 @@ template <class... Elements>
 struct tuple_arguments<std::tuple<Elements...>> {
     template <class... Arguments>
     static constexpr bool fit = sizeof...(Arguments) == sizeof...(Elements) &&
+                                !(std::is_same_v<std::remove_cvref_t<Arguments>, std::allocator_arg_t> || ...) &&
                                 (sizeof...(Elements) > 1 || (!is_tuple<std::remove_cvref_t<Arguments>> && ...));
 
     template <class Allocator, class... Arguments>
