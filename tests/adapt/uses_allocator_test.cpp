@@ -3,9 +3,10 @@
 
 #include <acre/adapt/containers.hpp>
 #include <acre/arenas/arena.hpp>
-#include <initializer_list>
+#include <scoped_allocator>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -74,6 +75,14 @@ TEST_F(uses_allocator, tuples) {
         EXPECT_EQ(std::get<0>(copy[static_cast<std::size_t>(i)]), i + 1);
         EXPECT_TRUE(owns(std::get<1>(copy[static_cast<std::size_t>(i)])));
     }
+}
+
+// It adds the allocator itself: as many arguments as the tuple has elements.
+TEST_F(uses_allocator, tuples_in_a_scoped_allocator_adaptor) {
+    using element = std::tuple<int, int, in_level::string>;
+    std::vector<element, std::scoped_allocator_adaptor<acre::allocator<element, acre::arena>>> all{level_};
+    all.push_back({1, 2, text_in(other_)});
+    EXPECT_TRUE(owns(std::get<2>(all.front())));
 }
 
 TEST_F(uses_allocator, pairs_in_all_their_forms) {

@@ -45,6 +45,7 @@ void objects_of_chunks() {
     acre::traced<acre::chunk_pool<4, 64>> traced;
     monster* some = traced.create<orc>();
     traced.destroy(some);
+    traced.deallocate_unsized(traced.allocate(8));
 }
 
 #if ACRE_TEST_CASE == 10
@@ -55,6 +56,10 @@ void bases_over_a_limit(acre::limited<acre::chunk_pool<4, 64>>& chunks, monster*
 void bases_behind_wrappers(acre::synchronized<acre::traced<acre::statistics<acre::chunk_pool<4, 64>>>>& chunks,
                            monster* some) {
     chunks.destroy(some);
+}
+#elif ACRE_TEST_CASE == 12
+void frees_without_a_size(acre::limited<acre::chunk_pool<4, 64>>& chunks, void* some) {
+    chunks.deallocate_unsized(some);
 }
 #elif ACRE_TEST_CASE == 1
 acre::statistics<acre::concurrent_pool<64>> counted;

@@ -162,11 +162,7 @@ public:
     template <class U, class... Arguments>
     [[gnu::always_inline]] void construct(U* p, Arguments&&... arguments) noexcept(
         constructs_without_throwing<U, Arguments...>()) {
-        if constexpr (detail::takes_allocator<std::remove_cv_t<U>, allocator>) {
-            detail::construct_with_allocator(p, *this, std::forward<Arguments>(arguments)...);
-        } else {
-            detail::construct_at(p, std::forward<Arguments>(arguments)...);
-        }
+        detail::construct_with_allocator(p, *this, std::forward<Arguments>(arguments)...);
     }
 
     /// The resource.

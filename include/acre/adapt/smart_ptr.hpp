@@ -11,8 +11,8 @@
 //
 // make_unique and make_shared also take any std::pmr::memory_resource*. They construct as std::pmr does: a
 // std::pmr::string or a container in the object gets the memory resource, too. Such a unique_ptr is three pointers
-// wide. Both are found only by their full names or a using-directive: std::make_unique<T>(resource), unqualified by a
-// using-declaration, stays the standard's.
+// wide. Argument-dependent lookup does not find them: after `using std::make_unique`, make_unique<T>(resource) is the
+// standard's.
 //
 //     auto owned = acre::make_unique<Orc>(pool, "URG");
 //     auto several = acre::make_unique<Orc[]>(pool, 12);
@@ -28,7 +28,6 @@
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/uses_allocator.hpp>
 #include <acre/core/error.hpp>
-#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <bit>
@@ -93,16 +92,6 @@ std::size_t base_offset() noexcept {
     const Base* base = std::addressof(anywhere.object);
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(base) -
                                     reinterpret_cast<const std::byte*>(std::addressof(anywhere)));
-}
-
-/// True when a pointer to T may point to the base of a larger object.
-template <class T>
-consteval bool may_be_base() noexcept {
-    if constexpr (requires { sizeof(T); }) {
-        return std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
-    } else {
-        return false;
-    }
 }
 
 /// A resource whose objects are all of class T, such as an object pool: it destroys them itself.

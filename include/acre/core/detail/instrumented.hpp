@@ -37,13 +37,6 @@ concept has_work_guards = requires {
     Meter::pausing();
 };
 
-/// True when a pointer to T may point to the base of a larger object, whose bytes it does not tell.
-template <class T>
-inline constexpr bool may_be_base_of_larger = false;
-template <class T>
-    requires std::is_class_v<T>
-inline constexpr bool may_be_base_of_larger<T> = std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
-
 /// A T whose constructor runs while `Meter` is paused. Of T's size and alignment.
 template <class Meter, class T>
 struct constructed_paused {
@@ -100,10 +93,20 @@ public:
         requires requires(R& r, Pointer object) { r.destroy(object); }
     void destroy(Pointer object) noexcept {
         static_assert(
-            of_one_type<R> || ignores_sizes || !may_be_base_of_larger<std::remove_pointer_t<Pointer>>,
+            of_one_type<R> || ignores_sizes || !may_be_base<std::remove_pointer_t<Pointer>>(),
             "acre: an object of a derived class may lie behind this pointer, and its bytes cannot be counted: "
             "declare the class final, or let an acre::unique_ptr own the object, which knows its bytes");
         base::destroy(object);
+    }
+
+    /// Frees storage whose bytes the caller does not know, of a chunk_pool.
+    template <class Pointer>
+        requires requires(R& r, Pointer p) { r.deallocate_unsized(p); }
+    void deallocate_unsized(Pointer p) noexcept {
+        static_assert(
+            ignores_sizes,
+            "acre: bytes that are freed without a size cannot be counted: use deallocate(p, bytes, alignment)");
+        around(free_call{p, 0}, [=](R& r) { r.deallocate_unsized(p); });
     }
 
     /// R's mark and the meter's.
