@@ -200,8 +200,9 @@ public:
     /// no other thread may allocate meanwhile. Null is none.
     void set_full_handler(bool (*handler)()) noexcept { full_handler_ = handler; }
 
-    /// Uninitialised storage of one T. When full it first asks the handler; then it throws limit_exceeded, aborts with
-    /// that sentence, returns null or asks the fallback, as `.when_full` says.
+    /// Uninitialised storage of one T. Not for the body of T's operator new, see class_new(). When full it first asks
+    /// the handler; then it throws limit_exceeded, aborts with that sentence, returns null or asks the fallback, as
+    /// `.when_full` says.
     [[gnu::always_inline]] T* allocate_one() noexcept(never_throws) {
         require_class_new();
         return static_cast<T*>(allocate(sizeof(T), alignof(T)));
@@ -212,8 +213,8 @@ public:
         return static_cast<T*>(try_allocate(sizeof(T), alignof(T)));
     }
 
-    /// Uninitialised storage of `count` adjacent objects of T; a distinct pointer for 0. When full, as allocate_one;
-    /// request_too_large if there can never be room.
+    /// Uninitialised storage of `count` adjacent objects of T; a distinct pointer for 0. Not for the body of T's
+    /// operator new[], see class_new_array(). When full, as allocate_one; request_too_large if there can never be room.
     T* allocate_n(std::size_t count) noexcept(never_throws) {
         require_class_new_array();
         const auto bytes = array_bytes(count, sizeof(T));
