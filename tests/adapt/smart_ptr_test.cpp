@@ -291,23 +291,23 @@ TEST_F(smart_ptr, work_over_an_object_pool_of_their_type) {
 
 // Its create() refuses other classes; a unique_ptr to a base is correct, and destroys and frees the whole object.
 TEST(smart_ptr_in_a_typed_arena, to_a_base) {
-    struct monster {
-        virtual ~monster() { ++ended(); }
+    struct beast {
+        virtual ~beast() { ++ended(); }
         static int& ended() {
             static int count = 0;
             return count;
         }
     };
-    struct orc : monster {
-        ~orc() override { ended() += 10; }
+    struct warg : beast {
+        ~warg() override { ended() += 10; }
         long axes[5] = {};
     };
-    acre::typed_arena<orc, 4, acre::typed_arena_options{.reuse = true}> orcs;
-    acre::unique_ptr<monster, decltype(orcs)> any = acre::make_unique<orc>(orcs);
-    EXPECT_EQ(orcs.live(), 1u);
+    acre::typed_arena<warg, 4, acre::typed_arena_options{.reuse = true}> wargs;
+    acre::unique_ptr<beast, decltype(wargs)> any = acre::make_unique<warg>(wargs);
+    EXPECT_EQ(wargs.live(), 1u);
     any.reset();
-    EXPECT_EQ(orcs.live(), 0u);
-    EXPECT_EQ(monster::ended(), 11);
+    EXPECT_EQ(wargs.live(), 0u);
+    EXPECT_EQ(beast::ended(), 11);
 }
 
 }  // namespace
