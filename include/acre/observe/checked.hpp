@@ -103,12 +103,12 @@ concept has_marks = requires(R& r) { r.rewind(r.mark()); };
 template <class R>
 concept pool_of_objects = of_one_type<R> && !requires(R& r) { r.deallocate_all(); };
 
-struct checked_access;
-
 }  // namespace detail
 
 template <class R>
 class checked_scratch;
+template <class T>
+class checked_ptr;
 
 /// An R that reports its misuse.
 template <resource R>
@@ -120,7 +120,6 @@ class checked : public detail::forwarded_queries<checked<R>, detail::checked_for
     using base = detail::forwarded_queries<checked, inner>;
     using place = std::source_location;
     friend detail::forwarded_requests<checked, inner>;
-    friend detail::checked_access;
     friend checked_scratch<R>;
     template <class T>
     friend class checked_ptr;
@@ -265,28 +264,28 @@ public:
         return at(where).base::template try_allocate<T>(count);
     }
 
-    // Objects. Their place is that of here(); without it, only the call stack tells.
+    // Objects. Their place is that of here(), else the address of the call: these are not inlined.
     template <class... Arguments>
         requires detail::of_one_type<R>
-    auto create(Arguments&&... arguments) {
-        return make<true, typename R::value_type>(std::forward<Arguments>(arguments)...);
+    [[gnu::noinline]] auto create(Arguments&&... arguments) {
+        return make<true, typename R::value_type>(__builtin_return_address(0), std::forward<Arguments>(arguments)...);
     }
     template <class... Arguments>
         requires detail::of_one_type<R>
-    auto try_create(Arguments&&... arguments) {
-        return make<false, typename R::value_type>(std::forward<Arguments>(arguments)...);
+    [[gnu::noinline]] auto try_create(Arguments&&... arguments) {
+        return make<false, typename R::value_type>(__builtin_return_address(0), std::forward<Arguments>(arguments)...);
     }
     template <class T, class... Arguments>
         requires requires(R& r, Arguments&&... a) { r.template create<T>(std::forward<Arguments>(a)...); } &&
                  (!detail::of_one_type<R>)
-    T* create(Arguments&&... arguments) {
-        return make<true, T>(std::forward<Arguments>(arguments)...);
+    [[gnu::noinline]] T* create(Arguments&&... arguments) {
+        return make<true, T>(__builtin_return_address(0), std::forward<Arguments>(arguments)...);
     }
     template <class T, class... Arguments>
         requires requires(R& r, Arguments&&... a) { r.template try_create<T>(std::forward<Arguments>(a)...); } &&
                  (!detail::of_one_type<R>)
-    T* try_create(Arguments&&... arguments) {
-        return make<false, T>(std::forward<Arguments>(arguments)...);
+    [[gnu::noinline]] T* try_create(Arguments&&... arguments) {
+        return make<false, T>(__builtin_return_address(0), std::forward<Arguments>(arguments)...);
     }
     /// Checks before the destructor runs.
     template <class T>
@@ -401,7 +400,7 @@ public:
 
 private:
     using form = detail::checked_form<R>;
-    static constexpr detail::request_kind slot_kind{.object = destroys_objects, .slot = true};
+    static constexpr detail::request_kind slot_kind{.object = destroys_objects, .slot = true, .caller = nullptr};
 
     template <class Mark>
     struct mark_type {
@@ -503,8 +502,8 @@ private:
     }
 
     template <bool Throws, class T, class... Arguments>
-    T* make(Arguments&&... arguments) {
-        constexpr detail::request_kind kind{.object = destroys_objects};
+    T* make(const void* caller, Arguments&&... arguments) {
+        const detail::request_kind kind{.object = destroys_objects, .caller = caller};
         void* p = serve<Throws>(sizeof(T), alignof(T), kind, place{});
         if (p == nullptr) return nullptr;
         T* object = detail::construct_at_or<T>(

@@ -38,6 +38,7 @@ inline constexpr const char* used_after_free = "used after it was freed";
 inline constexpr const char* used_after_reset = "used after a reset had taken it back";
 inline constexpr const char* used_after_rewind = "used after a rewind had taken it back";
 inline constexpr const char* used_after_end = "used after its resource had ended";
+inline constexpr const char* not_live = "a checked_ptr was made to what is not a live allocation";
 inline constexpr const char* scratch_order = "a scratch ended before one that began after it";
 inline constexpr const char* leak = "allocations were not freed before their resource ended";
 }  // namespace checked_mistake
@@ -57,8 +58,9 @@ struct claimed_size {
 
 /// What was asked for.
 struct request_kind {
-    bool object = false;  // an object of an object pool, which destroys it
-    bool slot = false;    // a slot of a pool, asked for without a size
+    bool object = false;           // an object of an object pool, which destroys it
+    bool slot = false;             // a slot of a pool, asked for without a size
+    const void* caller = nullptr;  // the address that the call returns to, where there is no place in the source
 };
 
 class checked_records;
@@ -186,8 +188,11 @@ public:
         added->slot = kind.slot;
         added->become(state::live);
         ++live_;
-        if (options_.stack_frames != 0) [[unlikely]]
+        if (options_.stack_frames != 0) [[unlikely]] {
             added->allocated_stack = stack_here();
+        } else if (kind.caller != nullptr && where.line() == 0) {
+            added->allocated_stack = stack_of(kind.caller);
+        }
         write_fences(p, bytes);
         std::memset(p, fresh_pattern, filled(bytes));
         return p;
@@ -396,6 +401,13 @@ public:
         report_use(base, known ? found : nullptr, where);
         return false;
     }
+    void report_dead(const void* p, const std::source_location& where) noexcept {
+        const guard hold{*this};
+        report_text text;
+        if (const record* found = table_.find(key_of(p))) add_history(text, *found);
+        add_now(text, "made", where);
+        report(checked_mistake::not_live, p, text);
+    }
     checked_link* link() noexcept {
         const guard hold{*this};
         if (link_ == nullptr) {
@@ -530,7 +542,15 @@ private:
     }
 
     [[gnu::noinline]] std::uint32_t stack_here() noexcept {
-        const call_stack here = capture_stack(options_.stack_frames, 1);
+        return key_of_stack(capture_stack(options_.stack_frames, 1));
+    }
+    [[gnu::noinline]] std::uint32_t stack_of(const void* caller) noexcept {
+        call_stack one;
+        if constexpr (ACRE_HAS_CALL_STACKS) one.frames[one.count++] = caller;
+        return key_of_stack(one);
+    }
+    // Equal stacks are kept once.
+    std::uint32_t key_of_stack(const call_stack& here) noexcept {
         if (here.count == 0) return 0;
         std::uint64_t hash = 0;
         for (std::size_t i = 0; i < here.count; ++i)
@@ -558,20 +578,20 @@ private:
         return result;
     }
 
-    void add_place(report_text& text, const char* what, const checked_place& place) noexcept {
+    void add_place(report_text& text, const char* what, const checked_place& place, bool known_stack = false) noexcept {
         if (place.source.line() != 0) {
             const word words[] = {what, place.source.file_name(), std::size_t{place.source.line()},
                                   place.source.function_name()};
             text.add("  % at %:% in %\n", words);
         } else {
-            const word words[] = {what};
-            text.add("  % at an unknown place\n", words);
+            const word words[] = {what, known_stack || place.stack != 0 ? "by the call" : "at an unknown place"};
+            text.add("  % %\n", words);
         }
         if (const call_stack* stack = place.stack == 0 ? nullptr : stacks_.find(place.stack)) add_stack(text, *stack);
     }
     // What happens now: its call stack costs nothing before.
     void add_now(report_text& text, const char* what, const std::source_location& where) noexcept {
-        add_place(text, what, {where, 0});
+        add_place(text, what, {where, 0}, ACRE_HAS_CALL_STACKS);
         add_stack(text, capture_stack(10, 1));
     }
     void add_size(report_text& text, const record& each) noexcept {
