@@ -200,7 +200,7 @@ public:
     }
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
                     place where = place::current()) noexcept {
-        if (p != nullptr) take_back(p, {bytes, alignment, true}, where);
+        if (p != nullptr) take_back(p, {bytes, alignment}, where);
     }
     void deallocate_moved(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
                           place where = place::current()) noexcept
@@ -294,8 +294,8 @@ public:
         if (object == nullptr) return;
         void* p = const_cast<std::remove_cv_t<T>*>(object);
         // A class with virtual functions may be the base of the object.
-        detail::claimed_size claimed{sizeof(T), alignof(T), true};
-        if constexpr (!detail::of_one_type<R> && std::has_virtual_destructor_v<T>) claimed.known = false;
+        detail::claimed_size claimed{sizeof(T), alignof(T)};
+        if constexpr (!detail::of_one_type<R> && std::has_virtual_destructor_v<T>) claimed.alignment = 0;
         if constexpr (!std::is_trivially_destructible_v<T>) {
             if (!records_.may_be_freed(p, claimed, where)) return;
             detail::destroy_at(object);
@@ -426,14 +426,14 @@ private:
         return ask(storage_);
     }
 
-    checked& at(const place& where) noexcept {
+    checked& at(place where) noexcept {
         if constexpr (!shared_by_threads) {
             if (place_.line() == 0) place_ = where;
         }
         return *this;
     }
     // The place of this request: that of here(), else `otherwise`.
-    place take_place(const place& otherwise) noexcept {
+    place take_place(place otherwise) noexcept {
         if constexpr (!shared_by_threads) {
             if (place_.line() != 0) [[unlikely]]
                 return std::exchange(place_, place{});
@@ -442,7 +442,7 @@ private:
     }
 
     template <bool Throws>
-    void* serve(std::size_t bytes, std::size_t alignment, const detail::request_kind& kind, const place& otherwise) {
+    void* serve(std::size_t bytes, std::size_t alignment, detail::request_kind kind, place otherwise) {
         const place where = take_place(otherwise);
         if (!detail::checked_records::fits(bytes, alignment)) [[unlikely]]
             return refuse<Throws>(bytes, alignment);
@@ -479,7 +479,7 @@ private:
         return nullptr;
     }
 
-    void take_back(void* p, const detail::claimed_size& claimed, const place& otherwise) noexcept {
+    void take_back(void* p, detail::claimed_size claimed, place otherwise) noexcept {
         detail::fenced_block given;
         if (!records_.remove(p, claimed, take_place(otherwise), given)) return;
         do {
@@ -512,7 +512,7 @@ private:
     }
 
     template <bool Throws, class T>
-    std::span<T> make_array(std::size_t count, const place& where) {
+    std::span<T> make_array(std::size_t count, place where) {
         const std::size_t bytes = array_bytes(count, sizeof(T)).value_or(SIZE_MAX);
         void* p = serve<Throws>(bytes, alignof(T), {}, where);
         if (p == nullptr) return {};
@@ -555,7 +555,7 @@ private:
     }
 
     template <class Function>
-    void end_all(const place& where, Function take_all_back) {
+    void end_all(place where, Function take_all_back) {
         end_scopes(0);
         records_.check_from(0);
         destroy_all();
@@ -564,7 +564,7 @@ private:
         records_.ended_from(0, true, where);
     }
     template <class Mark>
-    void rewind_storage(const Mark& to, const place& where) noexcept {
+    void rewind_storage(const Mark& to, place where) noexcept {
         records_.check_from(to.number);
         records_.destroy_due_objects(to.number);
         records_.prepare_end_from(to.number);

@@ -17,6 +17,7 @@
 #include <acre/observe/detail/checked_fences.hpp>
 #include <acre/observe/detail/record_list.hpp>
 #include <acre/observe/detail/record_table.hpp>
+#include <acre/pools/pool.hpp>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -52,8 +53,9 @@ struct checked_place {
 /// What a free says about the allocation.
 struct claimed_size {
     std::size_t bytes = 0;
-    std::size_t alignment = 0;
-    bool known = false;  // false where the caller gives no size
+    std::size_t alignment = 0;  // 0 where the caller gives no size
+
+    bool known() const noexcept { return alignment != 0; }
 };
 
 /// What was asked for.
@@ -89,24 +91,24 @@ class checked_records {
     };
 
     struct record {
-        std::size_t bytes = 0;
+        std::byte* p;
+        std::size_t bytes;
         std::source_location allocated;
         std::source_location freed;
-        std::uint32_t allocated_stack = 0;
-        std::uint32_t freed_stack = 0;
-        std::uint64_t number : 53 = 0;  // the first is 1
-        std::uint64_t alignment_power : 6 = 0;
-        std::uint64_t status : 3 = 0;
-        std::uint64_t object : 1 = 0;  // as in request_kind
-        std::uint64_t slot : 1 = 0;
+        std::uint64_t number;  // the first is 1
+        std::uint32_t allocated_stack;
+        std::uint32_t freed_stack;
+        state status;
+        unsigned char alignment_power;
+        bool object;  // as in request_kind
+        bool slot;
 
-        state now() const noexcept { return static_cast<state>(status); }
-        void become(state next) noexcept { status = static_cast<std::uint64_t>(next) & 7; }
         std::size_t alignment() const noexcept { return std::size_t{1} << alignment_power; }
     };
 
+    // Of a record that may serve another allocation by now: then its number differs.
     struct freed_entry {
-        std::byte* p;
+        record* of;
         std::uint64_t number;
     };
 
@@ -125,6 +127,7 @@ public:
         : options_(options),
           resource_(resource),
           shared_(shared),
+          own_(options.records),
           table_(options.records),
           stacks_(options.records),
           freed_(options.records),
@@ -138,6 +141,7 @@ public:
         : options_(other.options_),
           resource_(other.resource_),
           shared_(other.shared_),
+          own_(std::move(other.own_)),
           table_(std::move(other.table_)),
           stacks_(std::move(other.stacks_)),
           freed_(std::move(other.freed_)),
@@ -169,80 +173,78 @@ public:
 
     /// Notes an allocation in `storage`, which has the bytes of fenced_block::of, and returns its address. Null, and
     /// nothing noted, when there is no memory for the record.
-    void* add(void* storage, std::size_t bytes, std::size_t alignment, const request_kind& kind,
-              const std::source_location& where) noexcept {
+    void* add(void* storage, std::size_t bytes, std::size_t alignment, request_kind kind,
+              std::source_location where) noexcept {
         auto* p = static_cast<std::byte*>(storage) + fenced_block::front(alignment);
         const guard hold{*this};
-        if (freed_.size() == 0 && !make_ring()) [[unlikely]]
-            return nullptr;
-        record* added = table_.insert(key_of(p));
+        record* added = record_for(p);
         if (added == nullptr) [[unlikely]]
             return nullptr;
         added->bytes = bytes;
         added->allocated = where;
+        added->number = next_number_++;
         added->allocated_stack = 0;
         added->freed_stack = 0;
-        added->number = next_number_++ & ((std::uint64_t{1} << 53) - 1);
-        added->alignment_power = static_cast<std::uint64_t>(std::countr_zero(alignment)) & 63;
+        added->status = state::live;
+        added->alignment_power = static_cast<unsigned char>(std::countr_zero(alignment));
         added->object = kind.object;
         added->slot = kind.slot;
-        added->become(state::live);
-        ++live_;
         if (options_.stack_frames != 0) [[unlikely]] {
             added->allocated_stack = stack_here();
         } else if (kind.caller != nullptr && where.line() == 0) {
             added->allocated_stack = stack_of(kind.caller);
         }
+        ++live_;
         write_fences(p, bytes);
-        std::memset(p, fresh_pattern, filled(bytes));
+        fill(p, filled(bytes), fresh_pattern);
         return p;
     }
 
     /// Checks that the allocation at `p` may be freed now; reports it and returns false when not.
-    bool may_be_freed(const void* p, const claimed_size& claimed, const std::source_location& where) noexcept {
+    bool may_be_freed(const void* p, claimed_size claimed, std::source_location where) noexcept {
         const guard hold{*this};
         return freeable(p, claimed, where) != nullptr;
     }
 
     /// Frees the allocation at `p`, or reports why not. True when `given` goes back to the resource now, and then what
     /// next_given_back() says.
-    bool remove(void* p, const claimed_size& claimed, const std::source_location& where, fenced_block& given) noexcept {
+    bool remove(void* p, claimed_size claimed, std::source_location where, fenced_block& given) noexcept {
         const guard hold{*this};
         record* found = freeable(p, claimed, where);
         if (found == nullptr) return false;
         auto* first = static_cast<std::byte*>(p);
-        found->become(state::quarantined);
+        found->status = state::quarantined;
         found->freed = where;
         if (options_.stack_frames != 0) [[unlikely]]
             found->freed_stack = stack_here();
         --live_;
-        std::memset(first, freed_pattern, filled(found->bytes));
+        fill(first, filled(found->bytes), freed_pattern);
         poison(first, found->bytes);
-        enqueue(first, *found);
-        return take_out(given, false);
+        enqueue(*found);
+        return holds_too_much() && take_out(given);
     }
 
     /// Takes the longest held allocation out when more are held than the options allow, or any when `all`.
     bool next_given_back(fenced_block& given, bool all = false) noexcept {
         const guard hold{*this};
-        return take_out(given, all);
+        return (all ? tail_ != middle_ : holds_too_much()) && take_out(given);
     }
 
     /// Checks before the resource resizes the allocation at `p` in place.
-    bool may_be_resized(const void* p, std::size_t old_bytes, const std::source_location& where) noexcept {
+    bool may_be_resized(const void* p, std::size_t old_bytes, std::source_location where) noexcept {
         const guard hold{*this};
-        const record* found = table_.find(key_of(p));
+        const record* found = find(p);
         const std::size_t alignment = found == nullptr ? 1 : found->alignment();
-        return freeable(p, {old_bytes, alignment, true}, where) != nullptr;
+        return freeable(p, {old_bytes, alignment}, where) != nullptr;
     }
     std::size_t alignment_at(const void* p) noexcept {
         const guard hold{*this};
-        const record* found = table_.find(key_of(p));
+        const record* found = find(p);
         return found == nullptr ? 1 : found->alignment();
     }
     void resized(void* p, std::size_t new_bytes) noexcept {
         const guard hold{*this};
-        record* found = table_.find(key_of(p));
+        record* found = find(p);
         if (found == nullptr) return;
         auto* first = static_cast<std::byte*>(p);
         const std::size_t old_bytes = std::exchange(found->bytes, new_bytes);
@@ -259,7 +261,7 @@ public:
         return due_.reserve(due_.size() == 0 ? 16 : 2 * due_.size());
     }
     bool add_due_object(void* first, std::size_t count, void (*destroy)(void*, std::size_t) noexcept) noexcept {
-        const record* found = table_.find(key_of(first));
+        const record* found = find(first);
         return due_.push({first, count, destroy, found == nullptr ? 0 : found->number});
     }
     /// Destroys the objects whose number is at least `number`, newest first.
@@ -277,7 +279,7 @@ public:
         record_list<std::byte*> found{options_.records};
         bool complete = true;
         for_each([&](std::byte* p, const record& each) {
-            if (each.now() == state::live && each.object != 0) complete = complete && found.push(p);
+            if (each.status == state::live && each.object) complete = complete && found.push(p);
         });
         detail::sort(found.data(), found.size(), [](const std::byte* a, const std::byte* b) { return a < b; });
         destroying_ = true;
@@ -288,7 +290,7 @@ public:
         while (!complete) {
             std::byte* any = nullptr;
             for_each([&](std::byte* p, const record& each) {
-                if (each.now() == state::live && each.object != 0) any = p;
+                if (each.status == state::live && each.object) any = p;
             });
             complete = any == nullptr;
             if (!complete) destroy(static_cast<void*>(any));
@@ -298,22 +300,22 @@ public:
 
     bool is_live(const void* p) noexcept {
         const guard hold{*this};
-        const record* found = table_.find(key_of(p));
-        return found != nullptr && found->now() == state::live;
+        const record* found = find(p);
+        return found != nullptr && found->status == state::live;
     }
     bool is_live_object(const void* p) noexcept {
         const guard hold{*this};
-        const record* found = table_.find(key_of(p));
-        return found != nullptr && found->now() == state::live && found->object != 0;
+        const record* found = find(p);
+        return found != nullptr && found->status == state::live && found->object;
     }
     std::size_t bytes_at(const void* p) noexcept {
         const guard hold{*this};
-        const record* found = table_.find(key_of(p));
+        const record* found = find(p);
         return found == nullptr ? 0 : found->bytes;
     }
 
     /// Checks the fences of the allocation at `p`, and that it is live.
-    bool check(const void* p, const std::source_location& where) noexcept {
+    bool check(const void* p, std::source_location where) noexcept {
         const guard hold{*this};
         return freeable(p, {}, where) != nullptr;
     }
@@ -324,8 +326,8 @@ public:
         std::size_t damaged = 0;
         for_each([&](std::byte* p, const record& each) {
             if (each.number < number) return;
-            if (each.now() == state::live && !check_fences(p, each)) ++damaged;
-            if (each.now() == state::quarantined && !check_freed(p, each)) ++damaged;
+            if (each.status == state::live && !check_fences(p, each)) ++damaged;
+            if (each.status == state::quarantined && !check_freed(p, each)) ++damaged;
         });
         return damaged;
     }
@@ -339,29 +341,30 @@ public:
     void prepare_end_from(std::uint64_t number) noexcept {
         const guard hold{*this};
         for_each([&](std::byte* p, const record& each) {
-            if (each.number < number || each.now() > state::quarantined) return;
+            if (each.number < number || each.status > state::quarantined) return;
             const fenced_block block = fenced_block::around(p, each.bytes, each.alignment());
             unpoison(block.storage, block.bytes);
-            if (each.now() == state::live) std::memset(p, freed_pattern, filled(each.bytes));
+            if (each.status == state::live) std::memset(p, freed_pattern, filled(each.bytes));
         });
     }
     /// The resource took back what was allocated from `number` on. That stays known, so that a late free is named.
-    void ended_from(std::uint64_t number, bool by_reset, const std::source_location& where) noexcept {
+    void ended_from(std::uint64_t number, bool by_reset, std::source_location where) noexcept {
         const guard hold{*this};
         const std::uint32_t stack = options_.stack_frames == 0 ? 0 : stack_here();
-        table_.erase_if([&](const record& each) {
-            const bool ended_before = each.now() > state::quarantined;
-            return ended_before || (each.now() == state::quarantined && each.number >= number);
+        keep_held_before(number);
+        table_.erase_if([&](record* each) {
+            const bool ended_now = each->number >= number;
+            if (each->status == state::live && ended_now) {
+                each->status = by_reset ? state::reset : state::rewound;
+                each->freed = where;
+                each->freed_stack = stack;
+                --live_;
+                return false;
+            }
+            if (each->status == state::live || (each->status == state::quarantined && !ended_now)) return false;
+            own_.deallocate(each);
+            return true;
         });
-        for_each([&](const std::byte* p, const record& each) {
-            if (each.now() != state::live || each.number < number) return;
-            record& ended = *table_.find(key_of(p));
-            ended.become(by_reset ? state::reset : state::rewound);
-            ended.freed = where;
-            ended.freed_stack = stack;
-            --live_;
-        });
-        recount_freed();
     }
 
     /// Reports what is live at the end of the resource.
@@ -372,8 +375,8 @@ public:
     }
 
     /// Reports a scratch that ended too early; `began` is where one within it began, which goes on.
-    void report_scratch(const void* scratch, const std::source_location& began, const std::source_location& inner,
-                        const std::source_location& where) noexcept {
+    void report_scratch(const void* scratch, std::source_location began, std::source_location inner,
+                        std::source_location where) noexcept {
         report_text text;
         add_place(text, "this scratch began", {began, 0});
         add_place(text, "one within it began", {inner, 0});
@@ -387,24 +390,24 @@ public:
     std::uint64_t number_at(const void* p, const std::byte*& base) noexcept {
         const guard hold{*this};
         base = static_cast<const std::byte*>(p);
-        const record* found = table_.find(key_of(p));
-        if (found == nullptr || found->now() != state::live) found = containing(p, base);
-        return found == nullptr || found->now() != state::live ? 0 : found->number;
+        const record* found = find(p);
+        if (found == nullptr || found->status != state::live) found = containing(p, base);
+        return found == nullptr || found->status != state::live ? 0 : found->number;
     }
     /// True while the allocation with this address and number is live; reports its use when not.
-    bool may_be_used(const std::byte* base, std::uint64_t number, const std::source_location& where) noexcept {
+    bool may_be_used(const std::byte* base, std::uint64_t number, std::source_location where) noexcept {
         const guard hold{*this};
-        const record* found = table_.find(key_of(base));
+        const record* found = find(base);
         const bool known = found != nullptr && found->number == number;
-        if (known && found->now() == state::live) [[likely]]
+        if (known && found->status == state::live) [[likely]]
             return true;
         report_use(base, known ? found : nullptr, where);
         return false;
     }
-    void report_dead(const void* p, const std::source_location& where) noexcept {
+    void report_dead(const void* p, std::source_location where) noexcept {
         const guard hold{*this};
         report_text text;
-        if (const record* found = table_.find(key_of(p))) add_history(text, *found);
+        if (const record* found = find(p)) add_history(text, *found);
         add_now(text, "made", where);
         report(checked_mistake::not_live, p, text);
     }
@@ -444,17 +447,16 @@ private:
 
     template <class Function>
     void for_each(Function function) {
-        table_.for_each(
-            [&](std::size_t key, const record& each) { function(reinterpret_cast<std::byte*>(key), each); });
+        table_.for_each([&](std::size_t, record* each) { function(each->p, *each); });
     }
 
     // The live record at `p` if a free of it is right; null, and the mistake reported, when not.
-    record* freeable(const void* p, const claimed_size& claimed, const std::source_location& where) noexcept {
-        record* found = table_.find(key_of(p));
-        if (found != nullptr && found->now() == state::live) [[likely]] {
-            const bool as_allocated = !claimed.known ||
+    record* freeable(const void* p, claimed_size claimed, std::source_location where) noexcept {
+        record* found = find(p);
+        if (found != nullptr && found->status == state::live) [[likely]] {
+            const bool as_allocated = !claimed.known() ||
                                       (claimed.bytes == found->bytes && claimed.alignment == found->alignment()) ||
-                                      (found->slot != 0 && claimed.bytes <= found->bytes);
+                                      (found->slot && claimed.bytes <= found->bytes);
             if (as_allocated) [[likely]] {
                 check_fences(static_cast<const std::byte*>(p), *found);
                 return found;
@@ -469,26 +471,24 @@ private:
     }
 
     bool check_fences(const std::byte* p, const record& each) noexcept {
-        const bool front = still_has(p - fence_bytes, fence_bytes, fence_pattern);
-        const bool back = still_has(p + each.bytes, fence_bytes, fence_pattern);
-        if (front && back) [[likely]]
+        if (fences_are_whole(p, each.bytes)) [[likely]]
             return true;
-        report_fence(p, each, front);
+        report_fence(p, each);
         write_fences(const_cast<std::byte*>(p), each.bytes);
         return false;
     }
     bool check_freed(const std::byte* p, const record& each) noexcept {
-        const std::size_t bytes = filled(each.bytes);
-        const bool fences = still_has(p - fence_bytes, fence_bytes, fence_pattern) &&
-                            still_has(p + each.bytes, fence_bytes, fence_pattern);
-        if (still_has(p, bytes, freed_pattern) && fences) [[likely]]
+        if (still_has(p, filled(each.bytes), freed_pattern) && fences_are_whole(p, each.bytes)) [[likely]]
             return true;
         report_written(p, each);
-        unpoison(p, bytes);
-        std::memset(const_cast<std::byte*>(p), freed_pattern, bytes);
-        write_fences(const_cast<std::byte*>(p), each.bytes);
-        poison(p, each.bytes);
+        repair_freed(const_cast<std::byte*>(p), each);
         return false;
+    }
+    [[gnu::noinline, gnu::cold]] void repair_freed(std::byte* p, const record& each) noexcept {
+        unpoison(p, each.bytes);
+        fill(p, filled(each.bytes), freed_pattern);
+        write_fences(p, each.bytes);
+        poison(p, each.bytes);
     }
 
     // The queue of freed allocations is a ring: from head_ to middle_ those that were given back and are still known,
@@ -497,20 +497,20 @@ private:
     freed_entry& entry(std::uint64_t index) noexcept {
         return freed_[static_cast<std::size_t>(index) & (freed_.size() - 1)];
     }
-    void enqueue(std::byte* p, const record& added) noexcept {
+    void enqueue(record& added) noexcept {
         if (tail_ - head_ == freed_.size()) forget_oldest();
-        entry(tail_++) = {p, added.number};
+        entry(tail_++) = {&added, added.number};
         held_bytes_ += added.bytes;
     }
-    bool take_out(fenced_block& given, bool all) noexcept {
-        if (middle_ == tail_) return false;
-        if (!all && tail_ - middle_ <= options_.quarantine && held_bytes_ <= options_.quarantine_bytes) return false;
-        const freed_entry oldest = entry(middle_++);
-        record* found = table_.find(key_of(oldest.p));
-        held_bytes_ -= found->bytes;
-        check_freed(oldest.p, *found);
-        found->become(state::given_back);
-        given = fenced_block::around(oldest.p, found->bytes, found->alignment());
+    bool holds_too_much() const noexcept {
+        return tail_ - middle_ > options_.quarantine || held_bytes_ > options_.quarantine_bytes;
+    }
+    bool take_out(fenced_block& given) noexcept {
+        record& oldest = *entry(middle_++).of;
+        held_bytes_ -= oldest.bytes;
+        check_freed(oldest.p, oldest);
+        oldest.status = state::given_back;
+        given = fenced_block::around(oldest.p, oldest.bytes, oldest.alignment());
         unpoison(given.storage, given.bytes);
         return true;
     }
@@ -522,23 +522,46 @@ private:
     }
     void forget_oldest() noexcept {
         const freed_entry oldest = entry(head_++);
-        const record* found = table_.find(key_of(oldest.p));
-        if (destroying_ || found == nullptr || found->number != oldest.number) return;
-        if (found->now() == state::given_back) table_.erase(key_of(oldest.p));
+        if (oldest.of->number == oldest.number && oldest.of->status == state::given_back && !destroying_)
+            forget(*oldest.of);
     }
-    // After a reset some entries have no record.
-    void recount_freed() noexcept {
-        const std::uint64_t first = middle_;
+    // What is held back of what was allocated before `number` stays.
+    void keep_held_before(std::uint64_t number) noexcept {
         const std::uint64_t last = tail_;
-        head_ = middle_ = tail_ = first;
+        head_ = tail_ = middle_;
         held_bytes_ = 0;
-        for (std::uint64_t at = first; at != last; ++at) {
+        for (std::uint64_t at = middle_; at != last; ++at) {
             const freed_entry each = entry(at);
-            const record* found = table_.find(key_of(each.p));
-            if (found == nullptr || found->number != each.number) continue;
+            if (each.number >= number) continue;
             entry(tail_++) = each;
-            held_bytes_ += found->bytes;
+            held_bytes_ += each.of->bytes;
         }
+    }
+
+    // The record at `p`: that of an allocation before it there, or a new one; null when there is no memory.
+    record* record_for(std::byte* p) noexcept {
+        record** found = table_.insert(key_of(p));
+        if (found != nullptr && *found != nullptr) [[likely]]
+            return *found;
+        return found == nullptr ? nullptr : new_record(p, *found);
+    }
+    [[gnu::noinline]] record* new_record(std::byte* p, record*& of) noexcept {
+        void* storage = freed_.size() == 0 && !make_ring() ? nullptr : own_.try_allocate();
+        if (storage == nullptr) {
+            table_.erase(key_of(p));
+            return nullptr;
+        }
+        of = ::new (storage) record{};
+        of->p = p;
+        return of;
+    }
+    record* find(const void* p) const noexcept {
+        record* const* found = table_.find(key_of(p));
+        return found == nullptr ? nullptr : *found;
+    }
+    void forget(record& gone) noexcept {
+        table_.erase(key_of(gone.p));
+        own_.deallocate(&gone);
     }
 
     [[gnu::noinline]] std::uint32_t stack_here() noexcept {
@@ -571,8 +594,8 @@ private:
         const record* result = nullptr;
         for_each([&](std::byte* first, const record& each) {
             if (address - (key_of(first) - fence_bytes) >= each.bytes + 2 * fence_bytes) return;
-            if (result != nullptr && result->now() <= each.now()) return;
-            result = table_.find(key_of(first));
+            if (result != nullptr && result->status <= each.status) return;
+            result = find(first);
             base = first;
         });
         return result;
@@ -590,7 +613,7 @@ private:
         if (const call_stack* stack = place.stack == 0 ? nullptr : stacks_.find(place.stack)) add_stack(text, *stack);
     }
     // What happens now: its call stack costs nothing before.
-    void add_now(report_text& text, const char* what, const std::source_location& where) noexcept {
+    void add_now(report_text& text, const char* what, std::source_location where) noexcept {
         add_place(text, what, {where, 0}, ACRE_HAS_CALL_STACKS);
         add_stack(text, capture_stack(10, 1));
     }
@@ -601,10 +624,10 @@ private:
     void add_history(report_text& text, const record& each) noexcept {
         add_size(text, each);
         add_place(text, "allocated", {each.allocated, each.allocated_stack});
-        if (each.now() == state::live) return;
-        const char* what = each.now() == state::reset     ? "taken back by a reset"
-                           : each.now() == state::rewound ? "taken back by a rewind or the end of a scratch"
-                                                          : "freed";
+        if (each.status == state::live) return;
+        const char* what = each.status == state::reset     ? "taken back by a reset"
+                           : each.status == state::rewound ? "taken back by a rewind or the end of a scratch"
+                                                           : "freed";
         add_place(text, what, {each.freed, each.freed_stack});
     }
 
@@ -615,7 +638,7 @@ private:
     }
 
     [[gnu::noinline, gnu::cold]] void report_free(const void* p, const record* found,
-                                                  const std::source_location& where) noexcept {
+                                                  std::source_location where) noexcept {
         report_text text;
         const char* what = mistake::foreign_pointer;
         if (found == nullptr) {
@@ -627,16 +650,16 @@ private:
                 add_history(text, *around);
             }
         } else {
-            what = found->now() == state::reset     ? checked_mistake::freed_after_reset
-                   : found->now() == state::rewound ? checked_mistake::freed_after_rewind
-                                                    : mistake::double_free;
+            what = found->status == state::reset     ? checked_mistake::freed_after_reset
+                   : found->status == state::rewound ? checked_mistake::freed_after_rewind
+                                                     : mistake::double_free;
             add_history(text, *found);
         }
         add_now(text, found == nullptr ? "freed" : "freed again", where);
         report(what, p, text);
     }
-    [[gnu::noinline, gnu::cold]] void report_size(const void* p, const record& found, const claimed_size& claimed,
-                                                  const std::source_location& where) noexcept {
+    [[gnu::noinline, gnu::cold]] void report_size(const void* p, const record& found, claimed_size claimed,
+                                                  std::source_location where) noexcept {
         report_text text;
         add_history(text, found);
         const word words[] = {claimed.bytes, claimed.alignment};
@@ -644,8 +667,8 @@ private:
         add_now(text, "freed", where);
         report(mistake::wrong_size, p, text);
     }
-    [[gnu::noinline, gnu::cold]] void report_fence(const std::byte* p, const record& each,
-                                                   bool front_is_whole) noexcept {
+    [[gnu::noinline, gnu::cold]] void report_fence(const std::byte* p, const record& each) noexcept {
+        const bool front_is_whole = still_has(p - fence_bytes, fence_bytes, fence_pattern);
         const std::byte* fence = front_is_whole ? p + each.bytes : p - fence_bytes;
         if constexpr (poisoning) unpoison_defined(fence, fence_bytes);
         const std::byte* written = first_other(fence, fence_bytes, fence_pattern);
@@ -676,14 +699,14 @@ private:
         add_stack(text, capture_stack(10, 1));
     }
     [[gnu::noinline, gnu::cold]] void report_use(const std::byte* p, const record* found,
-                                                 const std::source_location& where) noexcept {
+                                                 std::source_location where) noexcept {
         report_text text;
         const char* what = checked_mistake::used_after_free;
         if (found == nullptr) {
             text.add("  its storage has served other allocations since\n");
         } else {
-            if (found->now() == state::reset) what = checked_mistake::used_after_reset;
-            if (found->now() == state::rewound) what = checked_mistake::used_after_rewind;
+            if (found->status == state::reset) what = checked_mistake::used_after_reset;
+            if (found->status == state::rewound) what = checked_mistake::used_after_rewind;
             add_history(text, *found);
         }
         add_now(text, "used", where);
@@ -693,7 +716,7 @@ private:
         report_text text;
         std::size_t bytes = 0;
         for_each([&](std::byte*, const record& each) {
-            if (each.now() == state::live) bytes += each.bytes;
+            if (each.status == state::live) bytes += each.bytes;
         });
         const word words[] = {live_, bytes};
         text.add("  % allocations of % bytes in all, oldest first:\n", words);
@@ -712,13 +735,13 @@ private:
         const std::byte* chosen = nullptr;
         std::uint64_t number = UINT64_MAX;
         for_each([&](std::byte* p, const record& each) {
-            if (each.now() != state::live || each.number <= after || each.number >= number) return;
+            if (each.status != state::live || each.number <= after || each.number >= number) return;
             chosen = p;
             number = each.number;
         });
         const word words[] = {static_cast<const void*>(chosen)};
         text.add("  at %\n", words);
-        add_history(text, *table_.find(key_of(chosen)));
+        add_history(text, *find(chosen));
         if (oldest == nullptr) oldest = chosen;
         return number;
     }
@@ -730,7 +753,8 @@ private:
 #if ACRE_HAS_THREADS
     spin_lock lock_;
 #endif
-    record_table<record> table_;
+    pool<sizeof(record), alignof(record)> own_;
+    record_table<record*> table_;
     record_table<call_stack> stacks_;
     record_list<freed_entry> freed_;
     record_list<due_object> due_;
