@@ -301,6 +301,15 @@ TEST(checked_death, a_free_after_a_reset_or_a_rewind_is_named) {
     EXPECT_DEATH(pool.deallocate(old, 10), "acre::multi_pool: freed after a reset had taken it back");
 }
 
+TEST(checked_death, a_rewind_to_a_mark_from_before_a_reset_is_named) {
+    checked<acre::arena> level;
+    const auto before = level.mark();
+    level.rewind(before);
+    level.reset();
+    EXPECT_DEATH(level.rewind(before),
+                 "acre::arena: rewound to a mark that a reset or an earlier rewind has made void");
+}
+
 TEST(checked_death, what_the_arena_gave_while_a_scratch_lived_ends_with_it) {
     checked<acre::arena> level;
     void* result = nullptr;

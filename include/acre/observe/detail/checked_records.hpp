@@ -41,6 +41,7 @@ inline constexpr const char* used_after_rewind = "used after a rewind had taken 
 inline constexpr const char* used_after_end = "used after its resource had ended";
 inline constexpr const char* not_live = "a checked_ptr was made to what is not a live allocation";
 inline constexpr const char* scratch_order = "a scratch ended before one that began after it";
+inline constexpr const char* void_mark = "rewound to a mark that a reset or an earlier rewind has made void";
 inline constexpr const char* leak = "allocations were not freed before their resource ended";
 }  // namespace checked_mistake
 
@@ -333,8 +334,14 @@ public:
     }
 
     std::uint64_t next_number() const noexcept { return next_number_; }
-    std::size_t live() const noexcept { return live_; }
-    std::size_t held() const noexcept { return static_cast<std::size_t>(tail_ - middle_); }
+    std::size_t live() const noexcept {
+        const guard hold{*this};
+        return live_;
+    }
+    std::size_t held() const noexcept {
+        const guard hold{*this};
+        return static_cast<std::size_t>(tail_ - middle_);
+    }
 
     /// The resource is about to take back what was allocated from `number` on: what is live of it gets the pattern of
     /// freed storage, and nothing stays poisoned.
@@ -384,6 +391,12 @@ public:
         report(checked_mistake::scratch_order, scratch, text);
     }
 
+    void report_void_mark(const void* resource, std::source_location where) noexcept {
+        report_text text;
+        add_now(text, "rewound", where);
+        report(checked_mistake::void_mark, resource, text);
+    }
+
     // For checked_ptr.
 
     /// The number of the allocation that `p` points into, and in `base` its address; 0 when there is none.
@@ -425,7 +438,7 @@ public:
 private:
     struct guard {
 #if ACRE_HAS_THREADS
-        explicit guard(checked_records& records) noexcept : held(records) {
+        explicit guard(const checked_records& records) noexcept : held(records) {
             if (held.shared_) [[unlikely]]
                 held.lock_.lock();
         }
@@ -433,9 +446,9 @@ private:
             if (held.shared_) [[unlikely]]
                 held.lock_.unlock();
         }
-        checked_records& held;
+        const checked_records& held;
 #else
-        explicit guard(checked_records&) noexcept {}
+        explicit guard(const checked_records&) noexcept {}
         ~guard() {}
 #endif
         guard(const guard&) = delete;
@@ -751,7 +764,7 @@ private:
     bool shared_;
     bool destroying_ = false;
 #if ACRE_HAS_THREADS
-    spin_lock lock_;
+    mutable spin_lock lock_;
 #endif
     pool<sizeof(record), alignof(record)> own_;
     record_table<record*> table_;
