@@ -521,7 +521,7 @@ private:
         void* p = const_cast<std::remove_cv_t<T>*>(object);
         // A class with virtual functions may be the base of the object.
         detail::claimed_size claimed{sizeof(T), alignof(T)};
-        if constexpr (!detail::of_one_type<R> && std::has_virtual_destructor_v<T>) claimed.alignment = 0;
+        if constexpr (!detail::of_one_type<R> && detail::may_be_base<T>()) claimed.alignment = 0;
         if constexpr (!std::is_trivially_destructible_v<T>) {
             if (!records_.may_be_freed(p, claimed, where)) return;
             detail::destroy_at(object);
