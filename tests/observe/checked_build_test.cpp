@@ -1,6 +1,9 @@
 // Tests of the library that hold for any resource, with the names of acre::by_build: compiled with ACRE_CHECKED, they
-// run over checked resources. In this file `acre` stands for acre::by_build.
+// run over checked resources. In this file `acre` stands for acre::by_build, after all headers of acre.
 #include <acre/acre.hpp>
+#include <acre/adapt/allocator.hpp>
+#include <acre/adapt/pmr.hpp>
+#include <acre/adapt/smart_ptr.hpp>
 #include <acre/observe/checked_names.hpp>
 #include <type_traits>
 
