@@ -478,6 +478,21 @@ TEST_F(checked_reports, after_a_handler_that_returns_the_wrong_call_had_no_effec
     pool.deallocate(again, 100);
 }
 
+// Forgetting what an earlier reset took back moves records within the table.
+TEST_F(checked_reports, every_late_free_is_named) {
+    checked<acre::multi_pool> pool{told_of()};
+    for (std::size_t round = 0; round < 200; ++round) {
+        std::vector<void*> old(1 + round * 7 % 46);
+        const std::size_t bytes = 1 + round % 50 * 16;
+        for (void*& each : old) each = pool.allocate(bytes);
+        pool.reset();
+        for (void* each : old) pool.deallocate(each, bytes);
+        ASSERT_EQ(all_told.size(), old.size());
+        for (const told& each : all_told) ASSERT_EQ(each.what, "freed after a reset had taken it back");
+        all_told.clear();
+    }
+}
+
 TEST_F(checked_reports, a_damaged_fence_is_reported_once) {
     if (acre::poisoning) GTEST_SKIP() << "AddressSanitizer ends the program";
     checked<acre::multi_pool> pool{told_of()};
@@ -723,6 +738,13 @@ TEST(checked, throwing_constructors_leak_nothing) {
     EXPECT_EQ(level.create_array<third_throws>(5).size(), 5u);
 }
 
+throws_at* create_one(checked<acre::arena>& in) {
+    return in.create<throws_at>(1);
+}
+throws_at* create_one(checked<acre::object_pool<throws_at>>& in) {
+    return in.create(1);
+}
+
 // Each call of the upstream and of the records' upstream fails in turn.
 template <class Make>
 void expect_works_after_each_failure(Make make) {
@@ -735,7 +757,7 @@ void expect_works_after_each_failure(Make make) {
             std::size_t refused = 0;
             for (int i = 0; i < 200; ++i) {
                 try {
-                    auto* one = tested->template create<throws_at>(1);
+                    throws_at* one = create_one(*tested);
                     EXPECT_EQ(one->text.size(), 51u);
                 } catch (const acre::allocation_error&) {
                     ++refused;
@@ -758,6 +780,9 @@ void expect_works_after_each_failure(Make make) {
 TEST(checked, failing_upstreams_lose_nothing) {
     expect_works_after_each_failure([](const checked_options& options, checking_upstream& upstream) {
         return std::make_unique<checked<acre::arena>>(options, upstream);
+    });
+    expect_works_after_each_failure([](const checked_options& options, checking_upstream& upstream) {
+        return std::make_unique<checked<acre::object_pool<throws_at>>>(options, upstream);
     });
 }
 

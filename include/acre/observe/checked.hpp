@@ -608,7 +608,8 @@ private:
         destroy_all();
         records_.report_leaks(!is_arena && !destroys_objects);
         give_back_held();
-        records_.prepare_end_from(0);
+        // What is leaked stays as it is: a heap does not take it back.
+        records_.prepare_end_from(0, false);
     }
 
     // Ends the scratches but for the first `begun_before` that ever began.

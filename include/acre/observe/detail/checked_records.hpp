@@ -257,10 +257,6 @@ public:
 
     // Objects that a reset destroys.
 
-    bool reserve_due_object() noexcept {
-        if (due_.size() < due_.capacity()) return true;
-        return due_.reserve(due_.size() == 0 ? 16 : 2 * due_.size());
-    }
     bool add_due_object(void* first, std::size_t count, void (*destroy)(void*, std::size_t) noexcept) noexcept {
         const record* found = find(first);
         return due_.push({first, count, destroy, found == nullptr ? 0 : found->number});
@@ -343,15 +339,15 @@ public:
         return static_cast<std::size_t>(tail_ - middle_);
     }
 
-    /// The resource is about to take back what was allocated from `number` on: what is live of it gets the pattern of
-    /// freed storage, and nothing stays poisoned.
-    void prepare_end_from(std::uint64_t number) noexcept {
+    /// The resource is about to take back what was allocated from `number` on: nothing of it stays poisoned, and with
+    /// `fills` what is live gets the pattern of freed storage.
+    void prepare_end_from(std::uint64_t number, bool fills = true) noexcept {
         const guard hold{*this};
         for_each([&](std::byte* p, const record& each) {
             if (each.number < number || each.status > state::quarantined) return;
             const fenced_block block = fenced_block::around(p, each.bytes, each.alignment());
             unpoison(block.storage, block.bytes);
-            if (each.status == state::live) std::memset(p, freed_pattern, filled(each.bytes));
+            if (fills && each.status == state::live) fill(p, filled(each.bytes), freed_pattern);
         });
     }
     /// The resource took back what was allocated from `number` on. That stays known, so that a late free is named.
@@ -359,18 +355,19 @@ public:
         const guard hold{*this};
         const std::uint32_t stack = options_.stack_frames == 0 ? 0 : stack_here();
         keep_held_before(number);
+        // Erasing may show it a record twice, so it changes none.
         table_.erase_if([&](record* each) {
-            const bool ended_now = each->number >= number;
-            if (each->status == state::live && ended_now) {
-                each->status = by_reset ? state::reset : state::rewound;
-                each->freed = where;
-                each->freed_stack = stack;
-                --live_;
+            if (each->status == state::live || (each->status == state::quarantined && each->number < number))
                 return false;
-            }
-            if (each->status == state::live || (each->status == state::quarantined && !ended_now)) return false;
             own_.deallocate(each);
             return true;
+        });
+        for_each([&](const std::byte*, record& each) {
+            if (each.status != state::live || each.number < number) return;
+            each.status = by_reset ? state::reset : state::rewound;
+            each.freed = where;
+            each.freed_stack = stack;
+            --live_;
         });
     }
 
