@@ -79,7 +79,6 @@ std::vector<subject_case> checked_subjects() {
         make_case<checked_alone<checked<acre::typed_arena<node, 5'000, acre::typed_arena_options{.reuse = true}>>,
                                 {.bounded = true}>>("checked_typed_arena"),
         make_case<checked_over<checked<acre::pool<32>>>>("checked_pool"),
-        make_case<checked_over<checked<acre::pool<24, 4>>>>("checked_pool_24_4"),
         make_case<checked_over<checked<acre::pool<64, 64>>>>("checked_pool_64_64"),
         make_case<checked_over<checked<acre::object_pool<node>>>>("checked_object_pool"),
         make_case<checked_over<checked<multi_pool>>>("checked_multi_pool"),
@@ -92,7 +91,6 @@ std::vector<subject_case> checked_subjects() {
             "checked_wait_free_pool"),
         make_case<checked_over<synchronized<checked<multi_pool>>>>("synchronized_checked_multi_pool"),
         make_case<checked_over<acre::statistics<checked<arena>>>>("statistics_checked_arena"),
-        make_case<checked_over<checked<acre::statistics<multi_pool>>>>("checked_statistics_multi_pool"),
     };
 }
 
