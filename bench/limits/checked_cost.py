@@ -39,8 +39,9 @@ def main(runs):
                 figures.append(run(program))
     plain, sanitized = ({key: statistics.median(each[key] for each in figures) for key in figures[0]}
                         for figures in taken)
-    print("| work | pool | checked<pool> | / pool | checked<multi_pool> | malloc | malloc with ASan | checked<pool> / "
-          "malloc with ASan | checked<pool> with ASan / malloc with ASan |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    print("| work | pool | `checked<pool>` | / pool | `checked<multi_pool>` | `malloc` | `malloc` with AddressSanitizer | "
+          "`checked<pool>` / `malloc` with AddressSanitizer | `checked<pool>` with AddressSanitizer / `malloc` with "
+          "AddressSanitizer |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for work in dict.fromkeys(work for work, _ in plain):
         pool, checked, multi, general = (plain[work, each] for each in
                                          ("pool", "checked<pool>", "checked<multi_pool>", "malloc"))
