@@ -34,6 +34,8 @@
 #include <acre/memory/heap.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
+#include <acre/observe/checked.hpp>
+#include <acre/observe/checked_ptr.hpp>
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/logged.hpp>
 #include <acre/observe/recording.hpp>

@@ -124,6 +124,13 @@ class trace_scope;
 struct log_to;
 template <resource R>
 class logged;
+struct checked_options;
+template <class R>
+class checked;
+template <class R>
+class checked_scratch;
+template <class T>
+class checked_ptr;
 
 // Combining.
 struct limited_options;
