@@ -59,3 +59,7 @@
 #include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
 #endif
+
+#if ACRE_HAS_VIRTUAL_MEMORY
+#include <acre/memory/virtual_memory.hpp>
+#endif

@@ -39,6 +39,9 @@ class heap;
 class no_memory;
 class pmr_upstream;
 class buffer;
+enum class huge_pages;
+struct virtual_memory_options;
+class virtual_memory;
 template <std::size_t Bytes, std::size_t Alignment = default_alignment>
 class inline_buffer;
 
