@@ -62,4 +62,8 @@
 
 #if ACRE_HAS_VIRTUAL_MEMORY
 #include <acre/memory/virtual_memory.hpp>
+#include <acre/pools/hardened_multi_pool.hpp>
+#include <acre/pools/hardened_object_pool.hpp>
+#include <acre/pools/hardened_options.hpp>
+#include <acre/pools/hardened_pool.hpp>
 #endif
