@@ -22,9 +22,11 @@
 #pragma once
 
 #include <acre/core/detail/target.hpp>
-#include <acre/memory/detail/pages.hpp>
-
-#if ACRE_HAS_VIRTUAL_MEMORY
+#if !ACRE_HAS_VIRTUAL_MEMORY
+static_assert(false,
+              "acre::virtual_memory needs mmap or VirtualAlloc, and this target has neither: use acre::buffer over a "
+              "static array");
+#else
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
@@ -34,6 +36,7 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/fwd.hpp>
+#include <acre/memory/detail/pages.hpp>
 #include <bit>
 #include <cassert>
 #include <cstddef>

@@ -13,15 +13,17 @@
 #pragma once
 
 #include <acre/core/detail/target.hpp>
-#include <acre/pools/detail/hardened_slabs.hpp>
-
-#if ACRE_HAS_VIRTUAL_MEMORY
+#if !ACRE_HAS_VIRTUAL_MEMORY
+static_assert(
+    false, "acre::hardened_multi_pool needs mmap or VirtualAlloc, and this target has neither: use acre::multi_pool");
+#else
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/fwd.hpp>
+#include <acre/pools/detail/hardened_slabs.hpp>
 #include <acre/pools/hardened_options.hpp>
 #include <acre/pools/size_classes.hpp>
 #include <cstddef>

@@ -9,11 +9,14 @@
 //     sessions.destroy(s);
 #pragma once
 
-#include <acre/pools/hardened_pool.hpp>
-
-#if ACRE_HAS_VIRTUAL_MEMORY
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_VIRTUAL_MEMORY
+static_assert(
+    false, "acre::hardened_object_pool needs mmap or VirtualAlloc, and this target has neither: use acre::object_pool");
+#else
 
 #include <acre/pools/detail/object_face.hpp>
+#include <acre/pools/hardened_pool.hpp>
 
 namespace acre {
 

@@ -25,9 +25,9 @@
 #pragma once
 
 #include <acre/core/detail/target.hpp>
-#include <acre/pools/detail/hardened_slabs.hpp>
-
-#if ACRE_HAS_VIRTUAL_MEMORY
+#if !ACRE_HAS_VIRTUAL_MEMORY
+static_assert(false, "acre::hardened_pool needs mmap or VirtualAlloc, and this target has neither: use acre::pool");
+#else
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/live_report.hpp>
@@ -35,6 +35,7 @@
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/fwd.hpp>
+#include <acre/pools/detail/hardened_slabs.hpp>
 #include <acre/pools/detail/slot_face.hpp>
 #include <acre/pools/hardened_options.hpp>
 #include <cstddef>

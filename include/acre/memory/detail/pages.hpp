@@ -1,5 +1,5 @@
 // The system's pages: address space is reserved, made usable, made unusable again, and released. The layer under
-// acre::virtual_memory; a heap over one reserved range needs nothing else.
+// acre::virtual_memory, which says what targets have it; a heap over one reserved range needs nothing else.
 //
 // Used by the library, not directly. POSIX systems by mmap, Windows by VirtualAlloc. Each function is a system call or
 // a few, holds no state, and may be called in any thread. Each returns the system's error number, 0 when it was
@@ -7,15 +7,9 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
-#include <acre/core/detail/target.hpp>
 #include <cstddef>
 #include <cstdint>
 
-static_assert(ACRE_HAS_VIRTUAL_MEMORY,
-              "acre::virtual_memory needs mmap or VirtualAlloc, and this target has neither: use acre::buffer over a "
-              "static array");
-
-#if ACRE_HAS_VIRTUAL_MEMORY
 #if defined(_WIN32)
 // As <windows.h> declares them, without its macros.
 extern "C" {
@@ -302,5 +296,3 @@ private:
 #endif
 
 }  // namespace acre::detail
-
-#endif  // ACRE_HAS_VIRTUAL_MEMORY

@@ -31,8 +31,6 @@
 #include <cstring>
 #include <utility>
 
-#if ACRE_HAS_VIRTUAL_MEMORY
-
 namespace acre::detail {
 
 /// Fast random numbers from a seed, for orders that are hard to guess; no cryptography.
@@ -67,8 +65,7 @@ public:
         : pages_({.reserve_bytes = options.reserve_bytes, .guard_pages = 1}), options_(options) {
         require_option(options.quarantine_slots <= max_quarantine, name, "quarantine_slots", options.quarantine_slots,
                        "at most 1048576");
-        const bool random = system_random(secret_);
-        require_option(random, name, "seed", options.seed, "nothing: the system has no random numbers");
+        if (!system_random(secret_)) fail_construction(name);
         random_.seed(options.seed != 0 ? options.seed : secret_ ^ 0x5851'F42D'4C95'7F2D);
         origin_ = reinterpret_cast<std::uintptr_t>(pages_.start()) >> stride_shift;
     }
@@ -211,6 +208,12 @@ public:
     }
 
 private:
+    [[gnu::noinline, gnu::cold]] static void fail_construction(const char* name) {
+        const system_refusal refusal{"drawn at random", 0, "this system has no source of random numbers"};
+        raise<system_refused>(name, sizeof secret_, std::size_t{1}, refusal);
+        abort_with(system_refused{name, sizeof secret_, 1, refusal});
+    }
+
     static constexpr std::size_t max_slab_bytes = 256_KiB;
     static constexpr int stride_shift = 19;  // twice the largest slab, with room for its guards
     static constexpr std::size_t stride = std::size_t{1} << stride_shift;
@@ -454,5 +457,3 @@ private:
 };
 
 }  // namespace acre::detail
-
-#endif  // ACRE_HAS_VIRTUAL_MEMORY
