@@ -80,9 +80,11 @@ public:
             if (from == nullptr) return nullptr;
         }
         std::uint16_t* numbers = from->numbers();
-        std::uint16_t& chosen = numbers[random_.below(from->free)];
-        const std::size_t slot = chosen;
-        chosen = numbers[--from->free];
+        const std::size_t slot = numbers[from->chosen];
+        numbers[from->chosen] = numbers[--from->free];
+        // The next slot is chosen now, so that it can be in the cache by then.
+        from->chosen = random_.below(from->free);
+        __builtin_prefetch(from->first_slot + numbers[from->chosen] * slot_bytes, 1);
         std::uint8_t& state = from->states()[slot];
         void* p = from->first_slot + slot * slot_bytes;
         if (state == freed) check_fill(name, p, slot_bytes);
@@ -100,12 +102,12 @@ public:
         poison(p, slot_bytes);
         --classes_[index].live;
         at.home->states()[at.slot] = waiting;
-        if (ring_ == nullptr) return settle(name, p);
+        if (ring_ == nullptr) return settle(name, p, slot_bytes);
         void*& place = ring_[ring_next_];
         ring_next_ = ring_next_ + 1 == options_.quarantine_slots ? 0 : ring_next_ + 1;
         void* oldest = place;
         place = p;
-        if (oldest != nullptr) settle(name, oldest);
+        if (oldest != nullptr) settle(name, oldest, slot_bytes);
     }
 
     /// Aborts with a sentence unless `p` is a live slot of class `index`.
@@ -235,6 +237,7 @@ private:
         std::uint32_t class_index;
         std::uint32_t slot_bytes;
         std::uint32_t bytes;
+        std::uint32_t chosen;  // of the free slots: the one to hand out next
         std::uint32_t listed;  // 1: in its class's list of those with free slots, or allocated from
 
         std::uint16_t* numbers() noexcept { return reinterpret_cast<std::uint16_t*>(this + 1); }
@@ -310,12 +313,12 @@ private:
             abort_on_misuse(name, written_after_free, p);
     }
 
-    // A slot leaves the quarantine.
-    void settle(const char* name, void* p) noexcept {
+    // A slot leaves the quarantine. Where there is one size, it is `slot_bytes`, a constant.
+    [[gnu::always_inline]] void settle(const char* name, void* p, std::size_t slot_bytes) noexcept {
         slab* home = slab_at(p);
         if (home->cookie != cookie_of(home)) [[unlikely]]
             abort_on_misuse(name, overwritten, p);
-        check_fill(name, p, home->slot_bytes);
+        check_fill(name, p, Classes == 1 ? slot_bytes : home->slot_bytes);
         const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(p) - home->start();
         const auto slot = static_cast<std::size_t>(offset * home->reciprocal >> 32);
         home->states()[slot] = freed;
@@ -323,10 +326,12 @@ private:
         if (home->listed == 0) list(classes_[home->class_index], home, true);
     }
 
-    void empty_quarantine(const char* name) noexcept {
+    std::size_t ring_bytes() const noexcept { return options_.quarantine_slots * sizeof(void*); }
+
+    [[gnu::noinline]] void empty_quarantine(const char* name) noexcept {
         if (ring_ == nullptr) return;
         for (std::size_t i = 0; i < options_.quarantine_slots; ++i) {
-            if (void* p = std::exchange(ring_[i], nullptr)) settle(name, p);
+            if (void* p = std::exchange(ring_[i], nullptr)) settle(name, p, slab_at(p)->slot_bytes);
         }
     }
 
@@ -345,6 +350,7 @@ private:
         if (of.available == nullptr && !add_slab(index, slot_bytes)) return nullptr;
         of.current = of.available;
         of.available = of.current->next_available;
+        of.current->chosen = random_.below(of.current->free);
         return of.current;
     }
 
@@ -357,13 +363,14 @@ private:
 
     bool add_slab(std::size_t index, std::size_t slot_bytes) noexcept {
         size_class& of = classes_[index];
-        if (table_ == nullptr && !add_tables()) return false;
+        if (!add_quarantine()) return false;
         const std::size_t bytes = next_slab_bytes(of.slabs, slot_bytes);
         const std::size_t slots = bytes / slot_bytes;
         const std::size_t header_bytes = sizeof(slab) + slots * (sizeof(std::uint16_t) + 1);
         auto* storage = static_cast<std::byte*>(own(bytes, stride));
         if (storage == nullptr) return false;
-        auto* added = static_cast<slab*>(own(header_bytes));
+        const std::size_t number = (reinterpret_cast<std::uintptr_t>(storage) >> stride_shift) - origin_;
+        auto* added = reach(number) ? static_cast<slab*>(own(header_bytes)) : nullptr;
         if (added == nullptr) {
             disown(storage, bytes);
             return false;
@@ -378,6 +385,7 @@ private:
                   .class_index = static_cast<std::uint32_t>(index),
                   .slot_bytes = static_cast<std::uint32_t>(slot_bytes),
                   .bytes = static_cast<std::uint32_t>(bytes),
+                  .chosen = 0,
                   .listed = 0};
         for (std::size_t slot = 0; slot < slots; ++slot) added->numbers()[slot] = static_cast<std::uint16_t>(slot);
         std::memset(added->states(), fresh, slots);
@@ -385,27 +393,36 @@ private:
         of.first = added;
         ++of.slabs;
         list(of, added, true);
-        table_[(reinterpret_cast<std::uintptr_t>(storage) >> stride_shift) - origin_] = added;
+        table_[number] = added;
         return true;
     }
 
-    bool add_tables() noexcept {
-        if (options_.quarantine_slots != 0 && ring_ == nullptr) {
-            ring_ = static_cast<void**>(own_zeroed(options_.quarantine_slots * sizeof(void*)));
-            if (ring_ == nullptr) return false;
+    bool add_quarantine() noexcept {
+        if (options_.quarantine_slots == 0 || ring_ != nullptr) return true;
+        ring_ = static_cast<void**>(own_zeroed(ring_bytes()));
+        return ring_ != nullptr;
+    }
+
+    // Makes the table reach stride `number`.
+    bool reach(std::size_t number) noexcept {
+        if (number < table_size_) return true;
+        const std::size_t size = std::bit_ceil(detail::max(number + 1, pages_.page_bytes() / sizeof(slab*)));
+        auto** larger = static_cast<slab**>(own_zeroed(size * sizeof(slab*)));
+        if (larger == nullptr) return false;
+        if (table_ != nullptr) {
+            std::memcpy(static_cast<void*>(larger), static_cast<void*>(table_), table_size_ * sizeof(slab*));
+            disown(table_, table_size_ * sizeof(slab*));
         }
-        const std::size_t strides = (pages_.reserved() >> stride_shift) + 2;
-        table_ = static_cast<slab**>(own_zeroed(strides * sizeof(slab*)));
-        if (table_ == nullptr) return false;
-        table_size_ = strides;
+        table_ = larger;
+        table_size_ = size;
         return true;
     }
 
     // Pages of zeros, which take no memory until they are written to.
     void* own_zeroed(std::size_t bytes) noexcept {
+        void* p = own(bytes);
         const std::size_t whole = align_up(bytes, pages_.page_bytes());
-        void* p = own(whole);
-        if (p != nullptr && !pages_.discard(p, whole)) std::memset(p, 0, whole);
+        if (p != nullptr && !pages_.discard(p, whole)) std::memset(p, 0, bytes);
         return p;
     }
 
