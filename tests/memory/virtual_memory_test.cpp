@@ -17,10 +17,10 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #endif
+
+#include "memory/limits.hpp"
 
 namespace {
 
@@ -296,20 +296,8 @@ TEST(virtual_memory, huge_pages_that_are_not_set_aside_are_refused_or_left_out) 
     EXPECT_STREQ(lenient.last_refusal().operation, "put into huge pages");
 }
 
-// What `test` returns in a child process, whose limits it may lower. Sanitizers' own memory needs no limit.
-template <class Test>
-int in_a_child(Test test) {
-    const pid_t child = ::fork();
-    if (child == 0) ::_exit(test());
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-void limit(int which, std::size_t bytes) {
-    const rlimit wanted{bytes, bytes};
-    if (::setrlimit(static_cast<decltype(RLIMIT_AS)>(which), &wanted) != 0) ::_exit(100);
-}
+using acre_test::in_a_child;
+using acre_test::limit;
 
 bool says(const acre::virtual_memory& tested, const char* operation, const char* advice) {
     const acre::system_refusal& refusal = tested.last_refusal();
@@ -393,6 +381,33 @@ TEST(virtual_memory, what_the_system_does_not_back_is_refused) {
                   return 0;
               }),
               0);
+}
+
+// Each page that it asks for is refused once: nothing changed, and it works afterwards.
+TEST(virtual_memory, every_request_of_the_system_may_fail) {
+    if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer's own memory counts against the limit";
+    const auto use = [](acre::virtual_memory& tested) {
+        void* blocks[12] = {};
+        bool served = true;
+        for (std::size_t i = 0; i < 12 && served; ++i) {
+            blocks[i] = tested.try_allocate(i * 9'000, std::size_t{1} << i);
+            served = blocks[i] != nullptr;
+            if (served) std::memset(blocks[i], 1, i * 9'000);
+        }
+        const bool grown = served && tested.try_resize(blocks[11], 99'000, 400'000);
+        for (std::size_t i = 0; i < 12 && blocks[i] != nullptr; ++i) {
+            tested.deallocate(blocks[i], i == 11 && grown ? 400'000 : i * 9'000);
+        }
+        return grown;
+    };
+    using acre::virtual_memory_options;
+    for (const std::size_t guard_pages : {0u, 2u}) {
+        for (const std::size_t keep_bytes : {0u, 1u << 20}) {
+            EXPECT_EQ(acre_test::with_more_pages_each_time<acre::virtual_memory>(
+                          virtual_memory_options{.keep_bytes = keep_bytes, .guard_pages = guard_pages}, use),
+                      0);
+        }
+    }
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "conformance/refusal.hpp"
+#include "memory/limits.hpp"
 
 namespace {
 
@@ -288,6 +289,31 @@ TEST(hardened_pool, takes_no_memory_before_the_first_allocation_and_gives_all_ba
     EXPECT_EQ(tested.capacity(), 0u);
     EXPECT_EQ(tested.live(), 0u);
 }
+
+#if defined(__linux__)
+// Each page that it asks for is refused once: nothing changed, and it works afterwards.
+TEST(hardened_multi_pool, every_request_of_the_system_may_fail) {
+    if (acre_test::sanitized) GTEST_SKIP() << "a sanitizer's own memory counts against the limit";
+    const auto use = [](acre::hardened_multi_pool& tested) {
+        constexpr std::size_t sizes[] = {8, 64, 1000, 8192, 20'000};
+        void* slots[200] = {};
+        std::size_t count = 0;
+        for (; count < 200; ++count) {
+            const std::size_t bytes = sizes[count % 5];
+            slots[count] = tested.try_allocate(bytes);
+            if (slots[count] == nullptr) break;
+            std::memset(slots[count], 1, bytes);
+        }
+        const bool served = count == 200 && tested.live() == 200;
+        while (count > 0) {
+            --count;
+            tested.deallocate(slots[count], sizes[count % 5]);
+        }
+        return served;
+    };
+    EXPECT_EQ(acre_test::with_more_pages_each_time<acre::hardened_multi_pool>(acre::hardened_options{}, use), 0);
+}
+#endif
 
 TEST(hardened_object_pool, objects_destroy_each_other_at_the_end) {
     static int destroyed;
