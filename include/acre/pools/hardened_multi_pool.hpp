@@ -40,7 +40,7 @@ class basic_hardened_multi_pool {
     using slabs = detail::hardened_slabs<tables::count>;
     static_assert(
         tables::largest <= slabs::max_slot_bytes,
-        "acre::basic_hardened_multi_pool: a size class has at most 64 KiB: larger requests take pages of their "
+        "acre::basic_hardened_multi_pool: a size class has at most 32 KiB: larger requests take pages of their "
         "own");
 
 public:
@@ -72,7 +72,7 @@ public:
     void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         std::size_t index;
         if (!find(bytes, alignment, index)) return slabs_.try_allocate_large(bytes, alignment);
-        return slabs_.take(index, tables::bytes(index), name);
+        return slabs_.take(index, tables::bytes(index), bytes, name);
     }
     /// Frees what allocate returned for the same size and alignment; null is a no-op.
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
@@ -109,7 +109,7 @@ public:
 private:
     [[gnu::always_inline]] static bool find(std::size_t bytes, std::size_t alignment, std::size_t& index) noexcept {
         return is_alignment(alignment) && alignment <= slabs::max_slot_alignment &&
-               tables::find(detail::max<std::size_t>(bytes, 1), alignment, index);
+               tables::find(detail::max<std::size_t>(bytes, 1) + slabs::redzone, alignment, index);
     }
 
     slabs slabs_;

@@ -15,10 +15,10 @@
 // Secrets come from the system (getrandom). The generator of the order is fast and no cryptography: it keeps slots from
 // being guessed, not from being computed by someone who sees many addresses.
 //
-// Cost: 2.5 to 4.5 times acre::pool for a thousand live slots, half of it to fill freed slots and check them; more where
-// the slots are not in the cache. docs/hardened.md has figures. Memory: 3 bytes a slot and 72 a slab, in pages of their
-// own, and the slots in quarantine. Larger requests take pages of their own between guard pages.
-// Takes memory from the system alone (acre::virtual_memory), not from an upstream. Not thread-safe. Not movable.
+// Cost: 2.5 to 4.5 times acre::pool for a thousand live slots, half of it to fill freed slots and check them; more
+// where the slots are not in the cache. docs/hardened.md has figures. Memory: 3 bytes a slot and 72 a slab, in pages of
+// their own, and the slots in quarantine. Larger requests take pages of their own between guard pages. Takes memory
+// from the system alone (acre::virtual_memory), not from an upstream. Not thread-safe. Not movable.
 //
 //     acre::hardened_pool<64> sessions;
 //     void* p = sessions.allocate();
@@ -50,9 +50,9 @@ class hardened_pool : public detail::slot_face<hardened_pool<Slot, Align>, Slot,
     friend face;
     using slabs = detail::hardened_slabs<1>;
     static constexpr std::size_t slot_bytes =
-        align_up(detail::max<std::size_t>(Slot, 8), detail::max<std::size_t>(Align, 8));
-    static_assert(slot_bytes <= slabs::max_slot_bytes && Align <= slabs::max_slot_alignment,
-                  "acre::hardened_pool: a slot has at most 64 KiB, aligned to 4 KiB: use acre::virtual_memory with "
+        align_up(detail::max<std::size_t>(Slot, 8) + slabs::redzone, detail::max<std::size_t>(Align, 8));
+    static_assert(Slot <= slabs::max_slot_bytes && Align <= slabs::max_slot_alignment,
+                  "acre::hardened_pool: a slot has at most 32 KiB, aligned to 4 KiB: use acre::virtual_memory with "
                   ".guard_pages for larger ones");
 
 public:
@@ -76,12 +76,12 @@ public:
 
     /// Returns a slot of Slot bytes aligned to Align, contents undefined. Throws as virtual_memory.
     void* allocate() {
-        if (void* p = slabs_.take(0, slot_bytes, name_)) [[likely]]
+        if (void* p = try_allocate()) [[likely]]
             return p;
         return slabs_.fail(name_, Slot, Align);
     }
     /// As allocate, but null when there is no memory.
-    void* try_allocate() noexcept { return slabs_.take(0, slot_bytes, name_); }
+    [[gnu::always_inline]] void* try_allocate() noexcept { return slabs_.take(0, slot_bytes, Slot, name_); }
     /// Frees a slot; null is a no-op.
     void deallocate(void* p) noexcept {
         if (p != nullptr) give_back(name_, p);

@@ -57,7 +57,9 @@ private:
 template <std::size_t Classes>
 class hardened_slabs {
 public:
-    static constexpr std::size_t max_slot_bytes = 64_KiB;
+    static constexpr std::size_t max_slot_bytes = 32_KiB;
+    /// Poisoned bytes behind each slot for AddressSanitizer; none in an ordinary build.
+    static constexpr std::size_t redzone = poisoning ? 16 : 0;
     /// Alignment in bytes of slots whose size is a multiple of it.
     static constexpr std::size_t max_slot_alignment = 4_KiB;
 
@@ -72,8 +74,9 @@ public:
     hardened_slabs(const hardened_slabs&) = delete;
     hardened_slabs& operator=(const hardened_slabs&) = delete;
 
-    /// A free slot of class `index`; null when the system has no memory.
-    [[gnu::always_inline]] void* take(std::size_t index, std::size_t slot_bytes, const char* name) noexcept {
+    /// A free slot of class `index` for `bytes` bytes; null when the system has no memory.
+    [[gnu::always_inline]] void* take(std::size_t index, std::size_t slot_bytes, std::size_t bytes,
+                                      const char* name) noexcept {
         slab* from = classes_[index].current;
         if (from == nullptr || from->free == 0) [[unlikely]] {
             from = refill(index, slot_bytes);
@@ -90,7 +93,7 @@ public:
         if (state == freed) check_fill(name, p, slot_bytes);
         state = live;
         ++classes_[index].live;
-        unpoison(p, slot_bytes);
+        unpoison(p, bytes);
         return p;
     }
 
