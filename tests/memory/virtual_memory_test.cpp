@@ -276,6 +276,33 @@ TEST(virtual_memory, its_end_gives_all_addresses_back) {
     EXPECT_LT(address_space_pages(), before + 64_MiB / 4096);
 }
 
+std::size_t huge_bytes_in_use() {
+    std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");
+    if (file == nullptr) return 0;
+    char line[128];
+    std::size_t kibibytes = 0;
+    while (std::fgets(line, sizeof line, file) != nullptr) {
+        if (std::sscanf(line, "AnonHugePages: %zu", &kibibytes) == 1) break;
+    }
+    std::fclose(file);
+    return kibibytes * 1024;
+}
+
+// Also where the pages went back to the system meanwhile.
+TEST(virtual_memory, transparent_huge_pages_are_used_where_the_system_has_them) {
+    acre::virtual_memory tested{{.keep_bytes = 0, .huge = acre::huge_pages::transparent, .if_possible = true}};
+    if (tested.obtained().huge == acre::huge_pages::none) GTEST_SKIP() << tested.last_refusal().meaning;
+    for (int round = 0; round < 2; ++round) {
+        const std::size_t before = huge_bytes_in_use();
+        void* p = tested.allocate(16_MiB);
+        std::memset(p, 1, 16_MiB);
+        const std::size_t in_use = huge_bytes_in_use();
+        tested.deallocate(p, 16_MiB);
+        if (in_use == 0) GTEST_SKIP() << "the system has no huge page free";
+        EXPECT_GT(in_use, before);
+    }
+}
+
 TEST(virtual_memory, huge_pages_that_are_not_set_aside_are_refused_or_left_out) {
     acre::virtual_memory strict{{.reserve_bytes = 1_GiB, .huge = acre::huge_pages::preallocated}};
     acre::virtual_memory lenient{{.reserve_bytes = 1_GiB, .huge = acre::huge_pages::preallocated, .if_possible = true}};

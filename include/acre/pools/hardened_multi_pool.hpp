@@ -108,7 +108,7 @@ public:
 
 private:
     [[gnu::always_inline]] static bool find(std::size_t bytes, std::size_t alignment, std::size_t& index) noexcept {
-        return is_alignment(alignment) && alignment <= slabs::max_slot_alignment &&
+        return is_alignment(alignment) && alignment <= slabs::max_slot_alignment && bytes <= tables::largest &&
                tables::find(detail::max<std::size_t>(bytes, 1) + slabs::redzone, alignment, index);
     }
 
