@@ -303,6 +303,17 @@ TEST(virtual_memory, transparent_huge_pages_are_used_where_the_system_has_them) 
     }
 }
 
+TEST(virtual_memory, preallocated_huge_pages_are_used_where_they_were_set_aside) {
+    acre::virtual_memory tested{{.keep_bytes = 0, .huge = acre::huge_pages::preallocated, .if_possible = true}};
+    for (int round = 0; round < 2; ++round) {
+        void* p = tested.allocate(1_MiB);
+        if (tested.obtained().huge == acre::huge_pages::none) GTEST_SKIP() << tested.last_refusal().meaning;
+        EXPECT_EQ(static_cast<unsigned char*>(p)[100], 0);
+        std::memset(p, 1, 1_MiB);
+        tested.deallocate(p, 1_MiB);
+    }
+}
+
 TEST(virtual_memory, huge_pages_that_are_not_set_aside_are_refused_or_left_out) {
     acre::virtual_memory strict{{.reserve_bytes = 1_GiB, .huge = acre::huge_pages::preallocated}};
     acre::virtual_memory lenient{{.reserve_bytes = 1_GiB, .huge = acre::huge_pages::preallocated, .if_possible = true}};
