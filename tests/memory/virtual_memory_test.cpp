@@ -171,6 +171,9 @@ TEST(virtual_memory, misuse_is_reported) {
     EXPECT_DEATH(tested.deallocate(first + 8, page), "acre::virtual_memory: a pointer into the middle");
     EXPECT_DEATH(tested.deallocate(first + page, page), "acre::virtual_memory: a pointer into the middle");
     EXPECT_DEATH(tested.deallocate(first, page), "acre::virtual_memory: freed with another size");
+    EXPECT_DEATH(tested.deallocate(first, SIZE_MAX), "acre::virtual_memory: freed with another size");
+    EXPECT_DEATH(tested.discard(first, tested.reserved() + 1), "acre::virtual_memory: a range was discarded");
+    EXPECT_DEATH((void)tested.discard(&elsewhere, 1), "acre::virtual_memory: a range was discarded");
     tested.reset();
     EXPECT_DEATH(tested.deallocate(first, 3 * page), "acre::virtual_memory: double free");
 }

@@ -13,10 +13,10 @@
 // in bounded time until the reserved range is full; then at all of them. A pair takes about 25 ns while free
 // pages up to .keep_bytes are used again, and 4 microseconds where pages become usable and go back to the system; each
 // page that is touched for the first time costs a page fault, 1.5 microseconds in a virtual machine. owns() is a
-// subtraction and a comparison. Memory: 16 bytes a page of the highest address in use, apart from the pages: no overflow
-// of an allocation reaches them.
-// A double free, a wrong size and a pointer that is not of this resource abort with a message, in every build.
-// Not thread-safe. Not movable. After a fork the child has a copy of its own, in which nothing is locked.
+// subtraction and a comparison. Memory: 16 bytes a page of the highest address in use, apart from the pages: no
+// overflow of an allocation reaches them. A double free, a wrong size and a pointer that is not of this resource abort
+// with a message, in every build. Not thread-safe. Not movable. After a fork the child has a copy of its own, in which
+// nothing is locked.
 //
 //     acre::virtual_memory pages{{.reserve_bytes = 1_GiB, .guard_pages = 1}};
 //     acre::arena frame{{.first_block_bytes = 64_MiB}, pages};  // pages are backed as the arena reaches them
@@ -141,7 +141,7 @@ public:
     ~virtual_memory() { release_range(); }
 
     /// Storage of `bytes` bytes aligned to `alignment`, in pages of its own. Fresh pages are zero, used ones have what
-    /// was in them. Throws system_refused, out_of_memory, request_too_large or bad_alignment.
+    /// was in them. Throws system_refused, limit_exceeded, request_too_large or bad_alignment.
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (void* p = try_allocate(bytes, alignment)) return p;
         return fail(bytes, alignment);
@@ -165,7 +165,8 @@ public:
         return p;
     }
 
-    /// Takes back what allocate gave; null is a no-op.
+    /// Takes back what allocate gave; null is a no-op. Where the system refuses to take memory back, it is kept, counts
+    /// in capacity(), and last_refusal() tells.
     void deallocate(void* p, std::size_t bytes, [[maybe_unused]] std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
         const page_count first = live_run(p);
@@ -198,7 +199,10 @@ public:
     /// locked pages.
     bool discard(void* p, std::size_t bytes) noexcept {
         latest_ = {};
-        if (!owns(p)) abort_on_misuse(name, "a range was discarded that is not of this resource", p);
+        const std::size_t offset = reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start_);
+        if (offset > bytes_ || bytes > bytes_ - offset) {
+            abort_on_misuse(name, "a range was discarded that is not of this resource", p);
+        }
         const std::uintptr_t start = align_up(reinterpret_cast<std::uintptr_t>(p), granule_);
         const std::uintptr_t end = align_down(reinterpret_cast<std::uintptr_t>(p) + bytes, granule_);
         if (start >= end) return true;
@@ -301,6 +305,7 @@ private:
 
     page_count guard() const noexcept { return static_cast<page_count>(options_.guard_pages); }
     page_count pages_for(std::size_t bytes) const noexcept {
+        if (bytes > bytes_) return no_page / 2;  // of no allocation
         return bytes <= unit_ ? 1 : static_cast<page_count>((bytes - 1) / unit_ + 1);
     }
     std::byte* address(page_count page) const noexcept { return start_ + std::size_t{page} * unit_; }
@@ -332,8 +337,8 @@ private:
     bool try_reserve(std::size_t wanted) noexcept {
         bytes_ = align_up(wanted, granule_);
         const std::size_t pages = bytes_ / unit_;
-        if (pages >= no_page) {
-            refuse("reserved", 0, "one range has at most 4,294,967,294 pages: reserve less");
+        if (pages >= no_page / 2) {
+            refuse("reserved", 0, "one range has at most 2,147,483,646 pages: reserve less");
             return false;
         }
         const std::size_t run_bytes = align_up(pages * sizeof(run), growing_table::step);
@@ -366,7 +371,10 @@ private:
     }
 
     void without_huge_pages() {
-        if (!options_.if_possible) fail_construction(bytes_ != 0 ? bytes_ : options_.reserve_bytes);
+        if (!options_.if_possible)
+            fail_construction(bytes_ != 0                   ? bytes_
+                              : options_.reserve_bytes != 0 ? options_.reserve_bytes
+                                                            : default_reserve);
         obtained_.huge = huge_pages::none;
     }
 
