@@ -62,3 +62,11 @@
 #include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
 #endif
+
+#if ACRE_HAS_VIRTUAL_MEMORY
+#include <acre/memory/virtual_memory.hpp>
+#include <acre/pools/hardened_multi_pool.hpp>
+#include <acre/pools/hardened_object_pool.hpp>
+#include <acre/pools/hardened_options.hpp>
+#include <acre/pools/hardened_pool.hpp>
+#endif
