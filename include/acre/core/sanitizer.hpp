@@ -34,6 +34,10 @@ inline constexpr bool poisoning = false;
 /// AddressSanitizer's granularity in bytes; resources that poison lay out storage in multiples of it.
 inline constexpr std::size_t poison_granule = 8;
 
+/// Poisoned bytes that a resource leaves behind each allocation, so that a write beyond its end is reported. 0 in an
+/// ordinary build, whose layout has no such gaps.
+inline constexpr std::size_t redzone_bytes = poisoning ? 16 : 0;
+
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
 namespace detail {
 // Hides the pointer from the compiler, which would warn that uninitialised storage is passed on.
