@@ -104,8 +104,7 @@ public:
         if (last ? new_bytes > home.end - start : new_bytes > old_bytes) return false;
         if (last) home.position = start + fit::rounded(new_bytes);
         set_mark(this->mark_at(start), marked::live_of(fit::rounded(new_bytes)));
-        if (new_bytes < old_bytes) poison(static_cast<std::byte*>(p) + new_bytes, old_bytes - new_bytes);
-        unpoison(p, new_bytes);
+        poison_resized(p, old_bytes, new_bytes);
         return true;
     }
 
