@@ -1,6 +1,7 @@
 // Hazard X11: AddressSanitizer reports use of freed and unused arena storage. In other builds this file is empty.
 #include <gtest/gtest.h>
 
+#include <acre/adapt/allocator.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_string.hpp>
 #include <acre/arenas/arena_vector.hpp>
@@ -15,9 +16,11 @@
 #include <cstddef>
 #include <memory>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
+#include <sanitizer/common_interface_defs.h>
 
 namespace {
 
@@ -227,6 +230,34 @@ TEST(arena_misuse_under_address_sanitizer, double_free_and_a_larger_size) {
     tested.deallocate(p, 64);
     EXPECT_DEATH(tested.deallocate(p, 64), "acre::arena: double free");
     tested.deallocate(q, 64);
+}
+
+// Containers annotate what they have not filled. That is reported, and disturbs no later allocation there.
+TEST(container_annotations, do_not_misfire) {
+    acre::arena level;
+    acre::multi_arena arenas{{.arenas = 4, .bytes = 1024}};
+    const auto annotate = [](auto& tested) {
+        auto* p = static_cast<char*>(tested.allocate(60));
+        __sanitizer_annotate_contiguous_container(p, p + 60, p + 60, p + 10);
+        touch(p + 9);
+        EXPECT_TRUE(acre::is_poisoned(p + 10));
+        __sanitizer_annotate_contiguous_container(p, p + 60, p + 10, p + 60);
+        touch(p + 59);
+        EXPECT_TRUE(acre::is_poisoned(p + 60)) << "the redzone stays";
+        tested.deallocate(p, 60);
+        auto* q = static_cast<char*>(tested.allocate(60));
+        __sanitizer_annotate_contiguous_container(q, q + 60, q + 60, q + 10);
+        tested.reset();
+        q = static_cast<char*>(tested.allocate(60));
+        for (int i = 0; i < 60; ++i) touch(q + i);
+        std::vector<int, acre::allocator<int, std::remove_reference_t<decltype(tested)>>> values{tested};
+        for (int i = 0; i < 100; ++i) values.push_back(i);
+        values.resize(10);
+        values.shrink_to_fit();
+        values.assign(20, 1);
+    };
+    annotate(level);
+    annotate(arenas);
 }
 
 }  // namespace
