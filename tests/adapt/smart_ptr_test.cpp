@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/combine/limited.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
@@ -141,6 +142,12 @@ TEST_F(smart_ptr, to_const_objects) {
     auto one = acre::make_unique<const int>(below_, 3);
     auto several = acre::make_unique<const int[]>(below_, 3);
     EXPECT_EQ(*one + several[2], 3);
+    acre::unique_ptr<const int[], checking_upstream> read_only = acre::make_unique<int[]>(below_, 4);
+    EXPECT_EQ(read_only.get_deleter().size(), 4u);
+    read_only = acre::make_unique<int[]>(below_, 5);
+    EXPECT_EQ(read_only.get_deleter().size(), 5u);
+    const auto shared = acre::make_shared<const std::string>(below_, "text");
+    EXPECT_EQ(*shared, "text");
 }
 
 struct named {
@@ -192,6 +199,16 @@ TEST(smart_ptr_of_a_pool, gives_the_whole_object_back_to_a_chunk_pool) {
         acre::unique_ptr<second_base, decltype(pool)> object = acre::make_unique<of_both>(pool);
         EXPECT_EQ(object->second, 0);
     }
+}
+
+// The bytes that a limit counts when an object is freed are those of the whole object.
+TEST(smart_ptr_of_a_pool, counts_the_whole_object_where_bytes_are_counted) {
+    acre::limited<acre::chunk_pool<4, 32, 128>> pool{{.limit_bytes = 1000}};
+    for (int i = 0; i < 100; ++i) {
+        acre::unique_ptr<first_base, decltype(pool)> object = acre::make_unique<of_both>(pool);
+        EXPECT_EQ(pool.live_bytes(), sizeof(of_both));
+    }
+    EXPECT_EQ(pool.live_bytes(), 0u);
 }
 
 // The base lies behind another one, and the whole object is larger and stricter aligned.

@@ -46,6 +46,11 @@ void use() {
 #elif ACRE_TEST_CASE == 6
     mean_orc mean;
     orcs.destroy(&mean);
+#elif ACRE_TEST_CASE == 12
+    (void)orcs.create<int>(1);
+#elif ACRE_TEST_CASE == 13
+    named other;
+    orcs.destroy(&other);
 #elif ACRE_TEST_CASE == 7
     auto copy = orcs;
 #elif ACRE_TEST_CASE == 9

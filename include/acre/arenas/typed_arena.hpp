@@ -122,8 +122,9 @@ class typed_arena {
     static_assert(N > 0, "acre::typed_arena: there must be room for one object at least");
     static constexpr bool fits = N <= max_request / sizeof(T);
     static_assert(fits, "acre::typed_arena: N objects of T are more than a program can address");
-    static_assert(!fits || N * sizeof(T) <= Options.limit_bytes,
-                  "acre::typed_arena: N objects of T take more bytes than limit_bytes allows");
+    static_assert(
+        !fits || N * sizeof(T) <= Options.limit_bytes,
+        "acre::typed_arena: N objects of T take more bytes than limit_bytes allows: lower N, or raise limit_bytes");
     static constexpr bool derivable = std::is_class_v<T> && !std::is_final_v<T>;
     static_assert(
         !Options.require_final || !derivable,
@@ -221,13 +222,13 @@ public:
     template <class U = T, class... Arguments>
     U* create(Arguments&&... arguments) {
         require_exactly<U>();
-        return construct(allocate_one(), std::forward<Arguments>(arguments)...);
+        return the_same<U>(construct(allocate_one(), std::forward<Arguments>(arguments)...));
     }
     /// As create, but null when there is no room.
     template <class U = T, class... Arguments>
     U* try_create(Arguments&&... arguments) {
         require_exactly<U>();
-        return construct(try_allocate_one(), std::forward<Arguments>(arguments)...);
+        return the_same<U>(construct(try_allocate_one(), std::forward<Arguments>(arguments)...));
     }
     /// Destroys the object and takes its storage back; null is a no-op.
     template <class U>
@@ -235,7 +236,7 @@ public:
         require_exactly<U>();
         if (object == nullptr) return;
         detail::destroy_at(object);
-        deallocate_one(object);
+        deallocate(object, sizeof(T), alignof(T));
     }
 
     // The bodies of T's class-level operators. The fallback serves other sizes (derived classes). A derived class of
@@ -376,7 +377,14 @@ private:
     template <class U>
     static constexpr void require_exactly() noexcept {
         static_assert(std::is_same_v<U, T>,
-                      "acre::typed_arena holds objects of exactly T: a derived class has no place here");
+                      "acre::typed_arena holds objects of exactly T, not of a derived or another class: give each "
+                      "class an arena of its own");
+    }
+
+    // Converts any pointer, so that require_exactly() is the only error.
+    template <class U>
+    static U* the_same(T* object) noexcept {
+        return static_cast<U*>(static_cast<void*>(object));
     }
 
     static constexpr std::size_t slots_for(std::size_t bytes) noexcept {
