@@ -140,9 +140,9 @@ TYPED_TEST(arenas_misuse, freed_after_a_reset) {
     void* a = tested.allocate(64);
     void* b = tested.allocate(64);
     tested.reset();
-    EXPECT_DEATH(tested.deallocate(a, 64), this->said("storage was freed that was never handed out"));
+    EXPECT_DEATH(tested.deallocate(a, 64), this->said("double free"));
     EXPECT_EQ(tested.allocate(64), a);
-    EXPECT_DEATH(tested.deallocate(b, 64), this->said("a pointer into the middle|never handed out"));
+    EXPECT_DEATH(tested.deallocate(b, 64), this->said("a pointer into the middle of an allocation"));
     tested.deallocate(a, 64);
 }
 

@@ -173,7 +173,7 @@ private:
     void check(void* p, std::size_t bytes) noexcept {
         detail::check_allocation(name, p, bytes);
         if (!is_aligned(p, min_class)) [[unlikely]]
-            abort_on_misuse(name, detail::mistake::inside_a_slot, p);
+            abort_on_misuse(name, detail::mistake::inside_an_allocation, p);
         unpoison_defined(p, sizeof(freed));
         freed** const list = static_cast<freed*>(p)->list;
         if (reinterpret_cast<std::uintptr_t>(list) - reinterpret_cast<std::uintptr_t>(freed_.data()) < sizeof freed_)

@@ -41,8 +41,9 @@ namespace mistake {
 inline constexpr const char* double_free = "double free";
 inline constexpr const char* foreign_pointer = "a pointer of another resource was freed";
 inline constexpr const char* inside_a_slot = "a pointer into the middle of a slot was freed";
-inline constexpr const char* never_handed_out = "storage was freed that was never handed out";
+inline constexpr const char* inside_an_allocation = "a pointer into the middle of an allocation was freed";
 inline constexpr const char* wrong_size = "freed with another size or alignment than it was allocated with";
+inline constexpr const char* reset_in_destructor = "reset or released by a destructor that it is running";
 inline constexpr const char* out_of_memory = "out of memory without exceptions";
 }  // namespace mistake
 

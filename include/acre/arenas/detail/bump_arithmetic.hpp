@@ -64,12 +64,12 @@ constexpr allocation_mark live_of(std::size_t rounded) noexcept {
 /// The mistake of freeing at the granule of `mark`, where no allocation of the size given is live. `before` granules of
 /// its arena lie before it. Linear in them.
 [[gnu::noinline, gnu::cold]] inline const char* mistake_at(const allocation_mark& mark, std::size_t before) noexcept {
+    if (mark_of(mark) > marked::freed) return mistake::wrong_size;
     if (mark_of(mark) == marked::freed) return mistake::double_free;
-    if (mark_of(mark) != marked::nothing) return mistake::wrong_size;
     for (const allocation_mark* each = &mark; before > 0; --before) {
-        if (mark_of(*--each) != marked::nothing) return mistake::inside_a_slot;
+        if (mark_of(*--each) != marked::nothing) return mistake::inside_an_allocation;
     }
-    return mistake::never_handed_out;
+    return mistake::double_free;
 }
 
 /// True when a granule of the arenas may begin at `p`.

@@ -385,7 +385,7 @@ private:
         if (!owns(p)) [[unlikely]]
             abort_on_misuse(Storage::name, mistake::foreign_pointer, p);
         if (!is_granule(p)) [[unlikely]]
-            abort_on_misuse(Storage::name, mistake::inside_a_slot, p);
+            abort_on_misuse(Storage::name, mistake::inside_an_allocation, p);
         if (!is_live_at(p, bytes)) [[unlikely]] {
             const std::size_t before = offset_of(p) % stretched(this->arena_bytes()) / stretched(granule);
             abort_on_misuse(Storage::name, mistake_at(this->mark_at(position_of(p)), before), p);

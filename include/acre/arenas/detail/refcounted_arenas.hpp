@@ -471,7 +471,7 @@ private:
     arena_record& checked_run(void* p, std::size_t bytes) noexcept {
         const std::size_t offset = offset_of(p);
         if (!owns(p)) abort_on_misuse(Storage::name, mistake::foreign_pointer, p);
-        if (!is_granule(p)) abort_on_misuse(Storage::name, mistake::inside_a_slot, p);
+        if (!is_granule(p)) abort_on_misuse(Storage::name, mistake::inside_an_allocation, p);
         const allocation_mark& mark = this->mark_at(position_of(p));
         arena_record& first = home_of(p);
         if (mark_of(mark) != marked::run || !is_run(first, run_of(bytes))) {
