@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/typed_arena.hpp>
 #include <acre/combine/limited.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/chunk_pool.hpp>
@@ -286,6 +287,27 @@ TEST_F(smart_ptr, work_over_an_object_pool_of_their_type) {
     }
     EXPECT_EQ(pool.live(), 0u);
     EXPECT_EQ(tracked::destroyed, std::vector<int>{3});
+}
+
+// Its create() refuses other classes; a unique_ptr to a base is correct, and destroys and frees the whole object.
+TEST(smart_ptr_in_a_typed_arena, to_a_base) {
+    struct beast {
+        virtual ~beast() { ++ended(); }
+        static int& ended() {
+            static int count = 0;
+            return count;
+        }
+    };
+    struct warg : beast {
+        ~warg() override { ended() += 10; }
+        long axes[5] = {};
+    };
+    acre::typed_arena<warg, 4, acre::typed_arena_options{.reuse = true}> wargs;
+    acre::unique_ptr<beast, decltype(wargs)> any = acre::make_unique<warg>(wargs);
+    EXPECT_EQ(wargs.live(), 1u);
+    any.reset();
+    EXPECT_EQ(wargs.live(), 0u);
+    EXPECT_EQ(beast::ended(), 11);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ struct no_clear {
     void clear() noexcept {
         static_assert(!std::is_void_v<Never>,
                       "acre: a resource has no clear(): reset() takes back all that was handed out and keeps the "
-                      "memory, release() gives the memory back too, release_unused() gives back only what is free");
+                      "memory; release(), of an arena reset(acre::release), gives the memory back too; "
+                      "release_unused() of a pool gives back only what is free");
     }
 };
 
