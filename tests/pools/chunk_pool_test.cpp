@@ -284,7 +284,7 @@ TEST(chunk_pool, the_sized_deletes_take_storage_back) {
         EXPECT_EQ(chunks.live(), 0u);
     }
     auto* one = new (chunks) point;
-    EXPECT_DEATH(operator delete(one, 65, chunks), "acre::chunk_pool: a slot was freed with a size");
+    EXPECT_DEATH(operator delete(one, 65, chunks), "acre::chunk_pool: freed with another size");
     operator delete(one, sizeof(point), chunks);
 }
 
