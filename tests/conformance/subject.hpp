@@ -97,8 +97,7 @@ public:
     }
     bool release() override {
         constexpr bool by_policy = requires(tested& r) { r.reset(acre::release); };
-        // A scratch refuses release() with a sentence.
-        constexpr bool by_name = !std::is_same_v<tested, acre::scratch> && requires(tested& r) { r.release(); };
+        constexpr bool by_name = requires(tested& r) { r.release(); };
         marks_.clear();
         if constexpr (by_name) {
             resource().release();
