@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <optional>
@@ -39,6 +40,25 @@ void survive_file_size_limit() {
     ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
+/// Allocates nothing.
+void say_out_of_memory() noexcept {
+    constexpr std::string_view line = "acre: out of memory: close other programs or take a smaller trace\n";
+    (void)!::write(STDERR_FILENO, line.data(), line.size());
+}
+
+/// Ends a process that runs out of memory where nothing can be thrown, with the sentence as otherwise: destructors of
+/// nlohmann::json allocate. Nothing here allocates. An output that was begun has no name yet.
+[[noreturn]] void end_without_memory() {
+    try {
+        if (std::current_exception()) throw;
+    } catch (const std::bad_alloc&) {
+        say_out_of_memory();
+        ::_exit(status_failure);
+    } catch (...) {
+    }
+    std::abort();
+}
+
 /// Whether the command will measure, as far as the raw arguments show; must not allocate.
 bool measures(std::span<char*> words) {
     constexpr std::array<std::string_view, 3> measuring{"replay", "advise", "report"};
@@ -69,10 +89,11 @@ int run(std::span<char*> words) {
 int main(int count, char** arguments) {
     occupy_closed_streams();
     survive_file_size_limit();
+    std::set_terminate(end_without_memory);
     try {
         return run(std::span{arguments, static_cast<std::size_t>(count)}.subspan(count == 0 ? 0 : 1));
     } catch (const std::bad_alloc&) {
-        tell("out of memory: close other programs or take a smaller trace");
+        say_out_of_memory();
     } catch (const std::exception& error) {
         tell(error.what());
     }
