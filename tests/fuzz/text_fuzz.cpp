@@ -51,9 +51,15 @@ void show(const std::string& text) {
     (void)table_text({{"head", text}, {text, "1"}}, {0});
 }
 
+/// What a command line can hold.
+std::string without_zeros(std::string text) {
+    std::erase(text, '\0');
+    return text;
+}
+
 /// A contender is written as it is read.
 void read_contenders(const std::string& list) {
-    for (const named_contender& each : parse_contenders(list)) {
+    for (const named_contender& each : parse_contenders(without_zeros(list))) {
         const auto again = parse_contenders(contender_text(each.which));
         check(again.size() == 1 && again.front().which == each.which);
     }
@@ -69,7 +75,8 @@ void read_fit_file(const std::string& text) {
 }
 
 /// Names, one a line: functions, sites, scopes and sites to leave out, in turn.
-void select(const std::string& names) {
+void select(const std::string& text) {
+    const std::string names = without_zeros(text);
     static const acre::test::temporary_directory directory;
     static const auto path = [] {
         acre::test::made_trace made;
