@@ -1,10 +1,11 @@
-// All of acre that the target has. Including single headers instead compiles faster; every header stands alone.
+// All of acre that the target has, but for two headers that include slow headers of the standard library:
+// acre/adapt/containers.hpp (the containers) and acre/adapt/smart_ptr.hpp (<memory>). Including single headers instead
+// compiles faster; every header stands alone.
 #pragma once
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/pool_resource.hpp>
-#include <acre/adapt/smart_ptr.hpp>
 #include <acre/adapt/unique_resource.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_string.hpp>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
+#include <acre/adapt/smart_ptr.hpp>
 #include <iterator>
 #include <memory>
 #include <type_traits>

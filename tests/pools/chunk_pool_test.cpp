@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <acre/acre.hpp>
+#include <acre/adapt/smart_ptr.hpp>
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -64,7 +65,8 @@ struct counted {
     int value = 7;
 };
 struct alignas(64) wide_counted : counted {};
-struct larger_counted : counted {
+struct small_counted final : counted {};
+struct larger_counted final : counted {
     std::array<long, 7> more{};
 };
 
@@ -692,9 +694,9 @@ TEST(chunk_pool, a_unique_ptr_gives_back_what_upstream_served) {
 TEST(chunk_pool, is_counted_by_statistics) {
     acre::statistics<chunk_pool<10, 16, 128>> chunks;
     counted::start();
-    auto* one = chunks.create<counted>();
+    auto* one = chunks.create<small_counted>();
     auto* two = chunks.create<larger_counted>();
-    EXPECT_EQ(chunks.counts().bytes.value, sizeof(counted) + sizeof(larger_counted));
+    EXPECT_EQ(chunks.counts().bytes.value, sizeof(small_counted) + sizeof(larger_counted));
     chunks.destroy(one);
     chunks.destroy(two);
     EXPECT_EQ(chunks.counts().allocations.value, 0u);

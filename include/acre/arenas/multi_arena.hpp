@@ -31,6 +31,7 @@
 #include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <cstddef>
+#include <type_traits>
 
 namespace acre {
 
@@ -98,6 +99,13 @@ public:
     /// without memory it has no arena and refuses every request.
     explicit multi_arena(const multi_arena_options& options, resource_ref upstream = heap{})
         : refcounted_arenas(checked(options), upstream), report_(options.report_live) {}
+
+    // Refused by a sentence: two numbers without their names, as in a published system.
+    template <class Number>
+        requires std::is_integral_v<Number>
+    multi_arena(Number, std::size_t) : multi_arena(multi_arena_options{}) {
+        static_assert(std::is_void_v<Number>, "acre::multi_arena: name the numbers, {{.arenas = 16, .bytes = 1024}}");
+    }
 
     /// Gives its memory back to upstream, live allocations included.
     ~multi_arena() {

@@ -19,6 +19,7 @@
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
+#include <type_traits>
 
 namespace acre {
 
@@ -37,6 +38,15 @@ public:
         : scope_{&parent, parent.innermost_, parent.mark()} {
         parent.innermost_ = &scope_;
         ++parent.scopes_begun_;
+    }
+
+    // Refused by a sentence: a pointer, as in a published arena, and a handle.
+    template <class Other>
+        requires(std::is_same_v<Other, arena*> || requires { typename Other::handle_of; })
+    explicit scratch(const Other&) {
+        static_assert(
+            std::is_void_v<Other>,
+            "acre::scratch takes the arena itself: scratch temp{level}, and of a handle scratch temp{*handle}");
     }
 
     /// Takes over the scope of `other`, which has ended then. So a function can return a scratch.
@@ -72,7 +82,12 @@ public:
         scope_.owner->link_to(scope_) = scope_.outer;
         scope_.owner = nullptr;
     }
-    void release() = delete;  // keep() keeps what was allocated, end() frees it
+    /// Refused: it means the opposite in a published arena.
+    template <class Never = void>
+    void release() noexcept {
+        static_assert(!std::is_void_v<Never>,
+                      "acre::scratch has no release(): keep() keeps what was allocated, end() takes it back");
+    }
 
     /// False once the scope has ended: by end(), by keep(), by a move, by the end of an outer scratch, or by a reset of
     /// the arena.

@@ -219,7 +219,8 @@ namespace acre {
 template <std::size_t N, auto... Sizes>
 class chunk_pool {
     using named = detail::chunk_sizes<Sizes...>;
-    static_assert(N > 0, "acre::chunk_pool: there must be one slot of each size at least");
+    static_assert(
+        N > 0, "acre::chunk_pool: there must be one slot of each size at least, so the first number, N, is 1 or more");
     static_assert(named::any, "acre::chunk_pool: at least one size must be named, as in chunk_pool<1000, 32, 64>");
     static_assert(named::one_type,
                   "acre::chunk_pool: the sizes must be integers of one type, not an int beside a std::size_t");

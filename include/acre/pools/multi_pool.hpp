@@ -15,6 +15,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
@@ -31,7 +32,7 @@ namespace acre {
 
 /// Slots of the size classes of `Classes`, and upstream blocks for larger requests.
 template <class Classes>
-class basic_multi_pool {
+class basic_multi_pool : public detail::no_clear {
     static_assert(size_class_policy<Classes>,
                   "acre::basic_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
 

@@ -69,12 +69,12 @@ namespace acre {
 struct every_thread;
 
 /// A further group of all threads. Its memory comes from `Upstream`, a resource without state that any thread may use.
-template <class Name, stateless_resource Upstream = heap>
+template <class Name, stateless_resource Upstream>
 struct shared_group;
 
 /// The group `Name` of one thread at a time. Its memory comes from `Upstream`, a resource without state; with heap the
 /// plain Name means the same.
-template <class Name, stateless_resource Upstream = heap>
+template <class Name, stateless_resource Upstream>
 struct thread_group;
 
 /// The static pools that were used so far. A pool enters at its first use and never leaves.
