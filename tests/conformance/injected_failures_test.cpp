@@ -8,6 +8,7 @@
 #if defined(__cpp_exceptions)
 
 #include <acre/acre.hpp>
+#include <acre/adapt/smart_ptr.hpp>
 #include <algorithm>
 #include <deque>
 #include <functional>
