@@ -16,7 +16,7 @@ test-all: ## all other configurations: other compilers, targets and sanitizers, 
 bench: ## measures against other allocators, to the screen and to bench/results/; ARGS="..." to it
 	@scripts/bench $(ARGS)
 
-fuzz: ## fuzzes for a long time; SECONDS=N for each fuzzer
+fuzz: ## each fuzzer for 60 seconds, or SECONDS=N: inputs tried and lines reached
 	@scripts/fuzz $(SECONDS)
 
 docs: ## checks the links and compiles the code blocks of the documentation
