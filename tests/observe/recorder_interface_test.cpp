@@ -77,7 +77,6 @@ using list = std::vector<std::string>;
 
 /// An upstream that notes whether the recorder knows that a resource asks.
 struct asked_upstream {
-    static constexpr const char* name = "asked_upstream";
     bool was_inside = false;
 
     void* allocate(std::size_t bytes, std::size_t alignment) { return try_allocate(bytes, alignment); }
