@@ -110,9 +110,11 @@ TEST(small_functions, the_room_inside_an_arena) {
 }
 
 TEST(small_functions, the_layout_of_a_chunk_pool) {
-    EXPECT_TRUE(acre::detail::is_ascending(std::array<std::size_t, 3>{1, 2, 3}));
-    EXPECT_FALSE(acre::detail::is_ascending(std::array<std::size_t, 3>{1, 3, 3}));
-    const auto classes = acre::detail::lay_out_chunks(2, std::array<std::size_t, 2>{8, 32});
+    // Volatile: so that the compiler does not work it out.
+    const volatile std::size_t largest = 32;
+    EXPECT_TRUE(acre::detail::is_ascending(std::array<std::size_t, 3>{1, 2, largest}));
+    EXPECT_FALSE(acre::detail::is_ascending(std::array<std::size_t, 3>{1, largest, largest}));
+    const auto classes = acre::detail::lay_out_chunks(2, std::array<std::size_t, 2>{8, largest});
     EXPECT_EQ(classes[1].offset, 0u) << "the stricter alignment comes first";
     EXPECT_EQ(classes[0].offset, 64u);
 }
