@@ -5,7 +5,10 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/arena_string.hpp>
+#include <acre/arenas/arena_vector.hpp>
 #include <acre/arenas/concurrent_arena.hpp>
+#include <acre/arenas/fit_multi_arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/combine/fallback.hpp>
@@ -29,6 +32,7 @@
 #include <acre/pools/wait_free_pool.hpp>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory_resource>
 #include <new>
 #include <stdexcept>
@@ -191,5 +195,62 @@ TEST(small_functions, the_mutex_with_priority_inheritance_shows_its_handle) {
     EXPECT_EQ(pthread_mutex_unlock(mutex.native_handle()), 0);
 }
 #endif
+
+// What follows takes the rare side of conditions that no other test takes, found by scripts/coverage --branches.
+
+TEST(rare_sides, sizes_that_no_memory_could_have) {
+    // Volatile: so that the compiler does not work it out.
+    const volatile std::size_t nothing = 0, too_much = SIZE_MAX, much = SIZE_MAX / 4;
+    EXPECT_EQ(acre::arena::required_bytes(nothing, 8), 0u);
+    EXPECT_EQ(acre::arena::required_bytes(1, too_much), SIZE_MAX);
+    EXPECT_EQ(acre::arena::required_bytes(1, 8, too_much / 2 + 1), SIZE_MAX);
+    EXPECT_EQ(acre::arena::required_bytes(1, much + 8), SIZE_MAX);
+    EXPECT_EQ(acre::multi_pool::required_bytes(nothing, 100'000), 0u);
+    EXPECT_EQ(acre::multi_pool::required_bytes(much, 100'000), SIZE_MAX);
+    EXPECT_EQ(acre::multi_pool::required_bytes(much, 64), SIZE_MAX);
+    using geometry = acre::detail::slab_geometry;
+    EXPECT_EQ(acre::detail::bitmap_slabs::required_buffer_bytes(geometry::of(64, 8), nothing), 0u);
+    EXPECT_EQ(acre::detail::bitmap_slabs::required_buffer_bytes(geometry::of(64, 8), much), SIZE_MAX);
+    EXPECT_EQ((acre::typed_arena<int, 10>::array_slots(too_much)), SIZE_MAX);
+    EXPECT_EQ((acre::typed_arena<int, 10>::array_slots(too_much / sizeof(int) / 2)), SIZE_MAX);
+    const acre::wait_free_pool_options options{.slots = too_much};
+    EXPECT_EQ(acre::wait_free_pool<64>::required_bytes(options), SIZE_MAX);
+}
+
+TEST(rare_sides, vectors_in_an_arena) {
+    acre::arena arena;
+    acre::arena_vector<int> one{arena}, other{arena};
+    for (int i = 0; i < 20; ++i) one.push_back(i);
+    other.push_back(0);
+    EXPECT_FALSE(one == other);
+    EXPECT_TRUE(one > other) << "the longer of two that begin alike";
+    acre::arena_vector<int>& same = one;
+    one = same;
+    EXPECT_EQ(one.size(), 20u);
+    one.shrink_to_fit();
+    EXPECT_GE(one.capacity(), one.size()) << "it is not the arena's last allocation";
+    other.back() = 7;
+    other.resize(20);
+    EXPECT_FALSE(one == other);
+    EXPECT_TRUE(one < other);
+}
+
+TEST(rare_sides, a_string_without_storage_is_empty_text) {
+    acre::arena arena;
+    const acre::arena_string text{arena};
+    EXPECT_STREQ(text.c_str(), "");
+}
+
+TEST(rare_sides, a_block_of_its_own_with_an_alignment_that_is_none) {
+    acre::multi_pool pool;
+    EXPECT_EQ(pool.try_allocate_separately(100, 3), nullptr);
+    pool.deallocate_separately(nullptr, 100, 8);
+}
+
+TEST(rare_sides, the_smallest_of_several_fits) {
+    const std::vector<acre::multi_arena_fit> front{{4, 100}, {2, 100}, {8, 100}};
+    EXPECT_EQ(acre::smallest_fit(front), front[1]);
+    EXPECT_FALSE(front[0] == front[1]);
+}
 
 }  // namespace
