@@ -5,7 +5,9 @@ All run in one process in turns, so other programs on the machine do not count. 
 processor time for a pair of allocate and deallocate in the first tree; then for each further tree the same, the median
 of its ratios to the first tree within a round, and for several threads that of elapsed time.
 
-Usage: bench/limits/compare_pools.py [--rounds N] [--only WORKLOAD [POOL]] NAME=INCLUDE_FOLDER NAME=INCLUDE_FOLDER...
+With --costs arena_costs.cpp the same for arenas.
+
+Usage: bench/limits/compare_pools.py [--costs FILE] [--rounds N] [--only WORKLOAD [POOL]] NAME=INCLUDE_FOLDER NAME=INCLUDE_FOLDER...
 """
 import argparse
 import concurrent.futures
@@ -26,6 +28,7 @@ def compiled(compiler, source, result, *options):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--costs", default="pool_costs.cpp")
     parser.add_argument("--rounds", default="101")
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("trees", nargs="+", metavar="NAME=INCLUDE_FOLDER")
@@ -33,7 +36,7 @@ def main():
     trees = [each.split("=", 1) for each in given.trees]
     compiler = os.environ.get("CXX", "g++").split()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as workers:
-        jobs = [workers.submit(compiled, compiler, HERE / "pool_costs.cpp", f"{folder}/{name}.o", f"-I{include}",
+        jobs = [workers.submit(compiled, compiler, HERE / given.costs, f"{folder}/{name}.o", f"-I{include}",
                                f"-Dacre=acre_{name}", f"-Dbench_tree=tree_{name}") for name, include in trees]
         include = f"-I{trees[0][1]}"
         jobs.append(workers.submit(compiled, compiler, HERE.parent / "harness.cpp", f"{folder}/harness.o", include))

@@ -78,6 +78,19 @@ inline void unpoison_defined([[maybe_unused]] const void* start, [[maybe_unused]
 #endif
 }
 
+/// Marks an allocation of `old_bytes` bytes at `start` as one of `new_bytes` bytes. The contents that stay are kept.
+inline void poison_resized([[maybe_unused]] void* start, [[maybe_unused]] std::size_t old_bytes,
+                           [[maybe_unused]] std::size_t new_bytes) noexcept {
+    if constexpr (poisoning) {
+        auto* const bytes = static_cast<std::byte*>(start);
+        if (new_bytes < old_bytes) {
+            poison(bytes + new_bytes, old_bytes - new_bytes);
+        } else {
+            unpoison(bytes + old_bytes, new_bytes - old_bytes);
+        }
+    }
+}
+
 /// True when the byte at `address` is poisoned for AddressSanitizer; false in other builds.
 inline bool is_poisoned([[maybe_unused]] const void* address) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
