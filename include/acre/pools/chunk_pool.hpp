@@ -14,9 +14,10 @@
 // (100,000 slots). A size known at run time adds about 15, with three classes. Constant time always, except for
 // requests that upstream serves. Memory: required_bytes(): N slots of each class, and 1 1/63 bits for each.
 // Construction takes all of it, and touches each page unless `.prefault = false`. Not thread-safe;
-// acre::synchronized<chunk_pool<...>> is, with the same `new`. Neither copied nor moved. A double free and a pointer of
-// another resource abort with a message, in every build. The pool does not know its objects: deallocate_all() and its
-// end take their storage back and destroy none; `.report_live` says at the end how many were left.
+// acre::synchronized<chunk_pool<...>> is, with the same `new`. Neither copied nor moved. A double free, a pointer into
+// the middle of a slot and a pointer of another resource abort with a message, in every build (docs/misuse.md). The
+// pool does not know its objects: deallocate_all() and its end take their storage back and destroy none; `.report_live`
+// says at the end how many were left.
 //
 //     acre::chunk_pool<100'000, 32, 62, 128> chunks;
 //     auto* packet = new (chunks) Packet{};   // its slot is free again if the constructor throws

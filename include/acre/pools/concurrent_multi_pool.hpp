@@ -10,13 +10,13 @@
 // A thread that ends returns its magazines. The pool may end before its threads do. One thread at a time calls
 // upstream.
 //
-// Cost: allocate and deallocate about 30 instructions each, none of them atomic; one lock in 1 to 509 operations.
+// Cost: allocate and deallocate about 40 instructions each, none of them atomic; one lock in 1 to 509 operations.
 // Requests over 8 KiB go to upstream one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth. Each
 // class in use holds a slab of 4 KiB or more; the object has about 16 KiB. A thread that uses it keeps 4 KiB, and for
 // each class that it uses one or two magazines of up to 4 KiB and at most thread_bytes (64 KiB) of free slots. A
-// request may be refused at the limit while other threads keep free slots. A slot freed twice in a row aborts with a
-// message at once. Other double frees, pointers of other pools and wrong sizes abort when their magazine goes to the
-// slabs; under AddressSanitizer double frees abort at once. After a fork the child goes on with what the forking thread
+// request may be refused at the limit while other threads keep free slots. A double free, a pointer into the middle
+// of a slot, a pointer of another resource and a size of another class abort with a message at once, in every build
+// (docs/misuse.md). After a fork the child goes on with what the forking thread
 // kept; slots that other threads kept stay taken. basic_concurrent_multi_pool takes other size classes.
 //
 //     acre::concurrent_multi_pool memory;
@@ -234,7 +234,7 @@ private:
 
     [[gnu::always_inline]] void put(std::size_t index, void* p) noexcept {
         depots_[index].slabs().cache(tables::geometry[index], p, place_of(index, p),
-                                     [this, index, p] { abort_on(index, p); });
+                                     [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); });
         thread_caches* own = this_caches();
         if (own == nullptr || !own->caches[index].put(p)) [[unlikely]]
             put_slow(index, p);

@@ -11,11 +11,11 @@
 // returns its magazines. The pool may end before its threads do. Upstream is called with the lock held, so it may be
 // any resource that nobody else uses at the same time.
 //
-// Cost: allocate and deallocate about 20 instructions each, none of them atomic; one lock in 1 to 509 operations.
+// Cost: allocate and deallocate about 30 instructions each, none of them atomic; one lock in 1 to 509 operations.
 // Memory: as acre::pool, up to 4 KiB for each magazine, and the free slots in each thread's two magazines: at most
 // thread_bytes (64 KiB), but always two slots. A request may be refused at the limit while other threads keep free
-// slots. A slot freed twice in a row aborts with a message at once. Other double frees, and pointers of other pools,
-// abort when their magazine goes to the slabs, and under AddressSanitizer at once. After a fork the child goes on with
+// slots. A double free, a pointer into the middle of a slot and a pointer of another resource abort with a message at
+// once, in every build (docs/misuse.md). After a fork the child goes on with
 // what the forking thread kept; slots that other threads kept stay taken.
 //
 //     acre::concurrent_pool<64> messages;
@@ -174,7 +174,7 @@ protected:
     [[gnu::always_inline]] void give_back(const char* derived, void* p) noexcept {
         if (p == nullptr) return;
         depot_.slabs().cache(geometry, p, detail::bitmap_slabs::place_of(geometry, p),
-                             [this, derived, p] { abort_on(derived, p); });
+                             [this, derived, p]() __attribute__((always_inline)) { abort_on(derived, p); });
         detail::thread_cache* cache = this_cache();
         if (cache == nullptr || !cache->put(p)) [[unlikely]]
             deallocate_slow(p);

@@ -6,8 +6,9 @@
 // Cost: for a size known at compile time as acre::pool (allocate about 12 instructions, deallocate about 20). For a
 // size known at run time about 26 and 31; freeing more than 512 bytes adds a call. Requests over 8 KiB go to upstream
 // one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth. Each class in use holds one slab of 4 KiB
-// or more; the object itself has about 8 KiB. A double free and a pointer of another pool abort with a message while
-// the pool holds the slab. Not thread-safe. basic_multi_pool takes other size classes (pools/size_classes.hpp).
+// or more; the object itself has about 8 KiB. A double free, a pointer into the middle of a slot, one of another
+// resource and a size of another class abort with a message, in every build (docs/misuse.md). Not thread-safe.
+// basic_multi_pool takes other size classes (pools/size_classes.hpp).
 //
 //     acre::multi_pool nodes;
 //     std::map<int, int, std::less<>, acre::allocator<std::pair<const int, int>, acre::multi_pool>> m{nodes};
@@ -98,7 +99,7 @@ public:
         const std::size_t index = tables::by_size[last / tables::granularity];
         using detail::bitmap_slabs;
         classes_[index].give_back(tables::geometry[index], p, bitmap_slabs::place_in<tables::common_slab_bytes>(p),
-                                  [this, index, p] { abort_on(index, p); });
+                                  [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); });
     }
 
     /// As try_allocate, but always a block of its own from upstream, never a slot.
@@ -199,7 +200,7 @@ private:
     [[gnu::always_inline]] void give_back(std::size_t index, void* p) noexcept {
         classes_[index].give_back(tables::geometry[index], p,
                                   detail::bitmap_slabs::place_of(tables::geometry[index], p),
-                                  [this, index, p] { abort_on(index, p); });
+                                  [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); });
     }
 
     // `p` was freed with a size of class `index`.

@@ -7,7 +7,8 @@
 // Cost: allocate about 12 instructions, deallocate about 20, constant time except for a new slab. Memory: 3 % more than
 // the slots at 64 bytes. The first slab has 4 KiB, later ones 16 KiB, more for slots over 256 bytes. The pool holds
 // nothing before the first allocation; release_unused() and the destructor give slabs back.
-// A double free and a pointer of another pool abort with a message, in every build. Not thread-safe. Movable.
+// A double free, a pointer into the middle of a slot and a pointer of another resource abort with a message, in every
+// build (docs/misuse.md). Not thread-safe. Movable.
 //
 //     acre::pool<64> slots;
 //     void* p = slots.allocate();
@@ -152,7 +153,7 @@ protected:
     // The name of the derived pool as a constant, which costs deallocate no load.
     [[gnu::always_inline]] void give_back(const char* derived, void* slot) noexcept {
         slabs_.give_back(geometry, slot, detail::bitmap_slabs::place_of(geometry, slot),
-                         [this, derived, slot] { abort_on(derived, slot); });
+                         [this, derived, slot]() __attribute__((always_inline)) { abort_on(derived, slot); });
     }
     /// Aborts with a message unless `slot` is a live slot.
     void check_live(const char* derived, const void* slot) const noexcept {

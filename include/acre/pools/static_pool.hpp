@@ -7,13 +7,12 @@
 // shared_group<Name> names a further pool that every thread shares. Any other type names a separate pool that one
 // thread at a time uses, without a cache and without a lock.
 //
-// Cost: by default allocate and deallocate have about 9 instructions each, none of them atomic, and one lock in 1 to
-// 509 operations; in a group of one thread 13 and 20, without a lock. Memory comes from the heap, or from the upstream
+// Cost: by default allocate and deallocate have about 20 instructions each, none of them atomic, and one lock in 1 to
+// 509 operations; in a group of one thread 13 and 22, without a lock. Memory comes from the heap, or from the upstream
 // that the group names, and goes back by release_unused(), or for all shared pools by acre::pool_registry::recycle().
 // A pool that gets no memory calls recycle() and tries again before it fails. Each thread keeps the free slots of two
-// magazines: at most 64 KiB, but always two slots. A slot freed twice in a row aborts with a message at once. Other
-// double frees, and pointers of other pools, abort when their magazine goes to the slabs; under AddressSanitizer and in
-// a group at once.
+// magazines: at most 64 KiB, but always two slots. A double free, a pointer into the middle of a slot and a
+// pointer of another resource abort with a message at once, in every build (docs/misuse.md).
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
 // program has one pool as long as libraries do not hide its symbol from each other. A library that uses one must not be
@@ -242,7 +241,8 @@ public:
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
-        all.slabs.give_back(geometry, p, bitmap_slabs::place_of(geometry, p), [p] { abort_on(p); });
+        all.slabs.give_back(geometry, p, bitmap_slabs::place_of(geometry, p),
+                            [p]() __attribute__((always_inline)) { abort_on(p); });
     }
 
     static bool prepare(std::size_t count) noexcept {
@@ -328,7 +328,8 @@ public:
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
-        all.depot.slabs().cache(geometry, p, bitmap_slabs::place_of(geometry, p), [p] { abort_on(p); });
+        all.depot.slabs().cache(geometry, p, bitmap_slabs::place_of(geometry, p),
+                                [p]() __attribute__((always_inline)) { abort_on(p); });
         if (!local.cache.put(p)) [[unlikely]]
             give_back_slow(p);
     }

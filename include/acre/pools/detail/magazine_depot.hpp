@@ -3,13 +3,13 @@
 //
 // What happens to a slot that another thread frees:
 //  1. Thread A allocates it: the top of A's loaded magazine (thread_cache::take), no lock, no atomic operation.
-//  2. Thread B frees it: it goes on top of B's loaded magazine (thread_cache::put). Nothing returns to A, and the slab
+//  2. Thread B frees it: its map byte in the slab's header becomes `cached`, which finds double frees, and it goes on
+//     top of B's loaded magazine (thread_cache::put). Nothing returns to A, and the slab
 //     still counts the slot as taken.
 //  3. When B's loaded and spare magazines are full, B takes the lock and hands a full one to the depot for an empty one
 //     (put). When A has used up both of its own, it takes the lock and swaps an empty one for a full one (take). So the
 //     slot reaches A again inside a whole magazine: two array accesses per slot, one lock per magazine.
-//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs: each gets
-//     its map byte in the slab's header set, which also finds double frees and pointers of other pools.
+//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs.
 //  5. When the depot has no full magazine, A's is filled from the slabs, which call upstream when they are used up.
 //
 // Cost: an exchange is a lock and a few stores; filling a magazine from the slabs, or emptying it, is a dozen

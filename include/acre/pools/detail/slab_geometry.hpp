@@ -63,7 +63,9 @@ struct slab_geometry {
     }
 
     /// Alignment of every slot: the largest power of two that divides its size, up to the alignment of a slab.
-    constexpr std::size_t slot_alignment() const noexcept { return detail::min(stride & (0 - stride), slab_bytes); }
+    constexpr std::size_t slot_alignment() const noexcept {
+        return detail::min(slot_bytes & (0 - slot_bytes), slab_bytes);
+    }
 
     /// Start of the slab that `address` lies in.
     constexpr std::uintptr_t slab_start(std::uintptr_t address) const noexcept {
