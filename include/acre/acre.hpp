@@ -34,6 +34,8 @@
 #include <acre/memory/heap.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
+#include <acre/observe/checked.hpp>
+#include <acre/observe/checked_ptr.hpp>
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/logged.hpp>
 #include <acre/observe/recording.hpp>
@@ -59,4 +61,12 @@
 #include <acre/pools/static_pool.hpp>
 #include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
+#endif
+
+#if ACRE_HAS_VIRTUAL_MEMORY
+#include <acre/memory/virtual_memory.hpp>
+#include <acre/pools/hardened_multi_pool.hpp>
+#include <acre/pools/hardened_object_pool.hpp>
+#include <acre/pools/hardened_options.hpp>
+#include <acre/pools/hardened_pool.hpp>
 #endif

@@ -39,6 +39,9 @@ class heap;
 class no_memory;
 class pmr_upstream;
 class buffer;
+enum class huge_pages;
+struct virtual_memory_options;
+class virtual_memory;
 template <std::size_t Bytes, std::size_t Alignment = default_alignment>
 class inline_buffer;
 
@@ -83,6 +86,14 @@ struct size_class_list;
 template <class Classes>
 class basic_multi_pool;
 using multi_pool = basic_multi_pool<default_size_classes>;
+struct hardened_options;
+template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+class hardened_pool;
+template <class T>
+class hardened_object_pool;
+template <class Classes>
+class basic_hardened_multi_pool;
+using hardened_multi_pool = basic_hardened_multi_pool<default_size_classes>;
 struct chunk_pool_options;
 template <std::size_t N, auto... Sizes>
 class chunk_pool;
@@ -124,6 +135,13 @@ class trace_scope;
 struct log_to;
 template <resource R>
 class logged;
+struct checked_options;
+template <class R>
+class checked;
+template <class R>
+class checked_scratch;
+template <class T>
+class checked_ptr;
 
 // Combining.
 struct limited_options;

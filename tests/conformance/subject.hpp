@@ -184,6 +184,7 @@ std::vector<subject_case> pool_subjects();
 std::vector<subject_case> nested_subjects();
 std::vector<subject_case> combine_subjects();
 std::vector<subject_case> traced_subjects();
+std::vector<subject_case> checked_subjects();
 
 /// The subjects of all rooms.
 std::vector<subject_case> all_subjects();

@@ -25,7 +25,11 @@ namespace acre {
 
 namespace detail {
 struct thread_scratch_access;
-}
+
+namespace scratch_has_no_release_but {
+struct keep_to_keep_what_was_allocated_and_end_to_take_it_back {};
+}  // namespace scratch_has_no_release_but
+}  // namespace detail
 
 /// Has the arena's members that allocate and create. All that is allocated through it, or from its arena while it
 /// lives, is taken back at its end.
@@ -82,12 +86,10 @@ public:
         scope_.owner->link_to(scope_) = scope_.outer;
         scope_.owner = nullptr;
     }
-    /// Refused: it means the opposite in a published arena.
-    template <class Never = void>
-    void release() noexcept {
-        static_assert(!std::is_void_v<Never>,
-                      "acre::scratch has no release(): keep() keeps what was allocated, end() takes it back");
-    }
+    /// Refused: it means the opposite in a published arena. Compilers print the parameter's type; a static_assert would
+    /// also fail where code only asks whether a resource has the member.
+    void release(detail::scratch_has_no_release_but::keep_to_keep_what_was_allocated_and_end_to_take_it_back =
+                     {}) noexcept = delete;
 
     /// False once the scope has ended: by end(), by keep(), by a move, by the end of an outer scratch, or by a reset of
     /// the arena.

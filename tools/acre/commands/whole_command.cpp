@@ -38,13 +38,14 @@ std::vector<std::string> own_arguments(const std::vector<std::string>& words, st
 
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
     std::vector<std::string> names;
+    names.reserve(commands.size());
     for (const CLI::App* each : commands) names.push_back(each->get_name());
     return names;
 }
 
 /// Of an option without its value, CLI11 says "--table: 1 required events|sites|stacks missing".
 std::string what_is_wrong(const CLI::ParseError& error) {
-    const std::string text = error.what();
+    std::string text = error.what();
     const std::size_t option_end = text.find(": 1 required ");
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr || option_end == std::string::npos) return text;
     const std::size_t value = option_end + std::string_view{": 1 required "}.size();

@@ -540,7 +540,7 @@ record_result record(const record_options& options) {
     return result;
 }
 
-record_result finish_raw_log(const fs::path& raw, const fs::path& output, std::function<void(double)> progress) {
+record_result finish_raw_log(const fs::path& raw, const fs::path& output, const std::function<void(double)>& progress) {
     check_output(output);
     return convert_apart([&](const progress_function& tell) { return finish_directory_or_file(raw, output, tell); },
                          progress);

@@ -7,6 +7,7 @@
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -29,12 +30,12 @@ public:
 
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (serves(bytes, alignment)) [[likely]]
-            return self().allocate();
+            return with_poisoned_tail(self().allocate(), bytes);
         return self().allocate_large(bytes, alignment);
     }
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         if (serves(bytes, alignment)) [[likely]]
-            return self().try_allocate();
+            return with_poisoned_tail(self().try_allocate(), bytes);
         return self().try_allocate_large(bytes, alignment);
     }
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
@@ -45,6 +46,14 @@ public:
     }
 
 private:
+    // Poisons the bytes of a slot that were not requested.
+    [[gnu::always_inline]] static void* with_poisoned_tail(void* slot, std::size_t bytes) noexcept {
+        if constexpr (poisoning) {
+            if (slot != nullptr) poison(static_cast<std::byte*>(slot) + bytes, Slot - bytes);
+        }
+        return slot;
+    }
+
     [[gnu::always_inline]] Pool& self() noexcept { return static_cast<Pool&>(*this); }
 };
 
