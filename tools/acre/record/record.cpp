@@ -493,6 +493,7 @@ record_result finish_directory_or_file(const fs::path& raw, const fs::path& outp
 /// Serialised for another process. CBOR keeps file names that are not UTF-8 as they are.
 std::string packed(const record_result& result) {
     std::vector<std::string> traces;
+    traces.reserve(result.traces.size());
     for (const fs::path& each : result.traces) traces.push_back(each.string());
     std::string bytes;
     nlohmann::json::to_cbor(nlohmann::json{result.events, result.unmatched_frees, traces, result.notes,
