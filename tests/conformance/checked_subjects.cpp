@@ -36,7 +36,7 @@ const acre::checked_options rules{.leaks = acre::leak_rule::ignore};
 /// A checked resource over the checking upstream.
 template <class R>
 struct checked_over {
-    static constexpr subject_traits traits{.direct = true};
+    static constexpr subject_traits traits{.direct = true, .holds_back = true};
     checking_upstream below;
     R tested{rules, below};
     R& resource() noexcept { return tested; }
@@ -46,7 +46,7 @@ struct checked_over {
 /// One that takes its storage at construction.
 template <class R, auto Options>
 struct checked_bounded {
-    static constexpr subject_traits traits{.bounded = true};
+    static constexpr subject_traits traits{.bounded = true, .holds_back = true};
     R tested{rules, Options};
     R& resource() noexcept { return tested; }
     checking_upstream* upstream() noexcept { return nullptr; }
@@ -67,7 +67,7 @@ std::vector<subject_case> checked_subjects() {
     using acre::multi_pool;
     using acre::synchronized;
     return {
-        make_case<checked_alone<checked<acre::heap>, {}>>("checked_heap"),
+        make_case<checked_alone<checked<acre::heap>, {.holds_back = true}>>("checked_heap"),
         make_case<checked_over<checked<arena>>>("checked_arena"),
         make_case<checked_over<checked<acre::inline_arena<512>>>>("checked_inline_arena"),
         make_case<checked_over<checked<acre::concurrent_arena>>>("checked_concurrent_arena"),
@@ -77,7 +77,7 @@ std::vector<subject_case> checked_subjects() {
                                   acre::concurrent_multi_arena_options{.arenas = 64, .bytes = 65536}>>(
             "checked_concurrent_multi_arena"),
         make_case<checked_alone<checked<acre::typed_arena<node, 5'000, acre::typed_arena_options{.reuse = true}>>,
-                                {.bounded = true}>>("checked_typed_arena"),
+                                {.bounded = true, .holds_back = true}>>("checked_typed_arena"),
         make_case<checked_over<checked<acre::pool<32>>>>("checked_pool"),
         make_case<checked_over<checked<acre::pool<64, 64>>>>("checked_pool_64_64"),
         make_case<checked_over<checked<acre::object_pool<node>>>>("checked_object_pool"),

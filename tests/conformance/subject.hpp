@@ -27,6 +27,7 @@ struct subject_traits {
     bool refuses_all = false;  // serves no request
     bool shrinks = true;       // try_resize never refuses to shrink
     bool falls_back = false;   // another resource may serve what its upstream refuses
+    bool holds_back = false;   // keeps freed storage in use, and gives it up when a request is refused
 };
 
 /// The resource under test.

@@ -16,15 +16,15 @@
 //
 // Cost: allocate 33 instructions; deallocate 35 to 38 in the thread's own arena, else 67, one of them atomic; taking
 // the next arena about 200, two of them atomic (counted by bench/limits/multi_arena.cpp). Lock-free: retries only after
-// another thread progressed. Memory: arenas x (bytes + bytes / 16 + 96), all at construction; and, for any number of concurrent
-// resources, a table of 256 bytes in the C heap for each thread that uses one. A thread without memory for its table
-// uses the shared arena, in which nothing is resized. Thread rules: allocate, deallocate, try_resize and the queries
-// from any thread; reset and the destructor while no other thread uses it. A thread that ends detaches its arena. After
-// a fork the child goes on; arenas that other threads had attached stay taken there until a reset. The constructor
-// lists the arenas, so a static one is usable once its initialiser has run.
+// another thread progressed. Memory: arenas x (bytes + bytes / 16 + 96), all at construction; and, for any number of
+// concurrent resources, a table of 256 bytes in the C heap for each thread that uses one. A thread without memory for
+// its table uses the shared arena, in which nothing is resized. Thread rules: allocate, deallocate, try_resize and the
+// queries from any thread; reset and the destructor while no other thread uses it. A thread that ends detaches its
+// arena. After a fork the child goes on; arenas that other threads had attached stay taken there until a reset. The
+// constructor lists the arenas, so a static one is usable once its initialiser has run.
 //
-// A misuse in every build, as in acre::multi_arena. Two threads that free the same allocation at the same moment may both
-// find it live; then the arena's count shows it, or nothing does.
+// A misuse in every build, as in acre::multi_arena. Two threads that free the same allocation at the same moment may
+// both find it live; then the arena's count shows it, or nothing does.
 //
 //     acre::concurrent_multi_arena frames{{.arenas = 64, .bytes = 64_KiB}};
 //     void* frame = frames.allocate(n);     // in one thread

@@ -17,9 +17,9 @@
 // each of its arenas costs 63 instructions. Not thread-safe: acre::synchronized<acre::multi_arena> is. Neither copied
 // nor moved.
 //
-// A misuse in every build, each with a sentence of its own: a double free, whatever was freed between, a pointer into the
-// middle of an allocation or of another resource, and another size than the one allocated (rounded up to 16 bytes, and
-// modulo 2 KiB). The marks that tell it are beside the arenas.
+// A misuse in every build, each with a sentence of its own: a double free, whatever was freed between, a pointer into
+// the middle of an allocation or of another resource, and another size than the one allocated (rounded up to 16 bytes,
+// and modulo 2 KiB). The marks that tell it are beside the arenas.
 //
 //     acre::multi_arena frames{{.arenas = 64, .bytes = 64_KiB}};
 //     void* frame = frames.allocate(n);

@@ -7,8 +7,9 @@
 //
 // Each size class has a free list, which lies in the freed storage. R's last allocation goes back to R instead.
 //
-// A misuse in every build: a double free, whatever was freed between, and an address that is not a multiple of 16. A live
-// allocation has no record, so other addresses and sizes are noticed under AddressSanitizer only, and by acre::checked.
+// A misuse in every build: a double free, whatever was freed between, and an address that is not a multiple of 16. A
+// live allocation has no record, so other addresses and sizes are noticed under AddressSanitizer only, and by
+// acre::checked.
 //
 // Cost: allocate and deallocate about 55 instructions each for a size known at run time, constant time; a request
 // aligned to more than 16 examines up to 32 list entries. The object is 2 KiB larger than an R. Memory: sizes are

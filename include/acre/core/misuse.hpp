@@ -79,9 +79,9 @@ inline misuse_handler set_misuse_handler(misuse_handler handler) noexcept {
 }
 
 namespace detail {
-/// Under AddressSanitizer, a misuse where some of the `bytes` bytes at `p` are poisoned: they are free, or more than one
-/// allocation of `resource`. For resources that record nothing of their allocations. Empty in other builds. A size that
-/// is too small is not noticed: an exception that is thrown unpoisons what lies in the stack.
+/// Under AddressSanitizer, a misuse where some of the `bytes` bytes at `p` are poisoned: they are free, or more than
+/// one allocation of `resource`. For resources that record nothing of their allocations. Empty in other builds. A size
+/// that is too small is not noticed: an exception that is thrown unpoisons what lies in the stack.
 inline void check_allocation([[maybe_unused]] const char* resource, [[maybe_unused]] const void* p,
                              [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)

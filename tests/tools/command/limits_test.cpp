@@ -120,6 +120,8 @@ TEST_F(limits, recording_with_few_descriptors) {
     for (int files = 4; files <= 16; files += 2) {
         const run_result result =
             shell("ulimit -n " + std::to_string(files) + "; '" ACRE_COMMAND "' record -o b.acre -- sh -c 'exit 7'");
+        // The dynamic loader itself may lack a descriptor, before the command begins.
+        if (result.status == 127 && result.errors.find("error while loading") != std::string::npos) continue;
         EXPECT_TRUE(result.status == 7 || result.status == 1) << files << result.errors;
         EXPECT_NE(result.errors.find("acre: "), std::string::npos) << files << result.errors;
         if (result.status == 1) {
