@@ -220,7 +220,7 @@ TYPED_TEST(misuse_of, another_size) {
     // A static pool's larger sizes go to the heap, which reports them as its own.
     if constexpr (TypeParam::ends) {
         void* p = this->allocate();
-        for (const std::size_t size : {300, 20'000}) {
+        for (const std::size_t size : {std::size_t{300}, std::size_t{20'000}}) {
             // With a slab, or a block, of that size, too.
             if constexpr (requires { this->tested.one.upstream_resource(); }) {
                 (void)this->tested.one.allocate(size);
