@@ -162,7 +162,7 @@ TYPED_TEST(misuse_of, frees_of_slots_that_were_handed_out_again_are_right) {
 // Hazard Y2.
 TYPED_TEST(misuse_of, a_pointer_into_the_middle) {
     auto* p = static_cast<char*>(this->allocate());
-    for (const std::size_t offset : {1, 8, 32}) {
+    for (const std::size_t offset : {std::size_t{1}, std::size_t{8}, std::size_t{32}}) {
         EXPECT_DEATH(this->free(p + offset), "acre::[a-z_]+: a pointer into the middle of a slot was freed") << offset;
     }
     this->free(p);
@@ -220,7 +220,7 @@ TYPED_TEST(misuse_of, another_size) {
     // A static pool's larger sizes go to the heap, which reports them as its own.
     if constexpr (TypeParam::ends) {
         void* p = this->allocate();
-        for (const std::size_t size : {300, 20'000}) {
+        for (const std::size_t size : {std::size_t{300}, std::size_t{20'000}}) {
             // With a slab, or a block, of that size, too.
             if constexpr (requires { this->tested.one.upstream_resource(); }) {
                 (void)this->tested.one.allocate(size);

@@ -128,7 +128,9 @@ public:
         const int count = std::max(dwfl_module_getsymtab(module), 0);
         // Symbol 0 stands for none.
         for (int i = 1; i < count; ++i) add(module, i);
-        std::stable_sort(symbols_.begin(), symbols_.end(), comes_first);
+        std::sort(symbols_.begin(), symbols_.end(), [](const symbol& a, const symbol& b) {
+            return std::pair{a.begin, a.number} < std::pair{b.begin, b.number};
+        });
         std::uint64_t end = 0;
         for (symbol& each : symbols_) each.end_before = std::exchange(end, std::max(end, each.end));
     }
@@ -151,6 +153,7 @@ private:
         std::uint64_t end;
         std::uint64_t end_before;  // of all symbols that come before this one
         const char* name;
+        int number;
         int strength;
     };
     using position = std::vector<symbol>::const_iterator;
@@ -164,22 +167,22 @@ private:
         const int type = GELF_ST_TYPE(found.st_info);
         const bool has_code_or_data = type != STT_SECTION && type != STT_FILE && type != STT_TLS;
         if (name == nullptr || *name == '\0' || section == SHN_UNDEF || found.st_size == 0 || !has_code_or_data) return;
-        symbols_.push_back({address, address + found.st_size, 0, name, strength_of(GELF_ST_BIND(found.st_info))});
+        symbols_.push_back(
+            {address, address + found.st_size, 0, name, number, strength_of(GELF_ST_BIND(found.st_info))});
     }
 
     static int strength_of(int binding) { return binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0; }
 
-    static bool comes_first(const symbol& a, const symbol& b) { return a.begin < b.begin; }
-
     /// Of the symbols that cover the same range, the first global one, else the first weak one, else the first.
     position strongest(position of) const {
-        const auto first = std::lower_bound(symbols_.begin(), of, *of, comes_first);
+        const auto first = std::lower_bound(symbols_.begin(), of, of->begin,
+                                            [](const symbol& each, std::uint64_t begin) { return each.begin < begin; });
         return std::max_element(first, of + 1, [&](const symbol& a, const symbol& b) {
             return std::pair{a.end == of->end, a.strength} < std::pair{b.end == of->end, b.strength};
         });
     }
 
-    std::vector<symbol> symbols_;  // ascending by their beginnings
+    std::vector<symbol> symbols_;  // ascending by their beginnings, then by their numbers
 };
 
 std::uint32_t attribute_number(Dwarf_Die& die, unsigned name) {
