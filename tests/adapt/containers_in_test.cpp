@@ -7,6 +7,7 @@
 #include <acre/pools/multi_pool.hpp>
 #include <functional>
 #include <map>
+#include <optional>
 #include <scoped_allocator>
 #include <stdexcept>
 #include <string>
@@ -161,6 +162,35 @@ TEST(containers_in, allocators_that_are_passed_are_not_passed_twice) {
     explicitly.emplace_back(long_text, level);
     explicitly.push_back({long_text, level});
     EXPECT_TRUE(level.owns(explicitly[1].data()));
+}
+
+TEST(containers_in, unordered_containers_in_others) {
+    acre::arena level;
+    in_level::map<int, in_level::unordered_map<int, int>> numbers{level};
+    numbers[1][2] = 3;
+    in_level::unordered_map<in_level::string, in_level::unordered_set<int>> sets{level};
+    sets["a"].insert(2);
+    in_level::vector<in_level::unordered_multimap<int, int>> all{level};
+    all.emplace_back().emplace(1, 2);
+    std::optional<in_level::unordered_map<int, int>> later;
+    later.emplace(level).emplace(1, 2);
+    EXPECT_TRUE(level.owns(&numbers.at(1).at(2)));
+    EXPECT_TRUE(level.owns(&*sets.at("a").begin()));
+    EXPECT_TRUE(level.owns(&*all[0].begin()) && level.owns(&*later->begin()));
+}
+
+TEST(containers_in, keys_that_are_strings_of_the_standard) {
+    acre::arena level;
+    in_level::map<std::string, int> ordered{level};
+    ordered["a"] = 1;
+    EXPECT_EQ(std::as_const(ordered).at("a"), 1);
+    EXPECT_THROW((void)ordered.at("b"), std::out_of_range);
+    in_level::map<std::string, int, std::less<std::string>> opaque{level};
+    opaque["a"] = 1;
+    EXPECT_EQ(opaque.at("a"), 1);
+    EXPECT_EQ(opaque.erase("a"), 1u);
+    in_level::set<std::string, std::less<std::string>> names{level};
+    EXPECT_TRUE(names.insert("a").second);
 }
 
 TEST(containers_in, every_container_compiles) {

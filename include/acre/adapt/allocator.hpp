@@ -92,6 +92,15 @@ constexpr bool misses_the_slots() noexcept {
     }
 }
 
+namespace a_resource_is_missing {
+/// Stands in the message of a container that is made without its resource: write vector<int> v{level}. Elements made by
+/// emplace, try_emplace or operator[] get the container's; a string made elsewhere needs it, as in {"text", level}.
+struct give_it_to_the_container {
+    explicit constexpr give_it_to_the_container(int) noexcept {}
+};
+inline constexpr give_it_to_the_container say{0};
+}  // namespace a_resource_is_missing
+
 }  // namespace detail
 
 /// Allocates objects of T from an R.
@@ -113,15 +122,11 @@ public:
     allocator() noexcept
         requires stateless_resource<R>
     = default;
-    // A template, so that only a use is refused.
-    template <class Resource = R>
-        requires(!stateless_resource<Resource>)
-    allocator() noexcept {
-        static_assert(stateless_resource<Resource>,
-                      "a resource is missing: give it to the container, as in vector<int> v{level}; elements made by "
-                      "emplace, try_emplace or operator[] get the container's, and a string made elsewhere needs it, "
-                      "as in {\"text\", level}");
-    }
+    // Compilers print the parameter's type. A static_assert would also fail where the standard only asks whether a
+    // container has a default constructor.
+    allocator(detail::a_resource_is_missing::give_it_to_the_container = detail::a_resource_is_missing::say) noexcept
+        requires(!stateless_resource<R>)
+    = delete;
     // Refused by a sentence: a pointer, as std::pmr takes it, and a handle.
     template <class Other>
         requires(std::is_same_v<Other, R*> || std::is_same_v<typename detail::handled<Other>::type, R>)

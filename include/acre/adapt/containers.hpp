@@ -117,7 +117,15 @@ protected:
         if constexpr (requires(const Base& all) { all.find(text); }) {
             return text;
         } else {
+            return key_of(text);
+        }
+    }
+    // A std::string as key takes no allocator of acre's.
+    key_type key_of(view text) const {
+        if constexpr (std::uses_allocator_v<key_type, typename Base::allocator_type>) {
             return key_type{text, this->get_allocator()};
+        } else {
+            return key_type{text};
         }
     }
 };
@@ -166,7 +174,7 @@ private:
     static auto& found_at(Self& self, view text) {
         const auto found = self.find(self.as_key(text));
         // The standard's own throws what it promises.
-        return found == self.end() ? self.at(typename Map::key_type{text, self.get_allocator()}) : found->second;
+        return found == self.end() ? self.at(self.key_of(text)) : found->second;
     }
 };
 
