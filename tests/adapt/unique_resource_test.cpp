@@ -7,6 +7,7 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <acre/pools/concurrent_object_pool.hpp>
 #include <string>
 #include <type_traits>
@@ -59,7 +60,8 @@ TEST(unique_resource, example) {
 
 TEST(unique_resource, has_the_members_of_the_resource) {
     unique_resource<acre::arena> level{{.fixed_bytes = 1000}};
-    EXPECT_EQ(level.remaining(), 1000u);
+    EXPECT_GE(level.remaining(), 1000u);
+    EXPECT_EQ(level.remaining(), level->remaining());
     const auto begin = level.mark();
     (void)level.copy("text");
     (void)level.allocate<int>(3);

@@ -5,6 +5,7 @@
 #include <acre/acre.hpp>
 #include <acre/adapt/containers.hpp>
 #include <acre/adapt/smart_ptr.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -128,7 +129,7 @@ TEST(without_exceptions, fixed_arenas_and_handles_without_memory) {
     EXPECT_EQ(none.remaining(), 0u);
     acre::arena fixed{{.fixed_bytes = 100}};
     EXPECT_NE(fixed.allocate(100), nullptr);
-    EXPECT_EQ(fixed.allocate(8), nullptr);
+    EXPECT_EQ(fixed.allocate(acre::poisoning ? 1000 : 8), nullptr);
     EXPECT_FALSE((acre::unique_resource<acre::arena>{{}, acre::no_memory{}}));
     acre::no_memory nothing;
     EXPECT_EQ(acre::make_unique<int>(nothing, 1), nullptr);

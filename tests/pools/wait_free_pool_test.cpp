@@ -272,7 +272,7 @@ TEST(wait_free_pool_misuse, a_double_free_is_reported_at_once) {
     EXPECT_DEATH(tested.deallocate(taken[1]), sentence) << "the owner's by now";
     tested.deallocate(taken[0]);
     EXPECT_DEATH(tested.deallocate(taken[0]), sentence) << "came back again";
-    auto* never = static_cast<std::byte*>(taken[0]) + 150 * 64;
+    auto* never = static_cast<std::byte*>(taken[0]) + 150 * tested.geometry.stride;
     EXPECT_DEATH(tested.deallocate(never), "double free");
 }
 
@@ -285,7 +285,8 @@ TEST(wait_free_pool_misuse, what_is_no_slot_of_the_pool_is_reported) {
     EXPECT_DEATH(other.deallocate(p), "acre::wait_free_pool: a pointer of another resource was freed");
     EXPECT_DEATH(other.deallocate(&elsewhere), "a pointer of another resource was freed");
     EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 8), "a pointer into the middle of a slot was freed");
-    EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 640), "a pointer of another resource was freed")
+    EXPECT_DEATH(one.deallocate(static_cast<std::byte*>(p) + 10 * one.geometry.stride),
+                 "a pointer of another resource was freed")
         << "just past the slots";
     EXPECT_DEATH(one.deallocate(p, 65, 8), "freed with another size or alignment");
     one.deallocate(p);

@@ -243,10 +243,13 @@ public:
         using block = detail::fenced_block;
         if (!records_.may_be_resized(p, old_bytes, where) || !detail::checked_records::fits(new_bytes, 1)) return false;
         const std::size_t alignment = records_.alignment_at(p);
-        const block before = block::around(static_cast<std::byte*>(p), old_bytes, alignment);
-        if (!storage_.try_resize(before.storage, before.bytes, block::of(new_bytes, alignment).bytes)) return false;
-        records_.resized(p, new_bytes);
-        return true;
+        auto* first = static_cast<std::byte*>(p);
+        const block before = block::around(first, old_bytes, alignment);
+        detail::open_fences(first, old_bytes);
+        const bool done = storage_.try_resize(before.storage, before.bytes, block::of(new_bytes, alignment).bytes);
+        if (done) records_.resized(p, new_bytes);
+        detail::close_fences(first, done ? new_bytes : old_bytes);
+        return done;
     }
 
     // Slots of a pool.

@@ -80,7 +80,8 @@ public:
     /// Bytes of a slot: Slot rounded up to a multiple of Align, and of 8.
     static constexpr slot_geometry geometry = [] {
         const std::size_t slot = align_up(Slot, detail::max(Align, poison_granule));
-        return slot_geometry{slot, align_up(slot + redzone_bytes, detail::min(slot & (0 - slot), page_bytes))};
+        const std::size_t alignment = detail::max(Align, detail::min(slot & (0 - slot), page_bytes));
+        return slot_geometry{slot, align_up(slot + redzone_bytes, alignment)};
     }();
     /// Alignment of every slot in bytes; stricter requests are refused.
     static constexpr std::size_t max_alignment =

@@ -104,18 +104,24 @@ struct fenced_block {
     poison(p - fence_bytes, fence_bytes);
     write_back_fence(p, bytes);
 }
+/// Makes both fences of an allocation accessible, for a check or for R.
+[[gnu::always_inline]] inline void open_fences(const std::byte* p, std::size_t bytes) noexcept {
+    if constexpr (!poisoning) return;
+    unpoison_defined(p - fence_bytes, fence_bytes);
+    unpoison_defined(p + bytes, fence_bytes);
+}
+[[gnu::always_inline]] inline void close_fences(const std::byte* p, std::size_t bytes) noexcept {
+    if constexpr (!poisoning) return;
+    poison(p - fence_bytes, fence_bytes);
+    poison(p + bytes, fence_bytes);
+}
+
 /// True when both fences of an allocation are whole.
 [[gnu::always_inline]] inline bool fences_are_whole(const std::byte* p, std::size_t bytes) noexcept {
-    if constexpr (poisoning) {
-        unpoison_defined(p - fence_bytes, fence_bytes);
-        unpoison_defined(p + bytes, fence_bytes);
-    }
+    open_fences(p, bytes);
     const wide_word fence = wide_of(fence_pattern);
     const bool whole = is_zero((wide_at(p - fence_bytes) ^ fence) | (wide_at(p + bytes) ^ fence));
-    if constexpr (poisoning) {
-        poison(p - fence_bytes, fence_bytes);
-        poison(p + bytes, fence_bytes);
-    }
+    close_fences(p, bytes);
     return whole;
 }
 
