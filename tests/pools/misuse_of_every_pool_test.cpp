@@ -24,6 +24,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "conformance/refusal.hpp"
+
 namespace {
 
 struct of_64_bytes {
@@ -179,12 +181,18 @@ TYPED_TEST(misuse_of, a_pointer_of_another_pool) {
 }
 
 // Hazard Y4. The memory that held the slot may be reused, but this process has it mapped.
+// The header of a slab that went back to the heap is still readable, but the sanitizers' heaps give large blocks back
+// to the system.
+constexpr const char* of_a_former_slab =
+    acre_test::sanitized ? "acre::[a-z_]+: a pointer of another resource was freed|SEGV on unknown address"
+                         : "acre::[a-z_]+: a pointer of another resource was freed";
+
 TYPED_TEST(misuse_of, a_pointer_of_a_pool_that_ended) {
     if constexpr (TypeParam::ends) {
         void* mine = this->allocate();
         void* p = this->other().allocate(this->bytes);
         this->tested.other.reset();
-        EXPECT_DEATH(this->free(p), "acre::[a-z_]+: a pointer of another resource was freed");
+        EXPECT_DEATH(this->free(p), of_a_former_slab);
         this->free(mine);
     }
 }
@@ -193,7 +201,7 @@ TYPED_TEST(misuse_of, a_pointer_from_before_release) {
     if constexpr (requires { this->tested.one.release(); }) {
         void* p = this->allocate();
         this->tested.one.release();
-        EXPECT_DEATH(this->free(p), "acre::[a-z_]+: a pointer of another resource was freed");
+        EXPECT_DEATH(this->free(p), of_a_former_slab);
     }
 }
 
