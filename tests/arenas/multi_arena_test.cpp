@@ -282,7 +282,8 @@ TEST(multi_arena, a_constructor_that_throws_keeps_nothing) {
 // Hazard M13.
 TEST(multi_arena, sizes_have_64_bits) {
     constexpr std::uint64_t bytes = std::uint64_t{1} << 32;
-    constexpr std::uint64_t all = acre::detail::stretched(bytes) + bytes / 16 + 16 * sizeof(acre::detail::arena_record);
+    constexpr std::uint64_t all =
+        bytes * acre::detail::stretched(1) + bytes / 16 + 16 * sizeof(acre::detail::arena_record);
     static_assert(multi_arena::required_bytes({.arenas = 16, .bytes = 256_MiB}) ==
                   (acre_test::sizes_have_64_bits ? all : SIZE_MAX));
     static_assert(multi_arena::required_bytes({.arenas = SIZE_MAX, .bytes = 256_MiB}) == SIZE_MAX);

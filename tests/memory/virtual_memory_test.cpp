@@ -392,7 +392,7 @@ TEST(virtual_memory, more_addresses_than_allowed_are_refused) {
                   if (usual.reserved() < 256_MiB || usual.reserved() > 2_GiB) return 1;
 #if defined(__cpp_exceptions)
                   try {
-                      acre::virtual_memory large{{.reserve_bytes = 4_GiB}};
+                      acre::virtual_memory large{{.reserve_bytes = std::size_t{3} << 30}};
                       return 2;
                   } catch (const acre::system_refused& error) {
                       if (std::strstr(error.what(), "ulimit -v") == nullptr) return 3;

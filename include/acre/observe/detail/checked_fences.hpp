@@ -20,8 +20,19 @@ inline constexpr unsigned char fence_pattern = 0xFB;
 inline constexpr unsigned char fresh_pattern = 0xCD;
 inline constexpr unsigned char freed_pattern = 0xDD;
 
-// 16 bytes at once, by the compilers' vector extension: half of the cost of checking is in these.
+// 16 bytes at once: half of the cost of checking is in these.
+#if defined(__SSE2__) || defined(__aarch64__)
 using wide_word [[gnu::vector_size(16)]] = std::uint64_t;
+#else
+// Where no register holds 16 bytes, the compilers' vector extension is no type to pass to functions.
+struct wide_word {
+    std::uint64_t words[2];
+    std::uint64_t operator[](std::size_t index) const noexcept { return words[index]; }
+    friend wide_word operator^(wide_word a, wide_word b) noexcept { return {a[0] ^ b[0], a[1] ^ b[1]}; }
+    friend wide_word operator|(wide_word a, wide_word b) noexcept { return {a[0] | b[0], a[1] | b[1]}; }
+    wide_word& operator|=(wide_word other) noexcept { return *this = *this | other; }
+};
+#endif
 inline constexpr std::size_t wide_bytes = sizeof(wide_word);
 
 [[gnu::always_inline]] inline wide_word wide_of(unsigned char pattern) noexcept {
