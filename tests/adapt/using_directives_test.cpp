@@ -32,8 +32,9 @@ TEST(using_directives, resources_by_their_names) {
         cursor building{level};
         building.allocate(8);
     }
-    arena_vector<int> numbers{level};
-    arena_string text{level};
+    arena texts;
+    arena_vector<int> numbers{texts};
+    arena_string text{texts};
     multi_arena frames{{.arenas = 4, .bytes = 1_KiB}};
     inline_buffer<64> own;
     fallback<inline_buffer<64>&, heap> either{own, heap{}};

@@ -20,10 +20,10 @@
 
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/instrumented.hpp>
+#include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
-#include <cstdarg>
 #include <cstddef>
 #include <cstdio>
 #include <type_traits>
@@ -54,13 +54,13 @@ public:
     static constexpr void refuse(std::size_t) noexcept {}
     static constexpr void unreserve(std::size_t) noexcept {}
 
-    void failed(std::size_t bytes) const noexcept { write("refused %zu bytes", bytes); }
+    void failed(std::size_t bytes) const noexcept { write("refused % bytes", bytes); }
     void served(const R&, const void* p, std::size_t bytes, std::size_t alignment) const noexcept {
-        write("allocated %p %zu bytes aligned to %zu", p, bytes, alignment);
+        write("allocated % % bytes aligned to %", p, bytes, alignment);
     }
-    void freed(const void* p, std::size_t bytes) const noexcept { write("freed %p %zu bytes", p, bytes); }
+    void freed(const void* p, std::size_t bytes) const noexcept { write("freed % % bytes", p, bytes); }
     void resized(const void* p, std::size_t old_bytes, std::size_t new_bytes) const noexcept {
-        write("resized %p from %zu to %zu bytes", p, old_bytes, new_bytes);
+        write("resized % from % to % bytes", p, old_bytes, new_bytes);
     }
     void all_freed() const noexcept { write("freed everything"); }
     mark_type mark() const noexcept { return {}; }
@@ -76,14 +76,14 @@ private:
         }
     }
 
-    // One call a line, so that lines of several threads do not mix.
-    [[gnu::noinline, gnu::format(printf, 2, 3)]] void write(const char* pattern, ...) const noexcept {
+    // One call of the C library a line, so that lines of several threads do not mix; and not its formats for sizes,
+    // which some C libraries lack.
+    template <class... Values>
+    [[gnu::noinline]] void write(const char* pattern, Values... values) const noexcept {
         if (where_.file == nullptr) return;
         char event[128];
-        std::va_list values;
-        va_start(values, pattern);
-        std::vsnprintf(event, sizeof event, pattern, values);
-        va_end(values);
+        const word words[] = {word{""}, values...};
+        sentence::write(event, sizeof event, pattern, words + 1);
         std::fprintf(where_.file, "%s: %s\n", name(), event);
     }
 
