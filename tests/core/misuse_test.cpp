@@ -10,14 +10,14 @@ namespace {
 
 TEST(misuse, ends_the_program_with_its_sentence) {
     EXPECT_DEATH(acre::abort_on_misuse("acre::pool", "double free", nullptr),
-                 "^acre::pool: double free \\(pointer 0x0\\)\n$");
+                 "^acre::pool: double free \\(pointer 0x0\\)\n");
 }
 
 TEST(misuse, details_follow_the_sentence) {
     std::string details(300, 'x');
     details += " is where\n";
     EXPECT_DEATH(acre::abort_on_misuse({"acre::checked", "double free", nullptr, details.c_str()}),
-                 "double free .pointer 0x0.\nx+ is where\n$");
+                 "double free .pointer 0x0.\nx+ is where\n");
 }
 
 void end_with_42(const acre::misuse& noticed) {
@@ -35,7 +35,7 @@ TEST(misuse, a_handler_may_end_the_program_in_its_way) {
             acre::set_misuse_handler(end_with_42);
             acre::abort_on_misuse("acre::pool", "double free", &somewhere);
         },
-        testing::ExitedWithCode(42), "^acre::pool noticed double free at 0x");
+        testing::ExitedWithCode(42), "^acre::pool noticed double free at ");
 }
 
 TEST(misuse, a_handler_that_returns_is_followed_by_an_abort) {
@@ -44,7 +44,7 @@ TEST(misuse, a_handler_that_returns_is_followed_by_an_abort) {
             acre::set_misuse_handler(only_print);
             acre::abort_on_misuse("acre::pool", "double free", nullptr);
         },
-        "^mine$");
+        "^mine");
 }
 
 TEST(misuse, the_handler_before_is_returned_and_null_restores_the_default) {
