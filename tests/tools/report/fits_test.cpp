@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <acre/core/sanitizer.hpp>
+
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -76,6 +78,7 @@ void serve(made_trace& made, int requests, int objects, std::uint64_t bytes, std
 }
 
 TEST_F(advised_fits, are_checked_and_have_the_keys_of_acre_fit) {
+    if (acre::poisoning) GTEST_SKIP() << "redzones take room that an ordinary build does not need";
     made_trace made;
     serve(made, 500, 8, 100, 0);
     const nlohmann::json fits = fits_of(made);
