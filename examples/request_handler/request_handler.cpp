@@ -105,7 +105,7 @@ void serve(std::size_t first, totals& seen) {
         seen.wrong += answered != expected_answer(i);
         // Allows for the zero byte after the text, for rounding, and for what a sanitizer adds.
         seen.left_more_than_the_answer += results.used() > answered.size() + 64;
-        results.reset();                            // the request is over
+        results.reset();  // the request is over
     }
 }
 
