@@ -1,4 +1,5 @@
 // Resources over resources.
+#include <acre/adapt/ambient.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/memory/heap.hpp>
@@ -35,6 +36,16 @@ struct counted_pmr {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
+// acre::ambient in a scope of the checking upstream.
+struct ambient_world {
+    static constexpr subject_traits traits{.direct = true};
+    checking_upstream below;
+    acre::use_resource use{below};
+    acre::ambient tested;
+    acre::ambient& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return &below; }
+};
+
 }  // namespace
 
 std::vector<subject_case> nested_subjects() {
@@ -43,6 +54,8 @@ std::vector<subject_case> nested_subjects() {
     using acre::statistics;
     return {
         make_case<pool_on_arena_on_buffer>("multi_pool_arena_buffer"),
+        make_case<alone<acre::ambient>>("ambient_outside_of_scopes"),
+        make_case<ambient_world>("ambient"),
         make_case<over_resource<multi_pool, multi_pool>>("multi_pool_multi_pool"),
         make_case<over_resource<arena, multi_pool>>("arena_multi_pool"),
         make_case<over_resource<acre::object_pool<node>, acre::inline_arena<4096>>>("object_pool_inline_arena"),
