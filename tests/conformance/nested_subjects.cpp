@@ -36,14 +36,24 @@ struct counted_pmr {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
-// acre::ambient in a scope of the checking upstream.
-struct ambient_world {
-    static constexpr subject_traits traits{.direct = true};
-    checking_upstream below;
-    acre::use_resource use{below};
-    acre::ambient tested;
-    acre::ambient& resource() noexcept { return tested; }
-    checking_upstream* upstream() noexcept { return &below; }
+// acre::ambient, allocating in a scope and freeing outside of it.
+class ambient_in_scopes {
+public:
+    explicit ambient_in_scopes(checking_upstream& below) noexcept : below_(below) {}
+    void* allocate(std::size_t bytes, std::size_t alignment) {
+        const acre::use_resource use{below_};
+        return acre::ambient{}.allocate(bytes, alignment);
+    }
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        const acre::use_resource use{below_};
+        return acre::ambient{}.try_allocate(bytes, alignment);
+    }
+    static void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        acre::ambient{}.deallocate(p, bytes, alignment);
+    }
+
+private:
+    checking_upstream& below_;
 };
 
 }  // namespace
@@ -55,7 +65,7 @@ std::vector<subject_case> nested_subjects() {
     return {
         make_case<pool_on_arena_on_buffer>("multi_pool_arena_buffer"),
         make_case<alone<acre::ambient>>("ambient_outside_of_scopes"),
-        make_case<ambient_world>("ambient"),
+        make_case<over_checking<ambient_in_scopes>>("ambient"),
         make_case<over_resource<multi_pool, multi_pool>>("multi_pool_multi_pool"),
         make_case<over_resource<arena, multi_pool>>("arena_multi_pool"),
         make_case<over_resource<acre::object_pool<node>, acre::inline_arena<4096>>>("object_pool_inline_arena"),
