@@ -16,6 +16,7 @@
 #include <cstring>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "function_names.hpp"
 #include "trace/call_paths.hpp"
@@ -119,6 +120,68 @@ std::string hexadecimal(const unsigned char* bytes, int count) {
 /// Separate debug information is searched in the system's standard places.
 const Dwfl_Callbacks callbacks = {nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address, nullptr};
 
+/// The symbols of a module by the addresses that they cover. libdwfl goes through all symbols for each address, which
+/// takes seconds where a module has 100,000 of them.
+class symbol_index {
+public:
+    explicit symbol_index(Dwfl_Module* module) {
+        const int count = std::max(dwfl_module_getsymtab(module), 0);
+        // Symbol 0 stands for none.
+        for (int i = 1; i < count; ++i) add(module, i);
+        std::stable_sort(symbols_.begin(), symbols_.end(), comes_first);
+        std::uint64_t end = 0;
+        for (symbol& each : symbols_) each.end_before = std::exchange(end, std::max(end, each.end));
+    }
+
+    /// The name of the symbol that covers an address, of several the one that begins last; null if there is none.
+    const char* find(std::uint64_t address) const {
+        auto at = std::upper_bound(symbols_.begin(), symbols_.end(), address,
+                                   [](std::uint64_t wanted, const symbol& each) { return wanted < each.begin; });
+        while (at != symbols_.begin()) {
+            --at;
+            if (address < at->end) return strongest(at)->name;
+            if (address >= at->end_before) return nullptr;
+        }
+        return nullptr;
+    }
+
+private:
+    struct symbol {
+        std::uint64_t begin;
+        std::uint64_t end;
+        std::uint64_t end_before;  // of all symbols that come before this one
+        const char* name;
+        int strength;
+    };
+    using position = std::vector<symbol>::const_iterator;
+
+    /// Symbols without a size are left out, since the nearest symbol is often a wrong one.
+    void add(Dwfl_Module* module, int number) {
+        GElf_Sym found{};
+        GElf_Addr address = 0;
+        GElf_Word section = SHN_UNDEF;
+        const char* name = dwfl_module_getsym_info(module, number, &found, &address, &section, nullptr, nullptr);
+        const int type = GELF_ST_TYPE(found.st_info);
+        const bool has_code_or_data = type != STT_SECTION && type != STT_FILE && type != STT_TLS;
+        if (name == nullptr || *name == '\0' || section == SHN_UNDEF || found.st_size == 0 || !has_code_or_data) return;
+        symbols_.push_back({address, address + found.st_size, 0, name, strength_of(GELF_ST_BIND(found.st_info))});
+    }
+
+    static int strength_of(int binding) { return binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0; }
+
+    static bool comes_first(const symbol& a, const symbol& b) { return a.begin < b.begin; }
+
+    /// Of the symbols that cover the same range, the first global one, else the first weak one, else the first.
+    position strongest(position of) const {
+        const auto first = std::lower_bound(symbols_.begin(), of, *of, comes_first);
+        return std::max_element(first, of + 1, [&](const symbol& a, const symbol& b) {
+            return std::pair{a.end == of->end, a.strength} < std::pair{b.end == of->end, b.strength};
+        });
+    }
+
+    std::vector<symbol> symbols_;  // ascending by their beginnings
+};
+
 std::uint32_t attribute_number(Dwarf_Die& die, unsigned name) {
     Dwarf_Attribute attribute;
     Dwarf_Word value = 0;
@@ -208,6 +271,7 @@ struct symbol_source::state {
     std::string module_name;
     function_names names;
     function_starts starts;
+    std::optional<symbol_index> symbols;  // made when the first name is asked for
     address_index units;
     std::unordered_map<Dwarf_Off, address_index> functions;  // by unit
 
@@ -307,13 +371,10 @@ void symbol_source::state::set_places(Dwarf_Die& unit, std::uint64_t address, st
     }
 }
 
-/// Uses only symbols with a size, since the nearest symbol is often a wrong one. A function without a symbol is named
-/// by its start.
+/// A function without a symbol is named by its start.
 std::string symbol_source::state::name_at(std::uint64_t address) {
-    GElf_Off offset = 0;
-    GElf_Sym symbol{};
-    const char* name = dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
-    if (name != nullptr && offset < symbol.st_size) return demangled(name);
+    if (!symbols) symbols.emplace(module);
+    if (const char* name = symbols->find(address)) return demangled(name);
     const auto start = starts.find(address - shift);
     return start ? fmt::format("{}+{:#x}", module_name, *start) : std::string{};
 }
