@@ -6,7 +6,7 @@
 //
 // Nested containers share the resource: an element that takes an acre::allocator of the same resource is constructed
 // with this one, as std::pmr::polymorphic_allocator does. So a map of strings to vectors lies in one arena. An element
-// moved in from another arena is copied.
+// moved in from another arena is copied. A resource without state need not be passed on.
 //
 // A pool has slots of one size. A container whose nodes fit no slot does not compile: use acre::multi_pool.
 //
@@ -84,10 +84,11 @@ template <class... Elements, class Allocator>
 inline constexpr bool gives_allocator<std::tuple<Elements...>, Allocator> =
     (std::is_convertible_v<Elements, Allocator> || ...);
 
-/// True when a T needs the allocator that constructs it added to these arguments.
+/// True when a T needs the allocator that constructs it added to these arguments. All allocators of a resource without
+/// state are equal, so that T's own does.
 template <class T, class Allocator, class... Arguments>
 inline constexpr bool needs_allocator =
-    takes_allocator<T, Allocator> && !(gives_allocator<std::remove_cvref_t<Arguments>, Allocator> || ...) &&
+    !Allocator::is_always_equal::value && takes_allocator<T, Allocator> && !(gives_allocator<std::remove_cvref_t<Arguments>, Allocator> || ...) &&
     !(gives_allocator<Arguments, Allocator> || ...);
 
 /// True when no slot of the pool R serves objects of T: each would take a block of its own from upstream.
@@ -170,7 +171,7 @@ private:
     // A string without its allocator is no valid argument of is_nothrow_constructible.
     template <class U, class... Arguments>
     static constexpr bool constructs_without_throwing() noexcept {
-        if constexpr (detail::takes_allocator<U, allocator>) {
+        if constexpr (!is_always_equal::value && detail::takes_allocator<U, allocator>) {
             return false;
         } else {
             return std::is_nothrow_constructible_v<U, Arguments...>;
