@@ -4,12 +4,14 @@
 // Use it where a resource cannot be passed; where it can, pass it: that costs less and shows who uses what. A scope
 // sets the resource, acre::use_resource; scopes nest, and without one the resource is acre::heap.
 //
-// A block goes back to the resource that it came from, whatever scope or thread frees it: 16 bytes in front of it, or
-// as many as its alignment, say where that is. The resource must live longer than its blocks. A block of a resource
-// that threads do not share is refused with a sentence in another thread than its own: such a free would be a data
-// race.
+// A block goes back to the resource that it came from, whatever scope or thread frees it: 16 bytes in front of it say
+// where that is, and how large the block is, so acre::malloc_face<acre::ambient> adds none of its own. The resource
+// must live longer than its blocks. A block of a resource that threads do not share is refused with a sentence in
+// another thread than its own: such a free would be a data race. (Of two threads whose numbers differ by a multiple of
+// a million, this is not found.)
 //
-// Cost: a thread-local access, an indirect call, and 16 bytes a block. Thread rules: each thread has its own scopes.
+// Cost: a thread-local access, an indirect call, and 16 bytes a block; a block with a larger alignment, or of 4 GiB or
+// more, has 32 bytes or its alignment. Thread rules: each thread has its own scopes.
 //
 //     acre::arena request;
 //     acre::use_resource use{request};
@@ -37,6 +39,7 @@ struct ambient_kind {
     void* (*allocate)(void* object, std::size_t bytes, std::size_t alignment);
     void* (*try_allocate)(void* object, std::size_t bytes, std::size_t alignment) noexcept;
     void (*deallocate)(void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept;
+    bool (*try_resize)(void* object, void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 };
 
 template <class R>
@@ -49,9 +52,17 @@ inline constexpr ambient_kind ambient_kind_of{
     },
     [](void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept {
         static_cast<R*>(object)->deallocate(p, bytes, alignment);
+    },
+    []([[maybe_unused]] void* object, [[maybe_unused]] void* p, [[maybe_unused]] std::size_t old_bytes,
+       [[maybe_unused]] std::size_t new_bytes) noexcept {
+        if constexpr (resizable_resource<R>) {
+            return static_cast<R*>(object)->try_resize(p, old_bytes, new_bytes);
+        } else {
+            return false;
+        }
     }};
 
-/// Numbers the types of resources, so that the place that a block came from takes 16 bytes. Atomic builtins, because
+/// Numbers the types of resources, so that what a block keeps about itself takes 16 bytes. Atomic builtins, because
 /// <atomic> is a heavy header.
 class ambient_kinds {
 public:
@@ -84,27 +95,73 @@ private:
     static inline const ambient_kind* kinds_[most] = {&ambient_kind_of<heap>};
 };
 
-/// Where a block is from: the resource, the number of its type, and the number of the thread that may free it.
+/// The number of a type of resources, and of the thread that may free its blocks, in 32 bits.
+class ambient_tag {
+public:
+    constexpr ambient_tag() noexcept = default;
+    /// `thread` is 0 for any thread.
+    constexpr ambient_tag(std::uint32_t kind, std::uint32_t thread) noexcept
+        : bits_(kind | (thread == 0 ? 0 : 1 + (thread - 1) % most_threads) << kind_bits) {}
+    constexpr ambient_tag extended() const noexcept { return ambient_tag{bits_ | extended_bit}; }
+
+    constexpr std::uint32_t kind() const noexcept { return bits_ & ((1u << kind_bits) - 1); }
+    /// True when the block has an ambient_extension.
+    constexpr bool is_extended() const noexcept { return (bits_ & extended_bit) != 0; }
+    /// True when only one thread may free the block, and that is another one than `thread`.
+    constexpr bool is_of_another_thread(std::uint32_t thread) const noexcept {
+        return ambient_tag{0, thread}.threads() != threads();
+    }
+    constexpr bool is_of_one_thread() const noexcept { return threads() != 0; }
+
+private:
+    static constexpr unsigned kind_bits = 11;
+    static constexpr std::uint32_t most_threads = (1u << 20) - 1;
+    static constexpr std::uint32_t extended_bit = 1u << 31;
+    static_assert(ambient_kinds::most < 1u << kind_bits);
+
+    explicit constexpr ambient_tag(std::uint32_t bits) noexcept : bits_(bits) {}
+    constexpr std::uint32_t threads() const noexcept { return bits_ & (most_threads << kind_bits); }
+
+    std::uint32_t bits_ = 0;
+};
+
+/// This thread's resource.
 struct ambient_home {
     void* object;
-    std::uint32_t kind;
-    std::uint32_t thread;  // 0: any thread
+    const ambient_kind* kind;
+    ambient_tag tag;
+};
+
+/// In front of each block: where it is from, and its size.
+struct ambient_header {
+    void* object;
+    std::uint32_t bytes;
+    ambient_tag tag;
+};
+
+/// In front of the header of a large or widely aligned block.
+struct ambient_extension {
+    std::size_t bytes;
+    std::size_t alignment;
 };
 
 inline heap ambient_heap;
 
 #if ACRE_HAS_THREADS
-inline thread_local constinit ambient_home current_ambient{&ambient_heap, ambient_kinds::number_of_heap, 0};
+inline thread_local constinit ambient_home current_ambient{
+    &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}};
 
 /// A number from 1 on that no other thread ever has.
 inline std::uint32_t number_of_this_thread() noexcept {
     static std::uint32_t threads = 0;
     thread_local constinit std::uint32_t number = 0;
-    if (number == 0) number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+    if (number == 0) [[unlikely]]
+        number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
     return number;
 }
 #else
-inline constinit ambient_home current_ambient{&ambient_heap, ambient_kinds::number_of_heap, 0};
+inline constinit ambient_home current_ambient{
+    &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}};
 
 inline std::uint32_t number_of_this_thread() noexcept {
     return 1;
@@ -123,61 +180,143 @@ public:
     /// Storage of `bytes` bytes aligned to `alignment` from this thread's resource. Throws what that throws,
     /// bad_alignment or request_too_large.
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
-        const detail::ambient_home home = detail::current_ambient;
-        const detail::ambient_kind& kind = detail::ambient_kinds::at(home.kind);
-        if (!is_served(bytes, alignment)) [[unlikely]]
-            return fail(bytes, alignment);
-        const std::size_t front = front_of(alignment);
-        return begin(kind.allocate(home.object, bytes + front, front), front, home);
+        const detail::ambient_home& home = detail::current_ambient;
+        if (!is_common(bytes, alignment)) [[unlikely]]
+            return allocate_extended(bytes, alignment);
+        return begin(home.kind->allocate(home.object, bytes + header_bytes, header_bytes), bytes, home);
     }
 
     /// As allocate, but null when it cannot.
     void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        if (!is_served(bytes, alignment)) [[unlikely]]
-            return nullptr;
-        const detail::ambient_home home = detail::current_ambient;
-        const std::size_t front = front_of(alignment);
-        return begin(detail::ambient_kinds::at(home.kind).try_allocate(home.object, bytes + front, front), front, home);
+        const detail::ambient_home& home = detail::current_ambient;
+        if (!is_common(bytes, alignment)) [[unlikely]]
+            return try_allocate_extended(bytes, alignment);
+        return begin(home.kind->try_allocate(home.object, bytes + header_bytes, header_bytes), bytes, home);
     }
 
     /// Gives the block back to the resource that it came from; null is a no-op. Aborts with a sentence where that is a
     /// resource of another thread that threads do not share.
-    void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        if (p == nullptr) return;
-        const detail::ambient_home home = *home_of(p);
-        if (!detail::ambient_kinds::has(home.kind)) [[unlikely]]
-            refuse(p, home.kind == 0 ? detail::mistake::double_free : detail::mistake::foreign_pointer);
-        if (home.thread != 0 && home.thread != detail::number_of_this_thread()) [[unlikely]]
-            refuse(p, "freed in another thread than it was allocated in, whose resource threads do not share");
-        home_of(p)->kind = 0;
-        const std::size_t front = front_of(alignment);
-        detail::ambient_kinds::at(home.kind).deallocate(home.object, static_cast<std::byte*>(p) - front, bytes + front,
-                                                        front);
+    void deallocate(void* p, std::size_t, std::size_t = default_alignment) noexcept {
+        if (p != nullptr) deallocate_unsized(p);
     }
+
+    /// As deallocate; the block knows its size. `p` is not null.
+    void deallocate_unsized(void* p) noexcept {
+        const block of = block_at(p);
+        header_of(p)->tag = {};
+        of.kind.deallocate(of.object, static_cast<std::byte*>(p) - of.front, of.bytes + of.front, of.alignment);
+    }
+
+    /// Makes the block larger or smaller where it is, when the resource that it came from can; false otherwise.
+    bool try_resize(void* p, std::size_t, std::size_t new_bytes) noexcept {
+        const block of = block_at(p);
+        const bool fits = of.extended ? new_bytes <= max_request - of.front : new_bytes <= most_common_bytes;
+        if (!fits) return false;
+        void* start = static_cast<std::byte*>(p) - of.front;
+        if (!of.kind.try_resize(of.object, start, of.bytes + of.front, new_bytes + of.front)) return false;
+        if (of.extended) {
+            extension_of(p)->bytes = new_bytes;
+        } else {
+            header_of(p)->bytes = static_cast<std::uint32_t>(new_bytes);
+        }
+        return true;
+    }
+
+    /// Bytes of the block, as requested.
+    std::size_t usable_size(const void* p) const noexcept { return block_at(p).bytes; }
+    /// What the block is aligned to: what was requested, or 16 bytes.
+    std::size_t alignment_of(const void* p) const noexcept { return block_at(p).alignment; }
 
     friend bool operator==(const ambient&, const ambient&) noexcept = default;
 
 private:
-    static_assert(sizeof(detail::ambient_home) <= header_bytes);
+    static_assert(sizeof(detail::ambient_header) <= header_bytes);
+    static constexpr std::size_t extended_bytes = 2 * header_bytes;
+    static_assert(sizeof(detail::ambient_header) + sizeof(detail::ambient_extension) <= extended_bytes);
+    // The size of a block without extension has 32 bits.
+    static constexpr std::size_t most_common_bytes = max_request < UINT32_MAX ? max_request - header_bytes : UINT32_MAX;
 
+    struct block {
+        const detail::ambient_kind& kind;
+        void* object;
+        std::size_t bytes;
+        std::size_t alignment;
+        std::size_t front;  // bytes in front of the user's
+        bool extended;
+    };
+
+    static bool is_common(std::size_t bytes, std::size_t alignment) noexcept {
+        return alignment <= header_bytes && is_alignment(alignment) && bytes <= most_common_bytes;
+    }
+    static std::size_t extended_front(std::size_t alignment) noexcept {
+        return alignment < extended_bytes ? extended_bytes : alignment;
+    }
     static bool is_served(std::size_t bytes, std::size_t alignment) noexcept {
-        return is_alignment(alignment) && alignment <= max_request && bytes <= max_request - front_of(alignment);
+        return is_alignment(alignment) && alignment <= max_request && bytes <= max_request - extended_front(alignment);
     }
-    [[gnu::noinline, gnu::cold]] static void* fail(std::size_t bytes, std::size_t alignment) {
-        if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
-        return raise<request_too_large>(name, bytes, alignment > max_request ? 0 : max_request - front_of(alignment));
-    }
-    static std::size_t front_of(std::size_t alignment) noexcept {
+    static std::size_t at_least_16(std::size_t alignment) noexcept {
         return alignment < header_bytes ? header_bytes : alignment;
     }
-    static detail::ambient_home* home_of(void* p) noexcept { return static_cast<detail::ambient_home*>(p) - 1; }
+
+    [[gnu::noinline, gnu::cold]] static void* allocate_extended(std::size_t bytes, std::size_t alignment) {
+        if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!is_served(bytes, alignment)) {
+            const bool wide = alignment > max_request;
+            return raise<request_too_large>(name, bytes, wide ? 0 : max_request - extended_front(alignment));
+        }
+        const detail::ambient_home& home = detail::current_ambient;
+        const std::size_t front = extended_front(alignment);
+        return begin_extended(home.kind->allocate(home.object, bytes + front, at_least_16(alignment)), bytes, alignment,
+                              home);
+    }
+    [[gnu::noinline, gnu::cold]] static void* try_allocate_extended(std::size_t bytes, std::size_t alignment) noexcept {
+        if (!is_served(bytes, alignment)) return nullptr;
+        const detail::ambient_home& home = detail::current_ambient;
+        const std::size_t front = extended_front(alignment);
+        return begin_extended(home.kind->try_allocate(home.object, bytes + front, at_least_16(alignment)), bytes,
+                              alignment, home);
+    }
+
+    static detail::ambient_header* header_of(const void* p) noexcept {
+        return static_cast<detail::ambient_header*>(const_cast<void*>(p)) - 1;
+    }
+    static detail::ambient_extension* extension_of(const void* p) noexcept {
+        return reinterpret_cast<detail::ambient_extension*>(header_of(p)) - 1;
+    }
 
     // Null where the resource had none.
-    static void* begin(void* start, std::size_t front, const detail::ambient_home& home) noexcept {
-        if (start == nullptr) return nullptr;
-        void* p = static_cast<std::byte*>(start) + front;
-        *home_of(p) = home;
+    static void* begin(void* start, std::size_t bytes, const detail::ambient_home& home) noexcept {
+        if (start == nullptr) [[unlikely]]
+            return nullptr;
+        void* p = static_cast<std::byte*>(start) + header_bytes;
+        *header_of(p) = {home.object, static_cast<std::uint32_t>(bytes), home.tag};
         return p;
+    }
+    static void* begin_extended(void* start, std::size_t bytes, std::size_t alignment,
+                                const detail::ambient_home& home) noexcept {
+        if (start == nullptr) return nullptr;
+        void* p = static_cast<std::byte*>(start) + extended_front(alignment);
+        *header_of(p) = {home.object, 0, home.tag.extended()};
+        *extension_of(p) = {bytes, at_least_16(alignment)};
+        return p;
+    }
+
+    // What is known of the block; aborts where this thread may not free it, or it is none.
+    static block block_at(const void* p) noexcept {
+        const detail::ambient_header found = *header_of(p);
+        const std::uint32_t kind = found.tag.kind();
+        if (!detail::ambient_kinds::has(kind)) [[unlikely]]
+            refuse(p, kind == 0 ? detail::mistake::double_free : detail::mistake::foreign_pointer);
+        if (found.tag.is_of_one_thread() && found.tag.is_of_another_thread(detail::number_of_this_thread()))
+            [[unlikely]] {
+            refuse(p, "freed in another thread than it was allocated in, whose resource threads do not share");
+        }
+        const detail::ambient_kind& functions = detail::ambient_kinds::at(kind);
+        if (found.tag.is_extended()) [[unlikely]] {
+            const detail::ambient_extension more = *extension_of(p);
+            return {functions, found.object, more.bytes, more.alignment, extended_front(more.alignment), true};
+        }
+        return {functions, found.object, found.bytes, header_bytes, header_bytes, false};
     }
 
     [[noreturn, gnu::noinline, gnu::cold]] static void refuse(const void* p, const char* what) noexcept {
@@ -185,7 +324,7 @@ private:
     }
 };
 
-static_assert(stateless_resource<ambient>);
+static_assert(stateless_resource<ambient> && resizable_resource<ambient>);
 
 /// A standard allocator that is default-constructed and allocates from this thread's resource.
 template <class T>
@@ -199,8 +338,9 @@ public:
         requires(!std::is_same_v<R, ambient>)
     explicit use_resource(R& used) noexcept : before_(detail::current_ambient) {
         constexpr bool any_thread_frees = shared_resource<R> || stateless_resource<R>;
-        detail::current_ambient = {detail::address_of(used), detail::ambient_kinds::number_of<R>(),
-                                   any_thread_frees ? 0 : detail::number_of_this_thread()};
+        const std::uint32_t thread = any_thread_frees ? 0 : detail::number_of_this_thread();
+        detail::current_ambient = {
+            detail::address_of(used), &detail::ambient_kind_of<R>, {detail::ambient_kinds::number_of<R>(), thread}};
     }
     use_resource(const use_resource&) = delete;
     use_resource& operator=(const use_resource&) = delete;

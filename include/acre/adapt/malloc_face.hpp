@@ -5,9 +5,9 @@
 // as Lua, needs no malloc_face: call the resource.
 //
 // Each block has 16 bytes in front, in which the face keeps its size; a resource that knows the size of a block by its
-// address (it has usable_size(p) and deallocate_unsized(p)) serves the block without them. Blocks are aligned to 16
-// bytes, or as aligned_alloc is asked. A request that cannot be served returns null and changes nothing. realloc grows
-// and shrinks in place where the resource can (try_resize), and moves the block otherwise.
+// address (it has usable_size(p) and deallocate_unsized(p)), as acre::ambient does, serves it without them. Blocks are
+// aligned to 16 bytes, or as aligned_alloc is asked. A request that cannot be served returns null and changes nothing.
+// realloc grows and shrinks in place where the resource can (try_resize), and moves the block otherwise.
 //
 // A pointer that this face did not hand out, and a double free, abort with a sentence while the bytes in front of the
 // pointer are readable; a resource that knows sizes says it by itself. Cost: that of the resource, and about 10
@@ -82,8 +82,8 @@ public:
     }
 
     /// The block `p` with `bytes` bytes, in place or moved; contents are kept up to the smaller size, and so is the
-    /// alignment. Null, and the block as it was, when there is no memory. A null `p` is malloc; zero bytes free the
-    /// block and return null, as glibc's realloc does.
+    /// alignment, unless R knows sizes and has no alignment_of(p). Null, and the block as it was, when there is no
+    /// memory. A null `p` is malloc; zero bytes free the block and return null, as glibc's realloc does.
     void* realloc(void* p, std::size_t bytes) noexcept {
         if (p == nullptr) return malloc(bytes);
         if (bytes == 0) return free(p), nullptr;
@@ -182,8 +182,13 @@ private:
     }
     void* realloc_known(void* p, std::size_t bytes) noexcept {
         const std::size_t before = below_.get().usable_size(p);
+        if constexpr (resizable_resource<R>) {
+            if (below_.get().try_resize(p, before, bytes)) return p;
+        }
         if (bytes <= before && bytes >= before / 2) return p;
-        return move(p, {before, block_alignment}, bytes);
+        std::size_t alignment = block_alignment;
+        if constexpr (requires(const R& r) { r.alignment_of(p); }) alignment = below_.get().alignment_of(p);
+        return move(p, {before, alignment}, bytes);
     }
     // Out of line: copying costs more than the call.
     [[gnu::noinline]] void* move(void* p, const extent& block, std::size_t bytes) noexcept {

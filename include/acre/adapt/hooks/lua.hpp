@@ -13,11 +13,15 @@
 #pragma once
 
 #include <acre/adapt/detail/reallocate.hpp>
-#include <acre/core/alignment.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>
 
 namespace acre {
+
+namespace detail {
+/// What Lua aligns its blocks to (LUAI_MAXALIGN): a number, an integer or a pointer.
+inline constexpr std::size_t lua_alignment = alignof(double) > alignof(void*) ? alignof(double) : alignof(void*);
+}  // namespace detail
 
 /// A lua_Alloc over the R at `memory`: allocates, resizes or frees the block `p` of `old_bytes` bytes; null when there
 /// is no memory, and for `new_bytes` of zero.
@@ -25,9 +29,9 @@ template <resource R>
 void* lua_allocate(void* memory, void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     R& below = *static_cast<R*>(memory);
     // For a new block Lua passes a type in place of its size.
-    if (p == nullptr) return new_bytes == 0 ? nullptr : below.try_allocate(new_bytes, default_alignment);
-    if (new_bytes == 0) return below.deallocate(p, old_bytes, default_alignment), nullptr;
-    return detail::reallocate(below, p, old_bytes, new_bytes, default_alignment);
+    if (p == nullptr) return new_bytes == 0 ? nullptr : below.try_allocate(new_bytes, detail::lua_alignment);
+    if (new_bytes == 0) return below.deallocate(p, old_bytes, detail::lua_alignment), nullptr;
+    return detail::reallocate(below, p, old_bytes, new_bytes, detail::lua_alignment);
 }
 
 }  // namespace acre
