@@ -24,6 +24,12 @@ WORKLOADS = [
     ("zlib, 200 messages of 4 KiB", "streams zlib", ["arena"]),
     ("Zstandard, 200 messages of 4 KiB", "streams zstd", ["arena"]),
     ("FreeType, 90 letters", "freetype", ["multi_pool"]),
+    ("nlohmann::json, parse and destroy 700 KB", "nlohmann",
+     ["arena_undestroyed", "arena", "program_pools", "ambient_over_an_arena", "ambient_over_a_multi_pool"]),
+    ("Boost.JSON, parse and destroy 700 KB", "boost_json", ["default_monotonic", "arena", "multi_pool"]),
+    ("RapidJSON, parse and destroy 700 KB", "rapidjson", ["default_malloc", "arena", "program_pools"]),
+    ("Boost.Container, map of strings", "boost_container", ["default_unsynchronized_pool", "multi_pool"]),
+    ("protobuf, 1000 requests with an arena", "protobuf", ["program_pools", "arena"]),
     ("CPython, script that allocates", "cpython", ["multi_pool"]),
 ]
 

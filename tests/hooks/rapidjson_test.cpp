@@ -8,12 +8,9 @@
 #include <acre/core/error.hpp>
 #include <string>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wclass-memaccess"
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
-#pragma GCC diagnostic pop
 
 #include "each_request_fails.hpp"
 
