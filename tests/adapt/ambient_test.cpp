@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/adapt/ambient.hpp>
+#include <acre/adapt/malloc_face.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
@@ -83,6 +84,58 @@ TEST(ambient, every_alignment) {
         void* p = acre::ambient{}.allocate(100, alignment);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % alignment, 0u);
         acre::ambient{}.deallocate(p, 100, alignment);
+    }
+}
+
+TEST(ambient, blocks_know_their_size_and_alignment) {
+    checking_upstream below;
+    const acre::use_resource use{below};
+    for (const std::size_t alignment : {1u, 16u, 32u, 4096u}) {
+        void* p = acre::ambient{}.allocate(100, alignment);
+        EXPECT_EQ(acre::ambient{}.usable_size(p), 100u);
+        EXPECT_EQ(acre::ambient{}.alignment_of(p), alignment < 16 ? 16 : alignment);
+        acre::ambient{}.deallocate_unsized(p);
+    }
+}
+
+TEST(ambient, malloc_needs_no_second_header) {
+    static_assert(acre::malloc_face<acre::ambient>::header_bytes == 0);
+    checking_upstream below;
+    const acre::use_resource use{below};
+    acre::malloc_face<acre::ambient> memory;
+    void* p = memory.aligned_alloc(64, 100);
+    p = memory.realloc(p, 5000);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % 64, 0u);
+    memory.free(p);
+    memory.free(memory.malloc(100));
+    EXPECT_EQ(below.sizes().back(), 116u);
+}
+
+TEST(ambient, grows_where_it_is_when_the_resource_can) {
+    acre::arena below;
+    acre::multi_pool other;
+    void* p = nullptr;
+    {
+        const acre::use_resource use{below};
+        p = acre::ambient{}.allocate(100);
+    }
+    const acre::use_resource use_other{other};
+    EXPECT_TRUE(acre::ambient{}.try_resize(p, 100, 1000)) << "the resource that it came from decides";
+    EXPECT_EQ(acre::ambient{}.usable_size(p), 1000u);
+    if constexpr (sizeof(std::size_t) > 4) {
+        EXPECT_FALSE(acre::ambient{}.try_resize(p, 1000, std::size_t{UINT32_MAX} + 1));
+    }
+    acre::ambient{}.deallocate(p, 1000);
+}
+
+TEST(ambient, numbers_of_threads_wrap) {
+    using tag = acre::detail::ambient_tag;
+    EXPECT_FALSE((tag{3, 0}.is_of_one_thread()));
+    for (const std::uint32_t thread : {1u, 2u, (1u << 20) - 1, 1u << 20, UINT32_MAX}) {
+        EXPECT_TRUE((tag{3, thread}.is_of_one_thread()));
+        EXPECT_FALSE((tag{3, thread}.is_of_another_thread(thread)));
+        EXPECT_TRUE((tag{3, thread}.is_of_another_thread(thread - 1 == 0 ? 2 : thread - 1)));
+        EXPECT_EQ((tag{3, thread}.extended().kind()), 3u);
     }
 }
 

@@ -7,6 +7,7 @@
 #endif
 #include <acre/adapt/hooks/vulkan.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -175,6 +176,37 @@ TEST(vulkan_memory, a_driver_works_on_it_and_gives_all_back) {
     EXPECT_EQ(memory.commands().busy_arenas(), 0u);
     if (result == outcome::no_driver) GTEST_SKIP() << "no Vulkan driver is installed: apt install mesa-vulkan-drivers";
     EXPECT_EQ(result, outcome::done);
+}
+
+// A resource that threads share, whose request number `failing` finds no memory.
+struct failing_pool {
+    static constexpr bool shared_by_threads = true;
+    acre::concurrent_multi_pool below;
+    std::size_t failing = 0;
+    std::atomic<std::size_t> requests = 0;
+
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        return ++requests == failing ? nullptr : below.try_allocate(bytes, alignment);
+    }
+    void* allocate(std::size_t bytes, std::size_t alignment) { return below.allocate(bytes, alignment); }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        below.deallocate(p, bytes, alignment);
+    }
+};
+
+// The steps grow, because the driver takes long to start under a sanitizer.
+TEST(vulkan_memory, a_driver_comes_through_failed_requests) {
+#if defined(__SANITIZE_ADDRESS__)
+    const __lsan::ScopedDisabler ignored;
+#endif
+    for (std::size_t failing = 1;; failing += failing / 2 + 1) {
+        failing_pool memory;
+        memory.failing = failing;
+        const VkAllocationCallbacks calls = acre::vulkan_callbacks(memory);
+        if (use_driver(&calls) == outcome::no_driver && failing == 1) GTEST_SKIP() << "no Vulkan driver is installed";
+        EXPECT_EQ(memory.below.live(), 0u) << "when request " << failing << " failed";
+        if (memory.requests < failing) break;
+    }
 }
 
 }  // namespace
