@@ -10,6 +10,7 @@
 #include <boost/container/pmr/string.hpp>
 #include <boost/container/pmr/vector.hpp>
 #include <boost/json.hpp>
+#include <utility>
 
 #include "each_request_fails.hpp"
 
@@ -75,7 +76,8 @@ TEST(boost_json, values_in_a_pool_are_freed) {
     EXPECT_FALSE(json::storage_ptr{&nodes}.is_deallocate_trivial());
     {
         json::value document = json::parse(order, &nodes);
-        document.as_object()["more"] = document.at("items");
+        json::value items{document.at("items"), document.storage()};
+        document.as_object()["more"] = std::move(items);
         EXPECT_GT(nodes->live(), 0u);
     }
     EXPECT_EQ(nodes->live(), 0u);
@@ -86,7 +88,8 @@ TEST(boost_json, each_failed_request_is_an_exception) {
         acre::boost_pmr memory{below};
         try {
             json::value document = json::parse(order, &memory);
-            document.as_object()["more"] = document.at("items");
+            json::value items{document.at("items"), document.storage()};
+            document.as_object()["more"] = std::move(items);
         } catch (const acre::allocation_error&) {
             EXPECT_GT(below.failures(), 0u);
         }
