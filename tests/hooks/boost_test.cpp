@@ -67,7 +67,7 @@ TEST(boost_json, values_lie_in_an_arena_and_are_not_destroyed) {
 TEST(boost_json, values_own_a_shared_resource) {
     json::value document = json::parse(
         order, json::make_shared_resource<acre::boost_pmr<acre::arena>>(acre::arena_options{.max_block_bytes = 65536}));
-    json::value other = document.at("items");
+    const json::value other(document.at("items"));
     EXPECT_EQ(other.at(0).at("id"), 1);
 }
 
@@ -76,7 +76,7 @@ TEST(boost_json, values_in_a_pool_are_freed) {
     EXPECT_FALSE(json::storage_ptr{&nodes}.is_deallocate_trivial());
     {
         json::value document = json::parse(order, &nodes);
-        json::value items{document.at("items"), document.storage()};
+        json::value items(document.at("items"), document.storage());
         document.as_object()["more"] = std::move(items);
         EXPECT_GT(nodes->live(), 0u);
     }
@@ -88,7 +88,7 @@ TEST(boost_json, each_failed_request_is_an_exception) {
         acre::boost_pmr memory{below};
         try {
             json::value document = json::parse(order, &memory);
-            json::value items{document.at("items"), document.storage()};
+            json::value items(document.at("items"), document.storage());
             document.as_object()["more"] = std::move(items);
         } catch (const acre::allocation_error&) {
             EXPECT_GT(below.failures(), 0u);
