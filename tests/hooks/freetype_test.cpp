@@ -63,8 +63,8 @@ TEST_F(freetype_library, a_limited_library_gets_freetypes_error) {
 }
 
 // Requests fail while a library is made, and later while a face is loaded and drawn: FT_Add_Default_Modules reports no
-// error, so that a program cannot know that it lacks modules. Without hinting: FreeType 2.12 crashes when one request of
-// the hinting fails and later ones do not, with malloc, too.
+// error, so that a program cannot know that it lacks modules. Without hinting: FreeType 2.12 crashes when one request
+// of the hinting fails and later ones do not, with malloc, too.
 TEST_F(freetype_library, each_request_of_a_new_library_fails) {
     acre_test::each_request_fails([](checking_upstream& below) {
         acre::malloc_face memory{below};

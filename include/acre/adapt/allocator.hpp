@@ -87,9 +87,9 @@ inline constexpr bool gives_allocator<std::tuple<Elements...>, Allocator> =
 /// True when a T needs the allocator that constructs it added to these arguments. All allocators of a resource without
 /// state are equal, so that T's own does.
 template <class T, class Allocator, class... Arguments>
-inline constexpr bool needs_allocator =
-    !Allocator::is_always_equal::value && takes_allocator<T, Allocator> && !(gives_allocator<std::remove_cvref_t<Arguments>, Allocator> || ...) &&
-    !(gives_allocator<Arguments, Allocator> || ...);
+inline constexpr bool needs_allocator = !Allocator::is_always_equal::value && takes_allocator<T, Allocator> &&
+                                        !(gives_allocator<std::remove_cvref_t<Arguments>, Allocator> || ...) &&
+                                        !(gives_allocator<Arguments, Allocator> || ...);
 
 /// True when no slot of the pool R serves objects of T: each would take a block of its own from upstream.
 template <class T, class R>
