@@ -133,9 +133,9 @@ TEST(ambient, numbers_of_threads_wrap) {
     EXPECT_FALSE((tag{3, 0}.is_of_one_thread()));
     for (const std::uint32_t thread : {1u, 2u, (1u << 20) - 1, 1u << 20, UINT32_MAX}) {
         EXPECT_TRUE((tag{3, thread}.is_of_one_thread()));
-        EXPECT_FALSE((tag{3, thread}.is_of_another_thread(thread)));
-        EXPECT_TRUE((tag{3, thread}.is_of_another_thread(thread - 1 == 0 ? 2 : thread - 1)));
-        EXPECT_EQ((tag{3, thread}.extended().kind()), 3u);
+        EXPECT_TRUE((tag{3, thread}.is_of_thread_of(tag{0, thread})));
+        EXPECT_FALSE((tag{3, thread}.is_of_thread_of(tag{0, thread == 1 ? 2 : thread - 1})));
+        EXPECT_EQ((tag{0, thread}.with_kind(3).extended().kind()), 3u);
     }
 }
 

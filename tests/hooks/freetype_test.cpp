@@ -56,7 +56,7 @@ TYPED_TEST(freetype, draws) {
 using freetype_library = freetype<acre::heap>;
 
 TEST_F(freetype_library, a_limited_library_gets_freetypes_error) {
-    acre::limited<acre::multi_pool> below{{.limit_bytes = 20'000}};
+    acre::limited<acre::multi_pool> below{{.limit_bytes = 11'000}};
     acre::malloc_face memory{below};
     EXPECT_EQ(draw(memory, "acre"), FT_Err_Out_Of_Memory);
     EXPECT_EQ(below.live_bytes(), 0u);

@@ -39,8 +39,20 @@ struct ambient_kind {
     void* (*allocate)(void* object, std::size_t bytes, std::size_t alignment);
     void* (*try_allocate)(void* object, std::size_t bytes, std::size_t alignment) noexcept;
     void (*deallocate)(void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept;
+    // Null where the resource resizes nothing.
     bool (*try_resize)(void* object, void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 };
+
+template <class R>
+constexpr auto resize_function_of() noexcept -> decltype(ambient_kind::try_resize) {
+    if constexpr (resizable_resource<R>) {
+        return [](void* object, void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+            return static_cast<R*>(object)->try_resize(p, old_bytes, new_bytes);
+        };
+    } else {
+        return nullptr;
+    }
+}
 
 template <class R>
 inline constexpr ambient_kind ambient_kind_of{
@@ -53,14 +65,7 @@ inline constexpr ambient_kind ambient_kind_of{
     [](void* object, void* p, std::size_t bytes, std::size_t alignment) noexcept {
         static_cast<R*>(object)->deallocate(p, bytes, alignment);
     },
-    []([[maybe_unused]] void* object, [[maybe_unused]] void* p, [[maybe_unused]] std::size_t old_bytes,
-       [[maybe_unused]] std::size_t new_bytes) noexcept {
-        if constexpr (resizable_resource<R>) {
-            return static_cast<R*>(object)->try_resize(p, old_bytes, new_bytes);
-        } else {
-            return false;
-        }
-    }};
+    resize_function_of<R>()};
 
 /// Numbers the types of resources, so that what a block keeps about itself takes 16 bytes. Atomic builtins, because
 /// <atomic> is a heavy header.
@@ -102,15 +107,15 @@ public:
     /// `thread` is 0 for any thread.
     constexpr ambient_tag(std::uint32_t kind, std::uint32_t thread) noexcept
         : bits_(kind | (thread == 0 ? 0 : 1 + (thread - 1) % most_threads) << kind_bits) {}
+    /// For a tag without a kind.
+    constexpr ambient_tag with_kind(std::uint32_t kind) const noexcept { return ambient_tag{bits_ | kind}; }
     constexpr ambient_tag extended() const noexcept { return ambient_tag{bits_ | extended_bit}; }
 
     constexpr std::uint32_t kind() const noexcept { return bits_ & ((1u << kind_bits) - 1); }
     /// True when the block has an ambient_extension.
     constexpr bool is_extended() const noexcept { return (bits_ & extended_bit) != 0; }
-    /// True when only one thread may free the block, and that is another one than `thread`.
-    constexpr bool is_of_another_thread(std::uint32_t thread) const noexcept {
-        return ambient_tag{0, thread}.threads() != threads();
-    }
+    /// True when that is the thread of `other`, too.
+    constexpr bool is_of_thread_of(const ambient_tag& other) const noexcept { return threads() == other.threads(); }
     constexpr bool is_of_one_thread() const noexcept { return threads() != 0; }
 
 private:
@@ -151,20 +156,20 @@ inline heap ambient_heap;
 inline thread_local constinit ambient_home current_ambient{
     &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}};
 
-/// A number from 1 on that no other thread ever has.
-inline std::uint32_t number_of_this_thread() noexcept {
+/// A tag of this thread, without a kind. No other thread of the next million has the same.
+inline ambient_tag tag_of_this_thread() noexcept {
     static std::uint32_t threads = 0;
-    thread_local constinit std::uint32_t number = 0;
-    if (number == 0) [[unlikely]]
-        number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
-    return number;
+    thread_local constinit ambient_tag tag;
+    if (!tag.is_of_one_thread()) [[unlikely]]
+        tag = {0, __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED)};
+    return tag;
 }
 #else
 inline constinit ambient_home current_ambient{
     &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}};
 
-inline std::uint32_t number_of_this_thread() noexcept {
-    return 1;
+inline ambient_tag tag_of_this_thread() noexcept {
+    return {0, 1};
 }
 #endif
 
@@ -202,30 +207,42 @@ public:
 
     /// As deallocate; the block knows its size. `p` is not null.
     void deallocate_unsized(void* p) noexcept {
-        const block of = block_at(p);
+        const detail::ambient_header found = *header_of(p);
+        const detail::ambient_kind& functions = kind_of(p, found);
         header_of(p)->tag = {};
-        of.kind.deallocate(of.object, static_cast<std::byte*>(p) - of.front, of.bytes + of.front, of.alignment);
+        if (found.tag.is_extended()) [[unlikely]]
+            return deallocate_extended(p, found, functions);
+        functions.deallocate(found.object, static_cast<std::byte*>(p) - header_bytes, found.bytes + header_bytes,
+                             header_bytes);
     }
 
     /// Makes the block larger or smaller where it is, when the resource that it came from can; false otherwise.
     bool try_resize(void* p, std::size_t, std::size_t new_bytes) noexcept {
-        const block of = block_at(p);
-        const bool fits = of.extended ? new_bytes <= max_request - of.front : new_bytes <= most_common_bytes;
-        if (!fits) return false;
-        void* start = static_cast<std::byte*>(p) - of.front;
-        if (!of.kind.try_resize(of.object, start, of.bytes + of.front, new_bytes + of.front)) return false;
-        if (of.extended) {
-            extension_of(p)->bytes = new_bytes;
-        } else {
-            header_of(p)->bytes = static_cast<std::uint32_t>(new_bytes);
-        }
+        const detail::ambient_header found = *header_of(p);
+        const detail::ambient_kind& functions = kind_of(p, found);
+        if (functions.try_resize == nullptr) return false;
+        if (found.tag.is_extended()) [[unlikely]]
+            return resize_extended(p, found, functions, new_bytes);
+        if (new_bytes > most_common_bytes) return false;
+        void* start = static_cast<std::byte*>(p) - header_bytes;
+        if (!functions.try_resize(found.object, start, found.bytes + header_bytes, new_bytes + header_bytes))
+            return false;
+        header_of(p)->bytes = static_cast<std::uint32_t>(new_bytes);
         return true;
     }
 
     /// Bytes of the block, as requested.
-    std::size_t usable_size(const void* p) const noexcept { return block_at(p).bytes; }
+    std::size_t usable_size(const void* p) const noexcept {
+        const detail::ambient_header found = *header_of(p);
+        kind_of(p, found);
+        return found.tag.is_extended() ? extension_of(p)->bytes : found.bytes;
+    }
     /// What the block is aligned to: what was requested, or 16 bytes.
-    std::size_t alignment_of(const void* p) const noexcept { return block_at(p).alignment; }
+    std::size_t alignment_of(const void* p) const noexcept {
+        const detail::ambient_header found = *header_of(p);
+        kind_of(p, found);
+        return found.tag.is_extended() ? extension_of(p)->alignment : header_bytes;
+    }
 
     friend bool operator==(const ambient&, const ambient&) noexcept = default;
 
@@ -235,15 +252,6 @@ private:
     static_assert(sizeof(detail::ambient_header) + sizeof(detail::ambient_extension) <= extended_bytes);
     // The size of a block without extension has 32 bits.
     static constexpr std::size_t most_common_bytes = max_request < UINT32_MAX ? max_request - header_bytes : UINT32_MAX;
-
-    struct block {
-        const detail::ambient_kind& kind;
-        void* object;
-        std::size_t bytes;
-        std::size_t alignment;
-        std::size_t front;  // bytes in front of the user's
-        bool extended;
-    };
 
     static bool is_common(std::size_t bytes, std::size_t alignment) noexcept {
         return alignment <= header_bytes && is_alignment(alignment) && bytes <= most_common_bytes;
@@ -301,22 +309,33 @@ private:
         return p;
     }
 
-    // What is known of the block; aborts where this thread may not free it, or it is none.
-    static block block_at(const void* p) noexcept {
-        const detail::ambient_header found = *header_of(p);
+    // The functions of the resource that the block came from; aborts where this thread may not free it, or it is none.
+    static const detail::ambient_kind& kind_of(const void* p, const detail::ambient_header& found) noexcept {
         const std::uint32_t kind = found.tag.kind();
         if (!detail::ambient_kinds::has(kind)) [[unlikely]]
             refuse(p, kind == 0 ? detail::mistake::double_free : detail::mistake::foreign_pointer);
-        if (found.tag.is_of_one_thread() && found.tag.is_of_another_thread(detail::number_of_this_thread()))
-            [[unlikely]] {
+        if (found.tag.is_of_one_thread() && !found.tag.is_of_thread_of(detail::tag_of_this_thread())) [[unlikely]] {
             refuse(p, "freed in another thread than it was allocated in, whose resource threads do not share");
         }
-        const detail::ambient_kind& functions = detail::ambient_kinds::at(kind);
-        if (found.tag.is_extended()) [[unlikely]] {
-            const detail::ambient_extension more = *extension_of(p);
-            return {functions, found.object, more.bytes, more.alignment, extended_front(more.alignment), true};
-        }
-        return {functions, found.object, found.bytes, header_bytes, header_bytes, false};
+        return detail::ambient_kinds::at(kind);
+    }
+
+    [[gnu::noinline, gnu::cold]] static void deallocate_extended(void* p, const detail::ambient_header& found,
+                                                                 const detail::ambient_kind& functions) noexcept {
+        const detail::ambient_extension more = *extension_of(p);
+        const std::size_t front = extended_front(more.alignment);
+        functions.deallocate(found.object, static_cast<std::byte*>(p) - front, more.bytes + front, more.alignment);
+    }
+    [[gnu::noinline, gnu::cold]] static bool resize_extended(void* p, const detail::ambient_header& found,
+                                                             const detail::ambient_kind& functions,
+                                                             std::size_t new_bytes) noexcept {
+        const detail::ambient_extension more = *extension_of(p);
+        const std::size_t front = extended_front(more.alignment);
+        if (new_bytes > max_request - front) return false;
+        void* start = static_cast<std::byte*>(p) - front;
+        if (!functions.try_resize(found.object, start, more.bytes + front, new_bytes + front)) return false;
+        extension_of(p)->bytes = new_bytes;
+        return true;
     }
 
     [[noreturn, gnu::noinline, gnu::cold]] static void refuse(const void* p, const char* what) noexcept {
@@ -338,9 +357,9 @@ public:
         requires(!std::is_same_v<R, ambient>)
     explicit use_resource(R& used) noexcept : before_(detail::current_ambient) {
         constexpr bool any_thread_frees = shared_resource<R> || stateless_resource<R>;
-        const std::uint32_t thread = any_thread_frees ? 0 : detail::number_of_this_thread();
-        detail::current_ambient = {
-            detail::address_of(used), &detail::ambient_kind_of<R>, {detail::ambient_kinds::number_of<R>(), thread}};
+        const detail::ambient_tag thread = any_thread_frees ? detail::ambient_tag{} : detail::tag_of_this_thread();
+        detail::current_ambient = {detail::address_of(used), &detail::ambient_kind_of<R>,
+                                   thread.with_kind(detail::ambient_kinds::number_of<R>())};
     }
     use_resource(const use_resource&) = delete;
     use_resource& operator=(const use_resource&) = delete;
