@@ -1,5 +1,5 @@
 # Short names for the scripts in scripts/. `make help` lists the targets.
-.PHONY: build demo test test-all bench fuzz docs format clean help
+.PHONY: build demo test test-all coverage lint bench fuzz docs format clean help
 
 build: ## the acre command, its recorder and the examples, optimised, in build/ (the default)
 	@scripts/build
@@ -13,10 +13,16 @@ test: ## the release build, AddressSanitizer over the library, foreign tests; CO
 test-all: ## all other configurations: other compilers, targets and sanitizers, a browser, readers of exports, hostile environments
 	@scripts/test --rest
 
+coverage: ## which lines of the library its tests run; ARGS="--branches pools/" lists conditions, too
+	@scripts/coverage $(ARGS)
+
+lint: ## looks for mistakes with clang-tidy and cppcheck; ARGS="arena.hpp" for some files only
+	@scripts/lint $(ARGS)
+
 bench: ## measures against other allocators, to the screen and to bench/results/; ARGS="..." to it
 	@scripts/bench $(ARGS)
 
-fuzz: ## fuzzes for a long time; SECONDS=N for each fuzzer
+fuzz: ## each fuzzer for 60 seconds, or SECONDS=N: inputs tried and lines reached
 	@scripts/fuzz $(SECONDS)
 
 docs: ## checks the links and compiles the code blocks of the documentation

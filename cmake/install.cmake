@@ -1,7 +1,7 @@
 # Installs the headers and a CMake package, so that `find_package(acre)` gives the target acre::acre.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS acre EXPORT acre-targets)
+install(TARGETS acre acre_checked EXPORT acre-targets)
 install(DIRECTORY include/acre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT acre-targets NAMESPACE acre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/acre)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/acre-config-version.cmake

@@ -60,7 +60,7 @@ forget_other_compiler() {
 configure() {
     local compiler launcher=() extra=()
     case "$1" in
-        clang)
+        clang | coverage)
             compiler=$(best_clang)
             # C++14 requires it; clang has it on by default only from version 19.
             extra=(-DCMAKE_CXX_FLAGS=-fsized-deallocation) ;;

@@ -60,10 +60,10 @@ expect_refused() {
     fi
 }
 
-# What needs threads is refused by one sentence, header by header; the rest of acre compiles.
+# What needs threads or virtual memory is refused by one sentence, header by header; the rest of acre compiles.
 test_refusals_on_cortex_m() {
     local header
-    for header in $(grep -l '^#if !ACRE_HAS_THREADS' -r include/acre); do
+    for header in $(grep -l '^#if !ACRE_HAS_\(THREADS\|VIRTUAL_MEMORY\)' -r include/acre); do
         header=${header#include/}
         expect_refused "$header" "acre::" <<<"#include <$header>"
     done

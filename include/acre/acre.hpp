@@ -1,10 +1,11 @@
-// All of acre that the target has. Including single headers instead compiles faster; every header stands alone.
+// All of acre that the target has, but for two headers that include slow headers of the standard library:
+// acre/adapt/containers.hpp (the containers) and acre/adapt/smart_ptr.hpp (<memory>). Including single headers instead
+// compiles faster; every header stands alone.
 #pragma once
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/pool_resource.hpp>
-#include <acre/adapt/smart_ptr.hpp>
 #include <acre/adapt/unique_resource.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_string.hpp>
@@ -33,6 +34,8 @@
 #include <acre/memory/heap.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
+#include <acre/observe/checked.hpp>
+#include <acre/observe/checked_ptr.hpp>
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/logged.hpp>
 #include <acre/observe/recording.hpp>
@@ -58,4 +61,12 @@
 #include <acre/pools/static_pool.hpp>
 #include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
+#endif
+
+#if ACRE_HAS_VIRTUAL_MEMORY
+#include <acre/memory/virtual_memory.hpp>
+#include <acre/pools/hardened_multi_pool.hpp>
+#include <acre/pools/hardened_object_pool.hpp>
+#include <acre/pools/hardened_options.hpp>
+#include <acre/pools/hardened_pool.hpp>
 #endif

@@ -4,8 +4,8 @@
 // twentieth of the time of acre.hpp. The default template arguments of these types stand here and nowhere else.
 //
 // A template over a resource, as synchronized<R>, can be named once R is defined: include R's header. Not declared here
-// is what the standard's types are needed for: acre::unique_ptr, the default lock of synchronized, containers_in; and
-// shared_group and thread_group, the groups of a static_pool.
+// is what needs a header of the standard library: acre::unique_ptr (<memory>), and the default lock of synchronized
+// (<mutex>), which is named as synchronized<R, Lock>.
 //
 //     #include <acre/fwd.hpp>
 //     struct level {
@@ -39,6 +39,9 @@ class heap;
 class no_memory;
 class pmr_upstream;
 class buffer;
+enum class huge_pages;
+struct virtual_memory_options;
+class virtual_memory;
 template <std::size_t Bytes, std::size_t Alignment = default_alignment>
 class inline_buffer;
 
@@ -83,12 +86,24 @@ struct size_class_list;
 template <class Classes>
 class basic_multi_pool;
 using multi_pool = basic_multi_pool<default_size_classes>;
+struct hardened_options;
+template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+class hardened_pool;
+template <class T>
+class hardened_object_pool;
+template <class Classes>
+class basic_hardened_multi_pool;
+using hardened_multi_pool = basic_hardened_multi_pool<default_size_classes>;
 struct chunk_pool_options;
 template <std::size_t N, auto... Sizes>
 class chunk_pool;
 struct every_thread;
 template <std::size_t Size, class Group = every_thread>
 class static_pool;
+template <class Name, stateless_resource Upstream = heap>
+struct shared_group;
+template <class Name, stateless_resource Upstream = heap>
+struct thread_group;
 class pool_registry;
 struct concurrent_pool_options;
 template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
@@ -120,6 +135,13 @@ class trace_scope;
 struct log_to;
 template <resource R>
 class logged;
+struct checked_options;
+template <class R>
+class checked;
+template <class R>
+class checked_scratch;
+template <class T>
+class checked_ptr;
 
 // Combining.
 struct limited_options;
@@ -129,10 +151,17 @@ template <resettable_resource R>
 class recycling;
 template <resource R, class Lock>
 class synchronized;
+template <detail::resource_part Primary, detail::resource_part Secondary>
+    requires owning_resource<std::remove_reference_t<Primary>>
+class fallback;
+template <std::size_t Threshold, detail::resource_part Small, detail::resource_part Large>
+class segregate;
 
 // Adapting.
 template <resource R>
 class resource_pointer;
+template <resource R>
+struct containers_in;
 template <class T, resource R>
 class allocator;
 template <class T, resource R>

@@ -70,6 +70,69 @@ TEST(containers_in, keys_are_found_by_any_text) {
     EXPECT_EQ(hashed.count("Ugluk"), 1u);
 }
 
+TEST(containers_in, text_is_taken_where_a_key_is) {
+    acre::arena level;
+    in_level::map<in_level::string, in_level::string> names{level};
+    const std::string_view view = long_text;
+    EXPECT_TRUE(names.try_emplace("orc", "Ugluk").second);
+    EXPECT_FALSE(names.try_emplace("orc", "Grishnakh").second);
+    EXPECT_FALSE(names.insert_or_assign("orc", "Shagrat").second);
+    EXPECT_TRUE(names.insert_or_assign(view, long_text).second);
+    EXPECT_TRUE(level.owns(names.find(view)->first.data()) && level.owns(names.find(view)->second.data()));
+    const auto& unchanged = names;
+    EXPECT_EQ(unchanged.at("orc"), "Shagrat");
+    EXPECT_EQ(unchanged.at(view), long_text);
+    EXPECT_THROW((void)unchanged.at("nobody"), std::out_of_range);
+    EXPECT_EQ(names.count("orc"), 1u);
+    EXPECT_EQ(names.extract("orc").mapped(), "Shagrat");
+    EXPECT_TRUE(names.extract("orc").empty());
+    EXPECT_EQ(names.erase(view), 1u);
+    EXPECT_EQ(names.erase(view), 0u);
+}
+
+TEST(containers_in, text_is_inserted_into_sets) {
+    acre::arena level;
+    in_level::set<in_level::string> names{level};
+    EXPECT_TRUE(names.insert(long_text).second);
+    EXPECT_FALSE(names.insert(long_text).second);
+    EXPECT_TRUE(level.owns(names.begin()->data()));
+    EXPECT_EQ(names.erase(long_text), 1u);
+    in_level::unordered_multiset<in_level::string> several{level};
+    several.insert("Ugluk");
+    EXPECT_EQ(*several.insert("Ugluk"), "Ugluk");
+    EXPECT_EQ(several.erase("Ugluk"), 2u);
+    in_level::multimap<in_level::string, int> scores{level};
+    scores.emplace("Ugluk", 1);
+    scores.emplace("Ugluk", 2);
+    EXPECT_EQ(scores.erase("Ugluk"), 2u);
+}
+
+TEST(containers_in, lists_are_assigned_to_containers_with_text_keys) {
+    acre::arena level;
+    in_level::map<in_level::string, int> counts{level};
+    counts = {{in_level::string{"a", level}, 1}, {in_level::string{"b", level}, 2}};
+    EXPECT_EQ(counts.at("b"), 2);
+    counts = {};
+    EXPECT_TRUE(counts.empty());
+    in_level::set<in_level::string> names{level};
+    names = {in_level::string{"a", level}};
+    EXPECT_TRUE(names.contains("a"));
+}
+
+// A key is made of the text, because a comparator of the program's own may take nothing else.
+TEST(containers_in, comparators_that_take_keys_only) {
+    acre::arena level;
+    in_level::map<in_level::string, int, std::less<in_level::string>> counts{level};
+    ++counts["a"];
+    ++counts["a"];
+    EXPECT_EQ(counts.at("a"), 2);
+    EXPECT_EQ(counts.erase("a"), 1u);
+    in_level::map<in_level::string, int, std::greater<>> descending{level};
+    descending["a"] = 1;
+    descending["b"] = 2;
+    EXPECT_EQ(descending.begin()->first, "b");
+}
+
 // As with std::pmr: what comes from another resource is copied.
 TEST(containers_in, an_element_of_another_arena_is_copied) {
     acre::arena first, second;

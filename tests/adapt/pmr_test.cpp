@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <acre/adapt/smart_ptr.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/combine/synchronized.hpp>
@@ -124,6 +125,10 @@ TEST(pmr, unique_and_shared_objects_in_any_memory_resource) {
         EXPECT_TRUE(frames->owns(text->data()));
         auto shared = acre::make_shared<std::pmr::string>(&frames, words);
         EXPECT_TRUE(frames->owns(shared->data()));
+        auto nested = acre::make_shared<const std::pair<int, std::pmr::vector<std::pmr::string>>>(
+            &frames, std::piecewise_construct, std::tuple{1}, std::tuple{2u});
+        EXPECT_TRUE(frames->owns(nested->second.data()));
+        EXPECT_EQ(nested->second[1].get_allocator().resource(), &frames);
         // Of the class std::pmr::memory_resource itself, and moved.
         std::pmr::memory_resource* const any = &frames;
         auto moved = acre::make_unique<int>(any, 1);

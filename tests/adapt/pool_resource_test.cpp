@@ -323,7 +323,7 @@ TEST(pool_resource_misuse, a_double_free_and_a_stranger_are_said_in_a_sentence) 
     unsynchronized_pool_resource tested;
     unsynchronized_pool_resource other;
     void* p = tested.allocate(24, 8);
-    EXPECT_DEATH(other.deallocate(p, 24, 8), "another pool");
+    EXPECT_DEATH(other.deallocate(p, 24, 8), "another resource");
     tested.deallocate(p, 24, 8);
     EXPECT_DEATH(tested.deallocate(p, 24, 8), "double free");
     void* large = tested.allocate(10'000, 8);
@@ -338,7 +338,7 @@ TEST(pool_resource_misuse, a_free_after_release_is_said) {
     unsynchronized_pool_resource tested{&keeps};
     void* p = tested.allocate(64, 8);
     tested.release();
-    EXPECT_DEATH(tested.deallocate(p, 64, 8), "another pool");
+    EXPECT_DEATH(tested.deallocate(p, 64, 8), "another resource");
 }
 
 }  // namespace

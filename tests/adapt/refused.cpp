@@ -34,6 +34,34 @@ void nodes_fit_the_slots() {
     auto one = acre::make_unique<int>(integers, 1);
 }
 
+struct remembering {
+    using allocator_type = acre::allocator<char, acre::arena>;
+    explicit remembering(int) {}
+    remembering(int, allocator_type) {}
+    remembering(const remembering&, allocator_type) {}
+};
+// It has no constructor for a number and an allocator.
+struct forgetful {
+    using allocator_type = acre::allocator<char, acre::arena>;
+    explicit forgetful(int) {}
+    forgetful(const forgetful&, allocator_type) {}
+};
+
+void elements_take_the_allocator() {
+    acre::arena level;
+    std::vector<remembering, acre::allocator<remembering, acre::arena>> all{level};
+    all.emplace_back(1);
+}
+
+void arrays_and_complete_classes() {
+    acre::arena level;
+    auto several = acre::make_unique<int[]>(level, 5);
+    acre::unique_ptr<const int[], acre::arena> read_only = std::move(several);
+    struct holder {
+        acre::unique_ptr<monster, acre::arena> one;
+    };
+}
+
 void bases_have_virtual_destructors() {
     acre::arena level;
     acre::unique_ptr<monster, acre::arena> any = acre::make_unique<orc>(level);
@@ -70,6 +98,22 @@ void unique_objects_of_another_class() {
 void bases_without_a_virtual_destructor() {
     acre::arena level;
     acre::unique_ptr<plain_monster, acre::arena> any = acre::make_unique<plain_orc>(level);
+}
+#elif ACRE_TEST_CASE == 8
+struct unknown;
+struct holder {
+    acre::unique_ptr<unknown, acre::arena> one;
+};
+#elif ACRE_TEST_CASE == 9
+void arrays_of_a_known_length() {
+    acre::arena level;
+    auto several = acre::make_unique<int[5]>(level);
+}
+#elif ACRE_TEST_CASE == 10
+void elements_that_would_lose_their_allocator() {
+    acre::arena level;
+    std::vector<forgetful, acre::allocator<forgetful, acre::arena>> all{level};
+    all.emplace_back(1);
 }
 #elif ACRE_TEST_CASE == 7
 void virtual_bases() {

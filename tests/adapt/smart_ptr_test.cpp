@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/typed_arena.hpp>
+#include <acre/combine/limited.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
@@ -141,6 +143,12 @@ TEST_F(smart_ptr, to_const_objects) {
     auto one = acre::make_unique<const int>(below_, 3);
     auto several = acre::make_unique<const int[]>(below_, 3);
     EXPECT_EQ(*one + several[2], 3);
+    acre::unique_ptr<const int[], checking_upstream> read_only = acre::make_unique<int[]>(below_, 4);
+    EXPECT_EQ(read_only.get_deleter().size(), 4u);
+    read_only = acre::make_unique<int[]>(below_, 5);
+    EXPECT_EQ(read_only.get_deleter().size(), 5u);
+    const auto shared = acre::make_shared<const std::string>(below_, "text");
+    EXPECT_EQ(*shared, "text");
 }
 
 struct named {
@@ -192,6 +200,16 @@ TEST(smart_ptr_of_a_pool, gives_the_whole_object_back_to_a_chunk_pool) {
         acre::unique_ptr<second_base, decltype(pool)> object = acre::make_unique<of_both>(pool);
         EXPECT_EQ(object->second, 0);
     }
+}
+
+// The bytes that a limit counts when an object is freed are those of the whole object.
+TEST(smart_ptr_of_a_pool, counts_the_whole_object_where_bytes_are_counted) {
+    acre::limited<acre::chunk_pool<4, 32, 128>> pool{{.limit_bytes = 1000}};
+    for (int i = 0; i < 100; ++i) {
+        acre::unique_ptr<first_base, decltype(pool)> object = acre::make_unique<of_both>(pool);
+        EXPECT_EQ(pool.live_bytes(), sizeof(of_both));
+    }
+    EXPECT_EQ(pool.live_bytes(), 0u);
 }
 
 // The base lies behind another one, and the whole object is larger and stricter aligned.
@@ -269,6 +287,27 @@ TEST_F(smart_ptr, work_over_an_object_pool_of_their_type) {
     }
     EXPECT_EQ(pool.live(), 0u);
     EXPECT_EQ(tracked::destroyed, std::vector<int>{3});
+}
+
+// Its create() refuses other classes; a unique_ptr to a base is correct, and destroys and frees the whole object.
+TEST(smart_ptr_in_a_typed_arena, to_a_base) {
+    struct beast {
+        virtual ~beast() { ++ended(); }
+        static int& ended() {
+            static int count = 0;
+            return count;
+        }
+    };
+    struct warg : beast {
+        ~warg() override { ended() += 10; }
+        long axes[5] = {};
+    };
+    acre::typed_arena<warg, 4, acre::typed_arena_options{.reuse = true}> wargs;
+    acre::unique_ptr<beast, decltype(wargs)> any = acre::make_unique<warg>(wargs);
+    EXPECT_EQ(wargs.live(), 1u);
+    any.reset();
+    EXPECT_EQ(wargs.live(), 0u);
+    EXPECT_EQ(beast::ended(), 11);
 }
 
 }  // namespace

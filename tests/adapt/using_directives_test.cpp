@@ -4,6 +4,7 @@
 
 #include <acre/acre.hpp>
 #include <acre/adapt/containers.hpp>
+#include <acre/adapt/smart_ptr.hpp>
 #include <array>
 #include <csignal>
 #include <functional>

@@ -48,6 +48,7 @@ TEST_F(arena_objects, are_destroyed_newest_first) {
 }
 
 TEST_F(arena_objects, of_trivial_types_pay_nothing) {
+    if (acre::poisoning) GTEST_SKIP() << "redzones take more room here";
     acre::arena tested;
     auto* a = tested.create<std::uint64_t>(1u);
     auto* b = tested.create<std::uint64_t>(2u);
@@ -59,10 +60,10 @@ TEST_F(arena_objects, of_trivial_types_pay_nothing) {
 TEST_F(arena_objects, records_are_small) {
     acre::arena tested;
     tested.create<std::unique_ptr<int>>(std::make_unique<int>(1));
-    EXPECT_EQ(tested.used(), acre::align_up((2 + 1) * sizeof(void*), 8));
+    EXPECT_EQ(tested.used(), acre::align_up((2 + 1) * sizeof(void*), 8) + acre::redzone_bytes);
     tested.reset();
     tested.create_array<std::unique_ptr<int>>(100);
-    EXPECT_EQ(tested.used(), acre::align_up((3 + 100) * sizeof(void*), 8));
+    EXPECT_EQ(tested.used(), acre::align_up((3 + 100) * sizeof(void*), 8) + acre::redzone_bytes);
 }
 
 TEST_F(arena_objects, lie_aligned_behind_their_records) {

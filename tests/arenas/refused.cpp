@@ -3,6 +3,7 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/unique_resource.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/arenas/thread_scratch.hpp>
 #include <string>
@@ -24,6 +25,8 @@ void use() {
     acre::unique_resource<acre::arena> moved{std::move(handle)};
     std::vector<int, acre::allocator<int, acre::arena>> numbers{*moved};
     acre::scratch in_it{*moved};
+    in_it.keep();
+    acre::multi_arena named{{.arenas = 16, .bytes = 1024}};
 #if ACRE_TEST_CASE == 1
     acre::scratch{level};
 #elif ACRE_TEST_CASE == 2
@@ -40,5 +43,17 @@ void use() {
     std::vector<int, acre::allocator<int, acre::unique_resource<acre::arena>>> of_a_handle{handle};
 #elif ACRE_TEST_CASE == 8
     temp = acre::scratch{level};
+#elif ACRE_TEST_CASE == 9
+    acre::scratch of_a_pointer(&level);
+#elif ACRE_TEST_CASE == 10
+    acre::scratch of_a_handle{moved};
+#elif ACRE_TEST_CASE == 11
+    std::vector<int, acre::allocator<int, acre::arena>> of_a_pointer(&level);
+#elif ACRE_TEST_CASE == 12
+    std::vector<int, acre::allocator<int, acre::arena>> of_a_handle{moved};
+#elif ACRE_TEST_CASE == 13
+    level.clear();
+#elif ACRE_TEST_CASE == 14
+    acre::multi_arena of_numbers(16, 1024);
 #endif
 }

@@ -123,7 +123,7 @@ TEST(arena_mark, across_blocks_restores_block_position_and_destructors) {
         EXPECT_EQ(tracked::destroyed.front(), 149) << "newest first";
         EXPECT_EQ(tracked::destroyed.back(), 100);
         EXPECT_EQ(tested.used(), used);
-        EXPECT_EQ(tested.allocate(16), before + 16);
+        EXPECT_EQ(tested.allocate(16), before + 16 + acre::redzone_bytes);
         tested.rewind(where);
     }
     EXPECT_EQ(tracked::live, 1);
@@ -160,7 +160,7 @@ TEST(arena_resize, the_last_grows_and_shrinks_where_it_is) {
     std::memset(p + 100, 'y', 900);
     EXPECT_EQ(p[99], 'x');
     EXPECT_TRUE(tested.try_resize(p, 1000, 10));
-    EXPECT_EQ(tested.allocate(8), p + 16);
+    EXPECT_EQ(tested.allocate(8), p + 16 + acre::redzone_bytes);
     EXPECT_FALSE(tested.try_resize(p, 10, 100)) << "no longer the last";
     EXPECT_TRUE(tested.try_resize(p, 10, 5));
 }
@@ -171,7 +171,7 @@ TEST(arena_resize, stops_at_the_end_of_the_block) {
     EXPECT_FALSE(tested.try_resize(p, 100, 256));
     EXPECT_FALSE(tested.try_resize(p, 100, SIZE_MAX));
     EXPECT_FALSE(tested.try_resize(p, 100, SIZE_MAX - 7));
-    EXPECT_TRUE(tested.try_resize(p, 100, 256 - 24 - 8));
+    EXPECT_TRUE(tested.try_resize(p, 100, 256 - 24 - 8 - acre::redzone_bytes));
     EXPECT_EQ(tested.capacity(), 256u);
 }
 
@@ -189,9 +189,9 @@ TEST(arena_deallocate, gives_back_the_last_only) {
     void* a = tested.allocate(40, 8);
     void* b = tested.allocate(40, 8);
     tested.deallocate(a, 40, 8);
-    EXPECT_EQ(tested.used(), 80u);
+    EXPECT_EQ(tested.used(), 2 * (40 + acre::redzone_bytes));
     tested.deallocate(b, 40, 8);
-    EXPECT_EQ(tested.used(), 40u);
+    EXPECT_EQ(tested.used(), 40 + acre::redzone_bytes);
     EXPECT_EQ(tested.allocate(40, 8), b);
 }
 

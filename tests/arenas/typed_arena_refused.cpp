@@ -20,6 +20,46 @@ struct named final {
 constinit acre::typed_arena<named, 4, acre::typed_arena_options{.require_final = true}> finals;
 constinit acre::typed_arena<int, 4, acre::typed_arena_options{.require_final = true}> numbers;
 
+// As published: right for classes that are final and have no cookie.
+struct trivial final {
+    static void* operator new(std::size_t);
+    static void* operator new[](std::size_t);
+    static void operator delete(void*) noexcept;
+    static void operator delete[](void*) noexcept;
+    int strength = 100;
+};
+constinit acre::typed_arena<trivial, 4> trivials;
+void* trivial::operator new(std::size_t) {
+    return trivials.allocate_one();
+}
+void* trivial::operator new[](std::size_t bytes) {
+    return trivials.allocate_n(bytes / sizeof(trivial));
+}
+
+struct with_cookie {
+    ~with_cookie() { strength = 0; }
+    static void* operator new(std::size_t);
+    static void* operator new[](std::size_t);
+    int strength = 100;
+};
+constinit acre::typed_arena<with_cookie, 4> cookies;
+#if ACRE_TEST_CASE == 14
+void* with_cookie::operator new(std::size_t) {
+    return cookies.allocate_one();
+}
+#elif ACRE_TEST_CASE == 15
+void* with_cookie::operator new[](std::size_t bytes) {
+    return cookies.allocate_n(bytes / sizeof(with_cookie));
+}
+#else
+void* with_cookie::operator new(std::size_t bytes) {
+    return cookies.class_new(bytes);
+}
+void* with_cookie::operator new[](std::size_t bytes) {
+    return cookies.class_new_array(bytes);
+}
+#endif
+
 #if ACRE_TEST_CASE == 1
 constinit acre::typed_arena<orc, 300'000, acre::typed_arena_options{.limit_bytes = 1_MiB}> orcs;
 #elif ACRE_TEST_CASE == 2
@@ -46,6 +86,11 @@ void use() {
 #elif ACRE_TEST_CASE == 6
     mean_orc mean;
     orcs.destroy(&mean);
+#elif ACRE_TEST_CASE == 12
+    (void)orcs.create<int>(1);
+#elif ACRE_TEST_CASE == 13
+    named other;
+    orcs.destroy(&other);
 #elif ACRE_TEST_CASE == 7
     auto copy = orcs;
 #elif ACRE_TEST_CASE == 9

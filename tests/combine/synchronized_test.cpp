@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
+#include <acre/adapt/smart_ptr.hpp>
 #include <list>
 #include <mutex>
 #include <string>

@@ -3,12 +3,16 @@
 
 #include <acre/acre.hpp>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <thread>
 #include <vector>
+
+#include "threads/in_threads.hpp"
 
 namespace {
 
@@ -184,6 +188,65 @@ TEST(threads, with_sees_a_pool_that_nobody_changes) {
             tested.destroy(object);
         }
     });
+}
+
+template <class Lock>
+class synchronized_fork : public testing::Test {};
+using locks_that_threads_share =
+    testing::Types<std::mutex, std::recursive_mutex, acre::spin_lock, acre::priority_inheritance_mutex>;
+TYPED_TEST_SUITE(synchronized_fork, locks_that_threads_share);
+
+// Allocates in children of this process, while other threads are inside most of the time.
+template <class R>
+void expect_children_go_on(R& tested) {
+    if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
+    using std::chrono::microseconds;
+    // It sleeps outside, too: the locks are not fair.
+    const acre_test::busy_threads others{1, [&] {
+                                             tested.with([](acre::arena& inside) {
+                                                 (void)inside.allocate(16);
+                                                 std::this_thread::sleep_for(microseconds{2000});
+                                             });
+                                             std::this_thread::sleep_for(microseconds{200});
+                                         }};
+    for (int i = 0; i < 5; ++i) {
+        std::this_thread::sleep_for(microseconds{1000});
+        EXPECT_EQ(acre_test::in_child([&] {
+                      for (int k = 0; k < 10; ++k) std::memset(tested.allocate(100), 1, 100);
+                      return 0;
+                  }),
+                  0);
+        (void)tested.allocate(100);
+    }
+}
+
+// Hazard Y9.
+TYPED_TEST(synchronized_fork, while_another_thread_holds_the_lock) {
+    synchronized<acre::arena, TypeParam> tested;
+    expect_children_go_on(tested);
+}
+
+constinit synchronized<acre::arena> ready_before_any_code;
+
+// Hazard Y9.
+TEST(synchronized_fork_of_a_constant_initialised_one, while_another_thread_holds_the_lock) {
+    expect_children_go_on(ready_before_any_code);
+}
+
+// Each is taken off the list of what a fork locks, in any order.
+TEST(synchronized_fork_of_several, that_end_in_any_order) {
+    for (int ended = 0; ended < 3; ++ended) {
+        std::vector<std::unique_ptr<synchronized<acre::arena>>> several(3);
+        for (auto& each : several) each = std::make_unique<synchronized<acre::arena>>();
+        several[static_cast<std::size_t>(ended)].reset();
+        EXPECT_EQ(acre_test::in_child([&] {
+                      for (auto& each : several) {
+                          if (each != nullptr && each->try_allocate(8) == nullptr) return 1;
+                      }
+                      return 0;
+                  }),
+                  0);
+    }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <acre/memory/heap.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
+#include <acre/memory/virtual_memory.hpp>
 #include <memory_resource>
 
 #include "conformance/worlds.hpp"
@@ -66,9 +67,19 @@ struct reference_to_heap {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
+template <acre::virtual_memory_options Options>
+struct pages_with {
+    static constexpr subject_traits traits = bounded;
+    acre::virtual_memory tested{Options};
+    acre::virtual_memory& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return nullptr; }
+};
+
 }  // namespace
 
 std::vector<subject_case> memory_subjects() {
+    using acre::virtual_memory_options;
+    constexpr std::size_t few = std::size_t{1} << 26;
     return {
         make_case<alone<acre::heap>>("heap"),
         make_case<whole_buffer>("buffer"),
@@ -80,6 +91,11 @@ std::vector<subject_case> memory_subjects() {
         make_case<upstream_of_std_pool>("pmr_upstream_pool"),
         make_case<over_pmr<acre::pmr_upstream, subject_traits{.std_pmr = true, .can_fail = acre::exceptions_enabled}>>(
             "pmr_upstream_checking"),
+        make_case<pages_with<virtual_memory_options{}>>("virtual_memory"),
+        make_case<pages_with<virtual_memory_options{.reserve_bytes = few, .keep_bytes = 0, .guard_pages = 1}>>(
+            "virtual_memory_guarded"),
+        make_case<pages_with<virtual_memory_options{
+            .reserve_bytes = few, .huge = acre::huge_pages::transparent, .if_possible = true}>>("virtual_memory_huge"),
         make_case<reference_to_heap>("resource_ref_heap"),
         make_case<reference_to_std>("resource_ref_new_delete"),
     };

@@ -3,6 +3,9 @@
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
+#include <acre/pools/hardened_multi_pool.hpp>
+#include <acre/pools/hardened_object_pool.hpp>
+#include <acre/pools/hardened_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
@@ -14,6 +17,9 @@
 
 namespace acre_test {
 namespace {
+
+// Has the pages that it reserved, and no upstream.
+constexpr subject_traits in_pages{.bounded = true};
 
 struct alignas(32) wide_object {
     double values[12];
@@ -154,6 +160,12 @@ std::vector<subject_case> pool_subjects() {
                                      subject_traits{.bounded = true, .direct = true}>>("concurrent_multi_pool_limited"),
         make_case<over_pmr<acre::concurrent_multi_pool>>("concurrent_multi_pool_pmr"),
         make_case<over_buffer<acre::concurrent_multi_pool, 700'000>>("concurrent_multi_pool_buffer"),
+        make_case<alone<acre::hardened_pool<1>, in_pages>>("hardened_pool_1"),
+        make_case<alone<acre::hardened_pool<24, 4>, in_pages>>("hardened_pool_24_4"),
+        make_case<alone<acre::hardened_pool<1000>, in_pages>>("hardened_pool_1000"),
+        make_case<alone<acre::hardened_pool<4096, 4096>, in_pages>>("hardened_pool_4096_4096"),
+        make_case<alone<acre::hardened_object_pool<wide_object>, in_pages>>("hardened_pool_of_objects"),
+        make_case<alone<acre::hardened_multi_pool, in_pages>>("hardened_multi_pool"),
         make_case<alone<static_pool_face<acre::static_pool<64>>>>("static_pool_64"),
         make_case<alone<static_pool_face<acre::static_pool<1000>>>>("static_pool_1000"),
         make_case<alone<static_pool_face<acre::static_pool<24, group_of_the_suite>>>>("static_pool_24_of_a_group"),

@@ -10,6 +10,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,10 @@ public:
     virtual std::optional<std::size_t> used() const = 0;
     virtual bool reset() = 0;
     virtual bool release() = 0;
+    virtual bool release_unused() = 0;
+    virtual bool deallocate_all() = 0;
+    /// Moves the resource away and back. What it was moved from must refuse or serve as a new one does.
+    virtual bool move_there_and_back() = 0;
     virtual bool resizes() const = 0;
     virtual bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) = 0;
     /// Sets a mark and returns its number.
@@ -106,6 +111,26 @@ public:
         }
         return by_name || by_policy;
     }
+    bool release_unused() override {
+        constexpr bool has = requires(tested& r) { r.release_unused(); };
+        if constexpr (has) resource().release_unused();
+        return has;
+    }
+    bool deallocate_all() override {
+        constexpr bool has = requires(tested& r) { r.deallocate_all(); };
+        if constexpr (has) resource().deallocate_all();
+        return has;
+    }
+    bool move_there_and_back() override {
+        constexpr bool moves = std::is_move_constructible_v<tested> && std::is_move_assignable_v<tested>;
+        if constexpr (moves) {
+            tested elsewhere{std::move(resource())};
+            void* p = resource().try_allocate(16, 8);
+            resource().deallocate(p, 16, 8);
+            resource() = std::move(elsewhere);
+        }
+        return moves;
+    }
     bool resizes() const override { return acre::resizable_resource<tested>; }
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) override {
         if constexpr (acre::resizable_resource<tested>) return resource().try_resize(p, old_bytes, new_bytes);
@@ -159,6 +184,7 @@ std::vector<subject_case> pool_subjects();
 std::vector<subject_case> nested_subjects();
 std::vector<subject_case> combine_subjects();
 std::vector<subject_case> traced_subjects();
+std::vector<subject_case> checked_subjects();
 
 /// The subjects of all rooms.
 std::vector<subject_case> all_subjects();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
+#include <acre/adapt/smart_ptr.hpp>
 #include <iterator>
 #include <memory>
 #include <type_traits>
@@ -104,6 +105,8 @@ static_assert(!std::is_constructible_v<acre::arena, std::size_t, std::size_t>);
 static_assert(!std::is_constructible_v<acre::pool<64>, std::size_t>);
 static_assert(!std::is_constructible_v<acre::multi_pool, std::size_t>);
 static_assert(!std::is_constructible_v<acre::wait_free_object_pool<plain>, std::size_t>);
+static_assert(!std::is_constructible_v<acre::virtual_memory, std::size_t>);
+static_assert(!std::is_constructible_v<acre::hardened_multi_pool, std::size_t>);
 
 // A resource_ref does not bind to a temporary with state.
 static_assert(!std::is_constructible_v<acre::resource_ref, acre::arena&&>);
@@ -138,6 +141,9 @@ template class acre::concurrent_object_pool<std::string>;
 template class acre::wait_free_pool<24, 4>;
 template class acre::wait_free_object_pool<plain>;
 template class acre::wait_free_object_pool<std::string>;
+template class acre::hardened_pool<24, 4>;
+template class acre::hardened_object_pool<plain>;
+template class acre::hardened_object_pool<std::string>;
 template class acre::static_pool<64>;
 template class acre::static_pool<20000, plain>;
 template class acre::detail::live_iterator<acre::object_pool<plain>, plain>;

@@ -55,6 +55,10 @@ static_assert(has_exactly<acre::concurrent_multi_pool,     true,  true,   true, 
 static_assert(has_exactly<acre::concurrent_object_pool<int>, true, true,  true,   false,  true>);
 static_assert(has_exactly<acre::wait_free_pool<64>,        true,  false,  false,  false,  true>);
 static_assert(has_exactly<acre::wait_free_object_pool<int>, true, false,  false,  false,  true>);
+static_assert(has_exactly<acre::hardened_pool<64>,         true,  true,   true,   false,  true>);
+static_assert(has_exactly<acre::hardened_object_pool<int>, true,  true,   true,   false,  true>);
+static_assert(has_exactly<acre::hardened_multi_pool,       true,  true,   true,   false,  true>);
+static_assert(has_exactly<acre::virtual_memory,            true,  true,   true,   false,  false>);
 static_assert(has_exactly<acre::static_pool<64>,           false, false,  true,   false,  false>);
 static_assert(has_exactly<acre::inline_buffer<64>,         true,  false,  false,  false,  false>);
 // clang-format on

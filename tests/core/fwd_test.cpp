@@ -23,6 +23,22 @@ struct mentions {
 };
 using takes = void(acre::arena& level, acre::resource_ref upstream, acre::pooled<orc>* base);
 
+// A template over a resource can be named, too, once its resource is defined.
+class block {
+public:
+    void* allocate(std::size_t bytes, std::size_t alignment);
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept;
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept;
+    bool owns(const void* p) const noexcept;
+};
+using names = void(acre::fallback<block, block&>&, acre::segregate<64, block, block>&, acre::statistics<block>&,
+                   acre::synchronized<block, acre::no_lock>&, acre::pmr<block>&, acre::containers_in<block>&,
+                   acre::allocator<int, block>&);
+template <class Group>
+struct in {};
+template <class Name>
+using groups = in<acre::static_pool<64, acre::shared_group<Name>>>;
+
 }  // namespace
 
 #include <gtest/gtest.h>
@@ -43,7 +59,11 @@ static_assert(std::is_same_v<std::remove_pointer_t<decltype(mentions::numbers)>,
 static_assert(
     std::is_same_v<std::remove_pointer_t<decltype(mentions::slots)>, acre::pool<64, acre::default_alignment>>);
 static_assert(std::is_same_v<takes, void(acre::arena&, acre::resource_ref, acre::pooled<orc>*)>);
-// With R defined, templates over a resource can be named, too.
+static_assert(
+    std::is_same_v<names, void(acre::fallback<block, block&>&, acre::segregate<64, block, block>&,
+                               acre::statistics<block>&, acre::synchronized<block, acre::no_lock>&, acre::pmr<block>&,
+                               acre::containers_in<block>&, acre::allocator<int, block>&)>);
+static_assert(std::is_same_v<groups<orc>, in<acre::static_pool<64, acre::shared_group<orc, acre::heap>>>>);
 static_assert(acre::resource<acre::statistics<acre::arena>> && acre::resource<acre::synchronized<acre::pool<64>>>);
 
 TEST(Fwd, WhatIsMentionedIsWhatIsDefined) {

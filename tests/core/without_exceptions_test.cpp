@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
+#include <acre/adapt/containers.hpp>
+#include <acre/adapt/smart_ptr.hpp>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -136,6 +139,17 @@ TEST(without_exceptions, containers_work) {
     std::vector<int, acre::allocator<int, acre::arena>> v{level};
     for (int i = 0; i < 1000; ++i) v.push_back(i);
     EXPECT_EQ(v[999], 999);
+}
+
+// Containers and std::allocate_shared write to what allocate returns.
+TEST(without_exceptions, containers_and_shared_objects_without_memory_end_the_program) {
+    using in_level = acre::containers_in<acre::arena>;
+    acre::arena level{{.fixed_bytes = 256}};
+    in_level::vector<int> numbers{level};
+    EXPECT_DEATH(numbers.resize(100'000), "acre::allocator: out of memory without exceptions");
+    EXPECT_DEATH(((void)acre::make_shared<std::array<int, 1000>>(level)), "out of memory without exceptions");
+    acre::allocator<std::uint64_t, acre::arena> tested{level};
+    EXPECT_DEATH((void)tested.allocate(SIZE_MAX), "out of memory without exceptions");
 }
 
 // Hazard M17: users of std::pmr assume that allocate never returns null.

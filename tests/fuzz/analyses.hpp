@@ -1,13 +1,13 @@
 // All analyses of the commands in one call, for untrusted traces.
 #pragma once
 
-#include <cstdlib>
 #include <cstring>
 
 #include "advise/advised_events.hpp"
 #include "advise/history.hpp"
 #include "advise/plan.hpp"
 #include "diff/run_difference.hpp"
+#include "fuzz/sentences.hpp"
 #include "info/trace_summary.hpp"
 #include "replay/sequence_builder.hpp"
 #include "trace/call_paths.hpp"
@@ -15,10 +15,6 @@
 #include "trace/reader.hpp"
 
 namespace acre_test {
-
-inline void check(bool holds) {
-    if (!holds) std::abort();
-}
 
 /// A refusal must be one sentence.
 inline void check_sentence(const acre::tool::tool_error& error) {

@@ -1,4 +1,4 @@
-// The first byte chooses a resource of the conformance suite, the other bytes the operations on it.
+// The head chooses a resource of the conformance suite; each record is an operation on it.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include "conformance/operations.hpp"
 #include "conformance/subject.hpp"
-#include "fuzz/choices.hpp"
+#include "fuzz/records.hpp"
 
 namespace {
 
@@ -21,13 +21,16 @@ const std::vector<acre_test::subject_case>& subjects() {
     return all;
 }
 
+constexpr std::size_t max_steps = 500;
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
-    acre_test::choices choose{{data, bytes}};
-    const std::unique_ptr<acre_test::subject> tested = subjects()[choose() % subjects().size()].make();
-    acre_test::operations played{*tested};
-    for (int steps = 0; !choose.empty() && steps < 500; ++steps) played.step(choose);
+    using namespace acre_test;
+    const std::span<const std::uint8_t> input{data, bytes};
+    const std::unique_ptr<subject> tested = subjects()[record_head(input) % subjects().size()].make();
+    operations played{*tested};
+    for_each_record(input, max_steps, [&](record_choices& choose) { played.step(choose); });
     if (tested->upstream() != nullptr) tested->upstream()->recover();
     played.finish();
     return 0;

@@ -38,7 +38,7 @@ endfunction()
 set(heaviest algorithm chrono cmath condition_variable format fstream functional iostream istream iterator locale ostream
              random ranges regex sstream thread unordered_map)
 set(heavy ${heaviest} atomic bitset map memory memory_resource mutex string system_error vector)
-refuse(acre/acre.hpp ${heaviest})
+refuse(acre/acre.hpp ${heaviest} deque list memory set unordered_set)
 foreach(header fwd core/resource_ref memory/buffer memory/heap arenas/arena arenas/arena_string arenas/arena_vector
                arenas/cursor arenas/inline_arena arenas/scratch)
     refuse(acre/${header}.hpp ${heavy})

@@ -41,9 +41,19 @@ protected:
     }
     static constexpr std::size_t max_thread_arenas() noexcept { return Threads; }
     static constexpr std::size_t index_of(std::size_t offset) noexcept { return offset / arena_bytes(); }
+    static constexpr std::size_t granules() noexcept { return Arenas * Granules; }
+    // Not of model::atomic: the marks order nothing, and would only add schedules.
+    acre::detail::allocation_mark& mark_at(std::uintptr_t position) const noexcept {
+        return const_cast<acre::detail::allocation_mark&>(
+            marks_[(position - acre::detail::position_of(bytes_)) / granule]);
+    }
+    void clear_marks() noexcept {
+        for (acre::detail::allocation_mark& each : marks_) each = acre::detail::marked::nothing;
+    }
 
 private:
     alignas(granule) std::byte bytes_[Arenas * Granules * granule];
+    acre::detail::allocation_mark marks_[Arenas * Granules] = {};
     std::array<acre::detail::shared_arena_record<model::atomic>, Arenas> records_;
     std::array<acre::detail::thread_arena<model::atomic>, Threads == 0 ? 1 : Threads> thread_arenas_;
 };

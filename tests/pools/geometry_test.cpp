@@ -57,9 +57,9 @@ TEST(slab_geometry, headers_cover_no_slot_that_is_handed_out) {
                     const std::uint64_t mask = each.usable_mask(start, bytes, slot / 64);
                     if ((mask >> (slot % 64) & 1) == 0) continue;
                     ++usable;
-                    const std::uintptr_t from = start + slot * each.slot_bytes;
+                    const std::uintptr_t from = start + slot * each.stride;
                     ASSERT_LE(from + each.slot_bytes, start + bytes) << "slots of " << each.slot_bytes;
-                    ASSERT_TRUE(from + each.slot_bytes <= header || from >= header + each.header_bytes())
+                    ASSERT_TRUE(from + each.stride <= header || from >= header + each.header_bytes())
                         << "slots of " << each.slot_bytes << ", slab number " << number << ", slot " << slot;
                 }
                 ASSERT_EQ(usable, each.usable(bytes)) << "slots of " << each.slot_bytes << " in " << bytes;
@@ -73,11 +73,38 @@ TEST(slab_geometry, every_slot_finds_its_number_and_its_slab) {
     for (const auto& each : geometries()) {
         const std::uintptr_t start = 7 * each.slab_bytes;
         for (std::size_t slot = 0; slot < each.slots(each.slab_bytes); ++slot) {
-            const std::uintptr_t address = start + slot * each.slot_bytes;
+            const std::uintptr_t address = start + slot * each.stride;
             ASSERT_EQ(each.slot_index(address), slot) << "slots of " << each.slot_bytes;
             ASSERT_EQ(each.slab_start(address), start);
             ASSERT_EQ(each.header_address(address), each.header_address(start));
         }
+    }
+}
+
+// Hazard Y2: by a mask, by the fraction of a multiplication, or by a second multiplication.
+TEST(slab_geometry, slots_begin_at_multiples_of_the_stride_and_nowhere_else) {
+    for (const auto& each : geometries()) {
+        const std::uintptr_t start = 7 * each.slab_bytes;
+        // Around the begin of each slot.
+        for (std::size_t offset = 0; offset < each.slab_bytes; offset += each.stride) {
+            for (const std::size_t tested : {offset, offset + 1, offset + each.stride / 2, offset + each.stride - 1}) {
+                if (tested >= each.slab_bytes) continue;
+                const bool begins = tested % each.stride == 0;
+                ASSERT_EQ(each.begins_slot(start + tested), begins) << tested << " in slots of " << each.stride;
+                if (!each.fraction_is_exact()) continue;
+                const auto reciprocal = static_cast<std::uint32_t>(each.reciprocal);
+                ASSERT_EQ(each.begins_slot(each.slot_number(start + tested), reciprocal), begins)
+                    << tested << " in slots of " << each.stride;
+            }
+        }
+    }
+}
+
+// Whatever lies in a slab has a byte in the map, also what is left behind the last slot.
+TEST(slab_geometry, every_address_of_a_slab_has_a_place_in_the_map) {
+    for (const auto& each : geometries()) {
+        const std::size_t last = each.slot_index(8 * each.slab_bytes - 1);
+        ASSERT_LT(acre::detail::slab_geometry::header_front + last, each.map_end()) << "slots of " << each.slot_bytes;
     }
 }
 

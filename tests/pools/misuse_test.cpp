@@ -48,7 +48,7 @@ TEST(pool_misuse, double_destroy_runs_no_destructor) {
     EXPECT_DEATH(tested.destroy(p), "acre::object_pool: double free");
     acre::object_pool<std::string> other;
     std::string* q = other.create("another text that is too long to lie in the string itself");
-    EXPECT_DEATH(tested.destroy(q), "acre::object_pool: a pointer of another pool");
+    EXPECT_DEATH(tested.destroy(q), "acre::object_pool: a pointer of another resource");
 }
 
 // Hazards M8, C6.
@@ -57,23 +57,15 @@ TEST(pool_misuse, of_large_blocks) {
     acre::multi_pool other;
     void* large = tested.allocate(100'000);
     void* next = tested.allocate(200'000);
-    EXPECT_DEATH(tested.deallocate(large, 90'000), "freed twice, with another size");
-    EXPECT_DEATH(other.deallocate(large, 100'000), "to another pool");
+    EXPECT_DEATH(tested.deallocate(large, 90'000), "freed with another size");
+    EXPECT_DEATH(other.deallocate(large, 100'000), "another resource");
     void* small = tested.allocate(100);
     // The bytes in front of a slot may be poisoned; then AddressSanitizer reports first.
-    EXPECT_DEATH(tested.deallocate(small, 100'000), "acre::multi_pool: a large block|AddressSanitizer");
+    EXPECT_DEATH(tested.deallocate(small, 100'000), "acre::multi_pool: freed with another size");
     tested.deallocate(large, 100'000);
     tested.deallocate(next, 200'000);
     EXPECT_EQ(tested.live(), 1u);
 }
-
-#if !defined(NDEBUG)
-TEST(pool_misuse, a_pointer_into_a_slot_is_noticed_where_assertions_are_on) {
-    acre::pool<64> tested;
-    auto* p = static_cast<char*>(tested.allocate());
-    EXPECT_DEATH(tested.deallocate(p + 8), "middle of a slot");
-}
-#endif
 
 // Hazards P2, C6, M16.
 TEST(pool_misuse, a_pointer_of_another_pool) {
@@ -81,7 +73,7 @@ TEST(pool_misuse, a_pointer_of_another_pool) {
     acre::pool<64> other;
     void* p = one.allocate();
     (void)other.allocate();
-    EXPECT_DEATH(other.deallocate(p), "acre::pool: a pointer of another pool was given back");
+    EXPECT_DEATH(other.deallocate(p), "acre::pool: a pointer of another resource was freed");
 }
 
 // Hazard P2.
@@ -89,7 +81,7 @@ TEST(pool_misuse, a_pointer_given_to_the_pool_that_was_moved_from) {
     acre::pool<64> one;
     void* p = one.allocate();
     acre::pool<64> other{std::move(one)};
-    EXPECT_DEATH(one.deallocate(p), "another pool");
+    EXPECT_DEATH(one.deallocate(p), "another resource");
     other.deallocate(p);
 }
 
@@ -99,7 +91,7 @@ TEST(pool_misuse, of_a_multi_pool) {
     acre::multi_pool other;
     void* p = one.allocate(100);
     (void)other.allocate(100);
-    EXPECT_DEATH(other.deallocate(p, 100), "acre::multi_pool: a pointer of another pool");
+    EXPECT_DEATH(other.deallocate(p, 100), "acre::multi_pool: a pointer of another resource");
     one.deallocate(p, 100);
     EXPECT_DEATH(one.deallocate(p, 100), "acre::multi_pool: double free");
 }

@@ -20,14 +20,15 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/uses_allocator.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <new>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -70,26 +71,16 @@ private:
 
 namespace detail {
 
-/// True when a T, or a part of the pair T, is constructed with an `Allocator`.
-template <class T, class Allocator>
-inline constexpr bool takes_allocator = std::uses_allocator_v<T, Allocator>;
-template <class First, class Second, class Allocator>
-inline constexpr bool takes_allocator<std::pair<First, Second>, Allocator> =
-    takes_allocator<std::remove_cv_t<First>, Allocator> || takes_allocator<std::remove_cv_t<Second>, Allocator>;
-
-/// True for an argument that is an `Allocator` or becomes one: a resource, an adapted allocator, a tuple with one.
-template <class Argument, class Allocator>
-inline constexpr bool gives_allocator = std::is_convertible_v<Argument, Allocator>;
-template <class... Elements, class Allocator>
-inline constexpr bool gives_allocator<std::tuple<Elements...>, Allocator> =
-    (std::is_convertible_v<Elements, Allocator> || ...);
-
-/// True when a T needs the allocator that constructs it added to these arguments. All allocators of a resource without
-/// state are equal, so that T's own does.
-template <class T, class Allocator, class... Arguments>
-inline constexpr bool needs_allocator = !Allocator::is_always_equal::value && takes_allocator<T, Allocator> &&
-                                        !(gives_allocator<std::remove_cvref_t<Arguments>, Allocator> || ...) &&
-                                        !(gives_allocator<Arguments, Allocator> || ...);
+/// What a handle such as unique_resource refers to; void for all else.
+template <class T>
+struct handled {
+    using type = void;
+};
+template <class T>
+    requires requires { typename T::handle_of; }
+struct handled<T> {
+    using type = typename T::handle_of;
+};
 
 /// True when no slot of the pool R serves objects of T: each would take a block of its own from upstream.
 template <class T, class R>
@@ -122,13 +113,31 @@ public:
     allocator() noexcept
         requires stateless_resource<R>
     = default;
+    // A template, so that only a use is refused.
+    template <class Resource = R>
+        requires(!stateless_resource<Resource>)
+    allocator() noexcept {
+        static_assert(stateless_resource<Resource>,
+                      "a resource is missing: give it to the container, as in vector<int> v{level}; elements made by "
+                      "emplace, try_emplace or operator[] get the container's, and a string made elsewhere needs it, "
+                      "as in {\"text\", level}");
+    }
+    // Refused by a sentence: a pointer, as std::pmr takes it, and a handle.
+    template <class Other>
+        requires(std::is_same_v<Other, R*> || std::is_same_v<typename detail::handled<Other>::type, R>)
+    allocator(const Other&) noexcept {
+        static_assert(
+            std::is_void_v<Other>,
+            "acre::allocator takes the resource itself: write v{level} in place of v{&level}, and of a handle "
+            "v{*handle}");
+    }
     /// Allocates from `referred`, which must live longer.
     allocator(R& referred) noexcept : resource_(referred) {}
     template <class U>
     allocator(const allocator<U, R>& other) noexcept : resource_(other.pointer()) {}
 
     /// Returns storage for `count` objects. Throws what the resource throws; request_too_large when the size would
-    /// wrap.
+    /// wrap. Without exceptions it aborts with a sentence: containers do not expect null.
     [[nodiscard, gnu::always_inline]] T* allocate(std::size_t count) {
         static_assert(!detail::misses_the_slots<T, R>(),
                       "the objects, such as the nodes of a container, do not fit a slot of this pool, and each would "
@@ -136,7 +145,10 @@ public:
                       "slots hold a node");
         if (count > max_request / sizeof(T)) [[unlikely]]
             return fail();
-        return static_cast<T*>(resource_.get().allocate(count * sizeof(T), alignof(T)));
+        void* p = resource_.get().allocate(count * sizeof(T), alignof(T));
+        if (!exceptions_enabled && p == nullptr) [[unlikely]]
+            abort_on_misuse("acre::allocator", detail::mistake::out_of_memory, nullptr);
+        return static_cast<T*>(p);
     }
 
     /// Frees storage for `count` objects.
@@ -146,14 +158,15 @@ public:
         resource_.get().deallocate(p, count * sizeof(T), alignof(T));
     }
 
-    /// Constructs a U at `p`; one that takes an allocator of R, and is given none, gets this one.
+    /// Constructs a U at `p`; one that takes an allocator of R gets this one, as std::pmr's does it.
     template <class U, class... Arguments>
     [[gnu::always_inline]] void construct(U* p, Arguments&&... arguments) noexcept(
         constructs_without_throwing<U, Arguments...>()) {
-        if constexpr (detail::needs_allocator<U, allocator, Arguments...>) {
-            std::uninitialized_construct_using_allocator(p, *this, std::forward<Arguments>(arguments)...);
+        // All allocators of a resource without state are equal: what a U makes by itself does.
+        if constexpr (is_always_equal::value) {
+            ::new (const_cast<void*>(static_cast<const volatile void*>(p))) U(std::forward<Arguments>(arguments)...);
         } else {
-            ::new (static_cast<void*>(p)) U(std::forward<Arguments>(arguments)...);
+            detail::construct_with_allocator(p, *this, std::forward<Arguments>(arguments)...);
         }
     }
 
@@ -171,7 +184,7 @@ private:
     // A string without its allocator is no valid argument of is_nothrow_constructible.
     template <class U, class... Arguments>
     static constexpr bool constructs_without_throwing() noexcept {
-        if constexpr (!is_always_equal::value && detail::takes_allocator<U, allocator>) {
+        if constexpr (!is_always_equal::value && detail::takes_allocator<std::remove_cv_t<U>, allocator>) {
             return false;
         } else {
             return std::is_nothrow_constructible_v<U, Arguments...>;
@@ -180,7 +193,7 @@ private:
 
     [[gnu::noinline, gnu::cold]] static T* fail() {
         raise<request_too_large>("acre::allocator", SIZE_MAX, max_request);
-        return nullptr;
+        abort_on_misuse("acre::allocator", detail::mistake::out_of_memory, nullptr);
     }
 
     [[no_unique_address]] resource_pointer<R> resource_;

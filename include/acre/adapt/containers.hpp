@@ -5,9 +5,9 @@
 // must not depend on the resource: their calls are virtual. Use acre::arena_vector and acre::arena_string for one list
 // or text that grows in an arena.
 //
-// Maps whose keys are strings are searched by any text, without a copy of it: find, contains and operator[]. Make
-// elements in place (emplace, emplace_back, operator[]): a string made outside needs the resource itself, {"text",
-// level}.
+// Where keys are strings, any text is looked up, inserted and erased: find, contains, operator[], at, try_emplace,
+// insert_or_assign, erase, extract, and insert of a set. Make other elements in place (emplace, emplace_back): a string
+// made outside needs the resource itself, {"text", level}. A container without its resource does not compile.
 //
 // Cost: that of acre::allocator, inline calls. This header includes the standard's containers, so acre.hpp does not
 // include it. Thread rules: those of the resource, which must live longer than the containers.
@@ -25,6 +25,8 @@
 #include <deque>
 #include <forward_list>
 #include <functional>
+#include <initializer_list>
+#include <iterator>
 #include <list>
 #include <map>
 #include <set>
@@ -75,35 +77,125 @@ struct key_traits<std::basic_string<Character, Traits, Allocator>> {
     using hash = text_hash<view>;
 };
 
-/// A map whose keys are strings: operator[] and at() take any text, and make a key of it only where it is missing.
-template <class Map>
-struct text_keyed : Map {
-    using Map::at;
-    using Map::Map;
-    using Map::operator[];
-    using view = typename key_traits<typename Map::key_type>::view;
+/// A text to look up in a container whose keys are strings, but no key of it.
+template <class Text, class Container>
+concept text_for = std::convertible_to<const Text&, typename key_traits<typename Container::key_type>::view> &&
+                   !std::same_as<Text, typename Container::key_type>;
 
-    template <class Text>
-        requires std::convertible_to<const Text&, view> && (!std::same_as<Text, typename Map::key_type>)
-    typename Map::mapped_type& operator[](const Text& text) {
-        const view key = text;
-        auto found = this->find(key);
-        if (found == this->end())
-            found = this->emplace(std::piecewise_construct, std::forward_as_tuple(key), std::tuple<>{}).first;
-        return found->second;
+/// A container whose keys are strings: any text does where the standard's function takes a key.
+template <class Base>
+struct text_keyed : Base {
+    using Base::Base;
+    using Base::erase;
+    using Base::extract;
+    using key_type = typename Base::key_type;
+    using value_type = typename Base::value_type;
+    using iterator = typename Base::iterator;
+    using view = typename key_traits<key_type>::view;
+
+    text_keyed& operator=(std::initializer_list<value_type> values) {
+        Base::operator=(values);
+        return *this;
     }
-    template <class Text>
-        requires std::convertible_to<const Text&, view> && (!std::same_as<Text, typename Map::key_type>)
-    typename Map::mapped_type& at(const Text& text) {
-        const view key = text;
-        auto found = this->find(key);
+
+    template <text_for<Base> Text>
+    typename Base::size_type erase(const Text& text) {
+        const auto [first, last] = this->equal_range(as_key(text));
+        const auto count = static_cast<typename Base::size_type>(std::distance(first, last));
+        this->erase(first, last);
+        return count;
+    }
+    template <text_for<Base> Text>
+    typename Base::node_type extract(const Text& text) {
+        const auto found = this->find(as_key(text));
+        return found == this->end() ? typename Base::node_type{} : this->extract(found);
+    }
+
+protected:
+    // What finds `text`: the text itself, or a key made of it where Compare or Hash takes nothing else.
+    auto as_key(view text) const {
+        if constexpr (requires(const Base& all) { all.find(text); }) {
+            return text;
+        } else {
+            return key_type{text, this->get_allocator()};
+        }
+    }
+};
+
+/// A map whose keys are strings. A key is made of a text only where it is missing.
+template <class Map>
+struct text_map : text_keyed<Map> {
+    using text_keyed<Map>::text_keyed;
+    using text_keyed<Map>::operator=;
+    using Map::at;
+    using Map::insert_or_assign;
+    using Map::operator[];
+    using Map::try_emplace;
+    using typename text_keyed<Map>::view;
+    using mapped_type = typename Map::mapped_type;
+
+    template <text_for<Map> Text>
+    mapped_type& operator[](const Text& text) {
+        return try_emplace(text).first->second;
+    }
+    template <text_for<Map> Text>
+    mapped_type& at(const Text& text) {
+        return found_at(*this, text);
+    }
+    template <text_for<Map> Text>
+    const mapped_type& at(const Text& text) const {
+        return found_at(*this, text);
+    }
+    template <text_for<Map> Text, class... Arguments>
+    std::pair<typename Map::iterator, bool> try_emplace(const Text& text, Arguments&&... arguments) {
+        const auto found = this->find(this->as_key(text));
+        if (found != this->end()) return {found, false};
+        return this->emplace(std::piecewise_construct, std::forward_as_tuple(view{text}),
+                             std::forward_as_tuple(std::forward<Arguments>(arguments)...));
+    }
+    template <text_for<Map> Text, class Value>
+    std::pair<typename Map::iterator, bool> insert_or_assign(const Text& text, Value&& value) {
+        const auto found = this->find(this->as_key(text));
+        if (found == this->end()) return try_emplace(text, std::forward<Value>(value));
+        found->second = std::forward<Value>(value);
+        return {found, false};
+    }
+
+private:
+    template <class Self>
+    static auto& found_at(Self& self, view text) {
+        const auto found = self.find(self.as_key(text));
         // The standard's own throws what it promises.
-        return found == this->end() ? Map::at(typename Map::key_type{key, this->get_allocator()}) : found->second;
+        return found == self.end() ? self.at(typename Map::key_type{text, self.get_allocator()}) : found->second;
+    }
+};
+
+/// A set of strings. A key is made of a text only where it is inserted.
+template <class Set>
+struct text_set : text_keyed<Set> {
+    using text_keyed<Set>::text_keyed;
+    using text_keyed<Set>::operator=;
+    using Set::insert;
+    using typename text_keyed<Set>::view;
+
+    /// As the standard's: an iterator, for a set with unique keys in a pair.
+    template <text_for<Set> Text>
+    auto insert(const Text& text) {
+        using inserted = decltype(this->insert(std::declval<const typename Set::value_type&>()));
+        if constexpr (!std::same_as<inserted, typename Set::iterator>) {
+            const auto found = this->find(this->as_key(text));
+            if (found != this->end()) return inserted{found, false};
+        }
+        return inserted{this->emplace(view{text})};
     }
 };
 
 template <class Key, class Map>
-using map_of = std::conditional_t<key_traits<Key>::is_text, text_keyed<Map>, Map>;
+using map_of = std::conditional_t<key_traits<Key>::is_text, text_map<Map>, Map>;
+template <class Key, class Map>
+using multimap_of = std::conditional_t<key_traits<Key>::is_text, text_keyed<Map>, Map>;
+template <class Key, class Set>
+using set_of = std::conditional_t<key_traits<Key>::is_text, text_set<Set>, Set>;
 
 }  // namespace detail
 
@@ -126,11 +218,11 @@ struct containers_in {
     template <class Key, class T, class Compare = typename detail::key_traits<Key>::less>
     using map = detail::map_of<Key, std::map<Key, T, Compare, allocator<std::pair<const Key, T>, R>>>;
     template <class Key, class T, class Compare = typename detail::key_traits<Key>::less>
-    using multimap = std::multimap<Key, T, Compare, allocator<std::pair<const Key, T>, R>>;
+    using multimap = detail::multimap_of<Key, std::multimap<Key, T, Compare, allocator<std::pair<const Key, T>, R>>>;
     template <class Key, class Compare = typename detail::key_traits<Key>::less>
-    using set = std::set<Key, Compare, allocator<Key, R>>;
+    using set = detail::set_of<Key, std::set<Key, Compare, allocator<Key, R>>>;
     template <class Key, class Compare = typename detail::key_traits<Key>::less>
-    using multiset = std::multiset<Key, Compare, allocator<Key, R>>;
+    using multiset = detail::set_of<Key, std::multiset<Key, Compare, allocator<Key, R>>>;
 
     template <class Key, class T, class Hash = typename detail::key_traits<Key>::hash,
               class Equal = typename detail::key_traits<Key>::equal>
@@ -138,13 +230,14 @@ struct containers_in {
         detail::map_of<Key, std::unordered_map<Key, T, Hash, Equal, allocator<std::pair<const Key, T>, R>>>;
     template <class Key, class T, class Hash = typename detail::key_traits<Key>::hash,
               class Equal = typename detail::key_traits<Key>::equal>
-    using unordered_multimap = std::unordered_multimap<Key, T, Hash, Equal, allocator<std::pair<const Key, T>, R>>;
+    using unordered_multimap =
+        detail::multimap_of<Key, std::unordered_multimap<Key, T, Hash, Equal, allocator<std::pair<const Key, T>, R>>>;
     template <class Key, class Hash = typename detail::key_traits<Key>::hash,
               class Equal = typename detail::key_traits<Key>::equal>
-    using unordered_set = std::unordered_set<Key, Hash, Equal, allocator<Key, R>>;
+    using unordered_set = detail::set_of<Key, std::unordered_set<Key, Hash, Equal, allocator<Key, R>>>;
     template <class Key, class Hash = typename detail::key_traits<Key>::hash,
               class Equal = typename detail::key_traits<Key>::equal>
-    using unordered_multiset = std::unordered_multiset<Key, Hash, Equal, allocator<Key, R>>;
+    using unordered_multiset = detail::set_of<Key, std::unordered_multiset<Key, Hash, Equal, allocator<Key, R>>>;
 };
 
 }  // namespace acre

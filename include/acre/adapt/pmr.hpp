@@ -6,17 +6,13 @@
 // a quarter of std::pmr's own pool. To replace that pool use acre::unsynchronized_pool_resource (pool_resource.hpp).
 // Thread rules: those of the resource. Two are equal only when they are the same object.
 //
-// make_unique and make_shared also take any std::pmr::memory_resource*. They construct as polymorphic_allocator does: a
-// std::pmr::string or a container in the object gets the memory resource, too. Such a unique_ptr is three pointers
-// wide.
+// For objects with an owner in a memory resource: make_unique and make_shared (acre/adapt/smart_ptr.hpp).
 //
 //     acre::pmr<acre::multi_pool> nodes;
 //     std::pmr::list<int> numbers{&nodes};
 //     assert(nodes->live() == 0);
-//     auto text = acre::make_unique<std::pmr::string>(&nodes, "in the pool, with its characters");
 #pragma once
 
-#include <acre/adapt/smart_ptr.hpp>
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
@@ -26,7 +22,6 @@
 #include <acre/memory/heap.hpp>
 #include <cstddef>
 #include <memory_resource>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -65,7 +60,7 @@ private:
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
         void* p = resource_.allocate(bytes, alignment);
         // The standard's interface never returns null.
-        if (!exceptions_enabled && p == nullptr) abort_on_misuse("acre::pmr", "out of memory without exceptions", this);
+        if (!exceptions_enabled && p == nullptr) abort_on_misuse("acre::pmr", detail::mistake::out_of_memory, this);
         return p;
     }
     void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override {
@@ -78,26 +73,5 @@ private:
 
 template <class R>
 pmr(R&) -> pmr<R&>;
-
-/// Constructs a T from `arguments` in storage of `from`, which must live longer. Throws what `from` and the constructor
-/// throw; then the storage is free again. Null is a bad_option.
-template <class T, class... Arguments>
-    requires(!std::is_array_v<T>)
-unique_ptr<T, resource_ref> make_unique(std::pmr::memory_resource* from, Arguments&&... arguments) {
-    resource_ref below{from};
-    void* p = below.allocate(sizeof(T), alignof(T));
-    if (!exceptions_enabled && p == nullptr) return unique_ptr<T, resource_ref>{};
-    detail::storage_guard<resource_ref> guard{below, p, sizeof(T), alignof(T)};
-    auto* object = static_cast<std::remove_cv_t<T>*>(p);
-    std::pmr::polymorphic_allocator<std::remove_cv_t<T>>{from}.construct(object, std::forward<Arguments>(arguments)...);
-    guard.succeeded();
-    return unique_ptr<T, resource_ref>{std::launder(object), resource_delete<T, resource_ref>{below}};
-}
-
-/// Constructs a T with shared owners: object and counts in one allocation from `from`.
-template <class T, class... Arguments>
-std::shared_ptr<T> make_shared(std::pmr::memory_resource* from, Arguments&&... arguments) {
-    return std::allocate_shared<T>(std::pmr::polymorphic_allocator<T>{from}, std::forward<Arguments>(arguments)...);
-}
 
 }  // namespace acre

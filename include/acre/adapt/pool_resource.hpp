@@ -143,7 +143,7 @@ private:
     // The smallest class has the most blocks in a chunk, so its bounds hold for all classes.
     static constexpr const detail::slab_geometry& finest = tables::geometry[0];
     static constexpr std::size_t min_blocks = finest.slots(finest.first_slab_bytes);
-    static constexpr std::size_t max_blocks = detail::bitmap_slabs::largest_region_bytes(finest) / finest.slot_bytes;
+    static constexpr std::size_t max_blocks = detail::bitmap_slabs::largest_region_bytes(finest) / finest.stride;
 
     static std::pmr::pool_options rounded(const std::pmr::pool_options& requested) noexcept {
         std::pmr::pool_options result = requested;

@@ -6,20 +6,30 @@
 // container, is constructed with it. Objects that fit no slot of a pool do not compile.
 //
 // Cost: that of the resource. A unique_ptr is two pointers wide, one for a stateless resource, and 8 bytes wider for a
-// class with a virtual destructor that is not final. For objects in a std::pmr::memory_resource: acre/adapt/pmr.hpp.
+// class with a virtual destructor that is not final. acre.hpp does not include this header, because <memory> takes long
+// to compile.
+//
+// make_unique and make_shared also take any std::pmr::memory_resource*. They construct as std::pmr does: a
+// std::pmr::string or a container in the object gets the memory resource, too. Such a unique_ptr is three pointers
+// wide. Argument-dependent lookup does not find them: after `using std::make_unique`, make_unique<T>(resource) is the
+// standard's.
 //
 //     auto owned = acre::make_unique<Orc>(pool, "URG");
 //     auto several = acre::make_unique<Orc[]>(pool, 12);
 //     auto shared = acre::make_shared<Orc>(pool, "URG");  // object and counts in one allocation
 //     acre::unique_ptr<Monster, acre::multi_pool> any = acre::make_unique<Orc>(pool, "URG");
+//     acre::pmr<acre::multi_pool> nodes;
+//     auto text = acre::make_unique<std::pmr::string>(&nodes, "in the pool, with its characters");
 #pragma once
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/uses_allocator.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -84,9 +94,6 @@ std::size_t base_offset() noexcept {
                                     reinterpret_cast<const std::byte*>(std::addressof(anywhere)));
 }
 
-}  // namespace detail
-
-namespace detail {
 /// A resource whose objects are all of class T, such as an object pool: it destroys them itself.
 template <class R, class T>
 concept keeps_objects_of = std::is_same_v<std::remove_cv_t<T>, typename R::value_type>;
@@ -95,8 +102,11 @@ concept keeps_objects_of = std::is_same_v<std::remove_cv_t<T>, typename R::value
 /// Deleter of a unique_ptr to an object, or with T[] to an array, in an R.
 template <class T, resource R>
 class resource_delete {
-    static_assert(sizeof(T) != 0, "the class must be complete here: its deleter depends on its destructor");
-    static constexpr bool may_be_base = std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
+    static_assert(
+        requires { sizeof(T); },
+        "acre: the class of an acre::unique_ptr must be complete here, because its deleter depends on its destructor: "
+        "define it first, or hold it by std::shared_ptr");
+    static constexpr bool may_be_base = detail::may_be_base<T>();
     using object_type = std::conditional_t<may_be_base, detail::whole_object, detail::known_object>;
 
 public:
@@ -113,8 +123,10 @@ public:
         if constexpr (std::is_same_v<base, derived>) {
             object_ = other.object_;
         } else {
-            static_assert(std::has_virtual_destructor_v<base>,
-                          "the base class has no virtual destructor, so its pointer cannot destroy the derived object");
+            static_assert(
+                std::has_virtual_destructor_v<base>,
+                "the base class has no virtual destructor, so its pointer cannot destroy the derived object: declare "
+                "`virtual ~Base() = default;`, or use acre::make_shared");
             static_assert(
                 requires(base* b) { static_cast<derived*>(b); },
                 "a pointer to a virtual base does not lead back to its object: use acre::make_shared");
@@ -165,6 +177,11 @@ public:
     resource_delete() noexcept = default;
     resource_delete(R& referred, std::size_t count) noexcept : resource_(referred), count_(count) {}
 
+    /// From the deleter of an array of the same class without const.
+    template <class U>
+        requires(!std::is_same_v<T, U> && std::is_convertible_v<U (*)[], T (*)[]>)
+    resource_delete(const resource_delete<U[], R>& other) noexcept : resource_(other.resource_), count_(other.count_) {}
+
     void operator()(T* first) const noexcept {
         for (std::size_t i = count_; i > 0; --i) detail::destroy_at(first + i - 1);
         resource_.get().deallocate(const_cast<std::remove_const_t<T>*>(first), count_ * sizeof(T), alignof(T));
@@ -174,6 +191,9 @@ public:
     std::size_t size() const noexcept { return count_; }
 
 private:
+    template <class, resource>
+    friend class resource_delete;
+
     [[no_unique_address]] resource_pointer<R> resource_;
     std::size_t count_ = 0;
 };
@@ -195,7 +215,54 @@ struct storage_guard {
     }
     void* succeeded() noexcept { return std::exchange(p, nullptr); }
 };
+
+/// What make_unique does for an object; `allocator` is passed on to it where it takes one.
+template <class T, class R, class Allocator, class... Arguments>
+unique_ptr<T, R> unique_object(R& from, const Allocator& allocator, Arguments&&... arguments) {
+    void* p = from.allocate(sizeof(T), alignof(T));
+    if (!exceptions_enabled && p == nullptr) return unique_ptr<T, R>{nullptr, resource_delete<T, R>{from}};
+    auto* object = static_cast<std::remove_cv_t<T>*>(p);
+    detail::storage_guard<R> guard{from, p, sizeof(T), alignof(T)};
+    detail::construct_with_allocator(object, allocator, std::forward<Arguments>(arguments)...);
+    guard.succeeded();
+    return unique_ptr<T, R>{std::launder(object), resource_delete<T, R>{from}};
+}
+
+/// Allocates objects of T for std::allocate_shared from a standard memory resource, whose address they are constructed
+/// with. std::pmr::polymorphic_allocator is in <memory_resource>, which takes long to compile.
+template <class T, class Memory>
+class memory_allocator {
+public:
+    using value_type = T;
+
+    explicit memory_allocator(Memory* from) : from_(from), below_(from) {}
+    template <class U>
+    memory_allocator(const memory_allocator<U, Memory>& other) noexcept : from_(other.from_), below_(other.below_) {}
+
+    T* allocate(std::size_t count) { return allocator<T, resource_ref>{below_}.allocate(count); }
+    void deallocate(T* p, std::size_t count) noexcept { allocator<T, resource_ref>{below_}.deallocate(p, count); }
+    template <class U, class... Arguments>
+    void construct(U* p, Arguments&&... arguments) {
+        detail::construct_with_allocator(p, from_, std::forward<Arguments>(arguments)...);
+    }
+
+    template <class U>
+    friend bool operator==(const memory_allocator& a, const memory_allocator<U, Memory>& b) noexcept {
+        return a.below_ == b.below_;
+    }
+
+private:
+    template <class, class>
+    friend class memory_allocator;
+
+    Memory* from_;
+    resource_ref below_;
+};
 }  // namespace detail
+
+/// Stands for acre where argument-dependent lookup does not look, since no class is declared in it. Otherwise
+/// make_unique<T>(resource) would call these also where a program says `using std::make_unique`.
+namespace smart_pointers {
 
 /// Constructs a T from `arguments` in storage of `from`. Throws what the resource and the constructor throw; then the
 /// storage is free again. Without exceptions: an empty pointer when there is no memory.
@@ -205,13 +272,17 @@ unique_ptr<T, R> make_unique(R& from, Arguments&&... arguments) {
     static_assert(!detail::misses_the_slots<T, R>(),
                   "the object does not fit a slot of this pool, and would take a block of its own from upstream: use "
                   "acre::object_pool of its class, or acre::multi_pool");
-    void* p = from.allocate(sizeof(T), alignof(T));
-    if (!exceptions_enabled && p == nullptr) return unique_ptr<T, R>{nullptr, resource_delete<T, R>{from}};
-    auto* object = static_cast<std::remove_cv_t<T>*>(p);
-    detail::storage_guard<R> guard{from, p, sizeof(T), alignof(T)};
-    allocator<std::remove_cv_t<T>, R>{from}.construct(object, std::forward<Arguments>(arguments)...);
-    guard.succeeded();
-    return unique_ptr<T, R>{std::launder(object), resource_delete<T, R>{from}};
+    return detail::unique_object<T>(from, allocator<std::remove_cv_t<T>, R>{from},
+                                    std::forward<Arguments>(arguments)...);
+}
+
+/// As above, in storage of a standard memory resource, which must live longer. Null is a bad_option.
+template <class T, standard_memory_resource M, class... Arguments>
+    requires(!std::is_array_v<T>)
+unique_ptr<T, resource_ref> make_unique(M* from, Arguments&&... arguments) {
+    resource_ref below{from};
+    return detail::unique_object<T>(below, static_cast<detail::pmr_interface<M>*>(from),
+                                    std::forward<Arguments>(arguments)...);
 }
 
 /// Constructs `count` value-initialised objects in storage of `from`: make_unique<T[]>(from, count). Throws as above.
@@ -230,11 +301,33 @@ unique_ptr<T, R> make_unique(R& from, std::size_t count) {
     return unique_ptr<T, R>{first, resource_delete<T, R>{from, count}};
 }
 
+/// Refused, as the standard's: a unique_ptr to an array counts its objects at run time.
+template <class T, class From, class... Arguments>
+    requires(std::is_bounded_array_v<T>)
+unique_ptr<std::remove_extent_t<T>[], resource_ref> make_unique(From&&, Arguments&&...) {
+    static_assert(!std::is_bounded_array_v<T>,
+                  "acre: make_unique<T[5]>(resource) is no array of five: write make_unique<T[]>(resource, 5)");
+    return {};
+}
+
 /// Constructs a T with shared owners: object and counts in one allocation from `from`.
 template <class T, class R, class... Arguments>
     requires(resource<R>)
 std::shared_ptr<T> make_shared(R& from, Arguments&&... arguments) {
-    return std::allocate_shared<T>(allocator<T, R>{from}, std::forward<Arguments>(arguments)...);
+    using object = std::remove_cv_t<std::remove_all_extents_t<T>>;
+    return std::allocate_shared<T>(allocator<object, R>{from}, std::forward<Arguments>(arguments)...);
 }
+
+/// As above, from a standard memory resource, which must live longer. Null is a bad_option.
+template <class T, standard_memory_resource M, class... Arguments>
+std::shared_ptr<T> make_shared(M* from, Arguments&&... arguments) {
+    using object = std::remove_cv_t<std::remove_all_extents_t<T>>;
+    using memory = detail::pmr_interface<M>;
+    return std::allocate_shared<T>(detail::memory_allocator<object, memory>{from},
+                                   std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace smart_pointers
+using namespace smart_pointers;
 
 }  // namespace acre

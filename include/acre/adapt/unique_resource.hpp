@@ -20,8 +20,9 @@
 //     acre::scratch temp{*level};
 #pragma once
 
-#include <acre/adapt/smart_ptr.hpp>
+#include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
@@ -48,22 +49,30 @@ public:
     /// R without arguments, in the heap. Throws out_of_memory.
     unique_resource()
         requires std::default_initializable<R>
-        : owned_(make(heap{})) {}
+        : unique_resource(made_in{heap{}}) {}
     /// R is constructed from `arguments`, in the heap.
     template <class First, class... Rest>
         requires std::is_constructible_v<R, First, Rest...> &&
                  (!std::derived_from<std::remove_cvref_t<First>, unique_resource>)
     explicit unique_resource(First&& first, Rest&&... rest)
-        : owned_(make(heap{}, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
+        : unique_resource(made_in{heap{}}, std::forward<First>(first), std::forward<Rest>(rest)...) {}
     /// R is constructed from its options, in storage of its upstream: unique_resource<R> r{{.name = value}}.
     explicit unique_resource(const detail::options_of<R>& chosen, resource_ref upstream = heap{})
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
-        : owned_(make(upstream, chosen, upstream)) {}
+        : unique_resource(made_in{upstream}, chosen, upstream) {}
 
     /// Takes over the R of `other`, which is left without one.
-    unique_resource(unique_resource&& other) noexcept = default;
+    unique_resource(unique_resource&& other) noexcept
+        : where_(other.where_), owned_(std::exchange(other.owned_, nullptr)) {}
     /// As above; the R owned before ends.
-    unique_resource& operator=(unique_resource&& other) noexcept = default;
+    unique_resource& operator=(unique_resource&& other) noexcept {
+        if (this == &other) return *this;
+        end();
+        where_ = other.where_;
+        owned_ = std::exchange(other.owned_, nullptr);
+        return *this;
+    }
+    ~unique_resource() { end(); }
 
     /// False after a move from it, and without exceptions when there was no memory.
     explicit operator bool() const noexcept { return owned_ != nullptr; }
@@ -85,9 +94,26 @@ public:
     }
 
 private:
+    struct made_in {
+        resource_ref where;
+    };
+
     template <class... Arguments>
-    static unique_ptr<R, resource_ref> make(resource_ref where, Arguments&&... arguments) {
-        return make_unique<R>(where, std::forward<Arguments>(arguments)...);
+    explicit unique_resource(made_in storage, Arguments&&... arguments)
+        : where_(storage.where), owned_(make(storage.where, std::forward<Arguments>(arguments)...)) {}
+
+    template <class... Arguments>
+    static R* make(resource_ref where, Arguments&&... arguments) {
+        void* storage = where.allocate(sizeof(R), alignof(R));
+        return detail::construct_at_or<R>(
+            storage, [&]() noexcept { where.deallocate(storage, sizeof(R), alignof(R)); },
+            std::forward<Arguments>(arguments)...);
+    }
+
+    void end() noexcept {
+        if (owned_ == nullptr) return;
+        detail::destroy_at(owned_);
+        where_.deallocate(owned_, sizeof(R), alignof(R));
     }
 
     R& owned() const noexcept {
@@ -101,7 +127,8 @@ private:
         return std::forward<Function>(function)(owned());
     }
 
-    unique_ptr<R, resource_ref> owned_;
+    resource_ref where_;
+    R* owned_;
 };
 
 }  // namespace acre

@@ -28,6 +28,7 @@
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/misuse.hpp>
@@ -85,7 +86,7 @@ constexpr reset_policy keep(std::size_t bytes) noexcept {
 class scratch;
 
 /// Allocations of any size and type that die together.
-class arena : public detail::typed_calls<arena> {
+class arena : public detail::typed_calls<arena>, public detail::no_clear {
     using block = detail::arena_block;
     using destructor_node = detail::destructor_node;
     template <class T>
@@ -158,6 +159,7 @@ public:
     /// Gives storage back at once if it is the last allocation, otherwise at the next reset; null is a no-op.
     void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
         if (p == nullptr) return;
+        detail::check_allocation(name, p, bytes);
         poison(p, bytes);
         if (is_last(p, bytes)) position_ = reinterpret_cast<std::uintptr_t>(p);
     }
@@ -179,12 +181,12 @@ public:
     /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one while its block has room,
     /// and for any that shrinks. False, and nothing changed, when it cannot.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-        if (!is_last(p, old_bytes)) return new_bytes <= old_bytes;
+        detail::check_allocation(name, p, old_bytes);
         const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(p);
-        if (new_bytes > end_ - start) return false;
-        position_ = start + rounded(new_bytes);
-        if (new_bytes < old_bytes) poison(static_cast<std::byte*>(p) + new_bytes, old_bytes - new_bytes);
-        unpoison(p, new_bytes);
+        const bool last = is_last(p, old_bytes);
+        if (last ? new_bytes > end_ - start - redzone_bytes : new_bytes > old_bytes) return false;
+        if (last) position_ = start + rounded(new_bytes);
+        poison_resized(p, old_bytes, new_bytes);
         return true;
     }
 
@@ -282,7 +284,10 @@ public:
 
     /// Bytes left in the current block: what fits without an upstream call, up to an alignment of 8. Constant time. Of
     /// a fixed arena, all that is left.
-    std::size_t remaining() const noexcept { return end_ - position_; }
+    std::size_t remaining() const noexcept {
+        const std::size_t room = end_ - position_;
+        return room < redzone_bytes ? 0 : room - redzone_bytes;
+    }
 
     /// True when `p` points into a block in use. Linear in the number of blocks.
     bool owns(const void* p) const noexcept {
@@ -335,7 +340,10 @@ private:
     static constexpr std::size_t block_alignment = default_alignment;
     static_assert(sizeof(block) % granule == 0);
 
-    static constexpr std::size_t rounded(std::size_t bytes) noexcept { return align_up(bytes + (bytes == 0), granule); }
+    // Bytes that an allocation takes, without its padding.
+    static constexpr std::size_t rounded(std::size_t bytes) noexcept {
+        return align_up(bytes + (bytes == 0), granule) + redzone_bytes;
+    }
 
     // The hot path. Positions and ends are multiples of the granule, so if `bytes` fits, `bytes` rounded up fits, too.
     [[gnu::always_inline]] static bool bump(std::uintptr_t& position, std::uintptr_t end, std::size_t bytes,
@@ -352,7 +360,8 @@ private:
         } else {
             const std::size_t padding = alignment <= granule ? 0 : padding_to(start, alignment);
             std::size_t needed;
-            if (__builtin_add_overflow(bytes + (bytes == 0), padding, &needed) || needed > end - start) [[unlikely]] {
+            if (__builtin_add_overflow(bytes + (bytes == 0), padding + redzone_bytes, &needed) || needed > end - start)
+                [[unlikely]] {
                 return false;
             }
             start += padding;
@@ -564,19 +573,25 @@ private:
         require_option(options.first_block_bytes == 0 && options.max_block_bytes == 0 &&
                            options.limit_bytes == arena_options{}.limit_bytes,
                        name, "fixed_bytes", options.fixed_bytes, "an arena that does not grow: the only option");
-        require_option(options.fixed_bytes <= max_request / 4, name, "fixed_bytes", options.fixed_bytes,
-                       "less than an eighth of the address space");
+        require_option(options.fixed_bytes <= max_request / 4 / (1 + redzone_bytes / granule), name, "fixed_bytes",
+                       options.fixed_bytes, "less than an eighth of the address space");
         options_.limit_bytes = 0;
         begin_fixed(upstream_.allocate(fixed_storage_bytes(), block_alignment));
     }
 
-    std::size_t fixed_storage_bytes() const noexcept { return rounded(options_.fixed_bytes) + fixed_front; }
+    // The usable bytes, and as many for redzones as allocations that fill those bytes can need.
+    std::size_t fixed_room() const noexcept {
+        const std::size_t bytes = align_up(options_.fixed_bytes, granule);
+        return bytes + bytes / granule * redzone_bytes;
+    }
+    std::size_t fixed_storage_bytes() const noexcept { return fixed_room() + fixed_front; }
 
     void begin_fixed(void* storage) noexcept {
         if (storage == nullptr) return;
         held_bytes_ = fixed_storage_bytes();
         void* header = static_cast<std::byte*>(storage) + fixed_front - sizeof(block);
-        initial_ = ::new (header) block{nullptr, rounded(options_.fixed_bytes) + sizeof(block), 0};
+        poison(storage, fixed_front - sizeof(block));
+        initial_ = ::new (header) block{nullptr, fixed_room() + sizeof(block), 0};
         enter(initial_, initial_->start());
     }
 

@@ -114,7 +114,9 @@ public:
 
     /// The storage is free again at the next reset; null is a no-op.
     void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
-        if (p != nullptr) poison(p, bytes);
+        if (p == nullptr) return;
+        detail::check_allocation(name, p, bytes);
+        poison(p, bytes);
     }
 
     /// A trivially destructible T constructed from `arguments`. Throws as allocate, and what the constructor throws.
@@ -217,10 +219,10 @@ private:
     [[gnu::always_inline]] static bool cut(window& from, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         const std::size_t needed = detail::max<std::size_t>(bytes, 1);
         const std::uintptr_t start = align_up(from.position, detail::max(alignment, arena::granule));
-        if (start > from.end || needed > from.end - start) [[unlikely]]
+        if (start > from.end || needed > from.end - start || redzone_bytes > from.end - start - needed) [[unlikely]]
             return false;
         p = reinterpret_cast<void*>(start);
-        from.position = start + align_up(needed, arena::granule);
+        from.position = start + align_up(needed, arena::granule) + redzone_bytes;
         unpoison(p, bytes);
         return true;
     }
@@ -259,7 +261,8 @@ private:
     bool open(window& opened, std::size_t needed) noexcept {
         const std::size_t wanted =
             detail::clamp(opened.next_bytes, detail::min(first_window, window_bytes_), window_bytes_);
-        const std::size_t bytes = detail::max(wanted, align_up(needed + arena::granule, arena::granule));
+        const std::size_t bytes =
+            detail::max(wanted, align_up(needed + arena::granule + redzone_bytes, arena::granule));
         void* p = blocks_.try_allocate(bytes, arena::granule);
         if (p == nullptr) return false;
         poison(p, bytes);

@@ -14,14 +14,17 @@
 // may be refused while other threads have room left in theirs, or while another thread is about to list the last free
 // one.
 //
-// Cost: allocate 27 instructions; deallocate 22 to 28 in the thread's own arena, else 51, one of them atomic; taking
-// the next arena about 190, two of them atomic (counted by bench/limits/multi_arena.cpp). Lock-free: retries only after
-// another thread progressed. Memory: arenas x (bytes + 96), all at construction; and, for any number of concurrent
+// Cost: allocate 33 instructions; deallocate 35 to 38 in the thread's own arena, else 67, one of them atomic; taking
+// the next arena about 200, two of them atomic (counted by bench/limits/multi_arena.cpp). Lock-free: retries only after
+// another thread progressed. Memory: arenas x (bytes + bytes / 16 + 96), all at construction; and, for any number of concurrent
 // resources, a table of 256 bytes in the C heap for each thread that uses one. A thread without memory for its table
 // uses the shared arena, in which nothing is resized. Thread rules: allocate, deallocate, try_resize and the queries
 // from any thread; reset and the destructor while no other thread uses it. A thread that ends detaches its arena. After
 // a fork the child goes on; arenas that other threads had attached stay taken there until a reset. The constructor
 // lists the arenas, so a static one is usable once its initialiser has run.
+//
+// A misuse in every build, as in acre::multi_arena. Two threads that free the same allocation at the same moment may both
+// find it live; then the arena's count shows it, or nothing does.
 //
 //     acre::concurrent_multi_arena frames{{.arenas = 64, .bytes = 64_KiB}};
 //     void* frame = frames.allocate(n);     // in one thread
@@ -89,8 +92,7 @@ public:
     }
 
     /// Takes back storage that any thread allocated; null is a no-op. Constant time: at most one atomic operation,
-    /// unless the arena becomes free. Aborts with a sentence on a pointer of another resource. More deallocations than
-    /// allocations in an arena abort when the arena is closed or reused, unless new allocations made up for them.
+    /// unless the arena becomes free. Misuses are those of multi_arena::deallocate.
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
         this->give_back(attached(), p, bytes);
     }

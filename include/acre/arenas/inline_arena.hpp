@@ -18,7 +18,9 @@ namespace detail {
 /// Base that holds the bytes, so that they exist before the arena that starts in them.
 template <std::size_t Bytes>
 struct inline_block {
-    alignas(default_alignment) std::byte inline_storage[Bytes];
+    // With room for redzones, so that what fits in an ordinary build fits in one that poisons, too.
+    static constexpr std::size_t storage_bytes = Bytes + Bytes / poison_granule * redzone_bytes;
+    alignas(default_alignment) std::byte inline_storage[storage_bytes];
 };
 }  // namespace detail
 
@@ -36,7 +38,7 @@ public:
     ~inline_arena() {
         // The destructors due must run while the storage exists.
         end();
-        unpoison(detail::inline_block<Bytes>::inline_storage, Bytes);
+        unpoison(detail::inline_block<Bytes>::inline_storage, sizeof(detail::inline_block<Bytes>));
     }
 
     /// Bytes that can be allocated before the first upstream call.

@@ -19,12 +19,17 @@
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
+#include <type_traits>
 
 namespace acre {
 
 namespace detail {
 struct thread_scratch_access;
-}
+
+namespace scratch_has_no_release_but {
+struct keep_to_keep_what_was_allocated_and_end_to_take_it_back {};
+}  // namespace scratch_has_no_release_but
+}  // namespace detail
 
 /// Has the arena's members that allocate and create. All that is allocated through it, or from its arena while it
 /// lives, is taken back at its end.
@@ -37,6 +42,15 @@ public:
         : scope_{&parent, parent.innermost_, parent.mark()} {
         parent.innermost_ = &scope_;
         ++parent.scopes_begun_;
+    }
+
+    // Refused by a sentence: a pointer, as in a published arena, and a handle.
+    template <class Other>
+        requires(std::is_same_v<Other, arena*> || requires { typename Other::handle_of; })
+    explicit scratch(const Other&) {
+        static_assert(
+            std::is_void_v<Other>,
+            "acre::scratch takes the arena itself: scratch temp{level}, and of a handle scratch temp{*handle}");
     }
 
     /// Takes over the scope of `other`, which has ended then. So a function can return a scratch.
@@ -72,7 +86,10 @@ public:
         scope_.owner->link_to(scope_) = scope_.outer;
         scope_.owner = nullptr;
     }
-    void release() = delete;  // keep() keeps what was allocated, end() frees it
+    /// Refused: it means the opposite in a published arena. Compilers print the parameter's type; a static_assert would
+    /// also fail where code only asks whether a resource has the member.
+    void release(detail::scratch_has_no_release_but::keep_to_keep_what_was_allocated_and_end_to_take_it_back =
+                     {}) noexcept = delete;
 
     /// False once the scope has ended: by end(), by keep(), by a move, by the end of an outer scratch, or by a reset of
     /// the arena.

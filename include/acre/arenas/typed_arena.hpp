@@ -95,6 +95,16 @@ public:
     void operator()(const void*, std::size_t) const noexcept {}
 };
 
+/// True when objects of a class derived from T may come from T's own operator new.
+template <class T>
+concept has_inherited_new = !std::is_final_v<T> && requires(std::size_t bytes) { T::operator new(bytes); };
+
+/// True when T's own operator new[] is asked for more bytes than the objects take: a cookie in front of them.
+template <class T>
+concept has_new_with_cookie = requires(std::size_t bytes) {
+    T::operator new[](bytes);
+} && (!std::is_trivially_destructible_v<T> || requires(void* p, std::size_t bytes) { T::operator delete[](p, bytes); });
+
 /// The slot policy of a typed_arena with these options.
 template <std::size_t SlotBytes, std::size_t Count, bool Reuse, bool Synchronized>
 using typed_arena_slots =
@@ -122,8 +132,9 @@ class typed_arena {
     static_assert(N > 0, "acre::typed_arena: there must be room for one object at least");
     static constexpr bool fits = N <= max_request / sizeof(T);
     static_assert(fits, "acre::typed_arena: N objects of T are more than a program can address");
-    static_assert(!fits || N * sizeof(T) <= Options.limit_bytes,
-                  "acre::typed_arena: N objects of T take more bytes than limit_bytes allows");
+    static_assert(
+        !fits || N * sizeof(T) <= Options.limit_bytes,
+        "acre::typed_arena: N objects of T take more bytes than limit_bytes allows: lower N, or raise limit_bytes");
     static constexpr bool derivable = std::is_class_v<T> && !std::is_final_v<T>;
     static_assert(
         !Options.require_final || !derivable,
@@ -189,24 +200,29 @@ public:
     /// no other thread may allocate meanwhile. Null is none.
     void set_full_handler(bool (*handler)()) noexcept { full_handler_ = handler; }
 
-    /// Uninitialised storage of one T. When full it first asks the handler; then it throws limit_exceeded, aborts with
-    /// that sentence, returns null or asks the fallback, as `.when_full` says.
+    /// Uninitialised storage of one T. Not for the body of T's operator new, see class_new(). When full it first asks
+    /// the handler; then it throws limit_exceeded, aborts with that sentence, returns null or asks the fallback, as
+    /// `.when_full` says.
     [[gnu::always_inline]] T* allocate_one() noexcept(never_throws) {
+        require_class_new();
         return static_cast<T*>(allocate(sizeof(T), alignof(T)));
     }
     /// As allocate_one, but null when it cannot.
     [[gnu::always_inline]] T* try_allocate_one() noexcept {
+        require_class_new();
         return static_cast<T*>(try_allocate(sizeof(T), alignof(T)));
     }
 
-    /// Uninitialised storage of `count` adjacent objects of T; a distinct pointer for 0. When full, as allocate_one;
-    /// request_too_large if there can never be room.
+    /// Uninitialised storage of `count` adjacent objects of T; a distinct pointer for 0. Not for the body of T's
+    /// operator new[], see class_new_array(). When full, as allocate_one; request_too_large if there can never be room.
     T* allocate_n(std::size_t count) noexcept(never_throws) {
+        require_class_new_array();
         const auto bytes = array_bytes(count, sizeof(T));
         return static_cast<T*>(allocate(bytes ? *bytes : SIZE_MAX, alignof(T)));
     }
     /// As allocate_n, but null when it cannot.
     T* try_allocate_n(std::size_t count) noexcept {
+        require_class_new_array();
         const auto bytes = array_bytes(count, sizeof(T));
         return bytes ? static_cast<T*>(try_allocate(*bytes, alignof(T))) : nullptr;
     }
@@ -221,13 +237,13 @@ public:
     template <class U = T, class... Arguments>
     U* create(Arguments&&... arguments) {
         require_exactly<U>();
-        return construct(allocate_one(), std::forward<Arguments>(arguments)...);
+        return the_same<U>(construct(allocate(sizeof(T), alignof(T)), std::forward<Arguments>(arguments)...));
     }
     /// As create, but null when there is no room.
     template <class U = T, class... Arguments>
     U* try_create(Arguments&&... arguments) {
         require_exactly<U>();
-        return construct(try_allocate_one(), std::forward<Arguments>(arguments)...);
+        return the_same<U>(construct(try_allocate(sizeof(T), alignof(T)), std::forward<Arguments>(arguments)...));
     }
     /// Destroys the object and takes its storage back; null is a no-op.
     template <class U>
@@ -235,7 +251,7 @@ public:
         require_exactly<U>();
         if (object == nullptr) return;
         detail::destroy_at(object);
-        deallocate_one(object);
+        deallocate(object, sizeof(T), alignof(T));
     }
 
     // The bodies of T's class-level operators. The fallback serves other sizes (derived classes). A derived class of
@@ -244,12 +260,13 @@ public:
     /// For `operator new(std::size_t bytes)`. With exhaustion::null that operator must be noexcept.
     [[gnu::always_inline]] void* class_new(std::size_t bytes) noexcept(never_throws) {
         if (bytes == sizeof(T)) [[likely]]
-            return allocate_one();
+            return allocate(sizeof(T), alignof(T));
         return new_slow(bytes);
     }
     /// For `operator new(std::size_t bytes, const std::nothrow_t&) noexcept`.
     void* try_class_new(std::size_t bytes) noexcept {
-        return bytes == sizeof(T) ? try_allocate_one() : fallback_.try_allocate(bytes, alignment_of_size(bytes));
+        return bytes == sizeof(T) ? try_allocate(sizeof(T), alignof(T))
+                                  : fallback_.try_allocate(bytes, alignment_of_size(bytes));
     }
     /// For `operator delete(void* p) noexcept`, where T is final.
     template <class U = T>
@@ -376,7 +393,26 @@ private:
     template <class U>
     static constexpr void require_exactly() noexcept {
         static_assert(std::is_same_v<U, T>,
-                      "acre::typed_arena holds objects of exactly T: a derived class has no place here");
+                      "acre::typed_arena holds objects of exactly T, not of a derived or another class: give each "
+                      "class an arena of its own");
+    }
+
+    // An operator new of T that ignores its size, and one that divides it by sizeof(T), are wrong in silence.
+    static constexpr void require_class_new() noexcept {
+        static_assert(!detail::has_inherited_new<T>,
+                      "acre::typed_arena: the class has an operator new, which a larger derived class inherits: call "
+                      "class_new(bytes) there, or make the class final; elsewhere call create() or allocate(bytes)");
+    }
+    static constexpr void require_class_new_array() noexcept {
+        static_assert(!detail::has_new_with_cookie<T>,
+                      "acre::typed_arena: the class has an operator new[], which is asked for a cookie in front of the "
+                      "objects, too: call class_new_array(bytes) there; elsewhere call allocate(bytes)");
+    }
+
+    // Converts any pointer, so that require_exactly() is the only error.
+    template <class U>
+    static U* the_same(T* object) noexcept {
+        return static_cast<U*>(static_cast<void*>(object));
     }
 
     static constexpr std::size_t slots_for(std::size_t bytes) noexcept {
@@ -418,7 +454,8 @@ private:
     }
 
     template <class... Arguments>
-    T* construct(T* slot, Arguments&&... arguments) {
+    T* construct(void* storage, Arguments&&... arguments) {
+        auto* const slot = static_cast<T*>(storage);
         if (slot == nullptr) return nullptr;
         return detail::construct_at_or<T>(
             slot, [this, slot]() noexcept { undo(slot); }, std::forward<Arguments>(arguments)...);

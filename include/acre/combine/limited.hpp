@@ -4,7 +4,8 @@
 // bytes requested; the option .limit_bytes of arenas and pools, or a limited<heap> as upstream, bounds what they take
 // from upstream. It does not see calls through a reference to the plain R, an acre::scratch or acre::cursor of the
 // arena inside, class-level functions of acre::typed_arena and acre::chunk_pool (allocate_one, class_new, new (chunks)
-// T), or frees between a mark and the rewind to it.
+// T), or frees between a mark and the rewind to it. destroy() of an object of a chunk_pool does not compile where its
+// class may be a base, which does not tell the object's bytes: use a final class, or acre::unique_ptr.
 //
 // Cost: about twelve instructions a call, no memory. Thread rules: for one thread at a time, since its counters are not
 // atomic; for several threads synchronized<limited<R>> (acre/combine/synchronized.hpp). An R that threads share by

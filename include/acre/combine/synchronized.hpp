@@ -6,13 +6,15 @@
 // and call it rarely. A resource that only one thread uses needs no lock and is faster.
 //
 // Cost: that of R and of the lock: std::mutex about 65 instructions without contention, acre::spin_lock about 8, two of
-// them atomic, acre::no_lock none. The lock is held for one call, so there is no reader-writer lock. Lock is any type
-// with the standard's lock, try_lock and unlock. All of std's and acre's but priority_inheritance_mutex are
-// constant-initialised.
+// them atomic, acre::no_lock none; and 2 to see that forks are prepared for. Memory: that of R and of the lock, and 80
+// bytes for forks, which acre::no_lock does not take. The lock is held for one call, so there is no reader-writer lock.
+// Lock is any type with the standard's lock, try_lock and unlock. All of std's and acre's but
+// priority_inheritance_mutex are constant-initialised.
 // Thread rules: any thread may call any member; construct, move into and destroy it only while no other thread uses
 // it. Constructors and destructors of objects run under the lock: if they use the same resource, Lock must be
-// std::recursive_mutex. reset, rewind, deallocate_all and release take back what other threads hold, too. Not copied;
-// moved, under the lock, if R is.
+// std::recursive_mutex. A fork waits until no thread holds the lock, and the child gets a new one; so a function passed
+// to with() must not fork, and should use no resource that is younger than this one. reset, rewind, deallocate_all and
+// release take back what other threads hold, too. Not copied; moved, under the lock, if R is.
 //
 //     acre::synchronized<acre::pool<64>> slots;
 //     acre::synchronized<acre::object_pool<Bullet>, acre::spin_lock> bullets{{.limit_bytes = 1_MiB}};
@@ -27,6 +29,7 @@
 static_assert(false, "acre::synchronized needs threads, which this target does not have: use the resource itself");
 #else
 
+#include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
@@ -117,17 +120,20 @@ private:
     // The result is copied before the lock is released.
     template <class Call, class Function>
     auto around(const Call&, Function&& function) {
+        forks_.before_use();
         const std::lock_guard guard{lock_};
         return std::forward<Function>(function)(guarded_);
     }
     template <class Call, class Function>
     auto around(const Call&, Function&& function) const {
+        forks_.before_use();
         const std::lock_guard guard{lock_};
         return std::forward<Function>(function)(guarded_);
     }
 
     R guarded_;
     [[no_unique_address]] mutable Lock lock_;
+    [[no_unique_address]] mutable detail::lock_fork_guard<Lock> forks_{lock_};
 };
 
 }  // namespace acre

@@ -13,6 +13,8 @@
 #pragma once
 
 #include <acre/core/error.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <cstddef>
 
 namespace acre {
 
@@ -39,7 +41,9 @@ namespace mistake {
 inline constexpr const char* double_free = "double free";
 inline constexpr const char* foreign_pointer = "a pointer of another resource was freed";
 inline constexpr const char* inside_a_slot = "a pointer into the middle of a slot was freed";
+inline constexpr const char* inside_an_allocation = "a pointer into the middle of an allocation was freed";
 inline constexpr const char* wrong_size = "freed with another size or alignment than it was allocated with";
+inline constexpr const char* reset_in_destructor = "reset or released by a destructor that it is running";
 inline constexpr const char* out_of_memory = "out of memory without exceptions";
 }  // namespace mistake
 
@@ -73,5 +77,20 @@ inline misuse_handler set_misuse_handler(misuse_handler handler) noexcept {
                                                                    const void* pointer) {
     abort_on_misuse(misuse{resource, what, pointer});
 }
+
+namespace detail {
+/// Under AddressSanitizer, a misuse where some of the `bytes` bytes at `p` are poisoned: they are free, or more than one
+/// allocation of `resource`. For resources that record nothing of their allocations. Empty in other builds. A size that
+/// is too small is not noticed: an exception that is thrown unpoisons what lies in the stack.
+inline void check_allocation([[maybe_unused]] const char* resource, [[maybe_unused]] const void* p,
+                             [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(ACRE_HAS_ADDRESS_SANITIZER)
+    if (bytes == 0) return;
+    if (is_poisoned(p)) abort_on_misuse(resource, mistake::double_free, p);
+    if (__asan_region_is_poisoned(const_cast<void*>(p), bytes) != nullptr)
+        abort_on_misuse(resource, mistake::wrong_size, p);
+#endif
+}
+}  // namespace detail
 
 }  // namespace acre

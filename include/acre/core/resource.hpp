@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace acre {
 
@@ -24,6 +25,10 @@ concept resource =
         { r.try_allocate(bytes, alignment) } noexcept -> std::same_as<void*>;
         { r.deallocate(p, bytes, alignment) } noexcept;
     };
+
+/// A resource without state: all its objects are equivalent.
+template <class R>
+concept stateless_resource = resource<R> && std::is_empty_v<R> && std::default_initializable<R>;
 
 /// A resource that knows whether an address lies in its storage.
 template <class R>
@@ -44,5 +49,11 @@ template <class R>
 concept resizable_resource = resource<R> && requires(R& r, void* p, std::size_t old_bytes, std::size_t new_bytes) {
     { r.try_resize(p, old_bytes, new_bytes) } noexcept -> std::same_as<bool>;
 };
+
+namespace detail {
+/// A resource, or a reference to one.
+template <class Part>
+concept resource_part = resource<std::remove_reference_t<Part>>;
+}  // namespace detail
 
 }  // namespace acre

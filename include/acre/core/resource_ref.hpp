@@ -22,10 +22,6 @@
 
 namespace acre {
 
-/// A resource without state: all its objects are equivalent.
-template <class R>
-concept stateless_resource = resource<R> && std::is_empty_v<R> && std::default_initializable<R>;
-
 namespace detail {
 /// Bytes to request from a standard memory resource for `bytes` bytes. libstdc++'s pools align a block larger than its
 /// alignment only if its size is a multiple of the alignment.

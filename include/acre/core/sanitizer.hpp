@@ -34,6 +34,10 @@ inline constexpr bool poisoning = false;
 /// AddressSanitizer's granularity in bytes; resources that poison lay out storage in multiples of it.
 inline constexpr std::size_t poison_granule = 8;
 
+/// Poisoned bytes that a resource leaves behind each allocation, so that a write beyond its end is reported. 0 in an
+/// ordinary build, whose layout has no such gaps.
+inline constexpr std::size_t redzone_bytes = poisoning ? 16 : 0;
+
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
 namespace detail {
 // Hides the pointer from the compiler, which would warn that uninitialised storage is passed on.
@@ -72,6 +76,19 @@ inline void unpoison_defined([[maybe_unused]] const void* start, [[maybe_unused]
 #if defined(ACRE_VALGRIND)
     (void)VALGRIND_MAKE_MEM_DEFINED(start, bytes);
 #endif
+}
+
+/// Marks an allocation of `old_bytes` bytes at `start` as one of `new_bytes` bytes. The contents that stay are kept.
+inline void poison_resized([[maybe_unused]] void* start, [[maybe_unused]] std::size_t old_bytes,
+                           [[maybe_unused]] std::size_t new_bytes) noexcept {
+    if constexpr (poisoning) {
+        auto* const bytes = static_cast<std::byte*>(start);
+        if (new_bytes < old_bytes) {
+            poison(bytes + new_bytes, old_bytes - new_bytes);
+        } else {
+            unpoison(bytes + old_bytes, new_bytes - old_bytes);
+        }
+    }
 }
 
 /// True when the byte at `address` is poisoned for AddressSanitizer; false in other builds.

@@ -39,6 +39,7 @@ namespace detail {
 class trace_meter {
 public:
     static constexpr bool shared_by_threads = true;
+    static constexpr bool ignores_sizes = true;
 
     struct mark_type {
         std::uint64_t moment;

@@ -14,9 +14,10 @@
 // (100,000 slots). A size known at run time adds about 15, with three classes. Constant time always, except for
 // requests that upstream serves. Memory: required_bytes(): N slots of each class, and 1 1/63 bits for each.
 // Construction takes all of it, and touches each page unless `.prefault = false`. Not thread-safe;
-// acre::synchronized<chunk_pool<...>> is, with the same `new`. Neither copied nor moved. A double free and a pointer of
-// another resource abort with a message, in every build. The pool does not know its objects: deallocate_all() and its
-// end take their storage back and destroy none; `.report_live` says at the end how many were left.
+// acre::synchronized<chunk_pool<...>> is, with the same `new`. Neither copied nor moved. A double free, a pointer into
+// the middle of a slot and a pointer of another resource abort with a message, in every build (docs/misuse.md). The
+// pool does not know its objects: deallocate_all() and its end take their storage back and destroy none; `.report_live`
+// says at the end how many were left.
 //
 //     acre::chunk_pool<100'000, 32, 62, 128> chunks;
 //     auto* packet = new (chunks) Packet{};   // its slot is free again if the constructor throws
@@ -54,6 +55,7 @@ namespace detail {
 struct chunk_class {
     std::size_t size;        // the template argument
     std::size_t slot_bytes;  // of each slot: the size rounded up to a multiple of default_alignment
+    std::size_t stride;      // from one slot to the next: slot_bytes, and a redzone in builds that poison
     std::size_t alignment;   // of each slot: the largest power of two that divides slot_bytes, up to a page
     std::size_t offset;      // where the slots begin in the storage
     std::size_t all_bytes;   // of all slots
@@ -106,7 +108,9 @@ constexpr std::array<chunk_class, Classes> lay_out_chunks(std::size_t count,
     std::array<chunk_class, Classes> classes{};
     for (std::size_t i = 0; i < Classes; ++i) {
         const std::size_t slot = align_up(sizes[i], default_alignment);
-        classes[i] = {sizes[i], slot, detail::min(slot & (0 - slot), page_bytes), 0, count * slot};
+        const std::size_t alignment = detail::min(slot & (0 - slot), page_bytes);
+        const std::size_t stride = align_up(slot + redzone_bytes, alignment);
+        classes[i] = {sizes[i], slot, stride, alignment, 0, count * stride};
     }
     std::size_t offset = 0;
     for (std::size_t alignment = page_bytes; alignment > 0; alignment /= 2) {
@@ -219,7 +223,8 @@ namespace acre {
 template <std::size_t N, auto... Sizes>
 class chunk_pool {
     using named = detail::chunk_sizes<Sizes...>;
-    static_assert(N > 0, "acre::chunk_pool: there must be one slot of each size at least");
+    static_assert(
+        N > 0, "acre::chunk_pool: there must be one slot of each size at least, so the first number, N, is 1 or more");
     static_assert(named::any, "acre::chunk_pool: at least one size must be named, as in chunk_pool<1000, 32, 64>");
     static_assert(named::one_type,
                   "acre::chunk_pool: the sizes must be integers of one type, not an int beside a std::size_t");
@@ -270,7 +275,7 @@ public:
         if (!has_storage()) return;
         ::new (static_cast<void*>(slots())) all_slots{};
         if (options.prefault) touch_pages();
-        poison(base_, capacity());
+        poison(base_, storage_bytes());
     }
 
     chunk_pool(const chunk_pool&) = delete;
@@ -318,7 +323,7 @@ public:
         // Tries each class in turn, so that each divides by a constant.
         const auto gave_back = [&](auto index) { return give_back_to(index, p); };
         if (p == nullptr || first_index(gave_back) < class_count) return;
-        large_.deallocate_unsized(upstream_, name, p);
+        if (const char* what = large_.deallocate_unsized(upstream_, p)) abort_on_misuse(name, what, p);
     }
 
     /// Constructs a T, as `new (chunks) T(arguments...)`. Throws as allocate, and what the constructor throws: then the
@@ -368,13 +373,13 @@ public:
         large_.release(upstream_);
         if (!has_storage()) return;
         for (slots_type& each : *slots()) each.reset();
-        poison(base_, capacity());
+        poison(base_, storage_bytes());
     }
 
     /// Bytes of all slots.
     static constexpr std::size_t capacity() noexcept {
         std::size_t bytes = 0;
-        for (const detail::chunk_class& each : classes) bytes += each.all_bytes;
+        for (const detail::chunk_class& each : classes) bytes += slot_count * each.slot_bytes;
         return bytes;
     }
     /// Bytes of capacity() that rounding the sizes up costs.
@@ -384,7 +389,7 @@ public:
         return bytes;
     }
     /// Bytes that construction takes from upstream, aligned to max_alignment: the slots and their bookkeeping.
-    static constexpr std::size_t required_bytes() noexcept { return capacity() + sizeof(all_slots); }
+    static constexpr std::size_t required_bytes() noexcept { return storage_bytes() + sizeof(all_slots); }
 
     /// Bytes of the live slots. Constant time.
     std::size_t used() const noexcept {
@@ -445,7 +450,14 @@ private:
     // Without exceptions the pool has no storage when upstream had no memory.
     bool has_storage() const noexcept { return exceptions_enabled || base_ != nullptr; }
 
-    all_slots* slots() const noexcept { return reinterpret_cast<all_slots*>(base_ + capacity()); }
+    // Bytes of the storage of all slots.
+    static constexpr std::size_t storage_bytes() noexcept {
+        std::size_t bytes = 0;
+        for (const detail::chunk_class& each : classes) bytes += each.all_bytes;
+        return bytes;
+    }
+
+    all_slots* slots() const noexcept { return reinterpret_cast<all_slots*>(base_ + storage_bytes()); }
 
     std::size_t offset_of(const void* p) const noexcept {
         return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(base_);
@@ -462,7 +474,7 @@ private:
         std::size_t slot;
         if (!(*slots())[index].take(1, 1, slot)) [[unlikely]]
             return false;
-        p = base_ + classes[index].offset + slot * classes[index].slot_bytes;
+        p = base_ + classes[index].offset + slot * classes[index].stride;
         unpoison(p, bytes);
         return true;
     }
@@ -484,19 +496,22 @@ private:
         std::size_t slot = 0;
         std::size_t rest = 0;
         first_index([&](auto home) {
-            constexpr std::size_t slot_bytes = classes[home].slot_bytes;
-            slot = offset / slot_bytes;
-            rest = offset % slot_bytes;
+            constexpr std::size_t stride = classes[home].stride;
+            slot = offset / stride;
+            rest = offset % stride;
             return index == home;
         });
         if (rest != 0) [[unlikely]]
-            abort_on_misuse(name, "a pointer was freed that is no slot's", p);
+            abort_on_misuse(name, detail::mistake::inside_a_slot, p);
         return slot;
     }
 
     void check_live(const void* p) const noexcept {
         const std::size_t index = class_of(p);
-        if (index == class_count) return large_.check_live(name, p);
+        if (index == class_count) {
+            if (const char* what = large_.mistake_with(p)) abort_on_misuse(name, what, p);
+            return;
+        }
         (*slots())[index].check_live(name, p, slot_at(index, offset_of(p) - classes[index].offset, p), 1);
     }
 
@@ -505,12 +520,11 @@ private:
         const auto gave_back = [&](auto index) {
             if (offset_of(p) - classes[index].offset >= classes[index].all_bytes) return false;
             if (!serves(classes[index], bytes, alignment)) [[unlikely]]
-                abort_on_misuse(name, "a slot was freed with a size or alignment that does not fit it", p);
+                abort_on_misuse(name, detail::mistake::wrong_size, p);
             return give_back_to(index, p);
         };
         if (first_index(gave_back) < class_count) return;
-        if (large_.count() == 0) large_.check_live(name, p);
-        large_.deallocate(upstream_, name, p, bytes, alignment);
+        if (const char* what = large_.deallocate(upstream_, p, bytes, alignment)) abort_on_misuse(name, what, p);
     }
 
     // Out of line: the class is full, or no class fits.
@@ -549,7 +563,7 @@ private:
         for (std::size_t index = first; index < class_count; ++index) {
             if (!serves(classes[index], bytes, alignment)) continue;
             held += live_of(index) * classes[index].slot_bytes;
-            limit += classes[index].all_bytes;
+            limit += slot_count * classes[index].slot_bytes;
         }
         return fail<limit_exceeded>(name, classes[first].slot_bytes, held, limit);
     }
@@ -564,7 +578,7 @@ private:
 
     // Writes to each page of the slots; the pages of the sets behind them are written already.
     void touch_pages() noexcept {
-        for (std::size_t at = 0; at < capacity(); at += page_bytes) {
+        for (std::size_t at = 0; at < storage_bytes(); at += page_bytes) {
             static_cast<volatile std::byte&>(base_[at]) = std::byte{0};
         }
     }

@@ -10,13 +10,13 @@
 // A thread that ends returns its magazines. The pool may end before its threads do. One thread at a time calls
 // upstream.
 //
-// Cost: allocate and deallocate about 30 instructions each, none of them atomic; one lock in 1 to 509 operations.
+// Cost: allocate and deallocate about 40 instructions each, none of them atomic; one lock in 1 to 509 operations.
 // Requests over 8 KiB go to upstream one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth. Each
 // class in use holds a slab of 4 KiB or more; the object has about 16 KiB. A thread that uses it keeps 4 KiB, and for
 // each class that it uses one or two magazines of up to 4 KiB and at most thread_bytes (64 KiB) of free slots. A
-// request may be refused at the limit while other threads keep free slots. A slot freed twice in a row aborts with a
-// message at once. Other double frees, pointers of other pools and wrong sizes abort when their magazine goes to the
-// slabs; under AddressSanitizer double frees abort at once. After a fork the child goes on with what the forking thread
+// request may be refused at the limit while other threads keep free slots. A double free, a pointer into the middle
+// of a slot, a pointer of another resource and a size of another class abort with a message at once, in every build
+// (docs/misuse.md). After a fork the child goes on with what the forking thread
 // kept; slots that other threads kept stay taken. basic_concurrent_multi_pool takes other size classes.
 //
 //     acre::concurrent_multi_pool memory;
@@ -125,7 +125,9 @@ public:
     }
     /// Frees a block of try_allocate_separately.
     [[gnu::noinline]] void deallocate_separately(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        if (p != nullptr) depots_[0].put_large(config(0), p, bytes, alignment);
+        if (p == nullptr) return;
+        const char* what = depots_[0].put_large(config(0), p, bytes, alignment);
+        if (what != nullptr) abort_on_misuse(name, owns_slot(p) ? detail::mistake::wrong_size : what, p);
     }
 
     /// Gives slabs without a live slot back to upstream, while other threads go on, and returns their bytes. Free slots
@@ -214,18 +216,44 @@ private:
         thread_caches* own = this_caches();
         if (own == nullptr || !own->caches[index].take(p)) [[unlikely]]
             return false;
-        unpoison(p, tables::geometry[index].slot_bytes);
+        mark_live(index, p);
+        unpoison(p, bytes);
         return true;
     }
 
+    // For a constant class its layout is constants. Otherwise that of the common classes needs only the slab's header.
+    [[gnu::always_inline]] static detail::bitmap_slabs::place place_of(std::size_t index, const void* p) noexcept {
+        using detail::bitmap_slabs;
+        if (__builtin_constant_p(index) || index >= tables::common_count)
+            return bitmap_slabs::place_of(tables::geometry[index], p);
+        return bitmap_slabs::place_in<tables::common_slab_bytes>(p);
+    }
+    [[gnu::always_inline]] static void mark_live(std::size_t index, const void* p) noexcept {
+        detail::bitmap_slabs::uncache(place_of(index, p));
+    }
+
     [[gnu::always_inline]] void put(std::size_t index, void* p) noexcept {
-        // Only AddressSanitizer's shadow tells; otherwise the check would have to read the slab's header.
-        if (is_poisoned(p)) [[unlikely]]
-            abort_on_misuse(name, "double free", p);
-        poison(p, tables::geometry[index].slot_bytes);
+        depots_[index].slabs().cache(tables::geometry[index], p, place_of(index, p),
+                                     [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); });
         thread_caches* own = this_caches();
-        if (own == nullptr || !own->caches[index].put(name, p)) [[unlikely]]
+        if (own == nullptr || !own->caches[index].put(p)) [[unlikely]]
             put_slow(index, p);
+    }
+
+    bool owns_slot(const void* p) const noexcept {
+        for (std::size_t index = 0; index < tables::count; ++index) {
+            if (depots_[index].owns_slot(config(index), p)) return true;
+        }
+        return false;
+    }
+
+    // `p` was freed with a size of class `index`.
+    [[noreturn, gnu::noinline, gnu::cold]] void abort_on(std::size_t index, const void* p) const noexcept {
+        const bool other_size = owns(p) && !depots_[index].owns_slot(config(index), p);
+        const char* what =
+            other_size ? detail::mistake::wrong_size : depots_[index].slabs().mistake_with(tables::geometry[index], p);
+        // Null when two threads freed the slot at once and it was allocated again meanwhile.
+        abort_on_misuse(name, what == nullptr ? detail::mistake::double_free : what, p);
     }
 
     // Out of line: once per magazine, or for a large block.
@@ -243,7 +271,9 @@ private:
         detail::thread_cache* cache = find_or_attach_cache(index);
         void* p =
             cache == nullptr ? depots_[index].take_uncached(config(index)) : depots_[index].take(config(index), *cache);
-        if (p != nullptr) unpoison(p, tables::geometry[index].slot_bytes);
+        if (p == nullptr) return nullptr;
+        mark_live(index, p);
+        unpoison(p, bytes);
         return p;
     }
 

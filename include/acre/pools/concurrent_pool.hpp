@@ -11,11 +11,11 @@
 // returns its magazines. The pool may end before its threads do. Upstream is called with the lock held, so it may be
 // any resource that nobody else uses at the same time.
 //
-// Cost: allocate and deallocate about 20 instructions each, none of them atomic; one lock in 1 to 509 operations.
+// Cost: allocate and deallocate about 30 instructions each, none of them atomic; one lock in 1 to 509 operations.
 // Memory: as acre::pool, up to 4 KiB for each magazine, and the free slots in each thread's two magazines: at most
 // thread_bytes (64 KiB), but always two slots. A request may be refused at the limit while other threads keep free
-// slots. A slot freed twice in a row aborts with a message at once. Other double frees, and pointers of other pools,
-// abort when their magazine goes to the slabs, and under AddressSanitizer at once. After a fork the child goes on with
+// slots. A double free, a pointer into the middle of a slot and a pointer of another resource abort with a message at
+// once, in every build (docs/misuse.md). After a fork the child goes on with
 // what the forking thread kept; slots that other threads kept stay taken.
 //
 //     acre::concurrent_pool<64> messages;
@@ -162,19 +162,21 @@ protected:
     }
     /// True while for_each_live runs.
     bool visiting() const noexcept { return !uses_caches_; }
-    /// True when the slot at `p`, which lies in a slab of this pool, is free. Only while for_each_live runs.
-    bool is_free(const void* p) const noexcept { return detail::bitmap_slabs::is_free(geometry, p); }
-    /// Checks nothing: which slots are live is only known once magazines return to the slabs.
-    void check_live(const char*, const void*) const noexcept {}
+    /// True when the slot at `p` is free.
+    bool is_free(const void* p) const noexcept {
+        return depot_.slabs().owns_slot(geometry, p) && depot_.slabs().is_free(geometry, p);
+    }
+    /// Aborts with a message unless `p` is a live slot.
+    void check_live(const char* derived, const void* p) const noexcept {
+        if (depot_.slabs().mistake_with(geometry, p) != nullptr) abort_on(derived, p);
+    }
     // The name of the derived pool as a constant, which costs deallocate no load.
     [[gnu::always_inline]] void give_back(const char* derived, void* p) noexcept {
         if (p == nullptr) return;
-        // Only AddressSanitizer's shadow tells; otherwise the check would have to read the slab's header.
-        if (is_poisoned(p)) [[unlikely]]
-            abort_on_misuse(derived, "double free", p);
-        poison(p, geometry.slot_bytes);
+        depot_.slabs().cache(geometry, p, detail::bitmap_slabs::place_of(geometry, p),
+                             [this, derived, p]() __attribute__((always_inline)) { abort_on(derived, p); });
         detail::thread_cache* cache = this_cache();
-        if (cache == nullptr || !cache->put(derived, p)) [[unlikely]]
+        if (cache == nullptr || !cache->put(p)) [[unlikely]]
             deallocate_slow(p);
     }
 
@@ -187,8 +189,20 @@ private:
         detail::thread_cache* cache = this_cache();
         if (cache == nullptr || !cache->take(p)) [[unlikely]]
             return false;
-        unpoison(p, geometry.slot_bytes);
+        mark_live(p);
         return true;
+    }
+
+    [[gnu::always_inline]] static void mark_live(void* p) noexcept {
+        detail::bitmap_slabs::uncache(detail::bitmap_slabs::place_of(geometry, p));
+        unpoison(p, Slot);
+    }
+
+    [[noreturn, gnu::noinline, gnu::cold]] void abort_on(const char* derived, const void* p) const noexcept {
+        const bool large = depot_.owns(config_, p) && !depot_.owns_slot(config_, p);
+        const char* what = large ? detail::mistake::wrong_size : depot_.slabs().mistake_with(geometry, p);
+        // Null when two threads freed the slot at once and it was allocated again meanwhile.
+        abort_on_misuse(derived, what == nullptr ? detail::mistake::double_free : what, p);
     }
 
     // Out of line: once per magazine.
@@ -200,7 +214,7 @@ private:
     [[gnu::noinline]] void* try_allocate_slow() noexcept {
         detail::thread_cache* cache = find_or_make_cache();
         void* p = cache == nullptr ? depot_.take_uncached(config_) : depot_.take(config_, *cache);
-        if (p != nullptr) unpoison(p, geometry.slot_bytes);
+        if (p != nullptr) mark_live(p);
         return p;
     }
     [[gnu::noinline]] void deallocate_slow(void* p) noexcept {
@@ -239,7 +253,10 @@ private:
         return is_alignment(alignment) ? depot_.take_large(config_, bytes, alignment) : nullptr;
     }
     [[gnu::noinline]] void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        if (p != nullptr) depot_.put_large(config_, p, bytes, alignment);
+        if (p == nullptr) return;
+        const char* what = depot_.put_large(config_, p, bytes, alignment);
+        if (what == nullptr) return;
+        abort_on_misuse(config_.name, depot_.owns_slot(config_, p) ? detail::mistake::wrong_size : what, p);
     }
 
     // Every call reads these: they share no cache line with the depot, which other threads write.

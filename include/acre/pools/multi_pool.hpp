@@ -6,8 +6,9 @@
 // Cost: for a size known at compile time as acre::pool (allocate about 12 instructions, deallocate about 20). For a
 // size known at run time about 26 and 31; freeing more than 512 bytes adds a call. Requests over 8 KiB go to upstream
 // one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth. Each class in use holds one slab of 4 KiB
-// or more; the object itself has about 8 KiB. A double free and a pointer of another pool abort with a message while
-// the pool holds the slab. Not thread-safe. basic_multi_pool takes other size classes (pools/size_classes.hpp).
+// or more; the object itself has about 8 KiB. A double free, a pointer into the middle of a slot, one of another
+// resource and a size of another class abort with a message, in every build (docs/misuse.md). Not thread-safe.
+// basic_multi_pool takes other size classes (pools/size_classes.hpp).
 //
 //     acre::multi_pool nodes;
 //     std::map<int, int, std::less<>, acre::allocator<std::pair<const int, int>, acre::multi_pool>> m{nodes};
@@ -15,9 +16,12 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
@@ -31,7 +35,7 @@ namespace acre {
 
 /// Slots of the size classes of `Classes`, and upstream blocks for larger requests.
 template <class Classes>
-class basic_multi_pool {
+class basic_multi_pool : public detail::no_clear {
     static_assert(size_class_policy<Classes>,
                   "acre::basic_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
 
@@ -66,17 +70,19 @@ public:
     /// limit_exceeded or bad_alignment. Constant time except for a new slab or a large block.
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         void* p;
-        if (take(bytes, alignment, p)) [[likely]]
-            return p;
-        return allocate_slow(bytes, alignment);
+        if (!take(bytes, alignment, p)) [[unlikely]]
+            return allocate_slow(bytes, alignment);
+        unpoison(p, bytes);
+        return p;
     }
 
     /// As allocate, but null where that would throw.
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         void* p;
-        if (take(bytes, alignment, p)) [[likely]]
-            return p;
-        return try_allocate_slow(bytes, alignment);
+        if (!take(bytes, alignment, p)) [[unlikely]]
+            return try_allocate_slow(bytes, alignment);
+        unpoison(p, bytes);
+        return p;
     }
 
     /// Frees what allocate returned for the same size and alignment; null is a no-op.
@@ -91,7 +97,9 @@ public:
         if (last >= tables::largest_common) [[unlikely]]
             return deallocate_slow(p, bytes, alignment);
         const std::size_t index = tables::by_size[last / tables::granularity];
-        classes_[index].template give_back_in<tables::common_slab_bytes>(tables::geometry[index], name, p);
+        using detail::bitmap_slabs;
+        classes_[index].give_back(tables::geometry[index], p, bitmap_slabs::place_in<tables::common_slab_bytes>(p),
+                                  [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); });
     }
 
     /// As try_allocate, but always a block of its own from upstream, never a slot.
@@ -102,7 +110,9 @@ public:
     }
     /// Frees a block of try_allocate_separately.
     [[gnu::noinline]] void deallocate_separately(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        if (p != nullptr) large_.deallocate(upstream_, name, p, bytes, alignment);
+        if (p == nullptr) return;
+        const char* what = large_.deallocate(upstream_, p, bytes, alignment);
+        if (what != nullptr) abort_on_misuse(name, owns(p) && !large_.owns(p) ? detail::mistake::wrong_size : what, p);
     }
 
     /// Gives slabs without a live slot back to upstream and returns their bytes. Linear in the slabs held.
@@ -188,7 +198,17 @@ private:
     }
 
     [[gnu::always_inline]] void give_back(std::size_t index, void* p) noexcept {
-        classes_[index].give_back(tables::geometry[index], name, p);
+        classes_[index].give_back(tables::geometry[index], p,
+                                  detail::bitmap_slabs::place_of(tables::geometry[index], p),
+                                  [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); });
+    }
+
+    // `p` was freed with a size of class `index`.
+    [[noreturn, gnu::noinline, gnu::cold]] void abort_on(std::size_t index, const void* p) const noexcept {
+        const bool other_size = owns(p) && !classes_[index].owns(tables::geometry[index], p);
+        abort_on_misuse(
+            name, other_size ? detail::mistake::wrong_size : classes_[index].mistake_with(tables::geometry[index], p),
+            p);
     }
 
     // Out of line: once in 64 allocations of a class, or for a large block.
@@ -206,7 +226,10 @@ private:
         detail::bitmap_slabs& slabs = classes_[index];
         // All classes share the limit: a class may hold what the other classes do not.
         const std::size_t others = limit_ == SIZE_MAX ? 0 : capacity() - slabs.held_bytes();
-        return slabs.refill(tables::geometry[index], upstream_, {limit_ > others ? limit_ - others : 0, region_slots_});
+        void* p =
+            slabs.refill(tables::geometry[index], upstream_, {limit_ > others ? limit_ - others : 0, region_slots_});
+        if (p != nullptr) unpoison(p, bytes);
+        return p;
     }
 
     [[gnu::noinline]] void deallocate_slow(void* p, std::size_t bytes, std::size_t alignment) noexcept {

@@ -7,7 +7,8 @@
 // Cost: allocate about 12 instructions, deallocate about 20, constant time except for a new slab. Memory: 3 % more than
 // the slots at 64 bytes. The first slab has 4 KiB, later ones 16 KiB, more for slots over 256 bytes. The pool holds
 // nothing before the first allocation; release_unused() and the destructor give slabs back.
-// A double free and a pointer of another pool abort with a message, in every build. Not thread-safe. Movable.
+// A double free, a pointer into the middle of a slot and a pointer of another resource abort with a message, in every
+// build (docs/misuse.md). Not thread-safe. Movable.
 //
 //     acre::pool<64> slots;
 //     void* p = slots.allocate();
@@ -17,8 +18,10 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
@@ -74,17 +77,19 @@ public:
     /// Returns a slot of Slot bytes aligned to Align, contents undefined. Throws out_of_memory or limit_exceeded.
     [[gnu::always_inline]] void* allocate() {
         void* p;
-        if (slabs_.take(geometry, p)) [[likely]]
-            return p;
-        return refill();
+        if (!slabs_.take(geometry, p)) [[unlikely]]
+            return refill();
+        unpoison(p, Slot);
+        return p;
     }
 
     /// As allocate, but null when there is no memory.
     [[gnu::always_inline]] void* try_allocate() noexcept {
         void* p;
-        if (slabs_.take(geometry, p)) [[likely]]
-            return p;
-        return try_refill();
+        if (!slabs_.take(geometry, p)) [[unlikely]]
+            return try_refill();
+        unpoison(p, Slot);
+        return p;
     }
 
     /// Frees a slot; null is a no-op. Never allocates, never throws.
@@ -147,9 +152,13 @@ protected:
     }
     // The name of the derived pool as a constant, which costs deallocate no load.
     [[gnu::always_inline]] void give_back(const char* derived, void* slot) noexcept {
-        slabs_.give_back(geometry, derived, slot);
+        slabs_.give_back(geometry, slot, detail::bitmap_slabs::place_of(geometry, slot),
+                         [this, derived, slot]() __attribute__((always_inline)) { abort_on(derived, slot); });
     }
-    void check_live(const char* derived, void* slot) const noexcept { slabs_.check_live(geometry, derived, slot); }
+    /// Aborts with a message unless `slot` is a live slot.
+    void check_live(const char* derived, const void* slot) const noexcept {
+        if (slabs_.mistake_with(geometry, slot) != nullptr) abort_on(derived, slot);
+    }
     bool is_free(const void* slot) const noexcept {
         return slabs_.owns_slot(geometry, slot) && slabs_.is_free(geometry, slot);
     }
@@ -175,7 +184,14 @@ private:
     }
 
     void* try_refill() noexcept {
-        return slabs_.refill(geometry, upstream_, {limit_ - large_.held_bytes(), region_slots_});
+        void* p = slabs_.refill(geometry, upstream_, {limit_ - large_.held_bytes(), region_slots_});
+        if (p != nullptr) unpoison(p, Slot);
+        return p;
+    }
+
+    [[noreturn, gnu::noinline, gnu::cold]] void abort_on(const char* derived, const void* slot) const noexcept {
+        const char* what = large_.owns(slot) ? detail::mistake::wrong_size : slabs_.mistake_with(geometry, slot);
+        abort_on_misuse(derived, what, slot);
     }
 
     // Out of line: requests that no slot fits are not the pool's purpose.
@@ -189,7 +205,9 @@ private:
         return large_.try_allocate(upstream_, bytes, alignment);
     }
     [[gnu::noinline]] void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        if (p != nullptr) large_.deallocate(upstream_, name_, p, bytes, alignment);
+        if (p == nullptr) return;
+        const char* what = large_.deallocate(upstream_, p, bytes, alignment);
+        if (what != nullptr) abort_on_misuse(name_, slabs_.owns(geometry, p) ? detail::mistake::wrong_size : what, p);
     }
 
     detail::bitmap_slabs slabs_;

@@ -127,15 +127,18 @@ public:
         return result;
     }();
 
-    /// Bytes of one slab of the first class, and of each class up to `largest_common` bytes.
+    /// Bytes of one slab of the first class, and of each of the common classes: the first ones, up to `largest_common`
+    /// bytes.
     static constexpr std::size_t common_slab_bytes = geometry[0].slab_bytes;
-    static constexpr std::size_t largest_common = [] {
-        std::size_t size = 0;
-        for (std::size_t index = 0; index < count && geometry[index].slab_bytes == common_slab_bytes; ++index) {
-            size = bytes(index);
+    static constexpr std::size_t common_count = [] {
+        std::size_t index = 0;
+        while (index < count && geometry[index].slab_bytes == common_slab_bytes &&
+               geometry[index].fraction_is_exact()) {
+            ++index;
         }
-        return size;
+        return index;
     }();
+    static constexpr std::size_t largest_common = common_count == 0 ? 0 : bytes(common_count - 1);
 
     /// The size to look a request up by: rounded up to a multiple of its alignment. 0 when `bytes` or `alignment` is 0
     /// and when the sum wraps.

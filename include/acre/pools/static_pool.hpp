@@ -7,13 +7,12 @@
 // shared_group<Name> names a further pool that every thread shares. Any other type names a separate pool that one
 // thread at a time uses, without a cache and without a lock.
 //
-// Cost: by default allocate and deallocate have about 9 instructions each, none of them atomic, and one lock in 1 to
-// 509 operations; in a group of one thread 13 and 20, without a lock. Memory comes from the heap, or from the upstream
+// Cost: by default allocate and deallocate have about 20 instructions each, none of them atomic, and one lock in 1 to
+// 509 operations; in a group of one thread 13 and 22, without a lock. Memory comes from the heap, or from the upstream
 // that the group names, and goes back by release_unused(), or for all shared pools by acre::pool_registry::recycle().
 // A pool that gets no memory calls recycle() and tries again before it fails. Each thread keeps the free slots of two
-// magazines: at most 64 KiB, but always two slots. A slot freed twice in a row aborts with a message at once. Other
-// double frees, and pointers of other pools, abort when their magazine goes to the slabs; under AddressSanitizer and in
-// a group at once.
+// magazines: at most 64 KiB, but always two slots. A double free, a pointer into the middle of a slot and a
+// pointer of another resource abort with a message at once, in every build (docs/misuse.md).
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
 // program has one pool as long as libraries do not hide its symbol from each other. A library that uses one must not be
@@ -69,12 +68,12 @@ namespace acre {
 struct every_thread;
 
 /// A further group of all threads. Its memory comes from `Upstream`, a resource without state that any thread may use.
-template <class Name, stateless_resource Upstream = heap>
+template <class Name, stateless_resource Upstream>
 struct shared_group;
 
 /// The group `Name` of one thread at a time. Its memory comes from `Upstream`, a resource without state; with heap the
 /// plain Name means the same.
-template <class Name, stateless_resource Upstream = heap>
+template <class Name, stateless_resource Upstream>
 struct thread_group;
 
 /// The static pools that were used so far. A pool enters at its first use and never leaves.
@@ -242,7 +241,8 @@ public:
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
-        all.slabs.give_back(geometry, static_pool_name, p);
+        all.slabs.give_back(geometry, p, bitmap_slabs::place_of(geometry, p),
+                            [p]() __attribute__((always_inline)) { abort_on(p); });
     }
 
     static bool prepare(std::size_t count) noexcept {
@@ -251,6 +251,7 @@ public:
             void* slot;
             if (!take(slot)) slot = take_slow();
             if (slot == nullptr) break;
+            unpoison(slot, sizeof(void*));
             *static_cast<void**>(slot) = std::exchange(taken, slot);
         }
         while (taken != nullptr) give_back(std::exchange(taken, *static_cast<void**>(taken)));
@@ -272,6 +273,10 @@ public:
 
 private:
     static constexpr std::string_view group_name = type_name<Name>();
+
+    [[noreturn, gnu::noinline, gnu::cold]] static void abort_on(const void* p) noexcept {
+        abort_on_misuse(static_pool_name, all.slabs.mistake_with(geometry, p), p);
+    }
 
     static pool_registry::entry describe() noexcept {
         // The group's thread writes them and any thread reads them; the two numbers need not be of one moment.
@@ -312,22 +317,20 @@ public:
     [[gnu::always_inline]] static bool take(void*& p) noexcept {
         if (!local.cache.take(p)) [[unlikely]]
             return false;
-        unpoison(p, geometry.slot_bytes);
+        mark_live(p);
         return true;
     }
 
     [[gnu::noinline]] static void* take_slow() noexcept {
         void* p = attach() ? all.depot.take(config, local.cache) : all.depot.take_uncached(config);
-        if (p != nullptr) unpoison(p, geometry.slot_bytes);
+        if (p != nullptr) mark_live(p);
         return p;
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
-        // Only AddressSanitizer's shadow tells; otherwise the check would have to read the slab's header.
-        if (is_poisoned(p)) [[unlikely]]
-            abort_on_misuse(static_pool_name, "double free", p);
-        poison(p, geometry.slot_bytes);
-        if (!local.cache.put(static_pool_name, p)) [[unlikely]]
+        all.depot.slabs().cache(geometry, p, bitmap_slabs::place_of(geometry, p),
+                                [p]() __attribute__((always_inline)) { abort_on(p); });
+        if (!local.cache.put(p)) [[unlikely]]
             give_back_slow(p);
     }
 
@@ -346,6 +349,15 @@ private:
     static pool_registry::entry describe() noexcept {
         return {geometry.slot_bytes, group_name, true, live(), held_bytes()};
     }
+    [[gnu::always_inline]] static void mark_live(const void* p) noexcept {
+        bitmap_slabs::uncache(bitmap_slabs::place_of(geometry, p));
+    }
+    [[noreturn, gnu::noinline, gnu::cold]] static void abort_on(const void* p) noexcept {
+        const char* what = all.depot.slabs().mistake_with(geometry, p);
+        // Null when two threads freed the slot at once and it was allocated again meanwhile.
+        abort_on_misuse(static_pool_name, what == nullptr ? mistake::double_free : what, p);
+    }
+
     static constexpr detail::depot_config config{
         geometry,   static_pool_name,
         Upstream{}, SIZE_MAX,
@@ -441,19 +453,9 @@ public:
 
     /// Returns a slot, contents undefined. When there is no memory it first lets all shared pools give back what they
     /// do not use; then throws out_of_memory.
-    [[gnu::always_inline]] static void* allocate() {
-        void* p;
-        if (slots::take(p)) [[likely]]
-            return p;
-        return allocate_slow();
-    }
+    [[gnu::always_inline]] static void* allocate() { return allocate_within(Size); }
     /// As allocate, but null when there is no memory.
-    [[gnu::always_inline]] static void* try_allocate() noexcept {
-        void* p;
-        if (slots::take(p)) [[likely]]
-            return p;
-        return try_allocate_slow();
-    }
+    [[gnu::always_inline]] static void* try_allocate() noexcept { return try_allocate_within(Size); }
     /// Frees a slot; null is a no-op. Never fails.
     [[gnu::always_inline]] static void deallocate(void* p) noexcept {
         if (p != nullptr) slots::give_back(p);
@@ -467,13 +469,13 @@ public:
     // The interface of a resource: static, so it needs no object.
     [[gnu::always_inline]] static void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (serves(bytes, alignment)) [[likely]]
-            return allocate();
+            return allocate_within(bytes);
         return allocate_large(bytes, alignment);
     }
     [[gnu::always_inline]] static void* try_allocate(std::size_t bytes,
                                                      std::size_t alignment = default_alignment) noexcept {
         if (serves(bytes, alignment)) [[likely]]
-            return try_allocate();
+            return try_allocate_within(bytes);
         return try_allocate_large(bytes, alignment);
     }
     [[gnu::always_inline]] static void deallocate(void* p, std::size_t bytes,
@@ -502,6 +504,24 @@ public:
     friend constexpr bool operator==(const static_pool&, const static_pool&) noexcept { return true; }
 
 private:
+    // A slot of which `bytes` bytes are in use.
+    [[gnu::always_inline]] static void* allocate_within(std::size_t bytes) {
+        void* p;
+        if (!slots::take(p)) [[unlikely]]
+            p = allocate_slow();
+        if (exceptions_enabled || p != nullptr) unpoison(p, bytes);
+        return p;
+    }
+    [[gnu::always_inline]] static void* try_allocate_within(std::size_t bytes) noexcept {
+        void* p;
+        if (!slots::take(p)) [[unlikely]] {
+            p = try_allocate_slow();
+            if (p == nullptr) return nullptr;
+        }
+        unpoison(p, bytes);
+        return p;
+    }
+
     [[gnu::noinline]] static void* allocate_slow() {
         if (void* p = try_allocate_slow()) return p;
         return raise<out_of_memory>(name, slot_bytes(), slot_alignment());

@@ -68,6 +68,7 @@ class wait_free_pool : public detail::slot_face<wait_free_pool<Slot, Align>, Slo
 
     struct slot_geometry {
         std::size_t slot_bytes;
+        std::size_t stride;  // from one slot to the next: slot_bytes, and a redzone in builds that poison
     };
 
 public:
@@ -77,13 +78,16 @@ public:
     using options_type = wait_free_pool_options;
 
     /// Bytes of a slot: Slot rounded up to a multiple of Align, and of 8.
-    static constexpr slot_geometry geometry{align_up(Slot, detail::max(Align, poison_granule))};
+    static constexpr slot_geometry geometry = [] {
+        const std::size_t slot = align_up(Slot, detail::max(Align, poison_granule));
+        return slot_geometry{slot, align_up(slot + redzone_bytes, detail::min(slot & (0 - slot), page_bytes))};
+    }();
     /// Alignment of every slot in bytes; stricter requests are refused.
     static constexpr std::size_t max_alignment =
         detail::max(Align, detail::min(geometry.slot_bytes & (0 - geometry.slot_bytes), page_bytes));
     /// Upper limit of the option `.slots`.
     static constexpr std::size_t max_slots =
-        detail::min(detail::remote_free_set<>::max_slots, max_request / 4 / geometry.slot_bytes);
+        detail::min(detail::remote_free_set<>::max_slots, max_request / 4 / geometry.stride);
 
     /// Bytes that construction takes from upstream, aligned to required_alignment; SIZE_MAX for more than max_slots.
     static constexpr std::size_t required_bytes(const wait_free_pool_options& options) noexcept {
@@ -141,7 +145,7 @@ public:
     }
 
     /// Bytes of all slots.
-    std::size_t capacity() const noexcept { return slots_bytes_; }
+    std::size_t capacity() const noexcept { return slots_ * geometry.slot_bytes; }
     /// Number of live slots: exact while no other thread uses the pool, approximate otherwise. One step per 64 slots.
     std::size_t live() const noexcept {
         std::size_t free = 0;
@@ -169,7 +173,7 @@ protected:
         base_ = static_cast<std::byte*>(upstream_.allocate(required_bytes(options), required_alignment));
         if (!exceptions_enabled && base_ == nullptr) return;
         slots_ = options.slots;
-        slots_bytes_ = slots_ * geometry.slot_bytes;
+        slots_bytes_ = slots_ * geometry.stride;
         words_ = detail::remote_free_set<>::leaf_words(slots_);
         kept_ = reinterpret_cast<word_type*>(base_ + kept_offset(slots_));
         make_words();
@@ -206,7 +210,7 @@ protected:
         for (std::size_t word = 0; word < words_; ++word) {
             // Skips slots that an earlier call of `visit` freed.
             for (std::uint64_t rest = all_bits(word); (rest &= ~free_bits(word)) != 0; rest &= rest - 1) {
-                visit(base_ + (word * 64 + static_cast<unsigned>(std::countr_zero(rest))) * geometry.slot_bytes);
+                visit(base_ + (word * 64 + static_cast<unsigned>(std::countr_zero(rest))) * geometry.stride);
             }
         }
         visiting_ = false;
@@ -215,12 +219,13 @@ protected:
     bool visiting() const noexcept { return visiting_; }
 
 private:
-    static constexpr const char* not_live = "double free, or a slot was freed that was never handed out";
+    // A slot that was never handed out is free, too.
+    static constexpr const char* not_live = detail::mistake::double_free;
 
     // The block holds the slots, the words of returned_ and the words of kept_. Each part starts a new cache line:
     // different threads write them.
     static constexpr std::size_t returned_offset(std::size_t slots) noexcept {
-        return align_up(slots * geometry.slot_bytes, line_bytes);
+        return align_up(slots * geometry.stride, line_bytes);
     }
     static constexpr std::size_t kept_offset(std::size_t slots) noexcept {
         return returned_offset(slots) +
@@ -249,10 +254,10 @@ private:
     [[gnu::always_inline]] std::size_t slot_at(const char* derived, const void* p) const noexcept {
         const std::size_t offset = offset_of(p);
         if (offset >= slots_bytes_) [[unlikely]]
-            abort_on_misuse(derived, "a pointer of another resource was freed", p);
-        if (offset % geometry.slot_bytes != 0) [[unlikely]]
-            abort_on_misuse(derived, "a pointer was freed that is no slot's", p);
-        return offset / geometry.slot_bytes;
+            abort_on_misuse(derived, detail::mistake::foreign_pointer, p);
+        if (offset % geometry.stride != 0) [[unlikely]]
+            abort_on_misuse(derived, detail::mistake::inside_a_slot, p);
+        return offset / geometry.stride;
     }
 
     // Relaxed: only the owner writes kept words; other threads read only bits that no longer change.
@@ -263,7 +268,7 @@ private:
     [[gnu::always_inline]] void* take(std::uint64_t bits) noexcept {
         current_->store(bits & (bits - 1), std::memory_order_relaxed);
         // Unlike std::countr_zero it has no case for 0.
-        void* p = current_slots_ + static_cast<unsigned>(__builtin_ctzll(bits)) * geometry.slot_bytes;
+        void* p = current_slots_ + static_cast<unsigned>(__builtin_ctzll(bits)) * geometry.stride;
         unpoison(p, Slot);
         return p;
     }
@@ -289,12 +294,12 @@ private:
             bits = kept_[word].load(std::memory_order_relaxed);
         }
         current_ = kept_ + word;
-        current_slots_ = base_ + word * 64 * geometry.slot_bytes;
+        current_slots_ = base_ + word * 64 * geometry.stride;
         return bits;
     }
 
     [[gnu::noinline, gnu::cold]] void* fail() const {
-        return raise<limit_exceeded>(name_, geometry.slot_bytes, slots_bytes_, slots_bytes_);
+        return raise<limit_exceeded>(name_, geometry.slot_bytes, capacity(), capacity());
     }
     [[gnu::noinline, gnu::cold]] void* allocate_large(std::size_t bytes, std::size_t alignment) const {
         if (is_alignment(alignment) && bytes > Slot) return raise<request_too_large>(name_, bytes, Slot);
@@ -302,7 +307,7 @@ private:
     }
     [[gnu::always_inline]] static void* try_allocate_large(std::size_t, std::size_t) noexcept { return nullptr; }
     [[gnu::always_inline]] void deallocate_large(void* p, std::size_t, std::size_t) const noexcept {
-        if (p != nullptr) abort_on_misuse(name_, "a slot was freed with a size or alignment that does not fit it", p);
+        if (p != nullptr) abort_on_misuse(name_, detail::mistake::wrong_size, p);
     }
 
     // Marks all slots as never used.

@@ -42,14 +42,15 @@ protected:
         return code_of(advice_of(which, 1, stack), paths_);
     }
 
-    /// A function that declares the names of the code, with the code pasted into it.
+    /// A function that declares the names of the code, with the code pasted into it, after the code's headers.
     static std::string function_around(const std::string& code, int number) {
         std::istringstream lines{code};
+        std::string headers;
         std::string body;
         for (std::string line; std::getline(lines, line);) {
-            if (!line.starts_with("#include")) body += "    " + line + "\n";
+            (line.starts_with("#include") ? headers : body) += line + "\n";
         }
-        return "template <typename T, typename... Arguments>\nvoid pasted_" + std::to_string(number) +
+        return headers + "template <typename T, typename... Arguments>\nvoid pasted_" + std::to_string(number) +
                "([[maybe_unused]] std::size_t n, [[maybe_unused]] std::size_t bytes, "
                "[[maybe_unused]] std::size_t alignment, [[maybe_unused]] Arguments... arguments) {\n" +
                body + "}\ntemplate void pasted_" + std::to_string(number) +
@@ -66,8 +67,7 @@ protected:
 
 TEST_F(code, all_of_it_compiles) {
     std::ofstream source{directory_ / "pasted.cpp"};
-    source << "#include <acre/acre.hpp>\n#include <memory>\n#include <span>\n#include <vector>\nstruct thing { long "
-              "value[6]; };\n";
+    source << "#include <span>\n#include <vector>\nstruct thing { long value[6]; };\n";
     int number = 0;
     for (const verdict which : all_verdicts) {
         if (which == verdict::leave) continue;

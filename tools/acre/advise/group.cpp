@@ -1,6 +1,7 @@
 #include "group.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "trace/live_table.hpp"
@@ -71,7 +72,8 @@ private:
     }
 
     std::uint64_t percentile(double share) const {
-        return sizes_.at_rank(static_cast<std::uint64_t>(share * static_cast<double>(sizes_.total() - 1) + 0.5));
+        return sizes_.at_rank(
+            static_cast<std::uint64_t>(std::llround(share * static_cast<double>(sizes_.total() - 1))));
     }
 
     std::uint32_t function_;

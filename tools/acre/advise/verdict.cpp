@@ -48,6 +48,7 @@ std::span<T> array = buffer.allocate<T>(n);  // for malloc or new T[n]; no free
 )";
 
 constexpr const char* object_pool_code = R"(#include <acre/acre.hpp>
+#include <acre/adapt/smart_ptr.hpp>
 {storage}acre::{pool_type}<T> {owner}_pool;     // T: the type of {slot} bytes
 T* object = {owner}_pool.create(arguments...);  // for new T(arguments...)
 {owner}_pool.destroy(object);                   // for delete object
@@ -55,6 +56,7 @@ auto owned = acre::make_unique<T>({owner}_pool, arguments...);  // for std::make
 )";
 
 constexpr const char* multi_pool_code = R"(#include <acre/acre.hpp>
+#include <acre/adapt/smart_ptr.hpp>
 {storage}acre::{pool_type} {owner}_pool;
 void* p = {owner}_pool.allocate(bytes, alignment);  // for malloc
 {owner}_pool.deallocate(p, bytes, alignment);       // for free

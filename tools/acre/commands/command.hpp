@@ -48,6 +48,16 @@ void add_report_command(command_line& line, const command_context& context);
 void add_complete_command(command_line& line, const command_context& context);
 void add_man_command(command_line& line, const command_context& context);
 
+/// The answer to a shell for the words behind "acre"; the last word is incomplete and may be empty. The first line says
+/// what can replace the last word:
+///     words      one of the words that follow
+///     list       the same, and the list may go on after a comma
+///     trace      the name of a file, preferably of a trace
+///     file       the name of a file
+///     program    the program to record, or an argument of it
+/// The words follow, one a line: word, tabulator, meaning. The shell selects those that fit the last word.
+std::string completion_text(const command_line& line, const std::vector<std::string>& words);
+
 /// Whether the subcommand takes a program to run, with its arguments, after "--".
 inline bool runs_a_program(std::string_view subcommand) {
     return subcommand == "record";

@@ -135,22 +135,14 @@ private:
     bool program_ = false;                 // the program to record has begun
 };
 
-/// The answer to a shell for the words behind "acre"; the last word is incomplete and may be empty. The first line says
-/// what can replace the last word:
-///     words      one of the words that follow
-///     list       the same, and the list may go on after a comma
-///     trace      the name of a file, preferably of a trace
-///     file       the name of a file
-///     program    the program to record, or an argument of it
-/// The words follow, one a line: word, tabulator, meaning. The shell selects those that fit the last word.
+}  // namespace
+
 std::string completion_text(const command_line& line, const std::vector<std::string>& words) {
     if (words.empty()) return "words\n";
     line_parser parser{line};
     std::for_each(words.begin(), words.end() - 1, [&](const std::string& word) { parser.take(word); });
     return parser.offer(words.back());
 }
-
-}  // namespace
 
 void add_complete_command(command_line& line, const command_context& context) {
     subcommand command{line, "complete", "Tells a shell what can follow on the command line"};

@@ -102,6 +102,7 @@ int run_diff(const diff_options& options, const command_context& context) {
 
 std::vector<std::string> measure_names() {
     std::vector<std::string> names;
+    names.reserve(std::size(all_measures));
     for (const measure what : all_measures) names.emplace_back(name_of(what));
     return names;
 }

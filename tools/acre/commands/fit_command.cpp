@@ -68,7 +68,7 @@ fit_targets targets_of(const std::vector<std::string>& names) {
                                         [&](const target_name& each) { return name == each.name; });
         if (found == target_names.end()) {
             std::string known = "all";
-            for (const target_name& each : target_names) known += std::string{", "} + each.name;
+            for (const target_name& each : target_names) known.append(", ").append(each.name);
             throw usage_error{"--for: there is no '" + name + "' to fit: there are " + known};
         }
         wanted.*found->wanted = true;

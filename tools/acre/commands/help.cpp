@@ -24,6 +24,7 @@ namespace {
 /// Sorted by name: CLI11's own sets are sorted by address.
 std::string names_of(const std::set<CLI::Option*>& options) {
     std::vector<std::string> names;
+    names.reserve(options.size());
     for (const CLI::Option* each : options) names.push_back(each->get_name());
     std::sort(names.begin(), names.end());
     return fmt::format("{}", fmt::join(names, " and "));

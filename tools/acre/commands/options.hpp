@@ -55,6 +55,7 @@ private:
 template <typename Value>
 std::vector<std::string> names_of(const std::map<std::string, Value>& values) {
     std::vector<std::string> names;
+    names.reserve(values.size());
     for (const auto& [name, value] : values) names.push_back(name);
     return names;
 }

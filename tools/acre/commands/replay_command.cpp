@@ -156,6 +156,7 @@ std::vector<replay_failure> located_failures(trace_reader& reader, lanes who, co
     std::vector<replay_failure> failures = replay_failures(outcome);
     if (failures.empty()) return failures;
     std::vector<wanted_step> wanted;
+    wanted.reserve(failures.size());
     for (const replay_failure& each : failures) wanted.push_back({each.how.failed_lane, each.how.failed_step});
     step_finder finder{who, wanted};
     reader.for_each([&](const event& e) { finder.add(e); });

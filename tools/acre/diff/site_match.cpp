@@ -138,6 +138,7 @@ public:
             if (found != candidates.end()) match_function(sites, found->second);
         }
         std::vector<site_pair> pairs;
+        pairs.reserve(partners_.size());
         for (std::size_t i = 0; i < partners_.size(); ++i) pairs.push_back({i, partners_[i]});
         for (std::size_t i = 0; i < is_matched_.size(); ++i) {
             if (!is_matched_[i]) pairs.push_back({no_site, i});

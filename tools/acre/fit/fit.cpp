@@ -49,6 +49,7 @@ public:
     /// Sites with the most arenas first.
     std::vector<site_blame> result() const {
         std::vector<site_blame> all;
+        all.reserve(sites_.size());
         for (const auto& [site, blame] : sites_) all.push_back({site, blame.objects, blame.arenas});
         std::sort(all.begin(), all.end(), [](const site_blame& a, const site_blame& b) {
             return a.arenas != b.arenas ? a.arenas > b.arenas : a.site < b.site;

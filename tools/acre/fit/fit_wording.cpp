@@ -75,6 +75,7 @@ std::string impossible_text(const multi_arena_front& front, const call_paths& pa
 std::string blockers_text(const blocker_figures& of, const call_paths& paths) {
     if (of.sites.empty()) return {};
     std::vector<std::string> names;
+    names.reserve(of.sites.size());
     for (const blocking_site& each : of.sites) {
         names.push_back(fmt::format("{} ({})", paths.site_text(each.site), plural(each.objects, "object", "objects")));
     }

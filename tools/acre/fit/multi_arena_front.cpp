@@ -200,6 +200,7 @@ public:
 private:
     void try_sizes(const std::vector<std::uint64_t>& sizes) {
         std::vector<multi_arena_trial> trials;
+        trials.reserve(sizes.size());
         for (const std::uint64_t bytes : sizes) trials.push_back({bytes, options_.open, options_.left_out});
         const std::vector<arenas_needed> needed =
             try_multi_arenas(source_, of_, trials, options_.sharing, options_.rank);

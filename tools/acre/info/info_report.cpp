@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "text/terminal.hpp"
@@ -29,7 +30,7 @@ std::string size_class_name(std::size_t number) {
 }
 
 std::string bar(double part) {
-    return std::string(static_cast<std::size_t>(part * 40 + 0.5), '#');
+    return std::string(static_cast<std::size_t>(std::lround(part * 40)), '#');
 }
 
 std::vector<std::string> histogram_row(std::string name, const tally& part, std::uint64_t whole) {

@@ -89,6 +89,7 @@ constexpr std::array ending_signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 /// Signals that would end this process end the child instead, so that this process can report it.
 std::vector<signal_relay::rule> ending_the_work() {
     std::vector<signal_relay::rule> rules;
+    rules.reserve(std::size(ending_signals));
     for (const int each : ending_signals) rules.push_back({each, SIGTERM});
     return rules;
 }

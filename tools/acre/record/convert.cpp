@@ -117,11 +117,11 @@ trace_tables make_tables(const raw_reader& log, symbol_sources& symbols, const p
 
 /// Whose malloc is in a file.
 std::string allocator_in_words(const std::filesystem::path& path) {
-    const std::string file = path.filename().string();
+    std::string file = path.filename().string();
     if (file.empty() || file.rfind("libc.so", 0) == 0 || file.rfind("libc-", 0) == 0)
         return std::string{trace_header::glibc};
     for (const std::string known : {"jemalloc", "tcmalloc", "mimalloc"}) {
-        if (file.find(known) != std::string::npos) return known + " (" + file + ")";
+        if (file.find(known) != std::string::npos) return std::string{known}.append(" (").append(file).append(")");
     }
     return file;
 }

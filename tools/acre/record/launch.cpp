@@ -143,6 +143,7 @@ std::string own_identity() {
     // The signal must not kill the program before the recorder handles it.
     if (options.toggle_signal != 0) ::signal(options.toggle_signal, SIG_IGN);
     std::vector<char*> arguments;
+    arguments.reserve(options.command.size() + 1);
     for (const std::string& each : options.command) arguments.push_back(const_cast<char*>(each.c_str()));
     arguments.push_back(nullptr);
     ::execv(program.path.c_str(), arguments.data());

@@ -20,7 +20,11 @@ namespace acre::tool {
 /// Limits the number of open scopes in all threads together.
 class scope_limit {
 public:
-    bool take() { return open_ < format::max_open_scopes && ++open_ != 0; }
+    bool take() {
+        if (open_ >= format::max_open_scopes) return false;
+        ++open_;
+        return true;
+    }
     void give_back() { --open_; }
 
 private:

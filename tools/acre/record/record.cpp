@@ -493,6 +493,7 @@ record_result finish_directory_or_file(const fs::path& raw, const fs::path& outp
 /// Serialised for another process. CBOR keeps file names that are not UTF-8 as they are.
 std::string packed(const record_result& result) {
     std::vector<std::string> traces;
+    traces.reserve(result.traces.size());
     for (const fs::path& each : result.traces) traces.push_back(each.string());
     std::string bytes;
     nlohmann::json::to_cbor(nlohmann::json{result.events, result.unmatched_frees, traces, result.notes,
@@ -540,7 +541,7 @@ record_result record(const record_options& options) {
     return result;
 }
 
-record_result finish_raw_log(const fs::path& raw, const fs::path& output, std::function<void(double)> progress) {
+record_result finish_raw_log(const fs::path& raw, const fs::path& output, const std::function<void(double)>& progress) {
     check_output(output);
     return convert_apart([&](const progress_function& tell) { return finish_directory_or_file(raw, output, tell); },
                          progress);

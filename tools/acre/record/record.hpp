@@ -49,6 +49,6 @@ record_result record(const record_options& options);
 /// Turns the raw log that a killed `acre record` left behind into a trace: its directory TRACE.raw-XXXXXX or one file
 /// in it. Leaves the raw log in place; throws tool_error if there is none.
 record_result finish_raw_log(const std::filesystem::path& raw, const std::filesystem::path& output,
-                             std::function<void(double)> progress = {});
+                             const std::function<void(double)>& progress = {});
 
 }  // namespace acre::tool

@@ -210,6 +210,7 @@ private:
     std::vector<double> net(std::size_t entry) const {
         const std::size_t loop = entries_[entry].without_frees ? loop_without_frees_index : loop_index;
         std::vector<double> nanoseconds;
+        nanoseconds.reserve(times_[entry].size());
         for (std::size_t i = 0; i < times_[entry].size(); ++i) {
             nanoseconds.push_back(times_[entry][i] - times_[loop][i]);
         }

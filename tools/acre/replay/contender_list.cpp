@@ -202,6 +202,7 @@ std::string contender_text(const contender& which) {
 
 std::vector<std::pair<std::string_view, std::string_view>> contender_names() {
     std::vector<std::pair<std::string_view, std::string_view>> names;
+    names.reserve(groups.size() + resources().size());
     for (const group_entry& each : groups) names.emplace_back(each.name, each.description);
     for (std::uint32_t i = 0; i < resources().size(); ++i) {
         if (i != loop_number) names.emplace_back(resources()[i].name, resources()[i].description);

@@ -59,6 +59,7 @@ public:
         {
             std::latch start{static_cast<std::ptrdiff_t>(sequence_.lanes) + 1};
             std::vector<std::jthread> threads;
+            threads.reserve(sequence_.lanes);
             const std::vector<int> cores = allowed_cores();
             for (std::uint32_t lane = 0; lane < sequence_.lanes; ++lane) {
                 threads.emplace_back([this, lane, &start, &cores] {

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
 namespace acre::tool {
@@ -57,9 +56,9 @@ inline std::uint64_t anonymous_bytes() {
     const ssize_t got = ::read(file, text, sizeof text - 1);
     ::close(file);
     text[std::max<ssize_t>(got, 0)] = '\0';
-    constexpr std::string_view label{"\nAnonymous:"};
-    const char* line = std::strstr(text, label.data());
-    return line == nullptr ? 0 : std::strtoull(line + label.size(), nullptr, 10) * 1024;
+    constexpr const char* label = "\nAnonymous:";
+    const char* line = std::strstr(text, label);
+    return line == nullptr ? 0 : std::strtoull(line + std::strlen(label), nullptr, 10) * 1024;
 }
 
 /// The maximum, over all samples, of the memory held in addition to what was held at construction.

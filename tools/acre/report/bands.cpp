@@ -61,6 +61,7 @@ void lane_list::keep_longest(std::size_t count) {
     order.resize(count);
     std::sort(order.begin(), order.end());
     std::vector<named_lane> kept;
+    kept.reserve(order.size());
     for (const std::size_t i : order) kept.push_back(std::move(lanes[i]));
     lanes = std::move(kept);
 }

@@ -20,6 +20,7 @@ constexpr std::size_t longest_module_name = 255;
 
 std::vector<std::string> module_names(const trace_tables& tables) {
     std::vector<std::string> names;
+    names.reserve(tables.modules.size());
     for (const module_info& module : tables.modules) {
         names.push_back(file_name(module.path).substr(0, longest_module_name));
     }
@@ -61,6 +62,7 @@ std::uint32_t call_paths::function_number(const std::string& recorded, bool in_r
 void call_paths::number_functions() {
     functions_.push_back({"unknown", "unknown"});
     std::vector<bool> runtime;
+    runtime.reserve(tables_.modules.size());
     for (const module_info& module : tables_.modules) runtime.push_back(is_runtime_library(module.path));
     const std::vector<std::string> modules = module_names(tables_);
     for (const frame_info& frame : tables_.frames) {

@@ -216,7 +216,7 @@ public:
     std::size_t capacity() const noexcept { return this->arenas() * this->arena_bytes(); }
 
     /// True when `p` points into the storage. Constant time.
-    bool owns(const void* p) const noexcept { return offset_of(p) < capacity(); }
+    bool owns(const void* p) const noexcept { return offset_of(p) < stretched(capacity()); }
 
     /// Number of live allocations: exact while no other thread allocates or frees, else approximate. Linear in the
     /// arenas.
@@ -263,7 +263,8 @@ public:
 
     /// Takes everything back. No other thread may use it meanwhile. Linear in the arenas.
     void reset() noexcept {
-        poison(this->bytes(), capacity());
+        poison(this->bytes(), stretched(capacity()));
+        this->clear_marks();
         for (std::size_t index = 0; index < this->max_thread_arenas(); ++index) forget(this->thread_arenas()[index]);
         list_arenas();
     }
@@ -272,7 +273,7 @@ protected:
     template <class... Arguments>
     explicit lock_free_arenas(const Arguments&... storage)
         : Storage(storage...), shared_(this->arenas(), this->arena_bytes()) {
-        poison(this->bytes(), capacity());
+        poison(this->bytes(), stretched(capacity()));
         list_arenas();
         for (std::size_t index = this->max_thread_arenas(); index > 0; --index) {
             idle_thread_arenas_.push(thread_arena_links(), static_cast<std::uint32_t>(index - 1));
@@ -292,14 +293,13 @@ protected:
     }
 
     /// The hot path, for ordinary alignments: sets `p`. False when `own` has no room or no open arena, or for 0 bytes.
-    [[gnu::always_inline]] static bool place_in_own(thread_arena& own, std::size_t bytes, void*& p) noexcept {
+    [[gnu::always_inline]] bool place_in_own(thread_arena& own, std::size_t bytes, void*& p) noexcept {
         const std::uintptr_t start = own.position.load(std::memory_order_relaxed);
         if (!fit::fits(bytes, own.end - start)) [[unlikely]]
             return false;
         own.position.store(start + fit::rounded_one_or_more(bytes), std::memory_order_relaxed);
         own.live.store(own.live.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        p = reinterpret_cast<void*>(start);
-        unpoison(p, bytes);
+        p = handed_out(start, bytes, fit::rounded_one_or_more(bytes));
         return true;
     }
     static constexpr bool is_ordinary(std::size_t alignment) noexcept { return fit::is_ordinary(alignment); }
@@ -324,28 +324,30 @@ protected:
     /// Takes back what any thread allocated; null is a no-op. The hot path is a free in the thread's own arena, which
     /// does not contain null.
     [[gnu::always_inline]] void give_back(thread_arena* own, void* p, std::size_t bytes) noexcept {
-        if (own == nullptr || reinterpret_cast<std::uintptr_t>(p) - own->start >= this->arena_bytes()) [[unlikely]]
+        const std::uintptr_t start = position_of(p);
+        if (own == nullptr || start - own->start >= this->arena_bytes() || !is_granule(p) || !is_live_at(p, bytes))
+            [[unlikely]]
             return give_back_slow(p, bytes);
-        const std::int64_t live = own->live.load(std::memory_order_relaxed);
-        if (live == 0 || is_freed(p, bytes)) [[unlikely]]
-            abort_on_misuse(Storage::name, "double free", p);
+        set_mark(this->mark_at(start), marked::freed);
         poison(p, bytes);
-        own->live.store(live - 1, std::memory_order_relaxed);
-        if (live == 1) return own->position.store(own->start, std::memory_order_relaxed);
-        if (is_last(*own, p, bytes))
-            own->position.store(reinterpret_cast<std::uintptr_t>(p), std::memory_order_relaxed);
+        const std::int64_t live = own->live.load(std::memory_order_relaxed) - 1;
+        own->live.store(live, std::memory_order_relaxed);
+        if (live == 0) return own->position.store(own->start, std::memory_order_relaxed);
+        if (start + fit::rounded(bytes) == own->position.load(std::memory_order_relaxed))
+            own->position.store(start, std::memory_order_relaxed);
     }
 
     /// Resizes in place: possible for the last allocation in the thread's own arena while that has room, and for any
     /// that shrinks. False, and nothing changed, when it cannot.
     bool resize(thread_arena* own, void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-        const auto start = reinterpret_cast<std::uintptr_t>(p);
-        if (own == nullptr || start - own->start >= this->arena_bytes() || !is_last(*own, p, old_bytes))
-            return new_bytes <= old_bytes;
-        if (new_bytes > own->end - start) return false;
-        own->position.store(start + fit::rounded(new_bytes), std::memory_order_relaxed);
-        if (new_bytes < old_bytes) poison(static_cast<std::byte*>(p) + new_bytes, old_bytes - new_bytes);
-        unpoison(p, new_bytes);
+        check_live(p, old_bytes);
+        const std::uintptr_t start = position_of(p);
+        const bool last = own != nullptr && start - own->start < this->arena_bytes() &&
+                          start + fit::rounded(old_bytes) == own->position.load(std::memory_order_relaxed);
+        if (last ? new_bytes > own->end - start : new_bytes > old_bytes) return false;
+        if (last) own->position.store(start + fit::rounded(new_bytes), std::memory_order_relaxed);
+        set_mark(this->mark_at(start), marked::live_of(fit::rounded(new_bytes)));
+        poison_resized(p, old_bytes, new_bytes);
         return true;
     }
 
@@ -372,19 +374,34 @@ private:
         return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(this->bytes());
     }
     std::uintptr_t start_of(std::size_t index) const noexcept {
-        return reinterpret_cast<std::uintptr_t>(this->bytes()) + index * this->arena_bytes();
+        return position_of(this->bytes()) + index * this->arena_bytes();
     }
 
-    // Known only in builds that poison, and only for at least one byte; else false.
-    static bool is_freed(const void* p, std::size_t bytes) noexcept { return bytes != 0 && is_poisoned(p); }
+    // True when a live allocation of `bytes` bytes begins at the granule `p`.
+    [[gnu::always_inline]] bool is_live_at(const void* p, std::size_t bytes) const noexcept {
+        return mark_of(this->mark_at(position_of(p))) == marked::live_of(fit::rounded(bytes));
+    }
+    void check_live(void* p, std::size_t bytes) const noexcept {
+        if (!owns(p)) [[unlikely]]
+            abort_on_misuse(Storage::name, mistake::foreign_pointer, p);
+        if (!is_granule(p)) [[unlikely]]
+            abort_on_misuse(Storage::name, mistake::inside_an_allocation, p);
+        if (!is_live_at(p, bytes)) [[unlikely]] {
+            const std::size_t before = offset_of(p) % stretched(this->arena_bytes()) / stretched(granule);
+            abort_on_misuse(Storage::name, mistake_at(this->mark_at(position_of(p)), before), p);
+        }
+    }
 
-    static bool is_last(const thread_arena& own, const void* p, std::size_t bytes) noexcept {
-        return reinterpret_cast<std::uintptr_t>(p) + fit::rounded(bytes) ==
-               own.position.load(std::memory_order_relaxed);
+    // Marks the allocation that begins at a position.
+    [[gnu::always_inline]] void* handed_out(std::uintptr_t start, std::size_t bytes, std::size_t rounded) noexcept {
+        set_mark(this->mark_at(start), marked::live_of(rounded));
+        void* const p = address_of(start);
+        unpoison(p, bytes);
+        return p;
     }
 
     // As place_in_own, but for any alignment and also for 0 bytes.
-    static bool place_aligned(thread_arena& own, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
+    bool place_aligned(thread_arena& own, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         std::uintptr_t start = own.position.load(std::memory_order_relaxed);
         const std::size_t padding = padding_to(start, alignment);
         const std::size_t room = own.end - start;
@@ -392,8 +409,7 @@ private:
         start += padding;
         own.position.store(start + fit::rounded(bytes), std::memory_order_relaxed);
         own.live.store(own.live.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        p = reinterpret_cast<void*>(start);
-        unpoison(p, bytes);
+        p = handed_out(start, bytes, fit::rounded(bytes));
         return true;
     }
 
@@ -402,7 +418,7 @@ private:
         auto& count = record(own.arena.load(std::memory_order_relaxed)).count;
         const std::int64_t live_left = own.live.load(std::memory_order_relaxed) - count.freed();
         if (live_left < 0) [[unlikely]]
-            abort_on_misuse(Storage::name, "double free", reinterpret_cast<void*>(own.start));
+            abort_on_misuse(Storage::name, mistake::double_free, address_of(own.start));
         if (live_left != 0) return false;
         count.open();
         own.live.store(0, std::memory_order_relaxed);
@@ -423,8 +439,7 @@ private:
             record(next).count.open();
             open(own, next, position);
         }
-        unpoison(reinterpret_cast<void*>(start), bytes);
-        return reinterpret_cast<void*>(start);
+        return handed_out(start, bytes, fit::rounded(bytes));
     }
 
     // Opens the arena `index` with one allocation, which ends at `position`.
@@ -444,7 +459,7 @@ private:
     }
     void close(std::size_t index, std::int64_t live) noexcept {
         const std::int64_t live_left = record(index).count.close(live);
-        if (live_left < 0) abort_on_misuse(Storage::name, "double free", reinterpret_cast<void*>(start_of(index)));
+        if (live_left < 0) abort_on_misuse(Storage::name, mistake::double_free, address_of(start_of(index)));
         if (live_left == 0) free_arenas_.push(arena_links(), static_cast<std::uint32_t>(index));
     }
     static void forget(thread_arena& own) noexcept {
@@ -458,18 +473,16 @@ private:
     // Out of line: one atomic operation. The thread that frees the last allocation lists the arena.
     [[gnu::noinline]] void give_back_slow(void* p, std::size_t bytes) noexcept {
         if (p == nullptr) return;
-        const std::size_t offset = offset_of(p);
-        if (offset >= capacity()) [[unlikely]]
-            abort_on_misuse(Storage::name, "a pointer of another resource was given back", p);
-        if (is_freed(p, bytes)) [[unlikely]]
-            abort_on_misuse(Storage::name, "double free", p);
+        check_live(p, bytes);
+        set_mark(this->mark_at(position_of(p)), marked::freed);
         poison(p, bytes);
+        const std::size_t offset = offset_of(p) >> position_shift;
         const std::size_t index = this->index_of(offset);
         if (shared_.holds(index)) [[unlikely]]
             give_back_to_shared(index, offset - index * this->arena_bytes(), bytes);
         const std::int64_t before = record(index).count.count_down();
         if (before <= 0) [[unlikely]]
-            abort_on_misuse(Storage::name, "double free", p);
+            abort_on_misuse(Storage::name, mistake::double_free, p);
         if (before == 1) free_arenas_.push(arena_links(), static_cast<std::uint32_t>(index));
     }
 
@@ -481,8 +494,7 @@ private:
             const shared_state wanted = after_allocation(seen, bytes, alignment, p);
             if (p != nullptr) {
                 if (!shared_.replace(seen, wanted)) continue;
-                unpoison(p, bytes);
-                return p;
+                return handed_out(position_of(p), bytes, fit::rounded(bytes));
             }
             const bool empty = is_shared_empty(seen);
             if (empty && seen.taken != 0) {
@@ -512,8 +524,7 @@ private:
             free_arenas_.push(arena_links(), next);
             return nullptr;
         }
-        unpoison(p, bytes);
-        return p;
+        return handed_out(position_of(p), bytes, fit::rounded(bytes));
     }
 
     bool is_shared_empty(const shared_state& seen) const noexcept {
@@ -521,7 +532,7 @@ private:
         const std::int64_t live_left = static_cast<std::int64_t>(seen.allocations) - record(seen.arena).count.freed();
         // If the state is no longer current, the arena may be open elsewhere or closed.
         if (live_left < 0 && shared_.is_current(seen)) [[unlikely]]
-            abort_on_misuse(Storage::name, "double free", reinterpret_cast<void*>(start_of(seen.arena)));
+            abort_on_misuse(Storage::name, mistake::double_free, address_of(start_of(seen.arena)));
         return live_left == 0;
     }
 
@@ -553,7 +564,7 @@ private:
         const std::size_t first = align_up(arena + before.taken, alignment) - arena;
         if (first >= this->arena_bytes() || !fit::fits(bytes + (bytes == 0), this->arena_bytes() - first))
             return before;
-        p = reinterpret_cast<void*>(arena + first);
+        p = address_of(arena + first);
         return {before.arena, before.allocations + 1, align_up(first + fit::rounded(bytes), shared_.unit()),
                 before.version};
     }

@@ -5,9 +5,11 @@
 // as constants.
 //
 // Why it is constant time: allocating moves the bump pointer of the active arena; when that is full, an empty one comes
-// from a list. Freeing finds its arena by a division, counts down, and lists the arena at zero. The last allocation of
-// an arena is given back at once, so pairs of allocate and deallocate use up no room. The arena with more room left
-// stays active, so a short-lived large block does not pin an arena for the small long-lived ones after it.
+// from a list. Freeing finds its arena by a division, counts down, and lists the arena at zero. A mark beside the
+// arenas says where live allocations begin and how long they are, so a pointer that does not belong to one is noticed.
+// The last allocation of an arena is given back at once, so pairs of allocate and deallocate use up no room. The arena
+// with more room left stays active, so a short-lived large block does not pin an arena for the small long-lived ones
+// after it.
 //
 // Published multi-arenas have refcounted arenas. They lack the list of empty arenas, the choice of the active one and
 // the 64-bit counts.
@@ -74,39 +76,42 @@ public:
         return place_in_next<false>(bytes);
     }
 
-    /// Takes storage back; null is a no-op. Constant time. Aborts with a sentence on a pointer of another resource, and
-    /// on more deallocations than allocations in an arena.
+    /// Takes storage back; null is a no-op. Constant time. A misuse, in every build: a double free, a pointer into the
+    /// middle of an allocation or of another resource, another size than the one allocated. Sizes are compared rounded
+    /// up to 16 bytes, and modulo 2 KiB.
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
-        if (p == nullptr) return;
-        arena_record& home = home_of(p);
-        if (bytes > this->arena_bytes()) [[unlikely]]
-            return deallocate_run(p, bytes);
-        std::size_t live;
-        if (__builtin_sub_overflow(home.live, std::size_t{1}, &live)) [[unlikely]]
-            abort_on_misuse(Storage::name, "double free", p);
+        if (!is_live(p, bytes)) [[unlikely]]
+            return deallocate_slow(p, bytes);
+        const std::uintptr_t start = position_of(p);
+        set_mark(this->mark_at(start), marked::freed);
         poison(p, bytes);
-        home.live = live;
-        if (live == 0) return emptied(home);
-        if (is_last(home, p, bytes)) home.position = reinterpret_cast<std::uintptr_t>(p);
+        arena_record& home = home_of(p);
+        if (--home.live == 0) return emptied(home);
+        const std::uintptr_t end = start + fit::rounded(bytes);
+        if (end < home.position) return;
+        if (end > home.position) [[unlikely]]
+            abort_on_misuse(Storage::name, mistake::wrong_size, p);
+        home.position = start;
     }
 
     /// Resizes the allocation at `p` in place: possible for the last one of its arena while that has room, and for any
-    /// that shrinks within an arena. False, and nothing changed, when it cannot.
+    /// that shrinks within an arena. False, and nothing changed, when it cannot. Misuses are those of deallocate.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-        if (old_bytes > this->arena_bytes()) return resize_run(p, old_bytes, new_bytes);
+        if (!is_live(p, old_bytes)) return resize_run(p, old_bytes, new_bytes);
         arena_record& home = home_of(p);
-        if (!is_last(home, p, old_bytes)) return new_bytes <= old_bytes;
-        const auto start = reinterpret_cast<std::uintptr_t>(p);
-        if (new_bytes > home.end - start) return false;
-        home.position = start + fit::rounded(new_bytes);
-        if (new_bytes < old_bytes) poison(static_cast<std::byte*>(p) + new_bytes, old_bytes - new_bytes);
-        unpoison(p, new_bytes);
+        const std::uintptr_t start = position_of(p);
+        const bool last = start + fit::rounded(old_bytes) == home.position;
+        if (last ? new_bytes > home.end - start : new_bytes > old_bytes) return false;
+        if (last) home.position = start + fit::rounded(new_bytes);
+        set_mark(this->mark_at(start), marked::live_of(fit::rounded(new_bytes)));
+        poison_resized(p, old_bytes, new_bytes);
         return true;
     }
 
-    /// Takes everything back. Linear in the number of arenas.
+    /// Takes everything back. Linear in the number of arenas, and in a 16th of their bytes.
     void reset() noexcept {
-        poison(this->bytes(), begun_ * this->arena_bytes());
+        poison(this->bytes(), stretched(begun_ * this->arena_bytes()));
+        this->clear_marks();
         active_ = nullptr;
         kept_count_ = 0;
         empty_ = nullptr;
@@ -143,7 +148,7 @@ public:
     }
 
     /// True when `p` points into the storage. Constant time.
-    bool owns(const void* p) const noexcept { return offset_of(p) < capacity(); }
+    bool owns(const void* p) const noexcept { return offset_of(p) < stretched(capacity()); }
 
     /// Refused requests so far.
     struct refusals_type {
@@ -177,15 +182,14 @@ private:
     }
 
     // The record of the arena that `p` lies in.
-    [[gnu::always_inline]] arena_record& home_of(void* p) noexcept {
-        const std::size_t index = this->index_of(offset_of(p));
-        if (index >= begun_) [[unlikely]]
-            abort_on_misuse(Storage::name, "a pointer of another resource was given back", p);
-        return this->records()[index];
+    [[gnu::always_inline]] arena_record& home_of(const void* p) noexcept {
+        return this->records()[this->index_of(offset_of(p) >> position_shift)];
     }
 
-    static bool is_last(const arena_record& home, const void* p, std::size_t bytes) noexcept {
-        return reinterpret_cast<std::uintptr_t>(p) + fit::rounded(bytes) == home.position;
+    // True when a live allocation of `bytes` bytes begins at `p`; false for runs of arenas, and for null.
+    [[gnu::always_inline]] bool is_live(const void* p, std::size_t bytes) const noexcept {
+        return granule_at(offset_of(p)) < this->granules() &&
+               mark_of(this->mark_at(position_of(p))) == marked::live_of(fit::rounded(bytes));
     }
 
     template <class Function>
@@ -207,14 +211,20 @@ private:
             return false;
         in.position = start + fit::rounded_one_or_more(bytes);
         ++in.live;
-        p = reinterpret_cast<void*>(start);
-        unpoison(p, bytes);
+        p = handed_out(start, bytes, fit::rounded_one_or_more(bytes));
         return true;
     }
 
+    // Marks the allocation that begins at a position.
+    [[gnu::always_inline]] void* handed_out(std::uintptr_t start, std::size_t bytes, std::size_t rounded) noexcept {
+        set_mark(this->mark_at(start), marked::live_of(rounded));
+        void* const p = address_of(start);
+        unpoison(p, bytes);
+        return p;
+    }
+
     // As place_in_active, for any arena, any alignment and any number of bytes.
-    [[gnu::always_inline]] static bool place(arena_record& in, std::size_t bytes, std::size_t alignment,
-                                             void*& p) noexcept {
+    [[gnu::always_inline]] bool place(arena_record& in, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         std::uintptr_t start = in.position;
         const std::size_t padding = padding_to(start, alignment);
         std::size_t needed;
@@ -222,8 +232,7 @@ private:
         start += padding;
         in.position = start + fit::rounded(bytes);
         ++in.live;
-        p = reinterpret_cast<void*>(start);
-        unpoison(p, bytes);
+        p = handed_out(start, bytes, fit::rounded(bytes));
         return true;
     }
 
@@ -279,8 +288,7 @@ private:
         next->link = arena_record::taken;
         ++taken_;
         if (active_ == nullptr || room(*next) >= room(*active_)) active_ = next;
-        unpoison(reinterpret_cast<void*>(start), bytes);
-        return reinterpret_cast<void*>(start);
+        return handed_out(start, bytes, fit::rounded_one_or_more(bytes));
     }
 
     // Out of line: every other case.
@@ -326,9 +334,9 @@ private:
     }
 
     arena_record* begin_next() noexcept {
-        std::byte* start = this->bytes() + begun_ * this->arena_bytes();
-        poison(start, this->arena_bytes());
-        const auto position = reinterpret_cast<std::uintptr_t>(start);
+        std::byte* start = this->bytes() + stretched(begun_ * this->arena_bytes());
+        poison(start, stretched(this->arena_bytes()));
+        const std::uintptr_t position = position_of(start);
         return detail::construct_at(this->records() + begun_++,
                                     arena_record{position, position + this->arena_bytes(), 0, 0});
     }
@@ -382,7 +390,8 @@ private:
         }
         while (begun_ < first + count) push_empty(*begin_next());
         occupy_run(first, count);
-        void* p = this->bytes() + first * this->arena_bytes();
+        void* p = this->bytes() + stretched(first * this->arena_bytes());
+        set_mark(this->mark_at(position_of(p)), marked::run);
         unpoison(p, bytes);
         return p;
     }
@@ -433,30 +442,42 @@ private:
         }
     }
 
-    [[gnu::noinline]] void deallocate_run(void* p, std::size_t bytes) noexcept {
+    // Out of line: null, runs of arenas, and misuses.
+    [[gnu::noinline]] void deallocate_slow(void* p, std::size_t bytes) noexcept {
+        if (p == nullptr) return;
         arena_record& first = checked_run(p, bytes);
-        poison(p, run_of(bytes) * this->arena_bytes());
+        set_mark(this->mark_at(position_of(p)), marked::freed);
+        poison(p, stretched(run_of(bytes) * this->arena_bytes()));
         first.live = 0;
         give_back_run(first, 0, run_of(bytes));
     }
 
     // A run never grows by arenas; shrinking may leave a single arena.
-    bool resize_run(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    [[gnu::noinline]] bool resize_run(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+        arena_record& first = checked_run(p, old_bytes);
         const std::size_t count = detail::max<std::size_t>(run_of(new_bytes), 1);
         if (count > run_of(old_bytes)) return false;
-        arena_record& first = checked_run(p, old_bytes);
         give_back_run(first, count, run_of(old_bytes));
-        if (count == 1) first.position = reinterpret_cast<std::uintptr_t>(p) + fit::rounded(new_bytes);
-        poison(p, run_of(old_bytes) * this->arena_bytes());
+        if (count == 1) {
+            first.position = position_of(p) + fit::rounded(new_bytes);
+            set_mark(this->mark_at(position_of(p)), marked::live_of(fit::rounded(new_bytes)));
+        }
+        poison(p, stretched(run_of(old_bytes) * this->arena_bytes()));
         unpoison_defined(p, new_bytes);
         return true;
     }
 
-    // The first arena of the run at `p`.
+    // The first arena of the run of `bytes` bytes at `p`, where no smaller allocation begins.
     arena_record& checked_run(void* p, std::size_t bytes) noexcept {
+        const std::size_t offset = offset_of(p);
+        if (!owns(p)) abort_on_misuse(Storage::name, mistake::foreign_pointer, p);
+        if (!is_granule(p)) abort_on_misuse(Storage::name, mistake::inside_an_allocation, p);
+        const allocation_mark& mark = this->mark_at(position_of(p));
         arena_record& first = home_of(p);
-        if (reinterpret_cast<std::uintptr_t>(p) != first.end - this->arena_bytes() || !is_run(first, run_of(bytes)))
-            abort_on_misuse(Storage::name, "a size other than the one allocated was given back", p);
+        if (mark_of(mark) != marked::run || !is_run(first, run_of(bytes))) {
+            const std::size_t before = offset % stretched(this->arena_bytes()) / stretched(granule);
+            abort_on_misuse(Storage::name, mistake_at(mark, before), p);
+        }
         return first;
     }
 

@@ -14,10 +14,6 @@
 
 namespace acre::detail {
 
-/// A resource, or a reference to one.
-template <class Part>
-concept resource_part = resource<std::remove_reference_t<Part>>;
-
 /// True when R can give all its memory back to upstream.
 template <class R>
 concept releasable_resource = requires(R& r) { r.release(); };

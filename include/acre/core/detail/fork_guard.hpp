@@ -1,18 +1,21 @@
 // Holds locks around a fork, so that the child never finds a lock held by a thread that it does not have, nor the data
 // behind it half changed.
 //
-// Used by the concurrent resources, not directly. A fork takes the locks in the order in which the resources nest them.
-// The newest object comes first: a resource is made after its upstream, and holds its lock during upstream calls.
-// Static resources come last, as any resource may have them as upstream. So an upstream must not make or end a
-// concurrent resource while it serves a request.
+// Used by the concurrent resources and synchronized, not directly. A fork takes the locks in the order in which the
+// resources nest them. The newest object comes first: a resource is made after its upstream, and holds its lock during
+// upstream calls. Static resources come last, as any resource may have them as upstream. So an upstream must not make
+// or end a concurrent resource while it serves a request.
 //
-// Cost: registering and unregistering take a lock of the process; a fork takes all locks. The child's data are whole,
-// unless another thread made the program's first concurrent resource at the very moment of the fork.
+// Cost: registering and unregistering are constant time and take a lock of the process; a fork takes all locks. The
+// child's data are whole, unless another thread made the program's first concurrent resource at the very moment of the
+// fork.
 #pragma once
 
 #include <acre/core/locks.hpp>
 #include <atomic>
 #include <mutex>
+#include <new>
+#include <type_traits>
 
 #if __has_include(<pthread.h>)
 #include <pthread.h>
@@ -80,19 +83,26 @@ public:
     /// As guard(), for a static resource, until the process ends; further calls are no-ops. The calling thread may hold
     /// other resources' locks.
     void guard_static(spin_lock& guarded, void* owner, child_function in_child) noexcept {
+        guard_static(&guarded, &lock_one, &unlock_one, owner, in_child);
+    }
+
+    /// As above, for locks of any type.
+    void guard_static(void* locks, lock_function lock_all, lock_function unlock_all, void* owner,
+                      child_function in_child) noexcept {
         handle_forks();
         const std::lock_guard lock{process.statics_lock};
         if (locks_ != nullptr) return;
-        set(&guarded, &lock_one, &unlock_one);
+        set(locks, lock_all, unlock_all);
         link(process.statics, owner, in_child);
     }
 
-    /// Ends guard(); not for static resources.
+    /// Ends guard() or guard_static(). The calling thread must hold no lock of a resource.
     void unguard() noexcept {
         const process_lock lock;
-        fork_guard** link = &process.newest;
-        while (*link != nullptr && *link != this) link = &(*link)->older_;
-        if (*link == this) *link = older_;
+        const std::lock_guard also{process.statics_lock};
+        if (locks_ == nullptr) return;
+        *link_ = older_;
+        if (older_ != nullptr) older_->link_ = link_;
         locks_ = nullptr;
     }
 
@@ -112,6 +122,8 @@ private:
         owner_ = owner;
         in_child_ = in_child;
         older_ = list;
+        link_ = &list;
+        if (older_ != nullptr) older_->link_ = &older_;
         list = this;
     }
 
@@ -156,6 +168,53 @@ private:
     void* owner_ = nullptr;
     child_function in_child_ = nullptr;
     fork_guard* older_ = nullptr;
+    fork_guard** link_ = nullptr;  // the pointer to this object in its list
+};
+
+/// Guards one lock of any type: from construction on, or from the first use on if it was constant-initialised. The
+/// child gets a new lock, since many locks can be released only by the thread that took them.
+template <class Lock>
+class lock_fork_guard {
+public:
+    constexpr explicit lock_fork_guard(Lock& guarded) noexcept : lock_(guarded) {
+        if (std::is_constant_evaluated()) return;
+        guard_.guard(&guarded, &lock, &unlock, &renew);
+        guards_.store(true, std::memory_order_relaxed);
+    }
+    lock_fork_guard(const lock_fork_guard&) = delete;
+    lock_fork_guard& operator=(const lock_fork_guard&) = delete;
+    ~lock_fork_guard() {
+        if (guards_.load(std::memory_order_relaxed)) guard_.unguard();
+    }
+
+    /// To be called before the lock is taken.
+    void before_use() noexcept {
+        if (!guards_.load(std::memory_order_acquire)) [[unlikely]]
+            guard_late();
+    }
+
+private:
+    static void lock(void* guarded) noexcept { static_cast<Lock*>(guarded)->lock(); }
+    static void unlock(void* guarded) noexcept { static_cast<Lock*>(guarded)->unlock(); }
+    static void renew(void* guarded) noexcept { (::new (guarded) Lock)->lock(); }
+
+    [[gnu::noinline]] void guard_late() noexcept {
+        guard_.guard_static(&lock_, &lock, &unlock, &lock_, &renew);
+        guards_.store(true, std::memory_order_release);
+    }
+
+    Lock& lock_;
+    fork_guard guard_;
+    // Release and acquire: whoever sees it set may take the lock.
+    std::atomic<bool> guards_{false};
+};
+
+/// A program that needs no lock is not held up by a fork.
+template <>
+class lock_fork_guard<no_lock> {
+public:
+    constexpr explicit lock_fork_guard(no_lock&) noexcept {}
+    void before_use() noexcept {}
 };
 
 inline void handle_forks() noexcept {

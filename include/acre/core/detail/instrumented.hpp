@@ -10,6 +10,7 @@
 //   void unreserve(bytes), resized(p, old_bytes, new_bytes)   R refused to resize in place, or did it
 //   void all_freed(), mark(), rewind(mark)   everything goes back at once, or down to a mark
 // A meter whose members several threads may call at once says so: static constexpr bool shared_by_threads = true.
+// A meter to which the bytes of a freed object do not matter says: static constexpr bool ignores_sizes = true.
 // A meter that has to tell R's own upstream calls from the program's has three static members more:
 //   bool is_watching()      whether hooks are on; while they are off, calls go straight to R
 //   working(), pausing()    guards held while R serves a call, and while a constructor of the program runs within
@@ -87,6 +88,27 @@ public:
     instrumented(const instrumented&) = delete;
     instrumented& operator=(const instrumented&) = delete;
 
+    /// Destroys an object and frees its storage, counted by the bytes of its class.
+    template <class Pointer>
+        requires requires(R& r, Pointer object) { r.destroy(object); }
+    void destroy(Pointer object) noexcept {
+        static_assert(
+            of_one_type<R> || ignores_sizes || !may_be_base<std::remove_pointer_t<Pointer>>(),
+            "acre: an object of a derived class may lie behind this pointer, and its bytes cannot be counted: "
+            "declare the class final, or let an acre::unique_ptr own the object, which knows its bytes");
+        base::destroy(object);
+    }
+
+    /// Frees storage whose bytes the caller does not know, of a chunk_pool.
+    template <class Pointer>
+        requires requires(R& r, Pointer p) { r.deallocate_unsized(p); }
+    void deallocate_unsized(Pointer p) noexcept {
+        static_assert(
+            ignores_sizes,
+            "acre: bytes that are freed without a size cannot be counted: use deallocate(p, bytes, alignment)");
+        around(free_call{p, 0}, [=](R& r) { r.deallocate_unsized(p); });
+    }
+
     /// R's mark and the meter's.
     auto mark() const
         requires requires(const R& r) { r.mark(); }
@@ -110,6 +132,8 @@ protected:
     const Meter& meter() const noexcept { return meter_; }
 
 private:
+    static constexpr bool ignores_sizes = requires { requires Meter::ignores_sizes; };
+
     template <class Mark>
     struct mark_pair {
         Mark of_resource;

@@ -11,6 +11,16 @@
 
 namespace acre::detail {
 
+/// True when a pointer to T may point to the base of a larger object. False for a class that is not defined yet.
+template <class T>
+consteval bool may_be_base() noexcept {
+    if constexpr (requires { sizeof(T); }) {
+        return std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
+    } else {
+        return false;
+    }
+}
+
 /// The address of an object, also of one whose class has an operator&.
 template <class T>
 constexpr T* address_of(T& object) noexcept {

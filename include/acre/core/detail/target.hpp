@@ -1,5 +1,6 @@
 // What the target has, by the compiler's own macros: ACRE_HAS_THREADS is 1 where std::mutex and thread_local work, and
-// ACRE_HAS_STANDARD_ERROR is 1 where an operating system has a place for a line of text. Nothing here is to be set.
+// ACRE_HAS_STANDARD_ERROR is 1 where an operating system has a place for a line of text. ACRE_HAS_VIRTUAL_MEMORY is 1
+// where pages can be reserved and made usable later. Nothing here is to be set.
 //
 // Used by acre's headers, not directly. docs/targets.md says what there is without each of them.
 #pragma once
@@ -17,4 +18,12 @@
 #define ACRE_HAS_STANDARD_ERROR 1
 #else
 #define ACRE_HAS_STANDARD_ERROR 0
+#endif
+
+#if defined(_WIN32)
+#define ACRE_HAS_VIRTUAL_MEMORY 1
+#elif (defined(__unix__) || defined(__APPLE__)) && __has_include(<sys/mman.h>)
+#define ACRE_HAS_VIRTUAL_MEMORY 1
+#else
+#define ACRE_HAS_VIRTUAL_MEMORY 0
 #endif

@@ -5,8 +5,8 @@
 // ascending, so the cache can prefetch. The map has one byte per slot, so that a free is one independent store. (With
 // one bit per slot, frees of neighbours wait for each other's word: 5.4 cycles instead of 3.6, and freeing newest first
 // was slower than boost::pool.) The bytes of 64 slots are gathered into one word; allocating takes its lowest bit.
-// A map byte that is set already is a double free; a header that names another owner is a pointer of another pool.
-// Every build detects both.
+// A map byte that is set already is a double free; a header that names another owner is a pointer of another pool; an
+// address that is no multiple of the slot size lies in the middle of a slot. Every build detects these.
 //
 // Cost: allocate about 12 instructions, deallocate about 20, constant time except for a new slab. used() and the walk
 // over live slots are linear in the slabs held. Not thread-safe.
@@ -42,14 +42,25 @@ class alignas(32) bitmap_slabs {
 public:
     /// Header of a slab.
     struct slab {
-        std::uintptr_t owner;      // address of the bitmap_slabs; + 1 while the slab is not in the available list
+        const void* owner;         // the bitmap_slabs
+        const void* lister;        // the same while the slab is in its available list, else null
         slab* next_available;      // in the list of slabs with free slots; meaningful while in it
         slab* next;                // the slab at the next higher address
         std::size_t bytes;         // of this slab
         std::uint32_t groups;      // number of groups of slots
         std::uint32_t reciprocal;  // copy of the geometry's
         std::size_t region_bytes;  // of the upstream block that begins with this slab; 0 when none does
-        std::uint8_t free[slab_geometry::group_slots];  // really `groups` times as many: 1 = slot free
+        // The map: a slot_state for each slot of a full slab. On cache lines of its own, because threads read the
+        // members above while others write it.
+        alignas(slab_geometry::header_line) std::uint8_t states[slab_geometry::group_slots];
+    };
+
+    /// What a byte of the map says about its slot. Only a free slot has the lowest bit.
+    struct slot_state {
+        static constexpr std::uint8_t live = 0;
+        static constexpr std::uint8_t free = 1;
+        static constexpr std::uint8_t cached = 2;  // free, but in a magazine
+        static constexpr std::uint8_t none = 4;    // no slot: under the header, or beyond the end of the slab
     };
 
     bitmap_slabs() noexcept = default;
@@ -57,11 +68,11 @@ public:
 
     /// Sets `p` to a free slot; false when no slot is gathered: then call refill. Constant time.
     [[gnu::always_inline]] bool take(const slab_geometry& geometry, void*& p) noexcept {
-        return take_slot(geometry.slot_bytes, geometry.prefetch_bytes, p);
+        return take_slot(geometry.stride, geometry.prefetch_bytes, p);
     }
 
     /// As take() above, for a geometry known at run time only: uses the slot size cached here, not the geometry.
-    [[gnu::always_inline]] bool take(void*& p) noexcept { return take_slot(slot_bytes_, 2 * slot_bytes_, p); }
+    [[gnu::always_inline]] bool take(void*& p) noexcept { return take_slot(stride_, 2 * stride_, p); }
 
     /// Returns a free slot from another group or slab, or null when upstream has no memory. Out of line: once in 64
     /// allocations.
@@ -77,42 +88,84 @@ public:
         return p;
     }
 
-    /// Frees a slot. Aborts with a message naming `name` on a double free or a pointer of another pool.
-    [[gnu::always_inline]] void give_back(const slab_geometry& geometry, const char* name, void* p) noexcept {
+    /// Where a pointer points to, if it is a slot of a pool of this geometry.
+    struct place {
+        slab* home;
+        std::size_t slot;
+        bool begins_slot;  // false: it points into the middle of the slot
+    };
+    [[gnu::always_inline]] static place place_of(const slab_geometry& geometry, const void* p) noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);
-        slab* home = slab_of(geometry, address);
-        if (home->owner != listed()) [[unlikely]]
-            return give_back_to_unlisted(geometry, name, p);
-        mark_free(geometry, name, home, geometry.slot_index(address), p);
+        return {slab_of(geometry, address), geometry.slot_index(address), geometry.begins_slot(address)};
     }
-
-    /// As give_back, where only the slab size is a compile-time constant: the reciprocal comes from the slab's header.
+    /// The same where only the slab size is a compile-time constant: the reciprocal comes from the slab's header.
     template <std::size_t SlabBytes>
-    [[gnu::always_inline]] void give_back_in(const slab_geometry& geometry, const char* name, void* p) noexcept {
-        assert(geometry.slab_bytes == SlabBytes);
+    [[gnu::always_inline]] static place place_in(const void* p) noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);
-        slab* home = reinterpret_cast<slab*>(slab_geometry::header_address<SlabBytes>(address));
-        if (home->owner != listed()) [[unlikely]]
-            return give_back_to_unlisted(geometry, name, p);
-        mark_free(geometry, name, home, slab_geometry::slot_index(address, SlabBytes, home->reciprocal), p);
+        auto* home = reinterpret_cast<slab*>(slab_geometry::header_address<SlabBytes>(address));
+        if (is_poisoned(home)) return {home, 0, false};
+        const std::uint32_t reciprocal = home->reciprocal;
+        const std::uint64_t number = slab_geometry::slot_number(address, SlabBytes, reciprocal);
+        return {home, slab_geometry::integral_part(number), slab_geometry::begins_slot(number, reciprocal)};
     }
 
-    /// Aborts with a message, as give_back would, unless `p` is a live slot of this. Constant time.
-    void check_live(const slab_geometry& geometry, const char* name, void* p) const noexcept {
-        if (!owns_slot(geometry, p)) abort_on_misuse(name, foreign_pointer, p);
-        if (is_free(geometry, p)) abort_on_misuse(name, double_free, p);
+    /// Frees the slot `p`, whose place is `at`. Calls `on_misuse`, which must not return, when it is not a live slot of
+    /// this: on a double free, a pointer into the middle of a slot, and a pointer of another resource. It should be
+    /// always inline: otherwise each free stores what it captures.
+    template <class OnMisuse>
+    [[gnu::always_inline]] void give_back(const slab_geometry& geometry, void* p, const place& at,
+                                          OnMisuse on_misuse) noexcept {
+        if (is_poisoned(at.home) || at.home->lister != this) [[unlikely]] {
+            if (!give_back_to_unlisted(geometry, p)) on_misuse();
+            return;
+        }
+        if (!at.begins_slot || state_of(at) != slot_state::live) [[unlikely]]
+            on_misuse();
+        mark_free(geometry, at, p);
+    }
+
+    /// Any thread: frees a slot into a magazine, with the checks of give_back. The slab still counts it as taken.
+    template <class OnMisuse>
+    [[gnu::always_inline]] void cache(const slab_geometry& geometry, void* p, const place& at,
+                                      OnMisuse on_misuse) const noexcept {
+        if (!owns_slab(at.home) || !at.begins_slot || state_of(at) != slot_state::live) [[unlikely]]
+            on_misuse();
+        set_state(at, slot_state::cached);
+        poison(p, geometry.slot_bytes);
+    }
+    /// Marks a slot as live that its thread took from a magazine.
+    [[gnu::always_inline]] static void uncache(const place& at) noexcept { set_state(at, slot_state::live); }
+    /// Marks a slot that was taken as cached.
+    static void mark_cached(const slab_geometry& geometry, const void* p) noexcept {
+        set_state(place_of(geometry, p), slot_state::cached);
+    }
+    /// Returns a cached slot to its slab.
+    void give_back_cached(const slab_geometry& geometry, void* p) noexcept {
+        const place at = place_of(geometry, p);
+        assert(owns_slab(at.home) && state_of(at) == slot_state::cached);
+        mark_free(geometry, at, p);
+        if (at.home->lister == nullptr) list_last(at.home);
+    }
+
+    /// The sentence for the mistake in freeing `p`; null when it is a live slot of this. Constant time. May read
+    /// anywhere in the slab that `p` would lie in.
+    const char* mistake_with(const slab_geometry& geometry, const void* p) const noexcept {
+        const place at = place_of(geometry, p);
+        if (!owns_slab(at.home)) return mistake::foreign_pointer;
+        const std::uint8_t state = state_of(at);
+        if (state == slot_state::none) return mistake::foreign_pointer;
+        if (!at.begins_slot) return mistake::inside_a_slot;
+        return state == slot_state::live ? nullptr : mistake::double_free;
     }
 
     /// True when the slab that `p` lies in belongs to this. `p` must lie in a slab of some pool of this geometry.
     bool owns_slot(const slab_geometry& geometry, const void* p) const noexcept {
-        const std::uintptr_t owner = slab_of(geometry, reinterpret_cast<std::uintptr_t>(p))->owner;
-        return owner == listed() || owner == unlisted();
+        return owns_slab(slab_of(geometry, reinterpret_cast<std::uintptr_t>(p)));
     }
 
-    /// True when the slot at `p`, which must lie in a slab of this, is free.
+    /// True when the slot at `p`, which must lie in a slab of this, is not live.
     static bool is_free(const slab_geometry& geometry, const void* p) noexcept {
-        const auto address = reinterpret_cast<std::uintptr_t>(p);
-        return slab_of(geometry, address)->free[geometry.slot_index(address)] != 0;
+        return state_of(place_of(geometry, p)) != slot_state::live;
     }
 
     /// True when `p` lies in a slab of this. Linear in the number of slabs.
@@ -191,7 +244,8 @@ public:
         *this = other;
         other = bitmap_slabs{};
         for (slab* each = first_; each != nullptr; each = each->next) {
-            each->owner = each->owner == other.listed() ? listed() : unlisted();
+            each->owner = this;
+            if (each->lister != nullptr) each->lister = this;
         }
     }
 
@@ -221,8 +275,8 @@ public:
                 const auto index = static_cast<std::size_t>(std::countr_zero(live));
                 // All bits above this one; two shifts, because a shift by 64 would be undefined.
                 at.unvisited = ~std::uint64_t{0} << index << 1;
-                at.slot = reinterpret_cast<void*>(start + (at.group * slab_geometry::group_slots + index) *
-                                                              geometry.slot_bytes);
+                at.slot =
+                    reinterpret_cast<void*>(start + (at.group * slab_geometry::group_slots + index) * geometry.stride);
                 return;
             }
         }
@@ -242,7 +296,7 @@ public:
     /// slabs. (Where several slabs do not fit, the pool asks for one at a time.) SIZE_MAX when that is impossible.
     static constexpr std::size_t required_buffer_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
         if (count == 0) return 0;
-        if (count > max_request / 2 / geometry.slot_bytes) return SIZE_MAX;
+        if (count > max_request / 2 / geometry.stride) return SIZE_MAX;
         std::size_t slots = 0;
         for (std::size_t slabs = 0;; ++slabs) {
             const std::size_t bytes = slab_bytes(geometry, slabs);
@@ -258,7 +312,7 @@ public:
     /// Total bytes asked of upstream by the time `count` slots are live for the first time. SIZE_MAX when that is
     /// impossible.
     static constexpr std::size_t required_bytes(const slab_geometry& geometry, std::size_t count) noexcept {
-        if (count > max_request / 2 / geometry.slot_bytes) return SIZE_MAX;
+        if (count > max_request / 2 / geometry.stride) return SIZE_MAX;
         std::size_t bytes = 0;
         std::size_t slots = 0;
         for (std::size_t slabs = 0; slots < count && slabs < slabs_until_steady;) {
@@ -274,28 +328,50 @@ public:
     }
 
 private:
-    static_assert(offsetof(slab, free) == slab_geometry::header_front);
+    static_assert(offsetof(slab, states) == slab_geometry::header_front);
 
     bitmap_slabs& operator=(const bitmap_slabs&) noexcept = default;
 
-    static constexpr const char* double_free = "double free";
-    static constexpr const char* foreign_pointer = "a pointer of another pool was given back";
+    // In a pool that threads share, a thread frees while another reads the map of the same slab under a lock. So map
+    // bytes are atomic, and relaxed: the checks need no order, since a slot changes its state in one thread at a time,
+    // and whoever hands it to another thread synchronises with that.
+    static std::uint8_t state_of(const place& at) noexcept {
+        return __atomic_load_n(at.home->states + at.slot, __ATOMIC_RELAXED);
+    }
+    static void set_state(const place& at, std::uint8_t state) noexcept {
+        __atomic_store_n(at.home->states + at.slot, state, __ATOMIC_RELAXED);
+    }
+    // As many bytes of the map as fit a register; the lowest bit of each tells that the slot is free.
+    using map_word [[gnu::may_alias]] = std::uintptr_t;
+    static constexpr std::size_t word_slots = sizeof(map_word);
+    static std::uintptr_t free_bytes(const slab* of, std::size_t slot) noexcept {
+        constexpr std::uintptr_t lowest_bits = ~std::uintptr_t{0} / 0xff;
+        const auto* word = reinterpret_cast<const map_word*>(of->states + slot);
+        return __atomic_load_n(word, __ATOMIC_RELAXED) & lowest_bits;
+    }
+
+    // A slab's header is never poisoned. So poison at its place tells of other storage before it is read.
+    bool owns_slab(const slab* of) const noexcept { return !is_poisoned(of) && of->owner == this; }
 
     static slab* slab_of(const slab_geometry& geometry, std::uintptr_t address) noexcept {
         return reinterpret_cast<slab*>(geometry.header_address(address));
     }
+    static std::uintptr_t swapped(std::uintptr_t bytes) noexcept {
+        return word_slots == 8 ? static_cast<std::uintptr_t>(__builtin_bswap64(bytes))
+                               : __builtin_bswap32(static_cast<std::uint32_t>(bytes));
+    }
     static std::uintptr_t start_of(const slab_geometry& geometry, const slab* of) noexcept {
         return geometry.slab_start(reinterpret_cast<std::uintptr_t>(of));
     }
-    // The map bytes of a group as bits: bit i set = slot i free.
+    // The map of a group as bits: bit i set = slot i free.
     static std::uint64_t free_bits(const slab* of, std::size_t group) noexcept {
+        // The product moves the bit of byte k to bit k of the highest byte.
+        constexpr auto gather = static_cast<std::uintptr_t>(0x0102'0408'1020'4080 >> (64 - 8 * word_slots));
         std::uint64_t bits = 0;
-        for (std::size_t i = 0; i < slab_geometry::group_slots; i += 8) {
-            std::uint64_t eight;
-            std::memcpy(&eight, of->free + group * slab_geometry::group_slots + i, sizeof eight);
-            if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
-            // Each byte is 0 or 1: the product moves the bit of byte k to bit 56 + k.
-            bits |= (eight * 0x0102'0408'1020'4080) >> 56 << i;
+        for (std::size_t i = 0; i < slab_geometry::group_slots; i += word_slots) {
+            std::uintptr_t bytes = free_bytes(of, group * slab_geometry::group_slots + i);
+            if constexpr (std::endian::native == std::endian::big) bytes = swapped(bytes);
+            bits |= std::uint64_t{(bytes * gather) >> (8 * word_slots - 8)} << i;
         }
         return bits;
     }
@@ -319,49 +395,37 @@ private:
         return count;
     }
 
-    [[gnu::always_inline]] bool take_slot(std::size_t slot_bytes, std::size_t prefetch_bytes, void*& p) noexcept {
+    [[gnu::always_inline]] bool take_slot(std::size_t stride, std::size_t prefetch_bytes, void*& p) noexcept {
         const std::uint64_t free = gathered_;
         if (free == 0) [[unlikely]]
             return false;
         gathered_ = free & (free - 1);
         const std::size_t index = static_cast<unsigned>(std::countr_zero(free));
-        group_free_[index] = 0;
-        p = group_start_ + index * slot_bytes;
+        __atomic_store_n(group_states_ + index, slot_state::live, __ATOMIC_RELAXED);
+        p = group_start_ + index * stride;
         // Slots come out ascending, so the next ones to be written are known.
         __builtin_prefetch(static_cast<std::byte*>(p) + prefetch_bytes, 1);
-        unpoison(p, slot_bytes);
         return true;
     }
 
-    std::uintptr_t listed() const noexcept { return reinterpret_cast<std::uintptr_t>(this); }
-    std::uintptr_t unlisted() const noexcept { return listed() + 1; }
-
-    [[gnu::always_inline]] static void mark_free(const slab_geometry& geometry, const char* name, slab* home,
-                                                 std::size_t slot, void* p) noexcept {
-        assert((reinterpret_cast<std::uintptr_t>(p) - start_of(geometry, home)) % geometry.slot_bytes == 0 &&
-               "a pointer into the middle of a slot was given back");
-        std::uint8_t& free = home->free[slot];
-        if (free != 0) [[unlikely]]
-            abort_on_misuse(name, double_free, p);
-        free = 1;
+    [[gnu::always_inline]] static void mark_free(const slab_geometry& geometry, const place& at, void* p) noexcept {
+        set_state(at, slot_state::free);
         poison(p, geometry.slot_bytes);
     }
 
-    // Out of line: the first free slot of a used-up slab, or a pointer of another pool.
-    [[gnu::noinline]] void give_back_to_unlisted(const slab_geometry& geometry, const char* name, void* p) noexcept {
-        const auto address = reinterpret_cast<std::uintptr_t>(p);
-        slab* home = slab_of(geometry, address);
-        if (home->owner != unlisted()) abort_on_misuse(name, foreign_pointer, p);
-        mark_free(geometry, name, home, geometry.slot_index(address), p);
-        list_last(home);
+    // Out of line: the first free slot of a used-up slab; false when `p` is no live slot of this.
+    [[gnu::noinline]] bool give_back_to_unlisted(const slab_geometry& geometry, void* p) noexcept {
+        if (mistake_with(geometry, p) != nullptr) return false;
+        const place at = place_of(geometry, p);
+        mark_free(geometry, at, p);
+        list_last(at.home);
+        return true;
     }
 
     static bool has_free(const slab* of, std::size_t group) noexcept {
-        std::uint64_t any = 0;
-        for (std::size_t i = 0; i < slab_geometry::group_slots; i += 8) {
-            std::uint64_t eight;
-            std::memcpy(&eight, of->free + group * slab_geometry::group_slots + i, sizeof eight);
-            any |= eight;
+        std::uintptr_t any = 0;
+        for (std::size_t i = 0; i < slab_geometry::group_slots; i += word_slots) {
+            any |= free_bytes(of, group * slab_geometry::group_slots + i);
         }
         return any != 0;
     }
@@ -389,10 +453,10 @@ private:
         if (free == 0) return retire_head(), false;
         gathered_ = lowest(free, geometry.gathered_slots);
         next_group_ = gathered_ == free ? group + 1 : group;
-        group_free_ = available_->free + group * slab_geometry::group_slots;
+        group_states_ = available_->states + group * slab_geometry::group_slots;
         group_start_ = reinterpret_cast<std::byte*>(start_of(geometry, available_)) +
-                       group * slab_geometry::group_slots * geometry.slot_bytes;
-        slot_bytes_ = geometry.slot_bytes;
+                       group * slab_geometry::group_slots * geometry.stride;
+        stride_ = geometry.stride;
         return true;
     }
 
@@ -404,12 +468,12 @@ private:
         if (next_free_group(head, 0) != head->groups) {
             list_last(head);
         } else {
-            head->owner = unlisted();
+            head->lister = nullptr;
         }
     }
 
     void list_last(slab* added) noexcept {
-        added->owner = listed();
+        added->lister = this;
         (available_ == nullptr ? available_ : available_last_->next_available) = added;
         available_last_ = added;
     }
@@ -420,7 +484,7 @@ private:
         available_ = nullptr;
         next_group_ = 0;
         for (slab* each = first_; each != nullptr; each = each->next) {
-            each->owner = unlisted();
+            each->lister = nullptr;
             if (next_free_group(each, 0) != each->groups) list_last(each);
         }
     }
@@ -505,7 +569,8 @@ private:
 
     slab* make_slab(const slab_geometry& geometry, std::uintptr_t start, std::size_t bytes) noexcept {
         slab* added = slab_of(geometry, start);
-        added->owner = unlisted();
+        added->owner = this;
+        added->lister = nullptr;
         added->next = nullptr;
         added->bytes = bytes;
         added->groups = static_cast<std::uint32_t>(geometry.groups(bytes));
@@ -518,16 +583,18 @@ private:
 
     void fill_map(const slab_geometry& geometry, slab* filled) noexcept {
         const std::size_t slots = geometry.slots(filled->bytes);
-        std::memset(filled->free, 1, slots);
-        std::memset(filled->free + slots, 0, filled->groups * slab_geometry::group_slots - slots);
-        std::memset(filled->free + geometry.first_covered(start_of(geometry, filled)), 0, geometry.covered);
+        const std::size_t all = geometry.map_end() - slab_geometry::header_front;
+        std::memset(filled->states, slot_state::free, slots);
+        std::memset(filled->states + slots, slot_state::none, all - slots);
+        std::memset(filled->states + geometry.first_covered(start_of(geometry, filled)), slot_state::none,
+                    geometry.covered);
     }
 
     static void poison_slots(const slab_geometry& geometry, const slab* of) noexcept {
         if constexpr (poisoning) {
             const std::uintptr_t start = start_of(geometry, of);
             const auto header = reinterpret_cast<std::uintptr_t>(of);
-            const std::uintptr_t header_end = header + geometry.header_bytes();
+            const std::uintptr_t header_end = header + geometry.map_end();
             poison(reinterpret_cast<void*>(start), header - start);
             poison(reinterpret_cast<void*>(header_end), start + of->bytes - header_end);
         }
@@ -547,7 +614,8 @@ private:
         const slab* after = end_of_region(geometry, region);
         for (slab* each = region; each != after; each = each->next) {
             // A later free of one of its slots, while the memory is still mapped, finds no owner and aborts.
-            each->owner = 0;
+            each->owner = nullptr;
+            each->lister = nullptr;
             --slab_count_;
         }
         if (fresh_after_ != nullptr && reinterpret_cast<std::uintptr_t>(fresh_after_) - start < bytes) {
@@ -561,16 +629,16 @@ private:
     }
 
     // Allocating reads only these four.
-    std::uint64_t gathered_ = 0;          // free slots of one group, handed out next
-    std::byte* group_start_ = nullptr;    // slot 0 of that group
-    std::uint8_t* group_free_ = nullptr;  // the map bytes of that group
-    std::size_t slot_bytes_ = 0;          // copy of the geometry's
-    std::size_t next_group_ = 0;          // of the first available slab: where to gather next
-    slab* available_ = nullptr;           // list of slabs with free slots; perhaps also the slab gathered from
-    slab* available_last_ = nullptr;      // its last slab; meaningful while the list is not empty
-    slab* first_ = nullptr;               // all slabs, in address order
-    slab* fresh_after_ = nullptr;         // the slab before fresh_ in address order
-    std::uintptr_t fresh_ = 0;            // the part of the newest region where no slab was made yet
+    std::uint64_t gathered_ = 0;            // free slots of one group, handed out next
+    std::byte* group_start_ = nullptr;      // slot 0 of that group
+    std::uint8_t* group_states_ = nullptr;  // the map bytes of that group
+    std::size_t stride_ = 0;                // copy of the geometry's
+    std::size_t next_group_ = 0;            // of the first available slab: where to gather next
+    slab* available_ = nullptr;             // list of slabs with free slots; perhaps also the slab gathered from
+    slab* available_last_ = nullptr;        // its last slab; meaningful while the list is not empty
+    slab* first_ = nullptr;                 // all slabs, in address order
+    slab* fresh_after_ = nullptr;           // the slab before fresh_ in address order
+    std::uintptr_t fresh_ = 0;              // the part of the newest region where no slab was made yet
     std::size_t fresh_bytes_ = 0;
     std::size_t fresh_region_bytes_ = 0;  // bytes of the newest region until its first slab is made
     std::size_t held_bytes_ = 0;

@@ -9,6 +9,7 @@
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -35,8 +36,11 @@ public:
         auto* start = static_cast<std::byte*>(upstream.try_allocate(all, detail::max(alignment, alignof(record))));
         if (start == nullptr) return nullptr;
         const std::size_t offset = offset_for(alignment);
-        auto* added = ::new (start + offset - sizeof(record))
+        auto* added = ::new (record_of(start + offset))
             record{this, nullptr, first_, detail::max<std::size_t>(bytes, 1), alignment};
+        poison(added + 1, redzone_bytes);
+        poison(start + offset + bytes, all - offset - bytes);
+        if (last_freed_ == start + offset) last_freed_ = nullptr;
         if (first_ != nullptr) first_->previous = added;
         first_ = added;
         bytes_ += all;
@@ -44,26 +48,35 @@ public:
         return start + offset;
     }
 
-    /// Gives a block back to upstream. Aborts with a message naming `name` when the record in front of `p` does not
-    /// name this list, size and alignment: on a wrong size, a pointer of another pool, and in most cases a double free.
-    void deallocate(resource_ref upstream, const char* name, void* p, std::size_t bytes,
-                    std::size_t alignment) noexcept {
-        record* removed = static_cast<record*>(p) - 1;
-        if (!is_record_of(removed, detail::max<std::size_t>(bytes, 1), alignment)) [[unlikely]]
-            abort_on_misuse(name, "a large block was freed twice, with another size, or to another pool", p);
+    /// Gives a block back to upstream. Returns null, or the sentence for the mistake that the record in front of `p`
+    /// tells of: then nothing has changed.
+    [[nodiscard]] const char* deallocate(resource_ref upstream, void* p, std::size_t bytes,
+                                         std::size_t alignment) noexcept {
+        if (const char* what = mistake_with(p)) return what;
+        record* removed = record_of(p);
+        if (removed->bytes != detail::max<std::size_t>(bytes, 1) || removed->alignment != alignment)
+            return mistake::wrong_size;
         give_back(upstream, removed);
+        return nullptr;
     }
 
     /// As deallocate, without a known size.
-    void deallocate_unsized(resource_ref upstream, const char* name, void* p) noexcept {
-        check_live(name, p);
-        give_back(upstream, static_cast<record*>(p) - 1);
+    [[nodiscard]] const char* deallocate_unsized(resource_ref upstream, void* p) noexcept {
+        if (const char* what = mistake_with(p)) return what;
+        give_back(upstream, record_of(p));
+        return nullptr;
     }
 
-    /// Aborts with a message, as deallocate_unsized would, unless `p` is a block of this list.
-    void check_live(const char* name, const void* p) const noexcept {
-        const bool lives = count_ != 0 && (static_cast<const record*>(p) - 1)->owner == this;
-        if (!lives) abort_on_misuse(name, "a block was freed twice, or is of another resource", p);
+    /// The sentence for the mistake in freeing `p`; null when it is a block of this list. Reads what lies in front of
+    /// `p`, but nothing when there are no blocks. A double free is told from other mistakes until upstream uses the
+    /// memory again.
+    const char* mistake_with(const void* p) const noexcept {
+        if (last_freed_ == p) return mistake::double_free;
+        if (count_ == 0) return mistake::foreign_pointer;
+        const record* tested = record_of(const_cast<void*>(p));
+        if (!is_poisoned(tested) && tested->owner == this) return nullptr;
+        if (owns(p)) return mistake::inside_an_allocation;
+        return !is_poisoned(tested) && tested->owner == freed_mark() ? mistake::double_free : mistake::foreign_pointer;
     }
 
     /// Gives all blocks back to upstream.
@@ -77,7 +90,7 @@ public:
         if (bytes > max_request / 2 || alignment > max_request / 2) return SIZE_MAX;
         // At least 1 byte, so that an empty block has an address of its own. A multiple of the alignment, because some
         // standard resources require it.
-        return align_up(offset_for(alignment) + detail::max<std::size_t>(bytes, 1),
+        return align_up(offset_for(alignment) + detail::max<std::size_t>(bytes, 1) + redzone_bytes,
                         detail::max(alignment, alignof(record)));
     }
 
@@ -88,7 +101,7 @@ public:
     /// True when `p` points into a block. Linear in the number of blocks.
     bool owns(const void* p) const noexcept {
         for (const record* each = first_; each != nullptr; each = each->next) {
-            const auto* start = reinterpret_cast<const std::byte*>(each + 1);
+            const auto* start = reinterpret_cast<const std::byte*>(each + 1) + redzone_bytes;
             if (p >= start && p < start + each->bytes) return true;
         }
         return false;
@@ -96,16 +109,18 @@ public:
 
 private:
     struct record {
-        const large_blocks* owner;
+        const void* owner;  // the list; freed_mark() once the block was freed
         record* previous;
         record* next;
         std::size_t bytes;      // of the storage, at least 1
         std::size_t alignment;  // as requested
     };
 
-    bool is_record_of(const record* tested, std::size_t bytes, std::size_t alignment) const noexcept {
-        return tested->owner == this && tested->bytes == bytes && tested->alignment == alignment;
+    static record* record_of(void* p) noexcept {
+        return reinterpret_cast<record*>(static_cast<std::byte*>(p) - redzone_bytes) - 1;
     }
+    // An address in this object that is nobody's owner.
+    const void* freed_mark() const noexcept { return &count_; }
 
     void give_back(resource_ref upstream, record* removed) noexcept {
         (removed->previous == nullptr ? first_ : removed->previous->next) = removed->next;
@@ -113,22 +128,27 @@ private:
         const std::size_t offset = offset_for(removed->alignment);
         const std::size_t bytes = upstream_bytes(removed->bytes, removed->alignment);
         const std::size_t alignment = detail::max(removed->alignment, alignof(record));
-        auto* start = reinterpret_cast<std::byte*>(removed + 1) - offset;
-        // A second free finds no owner and aborts.
-        removed->owner = nullptr;
+        std::byte* storage = reinterpret_cast<std::byte*>(removed + 1) + redzone_bytes;
+        std::byte* start = storage - offset;
+        removed->owner = freed_mark();
+        last_freed_ = storage;
         bytes_ -= bytes;
         --count_;
+        unpoison_defined(removed + 1, redzone_bytes);
+        unpoison_defined(storage + removed->bytes, bytes - offset - removed->bytes);
+        unpoison_defined(storage, 1);
         upstream.deallocate(start, bytes, alignment);
     }
 
     // Offset of the storage in the block; the record lies right in front of it.
     static constexpr std::size_t offset_for(std::size_t alignment) noexcept {
-        return align_up(sizeof(record), detail::max(alignment, alignof(record)));
+        return align_up(sizeof(record) + redzone_bytes, detail::max(alignment, alignof(record)));
     }
 
     record* first_ = nullptr;
     std::size_t bytes_ = 0;
     std::size_t count_ = 0;
+    const void* last_freed_ = nullptr;  // the storage of the block that was freed last
 };
 
 }  // namespace acre::detail

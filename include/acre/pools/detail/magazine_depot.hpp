@@ -3,13 +3,13 @@
 //
 // What happens to a slot that another thread frees:
 //  1. Thread A allocates it: the top of A's loaded magazine (thread_cache::take), no lock, no atomic operation.
-//  2. Thread B frees it: it goes on top of B's loaded magazine (thread_cache::put). Nothing returns to A, and the slab
+//  2. Thread B frees it: its map byte in the slab's header becomes `cached`, which finds double frees, and it goes on
+//     top of B's loaded magazine (thread_cache::put). Nothing returns to A, and the slab
 //     still counts the slot as taken.
 //  3. When B's loaded and spare magazines are full, B takes the lock and hands a full one to the depot for an empty one
 //     (put). When A has used up both of its own, it takes the lock and swaps an empty one for a full one (take). So the
 //     slot reaches A again inside a whole magazine: two array accesses per slot, one lock per magazine.
-//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs: each gets
-//     its map byte in the slab's header set, which also finds double frees and pointers of other pools.
+//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs.
 //  5. When the depot has no full magazine, A's is filled from the slabs, which call upstream when they are used up.
 //
 // Cost: an exchange is a lock and a few stores; filling a magazine from the slabs, or emptying it, is a dozen
@@ -20,7 +20,6 @@
 
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/locks.hpp>
-#include <acre/core/misuse.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
@@ -68,19 +67,16 @@ public:
         return slot;
     }
 
-    /// Frees a slot into a full cache, which is given an empty magazine. Never fails. When slots return to their slabs,
-    /// aborts with a message on a slot that is free or of another pool.
+    /// Keeps a cached slot in a full cache, which is given an empty magazine. Never fails.
     void put(const depot_config& config, thread_cache& cache, void* slot) noexcept {
-        // The check of thread_cache::put.
-        if (cache.is_last(slot)) abort_on_misuse(config.name, "double free", slot);
         if (cache.spare_ == nullptr || cache.spare_has_slots()) {
             const std::lock_guard lock{lock_};
             empty_spare(config, cache);
-            if (cache.spare_ == nullptr) return slabs_.give_back(config.geometry, config.name, slot);
+            if (cache.spare_ == nullptr) return slabs_.give_back_cached(config.geometry, slot);
             cache.spare_->claim(config.magazine_slots);
         }
         cache.swap_magazines(config.magazine_slots);
-        cache.put(config.name, slot);
+        cache.put(slot);
     }
 
     /// Returns a slot for a thread without a cache; null when there is no memory.
@@ -88,10 +84,10 @@ public:
         const std::lock_guard lock{lock_};
         return take_from_slabs(config);
     }
-    /// Frees a slot for a thread without a cache. Aborts as put does.
+    /// Returns a cached slot to its slab, for a thread without a cache.
     void put_uncached(const depot_config& config, void* slot) noexcept {
         const std::lock_guard lock{lock_};
-        slabs_.give_back(config.geometry, config.name, slot);
+        slabs_.give_back_cached(config.geometry, slot);
     }
 
     /// Counts the slots in `cache` as free from now on. The cache must be detached before its end.
@@ -135,10 +131,11 @@ public:
         const std::lock_guard lock{lock_};
         return needed <= bytes_left(config) ? large_.try_allocate(config.upstream, bytes, alignment) : nullptr;
     }
-    /// Frees such a block.
-    void put_large(const depot_config& config, void* p, std::size_t bytes, std::size_t alignment) noexcept {
+    /// Frees such a block. Returns null, or the sentence for a mistake.
+    [[nodiscard]] const char* put_large(const depot_config& config, void* p, std::size_t bytes,
+                                        std::size_t alignment) noexcept {
         const std::lock_guard lock{lock_};
-        large_.deallocate(config.upstream, config.name, p, bytes, alignment);
+        return large_.deallocate(config.upstream, p, bytes, alignment);
     }
 
     /// Returns the free slots of the depot's magazines and of `own`, the calling thread's cache or null, to their
@@ -192,11 +189,13 @@ public:
         for (; count > 0; --count) {
             void* slot = take_from_slabs(config);
             if (slot == nullptr) break;
+            unpoison(slot, sizeof(void*));
             *static_cast<void**>(slot) = std::exchange(taken, slot);
         }
         while (taken != nullptr) {
             void* slot = std::exchange(taken, *static_cast<void**>(taken));
-            slabs_.give_back(config.geometry, config.name, slot);
+            bitmap_slabs::mark_cached(config.geometry, slot);
+            slabs_.give_back_cached(config.geometry, slot);
         }
         return count == 0 && cache.loaded_ != nullptr && cache.spare_ != nullptr;
     }
@@ -246,10 +245,15 @@ public:
         const std::lock_guard lock{lock_};
         return slabs_.owns(config.geometry, p) || large_.owns(p);
     }
+    /// True when `p` lies in a slab. Linear in their number.
+    bool owns_slot(const depot_config& config, const void* p) const noexcept {
+        const std::lock_guard lock{lock_};
+        return slabs_.owns(config.geometry, p);
+    }
 
     /// The lock, for fork guards to hold.
     spin_lock& lock() noexcept { return lock_; }
-    /// The slabs, which have all free slots after collect(). No other thread may use the depot.
+    /// The slabs: which slots are live, any thread may ask; they have all free slots after collect().
     const bitmap_slabs& slabs() const noexcept { return slabs_; }
 
 private:
@@ -338,7 +342,7 @@ private:
         std::size_t count = 0;
         void* slot = take_from_slabs(config);
         while (slot != nullptr) {
-            poison(slot, config.geometry.slot_bytes);
+            bitmap_slabs::mark_cached(config.geometry, slot);
             cells[count++] = slot;
             slot = count == capacity ? nullptr : take_within(config, 0);
         }
@@ -378,7 +382,7 @@ private:
 
     void put_slots(const depot_config& config, magazine& from) noexcept {
         for (; from.count > 0; --from.count) {
-            slabs_.give_back(config.geometry, config.name, from.cells()[from.count]);
+            slabs_.give_back_cached(config.geometry, from.cells()[from.count]);
         }
     }
     void put_full(const depot_config& config) noexcept {

@@ -4,6 +4,7 @@
 
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/misuse.hpp>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -85,6 +86,8 @@ private:
 
     void destroy_all() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>) {
+            // Each such call would destroy the same object again, without end.
+            if (this->visiting()) abort_on_misuse(Derived::name, mistake::reset_in_destructor, this);
             this->for_each_live([this](void* slot) { destroy(std::launder(static_cast<T*>(slot))); });
         }
     }

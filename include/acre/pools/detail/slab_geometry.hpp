@@ -21,13 +21,14 @@ namespace acre::detail {
 /// Sizes of slots and slabs, in bytes, and the positions that follow from them.
 struct slab_geometry {
     std::size_t slot_bytes = 0;
+    std::size_t stride = 0;            // from one slot to the next: slot_bytes, and a redzone in builds that poison
     std::size_t slab_bytes = 0;        // of a full slab; also the alignment of every slab
     int slab_shift = 0;                // log2 of slab_bytes
     std::size_t first_slab_bytes = 0;  // of the first, shorter, slab: a pool of three objects holds a few KiB
-    std::uint64_t reciprocal = 0;    // 2^32 / slot_bytes rounded up: exact for offsets that are multiples of slot_bytes
-    std::size_t prefetch_bytes = 0;  // distance from a slot handed out to the prefetched address
-    int gathered_slots = 0;          // upper limit of free slots gathered at once
-    std::size_t covered = 0;         // slots reserved for the header: what it covers at its worst offset
+    std::uint64_t reciprocal = 0;      // 2^32 / stride rounded up: exact for offsets that are multiples of stride
+    std::size_t prefetch_bytes = 0;    // distance from a slot handed out to the prefetched address
+    int gathered_slots = 0;            // upper limit of free slots gathered at once
+    std::size_t covered = 0;           // slots reserved for the header: what it covers at its worst offset
 
     static constexpr std::size_t smallest_slot = 8;
     /// Number of slots whose map bytes are read at once.
@@ -35,23 +36,26 @@ struct slab_geometry {
     /// Upper limit of the bytes of free slots gathered at once. A program that allocates and frees in turns then reuses
     /// a few slots that are in the cache instead of walking through a slab of large ones.
     static constexpr std::size_t gathered_bytes = 8_KiB;
-    /// Header bytes in front of the map (see bitmap_slabs::slab).
-    static constexpr std::size_t header_front = 5 * sizeof(void*) + 2 * sizeof(std::uint32_t);
     /// Headers lie at `colours` different multiples of a cache line.
     static constexpr std::size_t header_line = 64;
+    /// Header bytes in front of the map (see bitmap_slabs::slab): a line that threads read while others write the map.
+    static constexpr std::size_t header_front = header_line;
     static constexpr std::size_t colours = 32;
 
     /// The layout for slots of at least `size` bytes, 1 or more, aligned to `alignment`, a power of two.
     static constexpr slab_geometry of(std::size_t size, std::size_t alignment) noexcept {
         const std::size_t step = poisoning ? detail::max(alignment, poison_granule) : alignment;
         const std::size_t slot = align_up(detail::max(size, smallest_slot), step);
+        // Rounded up, so that slots are aligned as without a redzone.
+        const std::size_t stride = align_up(slot + redzone_bytes, slot & (0 - slot));
         slab_geometry result;
         result.slot_bytes = slot;
+        result.stride = stride;
         result.slab_bytes = slab_bytes_for(slot);
         result.slab_shift = std::countr_zero(result.slab_bytes);
-        result.first_slab_bytes = detail::min(result.slab_bytes, detail::max(4_KiB, std::bit_ceil(4 * slot)));
-        result.reciprocal = ((std::uint64_t{1} << 32) + slot - 1) / slot;
-        result.prefetch_bytes = detail::max<std::size_t>(2 * slot, 128);
+        result.first_slab_bytes = detail::min(result.slab_bytes, detail::max(4_KiB, std::bit_ceil(4 * stride)));
+        result.reciprocal = ((std::uint64_t{1} << 32) + stride - 1) / stride;
+        result.prefetch_bytes = detail::max<std::size_t>(2 * stride, 128);
         result.gathered_slots = static_cast<int>(detail::clamp<std::size_t>(gathered_bytes / slot, 1, group_slots));
         result.covered = result.max_covered();
         assert((colours - 1) * header_line + result.header_bytes() <= result.first_slab_bytes);
@@ -77,29 +81,55 @@ struct slab_geometry {
         return align_down(address, SlabBytes) + colour(address, std::countr_zero(SlabBytes)) * header_line;
     }
 
+    /// A number whose integral part, above its low 32 bits, is the number of the slot that begins at `address`. The
+    /// rest, the fraction, tells whether a slot does.
+    constexpr std::uint64_t slot_number(std::uintptr_t address) const noexcept {
+        return slot_number(address, slab_bytes, reciprocal);
+    }
+    static constexpr std::uint64_t slot_number(std::uintptr_t address, std::size_t slab_bytes,
+                                               std::uint64_t reciprocal) noexcept {
+        return (address & (slab_bytes - 1)) * reciprocal;
+    }
+    static constexpr std::size_t integral_part(std::uint64_t slot_number) noexcept {
+        return static_cast<std::size_t>(slot_number >> 32);
+    }
     /// Number of the slot that begins at `address`.
     constexpr std::size_t slot_index(std::uintptr_t address) const noexcept {
-        return slot_index(address, slab_bytes, reciprocal);
+        return integral_part(slot_number(address));
     }
-    static constexpr std::size_t slot_index(std::uintptr_t address, std::size_t slab_bytes,
-                                            std::uint64_t reciprocal) noexcept {
-        return static_cast<std::size_t>(((address & (slab_bytes - 1)) * reciprocal) >> 32);
+
+    /// True when a slot begins at `address`; false for an address in its middle.
+    constexpr bool begins_slot(std::uintptr_t address) const noexcept {
+        if (std::has_single_bit(stride)) return (address & (stride - 1)) == 0;
+        if (!fraction_is_exact()) return slot_index(address) * stride == (address & (slab_bytes - 1));
+        return begins_slot(slot_number(address), static_cast<std::uint32_t>(reciprocal));
+    }
+    /// As above, for a geometry whose fraction_is_exact(). The fraction of a multiple of the stride is nearly 0: the
+    /// reciprocal was rounded up by less than 1 / 2^32. Any other offset adds at least the reciprocal to that (Lemire,
+    /// Kaser and Kurz, "Faster remainder by direct computation", 2019).
+    static constexpr bool begins_slot(std::uint64_t slot_number, std::uint32_t reciprocal) noexcept {
+        return static_cast<std::uint32_t>(slot_number) < reciprocal;
+    }
+    constexpr bool fraction_is_exact() const noexcept {
+        return std::uint64_t{slab_bytes} * stride < std::uint64_t{1} << 31;
     }
 
     /// Slots in a slab of `bytes` bytes, including those under the header.
-    constexpr std::size_t slots(std::size_t bytes) const noexcept { return bytes / slot_bytes; }
+    constexpr std::size_t slots(std::size_t bytes) const noexcept { return bytes / stride; }
 
-    /// Groups of slots in a slab of `bytes` bytes.
+    /// Groups of slots in a slab of `bytes` bytes; what is left behind the last slot counts as one.
     constexpr std::size_t groups(std::size_t bytes) const noexcept {
-        return (slots(bytes) + group_slots - 1) / group_slots;
+        return ((bytes + stride - 1) / stride + group_slots - 1) / group_slots;
     }
 
     /// Bytes of a slab's header with its map; the same for every slab of a pool.
-    constexpr std::size_t header_bytes() const noexcept { return header_front + groups(slab_bytes) * group_slots; }
+    constexpr std::size_t header_bytes() const noexcept { return map_end() + redzone_bytes; }
+    /// Bytes from a header's begin to the end of its map, of which a short slab uses the beginning.
+    constexpr std::size_t map_end() const noexcept { return header_front + groups(slab_bytes) * group_slots; }
 
     /// Index of the first slot under the header of the slab at `start`.
     constexpr std::size_t first_covered(std::uintptr_t start) const noexcept {
-        return colour(start, slab_shift) * header_line / slot_bytes;
+        return colour(start, slab_shift) * header_line / stride;
     }
 
     /// Slots that a slab of `bytes` bytes can hand out.
@@ -128,7 +158,7 @@ private:
         const std::size_t header = header_bytes();
         std::size_t most = 0;
         for (std::size_t offset = 0; offset < colours * header_line; offset += header_line) {
-            const std::size_t slots = (offset + header - 1) / slot_bytes - offset / slot_bytes + 1;
+            const std::size_t slots = (offset + header - 1) / stride - offset / stride + 1;
             if (slots > most) most = slots;
         }
         return most;

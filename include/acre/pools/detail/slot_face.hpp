@@ -5,7 +5,9 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +18,7 @@ namespace acre::detail {
 /// max_alignment, and allocate(), try_allocate() and deallocate(p) for one slot; its allocate_large, try_allocate_large
 /// and deallocate_large handle requests that no slot fits. Cost over a slot: two comparisons, none for a constant size.
 template <class Pool, std::size_t Slot, std::size_t Align>
-class slot_face {
+class slot_face : public no_clear {
     static_assert(Slot > 0 && Slot <= max_request / 1024, "the slots of a pool have at least one byte");
     static_assert(is_alignment(Align), "the alignment of a pool is a power of two");
 
@@ -28,12 +30,12 @@ public:
 
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (serves(bytes, alignment)) [[likely]]
-            return self().allocate();
+            return with_poisoned_tail(self().allocate(), bytes);
         return self().allocate_large(bytes, alignment);
     }
     [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         if (serves(bytes, alignment)) [[likely]]
-            return self().try_allocate();
+            return with_poisoned_tail(self().try_allocate(), bytes);
         return self().try_allocate_large(bytes, alignment);
     }
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
@@ -44,6 +46,14 @@ public:
     }
 
 private:
+    // Poisons the bytes of a slot that were not requested.
+    [[gnu::always_inline]] static void* with_poisoned_tail(void* slot, std::size_t bytes) noexcept {
+        if constexpr (poisoning) {
+            if (slot != nullptr) poison(static_cast<std::byte*>(slot) + bytes, Slot - bytes);
+        }
+        return slot;
+    }
+
     [[gnu::always_inline]] Pool& self() noexcept { return static_cast<Pool&>(*this); }
 };
 

@@ -1,0 +1,113 @@
+// The pools of one acre under P1, P2, P3, T1, T2 and T3. compare_pools.py compiles it once for each tree that it
+// compares, each time with other names for the namespaces acre and bench_tree, and links all into one program.
+#include "pool_costs.hpp"
+
+#include <acre/pools/chunk_pool.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
+#include <acre/pools/concurrent_pool.hpp>
+#include <acre/pools/multi_pool.hpp>
+#include <acre/pools/object_pool.hpp>
+#include <acre/pools/pool.hpp>
+#include <acre/pools/static_pool.hpp>
+#include <acre/pools/wait_free_pool.hpp>
+
+#include "../peers/batches.hpp"
+#include "../peers/threads.hpp"
+
+namespace bench_tree {
+
+using namespace bench;
+
+constexpr std::size_t bytes = 64;
+
+struct pool_blocks {
+    [[gnu::always_inline]] void* allocate() { return pool.allocate(); }
+    [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p); }
+    acre::pool<bytes> pool;
+};
+struct object_pool_blocks {
+    [[gnu::always_inline]] void* allocate() { return pool.create(); }
+    [[gnu::always_inline]] void deallocate(void* p) { pool.destroy(static_cast<block*>(p)); }
+    acre::object_pool<block> pool;
+};
+struct odd_pool_blocks {
+    [[gnu::always_inline]] void* allocate() { return pool.allocate(); }
+    [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p); }
+    acre::pool<72> pool;
+};
+struct multi_pool_blocks {
+    [[gnu::always_inline]] void* allocate() { return pool.allocate(bytes); }
+    [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p, bytes); }
+    [[gnu::always_inline]] void* allocate(std::size_t size) { return pool.allocate(size); }
+    [[gnu::always_inline]] void deallocate(void* p, std::size_t size) { pool.deallocate(p, size); }
+    acre::multi_pool pool;
+};
+struct chunk_pool_blocks {
+    [[gnu::always_inline]] void* allocate() { return chunks->allocate(bytes); }
+    [[gnu::always_inline]] void deallocate(void* p) { chunks->deallocate(p, bytes); }
+    std::unique_ptr<acre::chunk_pool<100'000, bytes>> chunks = std::make_unique<acre::chunk_pool<100'000, bytes>>();
+};
+struct wait_free_blocks {
+    [[gnu::always_inline]] void* allocate() { return pool.allocate(); }
+    [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p); }
+    acre::wait_free_pool<bytes> pool{{.slots = 100'000}};
+};
+struct concurrent_pool_blocks {
+    [[gnu::always_inline]] void* allocate() { return pool.allocate(); }
+    [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p); }
+    acre::concurrent_pool<bytes> pool;
+};
+struct static_pool_blocks {
+    [[gnu::always_inline]] static void* allocate() { return acre::static_pool<bytes>::allocate(); }
+    [[gnu::always_inline]] static void deallocate(void* p) { acre::static_pool<bytes>::deallocate(p); }
+};
+struct concurrent_multi_pool_blocks {
+    [[gnu::always_inline]] void* allocate() { return pool.allocate(bytes); }
+    [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p, bytes); }
+    [[gnu::always_inline]] void* allocate(std::size_t size) { return pool.allocate(size); }
+    [[gnu::always_inline]] void deallocate(void* p, std::size_t size) { pool.deallocate(p, size); }
+    acre::concurrent_multi_pool pool;
+};
+
+template <class Blocks>
+void add_batches(pool_costs& all, const char* name) {
+    all.push_back({"P1", name, 1000, false, [] { return make_round<newest_first<Blocks>>(std::size_t{1000}); }});
+    for (const std::size_t count : {1000, 100'000}) {
+        all.push_back({"P2 " + std::to_string(count), name, count, false,
+                       [count] { return make_round<in_shuffled_order<Blocks>>(count); }});
+    }
+}
+template <class Blocks>
+void add_mixed(pool_costs& all, const char* name) {
+    all.push_back({"P3 1000", name, 1000, false, [] { return make_round<of_mixed_sizes<Blocks>>(std::size_t{1000}); }});
+}
+template <class Blocks>
+void add_threads(pool_costs& all, const char* name) {
+    all.push_back({"T1", name, 2 * local_batch * local_batches, true,
+                   [] { return make_round<local_threads<Blocks>>(std::size_t{2}); }});
+    all.push_back(
+        {"T2", name, sent_blocks, true, [] { return make_round<producers_and_consumers<Blocks>>(std::size_t{1}); }});
+    all.push_back({"T3", name, successions * generations * replacements, true,
+                   [] { return make_round<threads_that_inherit<blocks_by_size<Blocks>, equal_bytes<bytes>>>(); }});
+}
+
+pool_costs all_costs() {
+    pool_costs all;
+    add_batches<pool_blocks>(all, "pool");
+    add_batches<odd_pool_blocks>(all, "pool, 72 B");
+    add_batches<object_pool_blocks>(all, "object_pool");
+    add_batches<multi_pool_blocks>(all, "multi_pool");
+    add_mixed<multi_pool_blocks>(all, "multi_pool");
+    add_batches<chunk_pool_blocks>(all, "chunk_pool");
+    add_batches<wait_free_blocks>(all, "wait_free_pool");
+    add_batches<concurrent_pool_blocks>(all, "concurrent_pool");
+    add_batches<static_pool_blocks>(all, "static_pool");
+    add_batches<concurrent_multi_pool_blocks>(all, "concurrent_multi_pool");
+    add_mixed<concurrent_multi_pool_blocks>(all, "concurrent_multi_pool");
+    add_threads<concurrent_pool_blocks>(all, "concurrent_pool");
+    add_threads<static_pool_blocks>(all, "static_pool");
+    add_threads<concurrent_multi_pool_blocks>(all, "concurrent_multi_pool");
+    return all;
+}
+
+}  // namespace bench_tree

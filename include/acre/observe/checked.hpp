@@ -1,0 +1,737 @@
+// An R in which misuse is caught where it happens, or soon after, with the place that did it.
+//
+// Use it while developing and testing, around the innermost resource: synchronized<checked<pool<64>>>. Use
+// acre::statistics for counts, and AddressSanitizer beside it: what that tool sees, it reports at the access itself.
+// checked<R> has R's interface. It finds, at the free if nothing else is said:
+//   a write behind an allocation or in front    also by check(p) and check_all(), at a reset, at the end
+//   a write to what was freed                   when it leaves the quarantine, by check_all(), at the end
+//   a double free, a pointer of another resource, a pointer into the middle, a wrong size or alignment
+//   a free of what a reset, a rewind or the end of a scratch had taken back
+//   a mark from before a reset                  at the rewind
+//   scratches that end out of order             at the end of the outer checked_scratch
+//   allocations that are not freed              at the end; not in arenas and object pools, whose end frees them
+//   a use of what is gone                       at the use, by acre::checked_ptr
+// A report names the mistake, the address, the size, and where it was allocated and freed: file and line of the call,
+// or those given by here(), and with .stack_frames the call stack. It goes to the handler of acre/core/misuse.hpp, and
+// then the program ends; or to the option .handler, which may return: then the wrong call has no effect.
+//
+// It does not see calls to another object, so it is no R: what takes an acre::arena& does not take it. Fences are
+// storage: R serves 32 bytes more for each allocation, or twice its alignment where that is stricter than 16, and R's
+// options in bytes have to allow for them. Pools of slots get larger slots by themselves.
+//
+// Cost: about 20 ns for an allocation and its free of 64 bytes (14 times an acre::pool, a seventh of malloc under
+// AddressSanitizer), and the bytes that are filled. The records take 80 to 100 bytes for each live allocation from the
+// option .records, never from R; a request whose record has no memory is refused. reset, rewind and check_all are
+// linear in the records. Thread rules: those of R; over a resource that threads share, the records have a lock.
+//
+//     acre::checked<acre::pool<64>> slots;
+//     void* p = slots.allocate();
+//     slots.deallocate(p);
+//     slots.deallocate(p);   // aborts: "acre::pool: double free", with the three places
+#pragma once
+
+#include <acre/core/alignment.hpp>
+#include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/lifetime.hpp>
+#include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
+#include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <acre/fwd.hpp>
+#include <acre/memory/heap.hpp>
+#include <acre/observe/checked_options.hpp>
+#include <acre/observe/detail/checked_form.hpp>
+#include <acre/observe/detail/checked_records.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <source_location>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace acre {
+
+namespace detail {
+
+/// The live objects of a checked pool: those of the pool beneath that have a live record.
+template <class Iterator, class T>
+class checked_iterator {
+public:
+    using value_type = std::remove_const_t<T>;
+    using reference = T&;
+    using pointer = T*;
+    using difference_type = std::ptrdiff_t;
+
+    checked_iterator() noexcept = default;
+    checked_iterator(Iterator at, Iterator end, checked_records& records) noexcept
+        : at_(at), end_(end), records_(&records) {
+        skip_freed();
+    }
+
+    reference operator*() const noexcept { return *std::launder(static_cast<pointer>(object())); }
+    pointer operator->() const noexcept { return std::launder(static_cast<pointer>(object())); }
+    checked_iterator& operator++() noexcept {
+        ++at_;
+        skip_freed();
+        return *this;
+    }
+    checked_iterator operator++(int) noexcept {
+        checked_iterator before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(const checked_iterator& a, const checked_iterator& b) noexcept { return a.at_ == b.at_; }
+
+private:
+    void* object() const noexcept { return const_cast<std::byte*>(at_->storage) + fenced_slot<value_type>::alignment; }
+    void skip_freed() noexcept {
+        while (at_ != end_ && !records_->is_live_object(object())) ++at_;
+    }
+
+    Iterator at_;
+    Iterator end_;
+    checked_records* records_ = nullptr;
+};
+
+/// The type of R's objects, if it has one.
+template <class R>
+struct value_of_impl {
+    using type = no_options;
+};
+template <of_one_type R>
+struct value_of_impl<R> {
+    using type = typename R::value_type;
+};
+template <class R>
+using value_of = typename value_of_impl<R>::type;
+
+template <class R>
+concept has_marks = requires(R& r) { r.rewind(r.mark()); };
+
+/// R's mark, and where the records and the scratches were.
+template <class Mark>
+struct checked_mark {
+    Mark of_resource;
+    std::uint64_t number;
+    std::size_t scopes_begun;
+    std::size_t resets;
+};
+
+/// Base with the type of the marks, if R has them.
+template <class R>
+struct has_mark_type {};
+template <has_marks R>
+struct has_mark_type<R> {
+    using mark_type = checked_mark<decltype(std::declval<const R&>().mark())>;
+};
+
+/// Objects that R destroys at a reset and at its end.
+template <class R>
+concept pool_of_objects = of_one_type<R> && !requires(R& r) { r.deallocate_all(); };
+
+}  // namespace detail
+
+template <class R>
+class checked_scratch;
+template <class T>
+class checked_ptr;
+
+/// An R that reports its misuse. R may be incomplete where checked<R> is only named.
+template <class R>
+class checked : public detail::forwarded_queries<checked<R>, detail::checked_form_of<R>>,
+                public detail::has_options<R>,
+                public detail::has_values<R>,
+                public detail::has_slots<R>,
+                public detail::has_mark_type<R> {
+    using inner = detail::checked_form_of<R>;
+    using base = detail::forwarded_queries<checked, inner>;
+    using place = std::source_location;
+    friend detail::forwarded_requests<checked, inner>;
+    friend checked_scratch<R>;
+    template <class T>
+    friend class checked_ptr;
+
+    static_assert(!requires { typename R::lock_type; }, "the lock goes outside: write synchronized<checked<R>>");
+
+    static constexpr bool has_slots_of_one_size = requires(R& r) { r.allocate(); };
+    static constexpr bool destroys_objects = detail::pool_of_objects<R>;
+    static constexpr bool is_arena = detail::has_marks<R> || detail::has_typed_calls<R>;
+
+public:
+    static constexpr const char* name = [] {
+        if constexpr (requires { R::name; }) {
+            return R::name;
+        } else {
+            return "acre::checked";
+        }
+    }();
+    static constexpr bool shared_by_threads = shared_resource<R>;
+
+    /// R with its defaults.
+    checked() : checked(checked_options{}) {}
+    /// R is constructed from `arguments`.
+    template <class First, class... Rest>
+        requires std::is_constructible_v<inner, First, Rest...> &&
+                     (!std::is_same_v<std::remove_cvref_t<First>, checked>) &&
+                     (!std::is_same_v<std::remove_cvref_t<First>, checked_options>)
+    explicit checked(First&& first, Rest&&... rest)
+        : storage_(std::forward<First>(first), std::forward<Rest>(rest)...), records_({}, name, shared_by_threads) {}
+    /// R is constructed from its options: checked<R> c{{.name = value}}.
+    explicit checked(const detail::options_of<R>& chosen, resource_ref upstream = heap{})
+        requires std::is_constructible_v<inner, const detail::options_of<R>&, resource_ref>
+        : storage_(chosen, upstream), records_({}, name, shared_by_threads) {}
+    /// Checks as `options` say; R is constructed from `arguments`. Throws bad_option.
+    template <class... Arguments>
+        requires std::is_constructible_v<inner, Arguments...>
+    explicit checked(const checked_options& options, Arguments&&... arguments)
+        : storage_(std::forward<Arguments>(arguments)...), records_(options, name, shared_by_threads) {}
+    /// As above, with R's options: checked<R> c{acre::checked_options{.stack_frames = 8}, {.name = value}}.
+    explicit checked(const checked_options& options, const detail::options_of<R>& chosen,
+                     resource_ref upstream = heap{})
+        requires std::is_constructible_v<inner, const detail::options_of<R>&, resource_ref>
+        : storage_(chosen, upstream), records_(options, name, shared_by_threads) {}
+
+    /// The records move with the storage.
+    checked(checked&& other) noexcept
+        requires std::is_move_constructible_v<inner>
+        : storage_(std::move(other.storage_)), records_(std::move(other.records_)) {}
+    checked& operator=(checked&& other) noexcept
+        requires std::is_move_constructible_v<inner>
+    {
+        if (this == &other) return *this;
+        detail::destroy_at(this);
+        return *detail::construct_at(this, std::move(other));
+    }
+    checked(const checked&) = delete;
+    checked& operator=(const checked&) = delete;
+
+    /// Checks everything, reports what is not freed, and ends as R does.
+    ~checked() { finish(); }
+
+    /// The next request, also one that takes no place, is made at the caller's line: level.here().create<Orc>("URG").
+    checked& here(place where = place::current()) noexcept
+        requires(!shared_by_threads)
+    {
+        place_ = where;
+        return *this;
+    }
+
+    // Requests. `where` is the caller's place.
+
+    void* allocate(std::size_t bytes, std::size_t alignment = default_alignment, place where = place::current()) {
+        return serve<true>(bytes, alignment, {}, where);
+    }
+    void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment,
+                       place where = place::current()) noexcept {
+        return serve<false>(bytes, alignment, {}, where);
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
+                    place where = place::current()) noexcept {
+        if (p != nullptr) take_back(p, {bytes, alignment}, where);
+    }
+    void deallocate_moved(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
+                          place where = place::current()) noexcept
+        requires requires(R& r) { r.deallocate_moved(p, bytes, alignment); }
+    {
+        deallocate(p, bytes, alignment, where);
+    }
+    bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes, place where = place::current()) noexcept
+        requires resizable_resource<R>
+    {
+        using block = detail::fenced_block;
+        if (!records_.may_be_resized(p, old_bytes, where) || !detail::checked_records::fits(new_bytes, 1)) return false;
+        const std::size_t alignment = records_.alignment_at(p);
+        const block before = block::around(static_cast<std::byte*>(p), old_bytes, alignment);
+        if (!storage_.try_resize(before.storage, before.bytes, block::of(new_bytes, alignment).bytes)) return false;
+        records_.resized(p, new_bytes);
+        return true;
+    }
+
+    // Slots of a pool.
+    void* allocate(place where = place::current())
+        requires has_slots_of_one_size
+    {
+        return serve<true>(form::slot_bytes, form::slot_alignment, slot_kind, where);
+    }
+    void* try_allocate(place where = place::current()) noexcept
+        requires has_slots_of_one_size
+    {
+        return serve<false>(form::slot_bytes, form::slot_alignment, slot_kind, where);
+    }
+    void deallocate(void* p, place where = place::current()) noexcept
+        requires has_slots_of_one_size
+    {
+        if (p != nullptr) take_back(p, {}, where);
+    }
+    void deallocate_unsized(void* p, place where = place::current()) noexcept
+        requires requires(R& r) { r.deallocate_unsized(p); }
+    {
+        if (p != nullptr) take_back(p, {}, where);
+    }
+
+    // Storage for objects of a type; copy and format: acre/core/detail/forwarding.hpp.
+    template <class T>
+        requires detail::has_typed_calls<R>
+    T* allocate(place where = place::current()) {
+        return at(where).base::template allocate<T>();
+    }
+    template <class T>
+        requires detail::has_typed_calls<R>
+    T* try_allocate(place where = place::current()) noexcept {
+        return at(where).base::template try_allocate<T>();
+    }
+    template <class T>
+        requires detail::has_typed_calls<R>
+    std::span<T> allocate(std::size_t count, place where = place::current()) {
+        return at(where).base::template allocate<T>(count);
+    }
+    template <class T>
+        requires detail::has_typed_calls<R>
+    std::span<T> try_allocate(std::size_t count, place where = place::current()) noexcept {
+        return at(where).base::template try_allocate<T>(count);
+    }
+
+    // Objects. Their place is that of here(), else the address of the call: these are not inlined.
+    template <class... Arguments>
+        requires detail::of_one_type<R>
+    [[gnu::noinline]] auto create(Arguments&&... arguments) {
+        return make<true, typename R::value_type>(__builtin_return_address(0), std::forward<Arguments>(arguments)...);
+    }
+    template <class... Arguments>
+        requires detail::of_one_type<R>
+    [[gnu::noinline]] auto try_create(Arguments&&... arguments) {
+        return make<false, typename R::value_type>(__builtin_return_address(0), std::forward<Arguments>(arguments)...);
+    }
+    template <class T, class... Arguments>
+        requires requires(R& r, Arguments&&... a) { r.template create<T>(std::forward<Arguments>(a)...); } &&
+                 (!detail::of_one_type<R>)
+    [[gnu::noinline]] T* create(Arguments&&... arguments) {
+        return make<true, T>(__builtin_return_address(0), std::forward<Arguments>(arguments)...);
+    }
+    template <class T, class... Arguments>
+        requires requires(R& r, Arguments&&... a) { r.template try_create<T>(std::forward<Arguments>(a)...); } &&
+                 (!detail::of_one_type<R>)
+    [[gnu::noinline]] T* try_create(Arguments&&... arguments) {
+        return make<false, T>(__builtin_return_address(0), std::forward<Arguments>(arguments)...);
+    }
+    /// Checks before the destructor runs.
+    void destroy(detail::value_of<R>* object, place where = place::current()) noexcept
+        requires detail::of_one_type<R>
+    {
+        destroy_object(object, where);
+    }
+    template <class T>
+        requires requires(R& r, T* object) { r.destroy(object); } && (!detail::of_one_type<R>)
+    void destroy(T* object, place where = place::current()) noexcept {
+        destroy_object(object, where);
+    }
+    template <class T>
+        requires requires(R& r, std::size_t count) { r.template create_array<T>(count); }
+    std::span<T> create_array(std::size_t count, place where = place::current()) {
+        return make_array<true, T>(count, where);
+    }
+    template <class T>
+        requires requires(R& r, std::size_t count) { r.template try_create_array<T>(count); }
+    std::span<T> try_create_array(std::size_t count, place where = place::current()) {
+        return make_array<false, T>(count, where);
+    }
+    template <class T>
+    void destroy_array(T*) noexcept = delete;  // its storage comes from `new (chunks) T[n]`, which is not checked
+
+    // Everything at once.
+
+    void reset(place where = place::current())
+        requires requires(R& r) { r.reset(); }
+    {
+        end_all(where, [](inner& r) { r.reset(); });
+    }
+    template <class Policy>
+        requires requires(R& r, const Policy& policy) { r.reset(policy); }
+    void reset(const Policy& policy, place where = place::current()) {
+        end_all(where, [&](inner& r) { r.reset(policy); });
+    }
+    void release(place where = place::current()) noexcept
+        requires requires(R& r) { r.release(); }
+    {
+        end_all(where, [](inner& r) { r.release(); });
+    }
+    /// Destroys no objects.
+    void deallocate_all(place where = place::current()) noexcept
+        requires requires(R& r) { r.deallocate_all(); }
+    {
+        end_all(where, [](inner& r) { r.deallocate_all(); });
+    }
+    /// What is held back goes back to R first.
+    std::size_t release_unused() noexcept
+        requires requires(R& r) { r.release_unused(); }
+    {
+        give_back_held();
+        return storage_.release_unused();
+    }
+
+    /// R's mark and the number of the next allocation.
+    auto mark() const noexcept
+        requires detail::has_marks<R>
+    {
+        return detail::checked_mark<decltype(storage_.mark())>{storage_.mark(), records_.next_number(), scopes_begun_,
+                                                               resets_};
+    }
+    template <class Mark>
+        requires requires(R& r, const Mark& to) { r.rewind(to.of_resource); }
+    void rewind(const Mark& to, place where = place::current()) noexcept {
+        if (to.resets != resets_) return records_.report_void_mark(this, where);
+        end_scopes(to.scopes_begun);
+        records_.check_from(to.number);
+        records_.destroy_due_objects(to.number);
+        records_.prepare_end_from(to.number);
+        storage_.rewind(to.of_resource);
+        records_.ended_from(to.number, false, where);
+    }
+
+    // Checks.
+
+    /// Checks now that `p` is a live allocation whose fences are whole; reports it and returns false when not.
+    bool check(const void* p, place where = place::current()) noexcept { return records_.check(p, where); }
+    /// Checks all live allocations and all freed ones that are held back. Returns how many are damaged.
+    std::size_t check_all() noexcept { return records_.check_from(0); }
+    /// Gives back to R what was freed and is held back, each checked.
+    void release_quarantine() noexcept { give_back_held(); }
+    /// Number of freed allocations that are held back.
+    std::size_t quarantined() const noexcept { return records_.held(); }
+
+    /// Number of live allocations; what is held back does not count.
+    std::size_t live() const noexcept
+        requires requires(const R& r) { r.live(); }
+    {
+        return records_.live();
+    }
+
+    // The live objects of a pool, in address order.
+    auto begin() noexcept
+        requires requires(R& r) { r.begin(); }
+    {
+        return iterator_at(storage_.begin(), storage_.end());
+    }
+    auto end() noexcept
+        requires requires(R& r) { r.end(); }
+    {
+        return iterator_at(storage_.end(), storage_.end());
+    }
+
+    /// The resource that R's blocks come from.
+    resource_ref upstream() const noexcept
+        requires requires(const R& r) {
+            { r.upstream() } -> std::same_as<resource_ref>;
+        }
+    {
+        return storage_.upstream();
+    }
+
+private:
+    using form = detail::checked_form<R>;
+    static constexpr detail::request_kind slot_kind{.object = destroys_objects, .slot = true, .caller = nullptr};
+
+    // A live checked_scratch. The resource clears `owner` when it takes the scratch's storage back.
+    struct scope {
+        checked* owner;
+        scope* outer;
+        std::size_t number;
+        place began;
+    };
+
+    template <class Function>
+    auto around(const detail::query_call&, Function&& ask) {
+        return ask(storage_);
+    }
+    template <class Function>
+    auto around(const detail::query_call&, Function&& ask) const {
+        return ask(storage_);
+    }
+
+    checked& at(place where) noexcept {
+        if constexpr (!shared_by_threads) {
+            if (place_.line() == 0) place_ = where;
+        }
+        return *this;
+    }
+    // The place of this request: that of here(), else `otherwise`.
+    place take_place(place otherwise) noexcept {
+        if constexpr (!shared_by_threads) {
+            if (place_.line() != 0) [[unlikely]]
+                return std::exchange(place_, place{});
+        }
+        return otherwise;
+    }
+
+    template <bool Throws>
+    void* serve(std::size_t bytes, std::size_t alignment, detail::request_kind kind, place otherwise) {
+        const place where = take_place(otherwise);
+        if (!detail::checked_records::fits(bytes, alignment)) [[unlikely]]
+            return refuse<Throws>(bytes, alignment);
+        const auto block = detail::fenced_block::of(bytes, alignment);
+        void* storage = storage_.try_allocate(block.bytes, block.alignment);
+        if (storage == nullptr) [[unlikely]] {
+            storage = retry(block);
+            if (storage == nullptr) return refuse<Throws>(bytes, alignment);
+        }
+        void* p = records_.add(storage, bytes, alignment, kind, where);
+        if (p == nullptr) [[unlikely]] {
+            storage_.deallocate(storage, block.bytes, block.alignment);
+            if constexpr (Throws) return raise<out_of_memory>("acre::checked (records)", bytes, alignment);
+        }
+        return p;
+    }
+
+    // What is held back may be what is missing.
+    [[gnu::noinline]] void* retry(const detail::fenced_block& block) noexcept {
+        if (records_.held() == 0) return nullptr;
+        give_back_held();
+        return storage_.try_allocate(block.bytes, block.alignment);
+    }
+
+    // R itself says why. Where it would serve the request without fences, memory is what is missing.
+    template <bool Throws>
+    [[gnu::noinline, gnu::cold]] void* refuse(std::size_t bytes, std::size_t alignment) {
+        if constexpr (Throws) {
+            void* p = storage_.allocate(bytes, alignment);
+            if (p == nullptr) return nullptr;
+            storage_.deallocate(p, bytes, alignment);
+            return raise<out_of_memory>(name, bytes, alignment);
+        }
+        return nullptr;
+    }
+
+    void take_back(void* p, detail::claimed_size claimed, place otherwise) noexcept {
+        detail::fenced_block given;
+        if (!records_.remove(p, claimed, take_place(otherwise), given)) return;
+        do {
+            storage_.deallocate(given.storage, given.bytes, given.alignment);
+        } while (records_.next_given_back(given));
+    }
+    [[gnu::noinline]] void give_back_held() noexcept {
+        detail::fenced_block given;
+        while (records_.next_given_back(given, true)) storage_.deallocate(given.storage, given.bytes, given.alignment);
+    }
+
+    template <class T>
+    void destroy_object(T* object, place where) noexcept {
+        if (object == nullptr) return;
+        void* p = const_cast<std::remove_cv_t<T>*>(object);
+        // A class with virtual functions may be the base of the object.
+        detail::claimed_size claimed{sizeof(T), alignof(T)};
+        if constexpr (!detail::of_one_type<R> && detail::may_be_base<T>()) claimed.alignment = 0;
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            if (!records_.may_be_freed(p, claimed, where)) return;
+            detail::destroy_at(object);
+        }
+        take_back(p, claimed, where);
+    }
+
+    // Objects that an arena destroys at its reset.
+    template <class T>
+    static constexpr bool is_due = is_arena && !std::is_trivially_destructible_v<T>;
+
+    template <class T>
+    static void destroy_due(void* first, std::size_t count) noexcept {
+        auto* objects = static_cast<T*>(first);
+        while (count > 0) detail::destroy_at(objects + --count);
+    }
+
+    template <bool Throws, class T, class... Arguments>
+    T* make(const void* caller, Arguments&&... arguments) {
+        const detail::request_kind kind{.object = destroys_objects, .caller = caller};
+        void* p = serve<Throws>(sizeof(T), alignof(T), kind, place{});
+        if (p == nullptr) return nullptr;
+        T* object = detail::construct_at_or<T>(
+            p, [this, p]() noexcept { take_back(p, {}, place::current()); }, std::forward<Arguments>(arguments)...);
+        return register_due<Throws, T>(object, 1) ? object : nullptr;
+    }
+
+    template <bool Throws, class T>
+    std::span<T> make_array(std::size_t count, place where) {
+        const std::size_t bytes = array_bytes(count, sizeof(T)).value_or(SIZE_MAX);
+        void* p = serve<Throws>(bytes, alignof(T), {}, where);
+        if (p == nullptr) return {};
+        struct guard {
+            checked& made_in;
+            void* storage;
+            ~guard() {
+                if (storage != nullptr) made_in.take_back(storage, {}, place::current());
+            }
+        } unless_constructed{*this, p};
+        auto* first = static_cast<T*>(p);
+        detail::value_construct(first, count);
+        unless_constructed.storage = nullptr;
+        return register_due<Throws, T>(first, count) ? std::span<T>{first, count} : std::span<T>{};
+    }
+
+    // After the constructor, which may have made other objects: those are destroyed later.
+    template <bool Throws, class T>
+    bool register_due(T* first, std::size_t count) {
+        if constexpr (is_due<T>) {
+            if (!records_.add_due_object(first, count, &destroy_due<T>)) [[unlikely]] {
+                destroy_due<T>(first, count);
+                take_back(first, {}, place::current());
+                if constexpr (Throws) raise<out_of_memory>("acre::checked (records)", sizeof(T), alignof(T));
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void destroy_all() noexcept {
+        if constexpr (is_arena) records_.destroy_due_objects(0);
+        if constexpr (destroys_objects) {
+            using value = typename R::value_type;
+            records_.destroy_pool_objects([this](void* p) {
+                detail::destroy_at(std::launder(static_cast<value*>(p)));
+                take_back(p, {}, place::current());
+            });
+        }
+    }
+
+    template <class Function>
+    void end_all(place where, Function take_all_back) {
+        end_scopes(0);
+        records_.check_from(0);
+        destroy_all();
+        records_.prepare_end_from(0);
+        take_all_back(storage_);
+        records_.ended_from(0, true, where);
+        ++resets_;
+    }
+    [[gnu::noinline]] void finish() noexcept {
+        end_scopes(0);
+        records_.check_from(0);
+        destroy_all();
+        records_.report_leaks(!is_arena && !destroys_objects);
+        give_back_held();
+        // What is leaked stays as it is: a heap does not take it back.
+        records_.prepare_end_from(0, false);
+    }
+
+    // Ends the scratches but for the first `begun_before` that ever began.
+    void end_scopes(std::size_t begun_before) noexcept {
+        for (; innermost_ != nullptr && innermost_->number >= begun_before; innermost_ = innermost_->outer)
+            innermost_->owner = nullptr;
+    }
+    // The link to `linked`, a live scratch.
+    scope*& link_to(const scope& linked) noexcept {
+        scope** link = &innermost_;
+        while (*link != &linked) link = &(*link)->outer;
+        return *link;
+    }
+
+    template <class Iterator>
+    auto iterator_at(Iterator at, Iterator last) noexcept {
+        return detail::checked_iterator<Iterator, typename R::value_type>{at, last, records_};
+    }
+
+    inner storage_;
+    detail::checked_records records_;
+    scope* innermost_ = nullptr;
+    std::size_t scopes_begun_ = 0;
+    std::size_t resets_ = 0;
+    place place_;
+};
+
+/// A scope in a checked arena, as acre::scratch in an arena: at its end its objects are destroyed and its storage goes
+/// back. One that ends before a scratch that began within it is a misuse here.
+template <class R>
+class checked_scratch : public detail::forwarded_requests<checked_scratch<R>, checked<R>> {
+    using base = detail::forwarded_requests<checked_scratch, checked<R>>;
+    using place = std::source_location;
+    friend base;
+
+public:
+    static constexpr const char* name = "acre::checked_scratch";
+
+    /// Begins a scope in `parent`, which must live longer.
+    [[nodiscard("this scratch ends in the same statement: give it a name")]] explicit checked_scratch(
+        checked<R>& parent, place where = place::current()) noexcept
+        : scope_{&parent, parent.innermost_, parent.scopes_begun_, where}, begin_(parent.mark()) {
+        parent.innermost_ = &scope_;
+        ++parent.scopes_begun_;
+    }
+    /// Takes over the scope of `other`, which has ended then.
+    checked_scratch(checked_scratch&& other) noexcept : scope_(other.scope_), begin_(other.begin_) {
+        if (scope_.owner == nullptr) return;
+        scope_.owner->link_to(other.scope_) = &scope_;
+        other.scope_.owner = nullptr;
+    }
+    checked_scratch& operator=(const checked_scratch&) = delete;
+    /// Destroys the objects of the scope, newest first, and takes its storage back.
+    ~checked_scratch() { end(place{}); }
+
+    // With the caller's place; the others are forwarded.
+    template <class T>
+    T* allocate(place where = place::current()) {
+        return parent().template allocate<T>(where);
+    }
+    template <class T>
+    T* try_allocate(place where = place::current()) noexcept {
+        return parent().template try_allocate<T>(where);
+    }
+    template <class T>
+    std::span<T> allocate(std::size_t count, place where = place::current()) {
+        return parent().template allocate<T>(count, where);
+    }
+    template <class T>
+    std::span<T> try_allocate(std::size_t count, place where = place::current()) noexcept {
+        return parent().template try_allocate<T>(count, where);
+    }
+    void* allocate(std::size_t bytes, std::size_t alignment = default_alignment, place where = place::current()) {
+        return parent().allocate(bytes, alignment, where);
+    }
+    void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment,
+                       place where = place::current()) noexcept {
+        return parent().try_allocate(bytes, alignment, where);
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
+                    place where = place::current()) noexcept {
+        parent().deallocate(p, bytes, alignment, where);
+    }
+    /// As checked::here.
+    checked_scratch& here(place where = place::current()) noexcept {
+        parent().here(where);
+        return *this;
+    }
+
+    /// Ends the scope early; a second call is a no-op.
+    void end(place where = place::current()) noexcept {
+        if (scope_.owner == nullptr) return;
+        checked<R>& owner = *scope_.owner;
+        if (owner.innermost_ != &scope_)
+            owner.records_.report_scratch(this, scope_.began, owner.innermost_->began, where);
+        owner.rewind(begin_, where);
+    }
+    /// Ends the scope and keeps what was allocated in it: it belongs to the outer scratch now, or to the arena.
+    void keep() noexcept {
+        if (scope_.owner == nullptr) return;
+        scope_.owner->link_to(scope_) = scope_.outer;
+        scope_.owner = nullptr;
+    }
+    /// False once the scope has ended.
+    bool active() const noexcept { return scope_.owner != nullptr; }
+    /// The arena of this scope. Aborts when the scope has ended.
+    checked<R>& parent() const noexcept {
+        if (scope_.owner == nullptr) [[unlikely]]
+            abort_on_misuse(name, "used after it ended", this);
+        return *scope_.owner;
+    }
+
+private:
+    template <class Call, class Function>
+    auto around(const Call&, Function&& function) const {
+        return function(parent());
+    }
+
+    typename checked<R>::scope scope_;
+    decltype(std::declval<const checked<R>&>().mark()) begin_;
+};
+template <class R>
+checked_scratch(checked<R>&) -> checked_scratch<R>;
+
+}  // namespace acre
