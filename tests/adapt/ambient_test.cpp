@@ -4,6 +4,7 @@
 #include <acre/adapt/ambient.hpp>
 #include <acre/adapt/malloc_face.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/combine/synchronized.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
@@ -171,6 +172,17 @@ TEST(ambient, a_shared_resource_is_freed_to_from_any_thread) {
     }
     std::thread{[taken = std::move(numbers)]() mutable { taken = {}; }}.join();
     EXPECT_EQ(shared.live(), 0u);
+}
+
+TEST(ambient, a_locked_resource_is_freed_to_from_any_thread) {
+    acre::synchronized<acre::multi_pool> locked;
+    ambient_vector<int> numbers;
+    {
+        const acre::use_resource use{locked};
+        numbers.resize(100);
+    }
+    std::thread{[taken = std::move(numbers)]() mutable { taken = {}; }}.join();
+    EXPECT_EQ(locked.live(), 0u);
 }
 
 TEST(ambient, the_heap_is_freed_to_from_any_thread) {

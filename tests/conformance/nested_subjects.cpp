@@ -74,7 +74,7 @@ std::vector<subject_case> nested_subjects() {
     using acre::statistics;
     return {
         make_case<pool_on_arena_on_buffer>("multi_pool_arena_buffer"),
-        make_case<alone<acre::ambient, subject_traits{.shrinks = false, .std_pmr = true}>>("ambient_outside_of_scopes"),
+        make_case<alone<acre::ambient, subject_traits{.std_pmr = true, .shrinks = false}>>("ambient_outside_of_scopes"),
         make_case<ambient_pool>("ambient"),
         make_case<over_resource<multi_pool, multi_pool>>("multi_pool_multi_pool"),
         make_case<over_resource<arena, multi_pool>>("arena_multi_pool"),

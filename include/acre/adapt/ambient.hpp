@@ -21,6 +21,7 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/serves_threads.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
@@ -356,7 +357,7 @@ public:
     template <resource R>
         requires(!std::is_same_v<R, ambient>)
     explicit use_resource(R& used) noexcept : before_(detail::current_ambient) {
-        constexpr bool any_thread_frees = shared_resource<R> || stateless_resource<R>;
+        constexpr bool any_thread_frees = detail::serves_threads<R>;
         const detail::ambient_tag thread = any_thread_frees ? detail::ambient_tag{} : detail::tag_of_this_thread();
         detail::current_ambient = {detail::address_of(used), &detail::ambient_kind_of<R>,
                                    thread.with_kind(detail::ambient_kinds::number_of<R>())};

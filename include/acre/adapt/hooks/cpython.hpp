@@ -19,6 +19,7 @@
 #include <Python.h>
 
 #include <acre/adapt/malloc_face.hpp>
+#include <acre/core/detail/serves_threads.hpp>
 #include <cstddef>
 
 namespace acre {
@@ -43,7 +44,7 @@ PyMemAllocatorEx cpython_memory(malloc_face<R>& face) noexcept {
 template <PyMemAllocatorDomain Domain, resource R>
 void set_cpython_memory(malloc_face<R>& face) noexcept {
     static_assert(
-        Domain != PYMEM_DOMAIN_RAW || shared_resource<R> || stateless_resource<R>,
+        Domain != PYMEM_DOMAIN_RAW || detail::serves_threads<R>,
         "acre::set_cpython_memory: CPython allocates in PYMEM_DOMAIN_RAW from any thread: use a resource that "
         "threads share, such as acre::concurrent_multi_pool");
     PyMemAllocatorEx allocator = cpython_memory(face);
