@@ -35,7 +35,7 @@ class json_in_memory : public testing::Test {
     acre::arena arena_;
     acre::use_arena use_{arena_};
 };
-using documents = testing::Types<acre::arena_json, acre::pooled_json, acre::json_in<acre::ambient>>;
+using documents = testing::Types<acre::arena_json, acre::json_in<acre::ambient>>;
 TYPED_TEST_SUITE(json_in_memory, documents);
 
 TYPED_TEST(json_in_memory, says_what_nlohmann_says) {
@@ -134,7 +134,9 @@ TEST(json_without_memory, each_failed_call_is_an_exception_and_nothing_leaks) {
 
 TEST(json_without_memory, an_arena_at_its_limit_throws) {
     acre::arena small{{.fixed_bytes = 512}};
-    EXPECT_THROW(acre::parse_json(small, order), acre::allocation_error);
+    // Longer than an arena with redzones, which is larger.
+    const std::string text = '"' + std::string(10'000, 'x') + '"';
+    EXPECT_THROW(acre::parse_json(small, text), acre::allocation_error);
     small.reset();
     EXPECT_EQ(acre::parse_json(small, "[1, 2]")[1], 2);
 }
