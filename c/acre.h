@@ -1,21 +1,21 @@
 // acre in C: arenas, pools and multi-arenas behind opaque handles, and malloc's functions over any of them.
 //
 // Errors. A function that cannot do its work returns null, false or zero bytes, and changes nothing. The reason is then
-// this thread's last error: acre_last_status() and, as a sentence, acre_last_error(). A null handle refuses every request
-// with ACRE_NULL_HANDLE, so a failed create needs no check of its own. A misuse that would corrupt memory, such as a
-// double free, calls the misuse handler, which by default prints a sentence and aborts.
+// this thread's last error: acre_last_status() and, as a sentence, acre_last_error(). A null handle refuses every
+// request with ACRE_NULL_HANDLE, so a failed create needs no check of its own. A misuse that would corrupt memory, such
+// as a double free, calls the misuse handler, which by default prints a sentence and aborts.
 //
 // Options are a struct; zero is the default of each member, and a null pointer means all defaults:
 //
 //     acre_arena* level = acre_arena_create(&(acre_arena_options){.limit_bytes = 1 << 20});
 //
-// Alignments are powers of two in bytes; 0 stands for 16, which suits every type of C. What takes a size and an alignment
-// at a free takes those of the allocation. No request is above half of the address space.
+// Alignments are powers of two in bytes; 0 stands for 16, which suits every type of C. What takes a size and an
+// alignment at a free takes those of the allocation. No request is above half of the address space.
 //
 // Threads. A handle whose name says `concurrent` is for all threads; of any other, one thread at a time uses it.
-// Destroy and reset while no other thread uses the handle. A handle itself lies in the C++ heap; what it hands out comes
-// from its upstream. Destroying gives back all that was handed out. Each type's cost and rules are those of the C++ type
-// of the same name: docs/c.md.
+// Destroy and reset while no other thread uses the handle. A handle itself lies in the C++ heap; what it hands out
+// comes from its upstream. Destroying gives back all that was handed out. Each type's cost and rules are those of the
+// C++ type of the same name: docs/c.md.
 #ifndef ACRE_H
 #define ACRE_H
 
@@ -65,8 +65,8 @@ typedef struct acre_misuse {
     const char* details;   // further lines, or null
 } acre_misuse;
 
-// A function that is called with each misuse. It may end the program; when it returns, the program aborts. It must not use
-// the resource.
+// A function that is called with each misuse. It may end the program; when it returns, the program aborts. It must not
+// use the resource.
 typedef void (*acre_misuse_handler)(const acre_misuse* noticed);
 
 // Sets the handler and returns the one before; null stands for the default, which prints a sentence and aborts.
@@ -110,8 +110,8 @@ ACRE_EXPORT void acre_buffer_destroy(acre_buffer* buffer);
 ACRE_EXPORT void acre_buffer_reset(acre_buffer* buffer);
 ACRE_EXPORT acre_resource* acre_buffer_resource(acre_buffer* buffer);
 
-// Functions of the program, as an upstream. `allocate` returns null when it has no memory. They are called by the threads
-// that use what is above them, one at a time where that is one handle.
+// Functions of the program, as an upstream. `allocate` returns null when it has no memory. They are called by the
+// threads that use what is above them, one at a time where that is one handle.
 typedef struct acre_functions {
     void* context;
     void* (*allocate)(void* context, size_t bytes, size_t alignment);
@@ -198,8 +198,8 @@ typedef struct acre_pool_options {
 // Slots of one size, freed in any order.
 typedef struct acre_pool acre_pool;
 
-// Slots of at least `slot_bytes` bytes, aligned to 16, or to 8 where they have 8 bytes. They are rounded up to a multiple
-// of 16 and, above 128 bytes, by at most a quarter; acre_pool_slot_bytes says to what.
+// Slots of at least `slot_bytes` bytes, aligned to 16, or to 8 where they have 8 bytes. They are rounded up to a
+// multiple of 16 and, above 128 bytes, by at most a quarter; acre_pool_slot_bytes says to what.
 ACRE_EXPORT acre_pool* acre_pool_create(size_t slot_bytes, const acre_pool_options* options);
 ACRE_EXPORT void acre_pool_destroy(acre_pool* pool);
 ACRE_EXPORT void* acre_pool_allocate(acre_pool* pool);
@@ -322,8 +322,8 @@ ACRE_EXPORT void acre_statistics_destroy(acre_statistics* statistics);
 ACRE_EXPORT acre_counts acre_statistics_counts(const acre_statistics* statistics);
 // Peaks equal what is live, totals and failures are 0.
 ACRE_EXPORT void acre_statistics_reset_counts(acre_statistics* statistics);
-// Writes the counts as text of several lines to `to`, cut after `bytes` bytes with the zero byte at its end; returns the
-// bytes that the whole text needs, without the zero byte.
+// Writes the counts as text of several lines to `to`, cut after `bytes` bytes with the zero byte at its end; returns
+// the bytes that the whole text needs, without the zero byte.
 ACRE_EXPORT size_t acre_statistics_report(const acre_statistics* statistics, char* to, size_t bytes);
 // Writes up to `count` live allocations to `to`, oldest first, and returns how many there are; 0 without .live_map.
 ACRE_EXPORT size_t acre_statistics_live(const acre_statistics* statistics, acre_live_allocation* to, size_t count);
@@ -332,8 +332,8 @@ ACRE_EXPORT acre_resource* acre_statistics_resource(acre_statistics* statistics)
 // ------------------------------------------------------------------------------------------ malloc's functions
 
 // malloc, calloc, realloc and free over any resource, for code that does not say how large a block is that it frees: a
-// block has 16 bytes in front, or its alignment where that is more. A free needs the resource of the allocation; another
-// one is a misuse. For zero bytes acre_malloc returns a distinct block, and acre_realloc frees.
+// block has 16 bytes in front, or its alignment where that is more. A free needs the resource of the allocation;
+// another one is a misuse. For zero bytes acre_malloc returns a distinct block, and acre_realloc frees.
 ACRE_EXPORT void* acre_malloc(acre_resource* resource, size_t bytes);
 ACRE_EXPORT void* acre_calloc(acre_resource* resource, size_t count, size_t size);
 ACRE_EXPORT void* acre_aligned_alloc(acre_resource* resource, size_t alignment, size_t bytes);

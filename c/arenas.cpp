@@ -19,9 +19,12 @@ namespace {
 
 acre::reset_policy policy_of(acre_keep keep) noexcept {
     switch (keep) {
-        case ACRE_KEEP_LARGEST: return acre::keep_largest;
-        case ACRE_KEEP_NOTHING: return acre::release;
-        default: return acre::keep_all;
+        case ACRE_KEEP_LARGEST:
+            return acre::keep_largest;
+        case ACRE_KEEP_NOTHING:
+            return acre::release;
+        default:
+            return acre::keep_all;
     }
 }
 
@@ -35,11 +38,11 @@ acre_arena* acre_arena_create(const acre_arena_options* options) {
     return acre_c::guarded([=] {
         const acre_arena_options asked = acre_c::given(options);
         acre_c::require_reserved_are_zero(acre::arena::name, asked.reserved);
-        return new acre_arena(asked.upstream, acre::arena_options{.first_block_bytes = asked.first_block_bytes,
-                                                                  .max_block_bytes = asked.max_block_bytes,
-                                                                  .limit_bytes =
-                                                                      acre_c::limit_or_none(asked.limit_bytes),
-                                                                  .fixed_bytes = asked.fixed_bytes});
+        return new acre_arena(asked.upstream,
+                              acre::arena_options{.first_block_bytes = asked.first_block_bytes,
+                                                  .max_block_bytes = asked.max_block_bytes,
+                                                  .limit_bytes = acre_c::limit_or_none(asked.limit_bytes),
+                                                  .fixed_bytes = asked.fixed_bytes});
     });
 }
 

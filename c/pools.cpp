@@ -1,5 +1,5 @@
-// Pools of slots of one size, which the library knows at compile time: a pool for each of 17 sizes, and a multi-pool that
-// is asked for one size only where slots are larger.
+// Pools of slots of one size, which the library knows at compile time: a pool for each of 17 sizes, and a multi-pool
+// that is asked for one size only where slots are larger.
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/multi_pool.hpp>

@@ -105,8 +105,7 @@ acre_resource* acre_buffer_resource(acre_buffer* buffer) {
 }
 
 acre_custom* acre_custom_create(const acre_functions* functions) {
-    return acre_c::guarded(
-        [=] { return new acre_custom(acre_custom::without_upstream{}, acre_c::given(functions)); });
+    return acre_c::guarded([=] { return new acre_custom(acre_custom::without_upstream{}, acre_c::given(functions)); });
 }
 
 void acre_custom_destroy(acre_custom* custom) {

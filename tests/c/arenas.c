@@ -79,8 +79,8 @@ static void an_arena_of_fixed_size_never_grows(void) {
 static void an_arena_over_storage_of_the_program(void) {
     static alignas(16) unsigned char storage[65536];
     acre_buffer* buffer = acre_buffer_create(storage, sizeof storage);
-    acre_arena* arena = acre_arena_create(
-        &(acre_arena_options){.first_block_bytes = 4096, .upstream = acre_buffer_resource(buffer)});
+    acre_arena* arena =
+        acre_arena_create(&(acre_arena_options){.first_block_bytes = 4096, .upstream = acre_buffer_resource(buffer)});
     unsigned char* p = acre_arena_allocate(arena, 1000, 0);
     CHECK(p >= storage && p < storage + sizeof storage);
     CHECK(acre_arena_allocate(arena, 1 << 20, 0) == NULL);

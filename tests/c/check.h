@@ -10,24 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                              \
-    do {                                                                              \
-        if (!(condition)) {                                                           \
-            fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);   \
-            fprintf(stderr, "the last error of acre: %s\n", acre_last_error());       \
-            exit(1);                                                                  \
-        }                                                                             \
+#define CHECK(condition)                                                            \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+            fprintf(stderr, "the last error of acre: %s\n", acre_last_error());     \
+            exit(1);                                                                \
+        }                                                                           \
     } while (0)
 
 // The last error is `status`; clears it.
-#define CHECK_ERROR(status)                      \
-    do {                                         \
-        CHECK(acre_last_status() == (status));   \
-        CHECK(acre_last_error()[0] != '\0');     \
-        acre_clear_error();                      \
+#define CHECK_ERROR(status)                    \
+    do {                                       \
+        CHECK(acre_last_status() == (status)); \
+        CHECK(acre_last_error()[0] != '\0');   \
+        acre_clear_error();                    \
     } while (0)
 
-static inline bool is_aligned(const void* p, size_t alignment) { return (uintptr_t)p % alignment == 0; }
+static inline bool is_aligned(const void* p, size_t alignment) {
+    return (uintptr_t)p % alignment == 0;
+}
 
 // Each file's tests.
 void test_arenas(void);

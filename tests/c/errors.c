@@ -43,8 +43,8 @@ static void options_out_of_range_are_refused(void) {
     CHECK_ERROR(ACRE_BAD_OPTION);
     CHECK(acre_multi_arena_create(&(acre_multi_arena_options){.arenas = 4, .bytes = 64, .open = 9}) == NULL);
     CHECK_ERROR(ACRE_BAD_OPTION);
-    CHECK(acre_concurrent_multi_arena_create(&(acre_multi_arena_options){.arenas = 4, .bytes = 64, .takes_runs = true}) ==
-          NULL);
+    CHECK(acre_concurrent_multi_arena_create(
+              &(acre_multi_arena_options){.arenas = 4, .bytes = 64, .takes_runs = true}) == NULL);
     CHECK_ERROR(ACRE_BAD_OPTION);
     CHECK(acre_buffer_create(NULL, 100) == NULL);
     CHECK_ERROR(ACRE_BAD_OPTION);
