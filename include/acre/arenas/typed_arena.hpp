@@ -96,8 +96,8 @@ public:
     void operator()(const void*, std::size_t) const noexcept {}
 };
 
-/// A second base class of one that derives from T: its names are ambiguous there if T has them, too. So operators of any
-/// parameters are found, also protected and private ones.
+/// A second base class of one that derives from T: its names are ambiguous there if T has them, too. So operators of
+/// any parameters are found, also protected and private ones.
 struct with_operators_new {
     static void* operator new(std::size_t);
     static void* operator new[](std::size_t);
@@ -118,11 +118,10 @@ concept has_inherited_new_array =
 
 /// True when T has a public operator new[], that of every `new` or one that is given `Arena`.
 template <class T, class Arena>
-concept has_new_array =
-    requires(std::size_t bytes) { T::operator new[](bytes); } ||
-    requires(std::size_t bytes) { T::operator new[](bytes, std::nothrow); } ||
-    requires(std::size_t bytes) { T::operator new[](bytes, std::align_val_t{}); } ||
-    requires(std::size_t bytes, Arena& arena) { T::operator new[](bytes, arena); };
+concept has_new_array = requires(std::size_t bytes) { T::operator new[](bytes); } ||
+                        requires(std::size_t bytes) { T::operator new[](bytes, std::nothrow); } ||
+                        requires(std::size_t bytes) { T::operator new[](bytes, std::align_val_t{}); } ||
+                        requires(std::size_t bytes, Arena& arena) { T::operator new[](bytes, arena); };
 
 /// True when T's own operator new[] is asked for more bytes than the objects take: a cookie in front of them.
 template <class T, class Arena>
@@ -431,9 +430,10 @@ private:
                       "class_new(bytes) there, or make the class final; elsewhere call create() or allocate(bytes)");
     }
     static constexpr void require_class_new_array() noexcept {
-        static_assert(!detail::has_inherited_new_array<T>,
-                      "acre::typed_arena: the class has an operator new[], which arrays of a larger derived class use, "
-                      "too: call class_new_array(bytes) there, or make the class final; elsewhere call allocate(bytes)");
+        static_assert(
+            !detail::has_inherited_new_array<T>,
+            "acre::typed_arena: the class has an operator new[], which arrays of a larger derived class use, "
+            "too: call class_new_array(bytes) there, or make the class final; elsewhere call allocate(bytes)");
         static_assert(!detail::has_new_with_cookie<T, typed_arena>,
                       "acre::typed_arena: the class has an operator new[], which is asked for a cookie in front of the "
                       "objects, too: call class_new_array(bytes) there; elsewhere call allocate(bytes)");

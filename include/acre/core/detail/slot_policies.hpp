@@ -142,8 +142,8 @@ private:
 
 #if ACRE_HAS_THREADS
 /// `Slots` behind a lock, which all policies of this class share: `Owner` tells classes apart. A lock in each object
-/// would need a destructor, to leave the list of locks that a fork holds, and so could not be used after main. Cost: the
-/// policy's and the lock's.
+/// would need a destructor, to leave the list of locks that a fork holds, and so could not be used after main. Cost:
+/// the policy's and the lock's.
 template <class Slots, class Owner>
 class locked_slots {
 public:
