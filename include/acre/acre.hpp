@@ -36,6 +36,7 @@
 #include <acre/memory/pmr_upstream.hpp>
 #include <acre/observe/checked.hpp>
 #include <acre/observe/checked_ptr.hpp>
+#include <acre/observe/checked_scratch.hpp>
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/logged.hpp>
 #include <acre/observe/recording.hpp>
@@ -64,7 +65,9 @@
 #endif
 
 #if ACRE_HAS_VIRTUAL_MEMORY
+#include <acre/memory/system_refused.hpp>
 #include <acre/memory/virtual_memory.hpp>
+#include <acre/memory/virtual_memory_options.hpp>
 #include <acre/pools/hardened_multi_pool.hpp>
 #include <acre/pools/hardened_object_pool.hpp>
 #include <acre/pools/hardened_options.hpp>

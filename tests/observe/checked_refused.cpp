@@ -4,6 +4,7 @@
 #include <acre/arenas/scratch.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/observe/checked.hpp>
+#include <acre/observe/checked_scratch.hpp>
 
 #pragma GCC diagnostic error "-Wunused-result"
 #if defined(__clang__)

@@ -99,7 +99,7 @@ public:
     /// The arena of this scope. Aborts when the scope has ended.
     arena& parent() const noexcept {
         if (scope_.owner == nullptr) [[unlikely]]
-            abort_on_misuse(name, "used after it ended", this);
+            abort_on_misuse(name, detail::mistake::used_after_end, this);
         return *scope_.owner;
     }
 
