@@ -276,6 +276,7 @@ public:
         detail::destroy_at(object);
         deallocate(object, sizeof(T), alignof(T));
     }
+    void destroy(std::nullptr_t) noexcept {}
 
     // The bodies of T's class-level operators. The fallback serves other sizes (derived classes). A derived class of
     // T's size cannot be told from T and shares the slots; `.require_final` refuses it.
