@@ -121,7 +121,7 @@ public:
     template <class Bytes = std::size_t>
     detail::sorted_entries<const void*, Bytes> by_address() const {
         return {size(), [this](const auto& add) {
-                    for_each([&](const live_allocation& each) { add(each.address, each.bytes); });
+                    this->for_each([&](const live_allocation& each) { add(each.address, each.bytes); });
                 }};
     }
     /// The sizes of the live allocations, in memory of this map's upstream. Linear.
