@@ -152,6 +152,11 @@ public:
     }
     /// Allocates from `referred`, which must live longer.
     allocator(R& referred) noexcept : resource_(referred) {}
+    /// Of a resource_ref: all that one is made of, a temporary one too.
+    template <class Other>
+        requires(std::is_same_v<R, resource_ref> && !std::is_same_v<Other, resource_ref&> &&
+                 std::is_convertible_v<Other, resource_ref>)
+    allocator(Other&& referred) : resource_(resource_ref(std::forward<Other>(referred))) {}
     template <class U>
     allocator(const allocator<U, R>& other) noexcept : resource_(other.pointer()) {}
 
