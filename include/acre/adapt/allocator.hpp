@@ -6,7 +6,7 @@
 //
 // Nested containers share the resource: an element that takes an acre::allocator of the same resource is constructed
 // with this one, as std::pmr::polymorphic_allocator does. So a map of strings to vectors lies in one arena. An element
-// moved in from another arena is copied.
+// moved in from another arena is copied. A resource without state need not be passed on.
 //
 // A pool has slots of one size. A container whose nodes fit no slot does not compile: use acre::multi_pool. An object
 // pool takes objects of its own class only.
@@ -190,7 +190,12 @@ public:
     template <class U, class... Arguments>
     [[gnu::always_inline]] void construct(U* p, Arguments&&... arguments) noexcept(
         constructs_without_throwing<U, Arguments...>()) {
-        detail::construct_with_allocator(p, *this, std::forward<Arguments>(arguments)...);
+        // All allocators of a resource without state are equal: what a U makes by itself does.
+        if constexpr (is_always_equal::value) {
+            ::new (const_cast<void*>(static_cast<const volatile void*>(p))) U(std::forward<Arguments>(arguments)...);
+        } else {
+            detail::construct_with_allocator(p, *this, std::forward<Arguments>(arguments)...);
+        }
     }
 
     /// The resource.
@@ -207,7 +212,7 @@ private:
     // A string without its allocator is no valid argument of is_nothrow_constructible.
     template <class U, class... Arguments>
     static constexpr bool constructs_without_throwing() noexcept {
-        if constexpr (detail::takes_allocator<std::remove_cv_t<U>, allocator>) {
+        if constexpr (!is_always_equal::value && detail::takes_allocator<std::remove_cv_t<U>, allocator>) {
             return false;
         } else {
             return std::is_nothrow_constructible_v<U, Arguments...>;

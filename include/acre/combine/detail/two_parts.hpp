@@ -5,6 +5,7 @@
 // it.
 #pragma once
 
+#include <acre/core/detail/serves_threads.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <cstddef>
@@ -17,11 +18,6 @@ namespace acre::detail {
 /// True when R can give all its memory back to upstream.
 template <class R>
 concept releasable_resource = requires(R& r) { r.release(); };
-
-/// True when threads may share an R: by its own design, under its lock, or because it has no state.
-template <class R>
-inline constexpr bool serves_threads =
-    shared_resource<R> || stateless_resource<R> || requires { typename R::lock_type; };
 
 /// Two resources.
 template <resource_part First, resource_part Second>
