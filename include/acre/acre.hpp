@@ -1,6 +1,7 @@
 // All of acre that the target has, but for what would make this header slow to compile:
 //   acre/adapt/containers.hpp and acre/adapt/smart_ptr.hpp include the standard's containers and <memory>
 //   acre/observe/checked.hpp, checked_ptr.hpp and checked_scratch.hpp are for builds that look for misuse
+//   acre/adapt/ambient*.hpp, malloc_face.hpp, program_pools.hpp and hooks/ are for other people's code
 //   acre/memory/virtual_memory.hpp and acre/pools/hardened_*.hpp are for programs with special needs of their memory
 // Including single headers instead compiles faster; every header stands alone.
 #pragma once

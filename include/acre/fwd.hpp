@@ -5,7 +5,8 @@
 //
 // A template over a resource, as synchronized<R>, can be named once R is defined: include R's header. Not declared here
 // is what needs a header of the standard library: acre::unique_ptr (<memory>), and the default lock of synchronized
-// (<mutex>), which is named as synchronized<R, Lock>.
+// (<mutex>), which is named as synchronized<R, Lock>. Nor are allocators of one resource, as ambient_allocator, and the
+// hooks of other libraries (acre/adapt/hooks).
 //
 //     #include <acre/fwd.hpp>
 //     struct level {
@@ -176,6 +177,13 @@ template <class T, resource R>
 class resource_delete;
 template <resource R>
 class unique_resource;
+class program_pools;
+class ambient;
+class use_resource;
+class ambient_arena;
+class use_arena;
+template <resource R>
+class malloc_face;
 template <class R>
     requires resource<std::remove_reference_t<R>>
 class pmr;
