@@ -55,8 +55,9 @@ static_assert(false,
 
 namespace acre {
 
-/// Slots of the size classes of `Classes`, and upstream blocks for larger requests, for all threads.
-template <class Classes>
+/// Slots of the size classes of `Classes`, and upstream blocks for larger requests, for all threads. `Check` says when
+/// a double free of a slot is noticed.
+template <class Classes, double_free_check Check>
 class basic_concurrent_multi_pool {
     static_assert(size_class_policy<Classes>,
                   "acre::basic_concurrent_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
@@ -206,7 +207,8 @@ private:
                 SIZE_MAX,
                 options_.region_slots,
                 detail::magazine::capacity(geometry.slot_bytes, options_.thread_bytes),
-                resource_ref{sparing_}};
+                resource_ref{sparing_},
+                Check};
     }
 
     [[gnu::always_inline]] bool take(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
@@ -229,14 +231,14 @@ private:
         return bitmap_slabs::place_in<tables::common_slab_bytes>(p);
     }
     [[gnu::always_inline]] static void mark_live(std::size_t index, const void* p) noexcept {
-        detail::bitmap_slabs::uncache(place_of(index, p));
+        detail::bitmap_slabs::uncache<Check>(place_of(index, p));
     }
 
     [[gnu::always_inline]] void put(std::size_t index, void* p) noexcept {
-        depots_[index].slabs().cache(tables::geometry[index], p, place_of(index, p),
-                                     [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); });
+        const auto on_misuse = [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); };
+        depots_[index].slabs().template cache<Check>(tables::geometry[index], p, place_of(index, p), on_misuse);
         thread_caches* own = this_caches();
-        if (own == nullptr || !own->caches[index].put(p)) [[unlikely]]
+        if (own == nullptr || !own->caches[index].template put<Check>(p, on_misuse)) [[unlikely]]
             put_slow(index, p);
     }
 

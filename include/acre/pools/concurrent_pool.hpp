@@ -48,9 +48,9 @@ static_assert(false, "acre::concurrent_pool needs threads, which this target doe
 
 namespace acre {
 
-/// Slots of `Slot` bytes aligned to `Align`, for all threads.
-template <std::size_t Slot, std::size_t Align>
-class concurrent_pool : public detail::slot_face<concurrent_pool<Slot, Align>, Slot, Align> {
+/// Slots of `Slot` bytes aligned to `Align`, for all threads. `Check` says when a double free is noticed.
+template <std::size_t Slot, std::size_t Align, double_free_check Check>
+class concurrent_pool : public detail::slot_face<concurrent_pool<Slot, Align, Check>, Slot, Align> {
     using face = detail::slot_face<concurrent_pool, Slot, Align>;
     friend face;
 
@@ -139,7 +139,8 @@ protected:
                   options.limit_bytes,
                   options.region_slots,
                   detail::magazine::capacity(geometry.slot_bytes, options.thread_bytes),
-                  upstream},
+                  upstream,
+                  Check},
           report_(options.report_live) {
         require_at_least(geometry.first_slab_bytes, derived, "limit_bytes", options.limit_bytes);
         forks_.guard(depot_.lock(), this, &abandon_other_caches);
@@ -173,10 +174,10 @@ protected:
     // The name of the derived pool as a constant, which costs deallocate no load.
     [[gnu::always_inline]] void give_back(const char* derived, void* p) noexcept {
         if (p == nullptr) return;
-        depot_.slabs().cache(geometry, p, detail::bitmap_slabs::place_of(geometry, p),
-                             [this, derived, p]() __attribute__((always_inline)) { abort_on(derived, p); });
+        const auto on_misuse = [this, derived, p]() __attribute__((always_inline)) { abort_on(derived, p); };
+        depot_.slabs().cache<Check>(geometry, p, detail::bitmap_slabs::place_of(geometry, p), on_misuse);
         detail::thread_cache* cache = this_cache();
-        if (cache == nullptr || !cache->put(p)) [[unlikely]]
+        if (cache == nullptr || !cache->put<Check>(p, on_misuse)) [[unlikely]]
             deallocate_slow(p);
     }
 
@@ -194,7 +195,7 @@ private:
     }
 
     [[gnu::always_inline]] static void mark_live(void* p) noexcept {
-        detail::bitmap_slabs::uncache(detail::bitmap_slabs::place_of(geometry, p));
+        detail::bitmap_slabs::uncache<Check>(detail::bitmap_slabs::place_of(geometry, p));
         unpoison(p, Slot);
     }
 
