@@ -235,8 +235,17 @@ private:
     }
 
     [[gnu::always_inline]] void put(std::size_t index, void* p) noexcept {
+        // Out of line, so that the usual path saves no registers for it.
+        if (!__builtin_constant_p(index) && index >= tables::common_count) [[unlikely]]
+            return put_uncommon(index, p);
+        put_at(index, p, place_of(index, p));
+    }
+    [[gnu::noinline]] void put_uncommon(std::size_t index, void* p) noexcept {
+        put_at(index, p, detail::bitmap_slabs::place_of(tables::geometry[index], p));
+    }
+    [[gnu::always_inline]] void put_at(std::size_t index, void* p, const detail::bitmap_slabs::place& at) noexcept {
         const auto on_misuse = [this, index, p]() __attribute__((always_inline)) { abort_on(index, p); };
-        depots_[index].slabs().template cache<Check>(tables::geometry[index], p, place_of(index, p), on_misuse);
+        depots_[index].slabs().template cache<Check>(tables::geometry[index], p, at, on_misuse);
         thread_caches* own = this_caches();
         if (own == nullptr || !own->caches[index].template put<Check>(p, on_misuse)) [[unlikely]]
             put_slow(index, p);

@@ -116,10 +116,8 @@ public:
     template <class OnMisuse>
     [[gnu::always_inline]] void give_back(const slab_geometry& geometry, void* p, const place& at,
                                           OnMisuse on_misuse) noexcept {
-        if (is_poisoned(at.home) || at.home->lister != this) [[unlikely]] {
-            if (!give_back_to_unlisted(geometry, p)) on_misuse();
-            return;
-        }
+        if (is_poisoned(at.home) || at.home->lister != this) [[unlikely]]
+            return give_back_to_unlisted(geometry, p, on_misuse);
         if (!at.begins_slot || state_of(at) != slot_state::live) [[unlikely]]
             on_misuse();
         mark_free(geometry, at, p);
@@ -429,13 +427,13 @@ private:
         poison(p, geometry.slot_bytes);
     }
 
-    // Out of line: the first free slot of a used-up slab; false when `p` is no live slot of this.
-    [[gnu::noinline]] bool give_back_to_unlisted(const slab_geometry& geometry, void* p) noexcept {
-        if (mistake_with(geometry, p) != nullptr) return false;
+    // Out of line: the first free slot of a used-up slab, or a misuse.
+    template <class OnMisuse>
+    [[gnu::noinline]] void give_back_to_unlisted(const slab_geometry& geometry, void* p, OnMisuse on_misuse) noexcept {
+        if (mistake_with(geometry, p) != nullptr) on_misuse();
         const place at = place_of(geometry, p);
         mark_free(geometry, at, p);
         list_last(at.home);
-        return true;
     }
 
     static bool has_free(const slab* of, std::size_t group) noexcept {
