@@ -11,12 +11,12 @@
 // upstream.
 //
 // Cost: for a size known at compile time allocate and deallocate have 32 and 41 instructions, for others 48 and 59,
-// none of them atomic; one lock in 1 to 509 operations. Requests over 8 KiB go to upstream one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth. Each
-// class in use holds a slab of 4 KiB or more; the object has about 16 KiB. A thread that uses it keeps 4 KiB, and for
-// each class that it uses one or two magazines of up to 4 KiB and at most thread_bytes (64 KiB) of free slots. A
-// request may be refused at the limit while other threads keep free slots. A double free, a pointer into the middle
-// of a slot, a pointer of another resource and a size of another class abort with a message at once, in every build
-// (docs/misuse.md). After a fork the child goes on with what the forking thread
+// none of them atomic; one lock in 1 to 509 operations. Requests over 8 KiB go to upstream one by one. Memory: sizes
+// are rounded up by at most 7 bytes or an eighth. Each class in use holds a slab of 4 KiB or more; the object has about
+// 16 KiB. A thread that uses it keeps 4 KiB, and for each class that it uses one or two magazines of up to 4 KiB and at
+// most thread_bytes (64 KiB) of free slots. A request may be refused at the limit while other threads keep free slots.
+// A double free, a pointer into the middle of a slot, a pointer of another resource and a size of another class abort
+// with a message at once, in every build (docs/misuse.md). After a fork the child goes on with what the forking thread
 // kept; slots that other threads kept stay taken. basic_concurrent_multi_pool takes other size classes, and
 // double_free_check::late, which notices most double frees late and costs 3 to 17 instructions less a call.
 //

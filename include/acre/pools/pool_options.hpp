@@ -24,7 +24,7 @@ enum class double_free_check {
     at_once,
     /// In the second free if it follows the first one in the same thread. Otherwise when the slot goes back to its slab
     /// for the second time: at a thread's end, in release_unused(), at the pool's end. Until then two owners may have
-    /// the slot. A third fewer instructions in each call.
+    /// the slot. Allocating takes 11 instructions less, freeing 3 to 6.
     late,
 };
 

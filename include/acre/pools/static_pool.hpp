@@ -8,11 +8,11 @@
 // thread at a time uses, without a cache and without a lock.
 //
 // Cost: by default allocate and deallocate have 23 and 29 instructions, none of them atomic, and one lock in 1 to 509
-// operations; in a group of one thread 21 and 24, without a lock; with double_free_check::late 12 and 23. Memory comes from the heap, or from the upstream
-// that the group names, and goes back by release_unused(), or for all shared pools by acre::pool_registry::recycle().
-// A pool that gets no memory calls recycle() and tries again before it fails. Each thread keeps the free slots of two
-// magazines: at most 64 KiB, but always two slots. A double free, a pointer into the middle of a slot and a
-// pointer of another resource abort with a message at once, in every build (docs/misuse.md).
+// operations; in a group of one thread 21 and 24, without a lock; with double_free_check::late 12 and 23. Memory comes
+// from the heap, or from the upstream that the group names, and goes back by release_unused(), or for all shared pools
+// by acre::pool_registry::recycle(). A pool that gets no memory calls recycle() and tries again before it fails. Each
+// thread keeps the free slots of two magazines: at most 64 KiB, but always two slots. A double free, a pointer into the
+// middle of a slot and a pointer of another resource abort with a message at once, in every build (docs/misuse.md).
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
 // program has one pool as long as libraries do not hide its symbol from each other. A library that uses one must not be
