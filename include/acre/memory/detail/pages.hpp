@@ -98,6 +98,8 @@ struct pages {
     }
     static system_code huge_pages_are_off() noexcept { return unsupported; }
     static system_code advise_huge(void*, std::size_t) noexcept { return unsupported; }
+    static void refuse_huge(void*, std::size_t) noexcept {}
+    static system_code move(void*, void*, std::size_t) noexcept { return unsupported; }
 
     static const char* meaning_of_reserve(system_code) noexcept { return "the address space is used up: reserve less"; }
     static const char* meaning_of_commit(system_code) noexcept {
@@ -225,6 +227,24 @@ struct pages {
     static system_code advise_huge([[maybe_unused]] void* start, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(MADV_HUGEPAGE)
         return ::madvise(start, bytes, MADV_HUGEPAGE) == 0 ? 0 : errno;
+#else
+        return ENOTSUP;
+#endif
+    }
+
+    /// Asks for small pages under `bytes` bytes at `start`, also where the system gives huge ones unasked.
+    static void refuse_huge([[maybe_unused]] void* start, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(MADV_NOHUGEPAGE)
+        ::madvise(start, bytes, MADV_NOHUGEPAGE);
+#endif
+    }
+
+    /// Moves the memory under `bytes` bytes at `from` to `to`, which loses its own. `from` stays usable, and its contents
+    /// are zero.
+    static system_code move([[maybe_unused]] void* to, [[maybe_unused]] void* from,
+                            [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(MREMAP_FIXED) && defined(MREMAP_DONTUNMAP)
+        return ::mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) != MAP_FAILED ? 0 : errno;
 #else
         return ENOTSUP;
 #endif

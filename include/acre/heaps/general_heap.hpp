@@ -1,0 +1,2 @@
+#pragma once
+#include <acre/heaps/detail/process_heap.hpp>
