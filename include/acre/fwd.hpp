@@ -28,6 +28,9 @@ class resource_ref;
 class no_lock;
 class spin_lock;
 class priority_inheritance_mutex;
+enum class exhaustion;
+struct misuse;
+using misuse_handler = void (*)(const misuse&);
 class allocation_error;
 class out_of_memory;
 class request_too_large;
@@ -41,7 +44,10 @@ class pmr_upstream;
 class buffer;
 enum class huge_pages;
 struct virtual_memory_options;
+struct virtual_memory_grants;
 class virtual_memory;
+struct system_refusal;
+class system_refused;
 template <std::size_t Bytes, std::size_t Alignment = default_alignment>
 class inline_buffer;
 
@@ -124,6 +130,7 @@ struct live_allocation;
 class live_map;
 struct size_count;
 class size_histogram;
+struct statistics_counter;
 struct statistics_counts;
 struct statistics_scope;
 struct records_in;
@@ -135,6 +142,7 @@ class trace_scope;
 struct log_to;
 template <resource R>
 class logged;
+enum class leak_rule : unsigned char;
 struct checked_options;
 template <class R>
 class checked;
@@ -171,6 +179,8 @@ class unique_resource;
 template <class R>
     requires resource<std::remove_reference_t<R>>
 class pmr;
+template <class Pool>
+class pool_resource;
 class unsynchronized_pool_resource;
 class synchronized_pool_resource;
 struct default_pool;

@@ -1,4 +1,5 @@
 // Resources over resources.
+#include <acre/adapt/ambient.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/memory/heap.hpp>
@@ -35,6 +36,36 @@ struct counted_pmr {
     checking_upstream* upstream() noexcept { return nullptr; }
 };
 
+// acre::ambient, allocating in a scope and freeing outside of it.
+class ambient_in_scopes {
+public:
+    explicit ambient_in_scopes(acre::multi_pool& below) noexcept : below_(below) {}
+    void* allocate(std::size_t bytes, std::size_t alignment) {
+        const acre::use_resource use{below_};
+        return acre::ambient{}.allocate(bytes, alignment);
+    }
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        const acre::use_resource use{below_};
+        return acre::ambient{}.try_allocate(bytes, alignment);
+    }
+    static void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        acre::ambient{}.deallocate(p, bytes, alignment);
+    }
+
+private:
+    acre::multi_pool& below_;
+};
+
+// Its errors are those of the pool: they name the bytes with the header.
+struct ambient_pool {
+    static constexpr subject_traits traits{.std_pmr = true};
+    checking_upstream below;
+    acre::multi_pool slots{below};
+    ambient_in_scopes tested{slots};
+    ambient_in_scopes& resource() noexcept { return tested; }
+    checking_upstream* upstream() noexcept { return &below; }
+};
+
 }  // namespace
 
 std::vector<subject_case> nested_subjects() {
@@ -43,6 +74,8 @@ std::vector<subject_case> nested_subjects() {
     using acre::statistics;
     return {
         make_case<pool_on_arena_on_buffer>("multi_pool_arena_buffer"),
+        make_case<alone<acre::ambient, subject_traits{.std_pmr = true, .shrinks = false}>>("ambient_outside_of_scopes"),
+        make_case<ambient_pool>("ambient"),
         make_case<over_resource<multi_pool, multi_pool>>("multi_pool_multi_pool"),
         make_case<over_resource<arena, multi_pool>>("arena_multi_pool"),
         make_case<over_resource<acre::object_pool<node>, acre::inline_arena<4096>>>("object_pool_inline_arena"),

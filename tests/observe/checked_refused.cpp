@@ -4,6 +4,7 @@
 #include <acre/arenas/scratch.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/observe/checked.hpp>
+#include <acre/observe/checked_scratch.hpp>
 
 #pragma GCC diagnostic error "-Wunused-result"
 #if defined(__clang__)
@@ -24,5 +25,7 @@ void use() {
     acre::scratch plain{level};
 #elif ACRE_TEST_CASE == 3
     acre::checked_scratch{level};
+#elif ACRE_TEST_CASE == 4
+    acre::checked_scratch of_a_pointer{&level};
 #endif
 }

@@ -1,5 +1,6 @@
 // acre::checked: each class of misuse ends the program with its sentence, and what is right beside it does not.
 #include <acre/observe/checked.hpp>
+#include <acre/observe/checked_scratch.hpp>
 
 #include <gtest/gtest.h>
 

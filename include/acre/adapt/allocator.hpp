@@ -6,9 +6,10 @@
 //
 // Nested containers share the resource: an element that takes an acre::allocator of the same resource is constructed
 // with this one, as std::pmr::polymorphic_allocator does. So a map of strings to vectors lies in one arena. An element
-// moved in from another arena is copied.
+// moved in from another arena is copied. A resource without state need not be passed on.
 //
-// A pool has slots of one size. A container whose nodes fit no slot does not compile: use acre::multi_pool.
+// A pool has slots of one size. A container whose nodes fit no slot does not compile: use acre::multi_pool. An object
+// pool takes objects of its own class only.
 //
 // Holds a pointer to the resource, or nothing for a stateless one. The resource must live longer than the container.
 // Two allocators are equal when their resource is the same. Move assignment and swap of containers also transfer the
@@ -92,6 +93,12 @@ constexpr bool misses_the_slots() noexcept {
     }
 }
 
+/// True for a pointer to an R or a handle of one, written in place of the resource.
+template <class Other, class R>
+inline constexpr bool is_pointer_to = std::is_pointer_v<Other> && std::is_convertible_v<Other, const R*>;
+template <class Other, class R>
+inline constexpr bool is_handle_of = std::is_convertible_v<typename handled<Other>::type*, const R*>;
+
 namespace a_resource_is_missing {
 /// Stands in the message of a container that is made without its resource: write vector<int> v{level}. Elements made by
 /// emplace, try_emplace or operator[] get the container's; a string made elsewhere needs it, as in {"text", level}.
@@ -129,12 +136,19 @@ public:
     = delete;
     // Refused by a sentence: a pointer, as std::pmr takes it, and a handle.
     template <class Other>
-        requires(std::is_same_v<Other, R*> || std::is_same_v<typename detail::handled<Other>::type, R>)
+        requires(detail::is_pointer_to<Other, R> || detail::is_handle_of<Other, R>)
     allocator(const Other&) noexcept {
         static_assert(
             std::is_void_v<Other>,
             "acre::allocator takes the resource itself: write v{level} in place of v{&level}, and of a handle "
             "v{*handle}");
+    }
+    // Refused by a sentence: a const resource and a temporary one.
+    template <class Other>
+        requires(std::is_same_v<Other, R> && !stateless_resource<R> && !std::is_same_v<R, resource_ref>)
+    allocator(const Other&) noexcept {
+        static_assert(std::is_void_v<Other>,
+                      "acre::allocator needs a resource that is not const and lives longer: a variable");
     }
     /// Allocates from `referred`, which must live longer.
     allocator(R& referred) noexcept : resource_(referred) {}
@@ -145,9 +159,13 @@ public:
     /// wrap. Without exceptions it aborts with a sentence: containers do not expect null.
     [[nodiscard, gnu::always_inline]] T* allocate(std::size_t count) {
         static_assert(!detail::misses_the_slots<T, R>(),
-                      "the objects, such as the nodes of a container, do not fit a slot of this pool, and each would "
-                      "take a block of its own from upstream: use acre::multi_pool, or an acre::pool<Bytes> whose "
-                      "slots hold a node");
+                      "the objects, such as the nodes of a container or an object of make_shared with its counts, do "
+                      "not fit a slot of this pool, and each would take a block of its own from upstream: use "
+                      "acre::multi_pool, or an acre::pool<Bytes> whose slots hold one");
+        static_assert(
+            detail::misses_the_slots<T, R>() || detail::may_lie_in<T, R>,
+            "acre: an object pool would visit and destroy these objects, such as the nodes of a container, as "
+            "objects of its own class: use acre::multi_pool, or an acre::pool<Bytes> whose slots hold one");
         if (count > max_request / sizeof(T)) [[unlikely]]
             return fail();
         void* p = resource_.get().allocate(count * sizeof(T), alignof(T));
@@ -167,7 +185,12 @@ public:
     template <class U, class... Arguments>
     [[gnu::always_inline]] void construct(U* p, Arguments&&... arguments) noexcept(
         constructs_without_throwing<U, Arguments...>()) {
-        detail::construct_with_allocator(p, *this, std::forward<Arguments>(arguments)...);
+        // All allocators of a resource without state are equal: what a U makes by itself does.
+        if constexpr (is_always_equal::value) {
+            ::new (const_cast<void*>(static_cast<const volatile void*>(p))) U(std::forward<Arguments>(arguments)...);
+        } else {
+            detail::construct_with_allocator(p, *this, std::forward<Arguments>(arguments)...);
+        }
     }
 
     /// The resource.
@@ -184,7 +207,7 @@ private:
     // A string without its allocator is no valid argument of is_nothrow_constructible.
     template <class U, class... Arguments>
     static constexpr bool constructs_without_throwing() noexcept {
-        if constexpr (detail::takes_allocator<std::remove_cv_t<U>, allocator>) {
+        if constexpr (!is_always_equal::value && detail::takes_allocator<std::remove_cv_t<U>, allocator>) {
             return false;
         } else {
             return std::is_nothrow_constructible_v<U, Arguments...>;

@@ -415,9 +415,7 @@ private:
         return {std::launder(first), count};
     }
 
-    [[noreturn]] void abort_on_void_mark() const noexcept {
-        abort_on_misuse(name, "rewound to a mark that a reset or an earlier rewind has made void", this);
-    }
+    [[noreturn]] void abort_on_void_mark() const noexcept { abort_on_misuse(name, detail::mistake::void_mark, this); }
 
     void destroy_down_to(const destructor_node* oldest) noexcept {
         // Objects that a destructor creates here are registered on top, and destroyed next.

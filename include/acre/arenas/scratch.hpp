@@ -46,7 +46,8 @@ public:
 
     // Refused by a sentence: a pointer, as in a published arena, and a handle.
     template <class Other>
-        requires(std::is_same_v<Other, arena*> || requires { typename Other::handle_of; })
+        requires((std::is_pointer_v<Other> && std::is_convertible_v<Other, const arena*>) ||
+                 requires { typename Other::handle_of; })
     explicit scratch(const Other&) {
         static_assert(
             std::is_void_v<Other>,
@@ -98,7 +99,7 @@ public:
     /// The arena of this scope. Aborts when the scope has ended.
     arena& parent() const noexcept {
         if (scope_.owner == nullptr) [[unlikely]]
-            abort_on_misuse(name, "used after it ended", this);
+            abort_on_misuse(name, detail::mistake::used_after_end, this);
         return *scope_.owner;
     }
 

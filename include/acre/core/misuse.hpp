@@ -44,6 +44,8 @@ inline constexpr const char* inside_a_slot = "a pointer into the middle of a slo
 inline constexpr const char* inside_an_allocation = "a pointer into the middle of an allocation was freed";
 inline constexpr const char* wrong_size = "freed with another size or alignment than it was allocated with";
 inline constexpr const char* reset_in_destructor = "reset or released by a destructor that it is running";
+inline constexpr const char* void_mark = "rewound to a mark that a reset or an earlier rewind has made void";
+inline constexpr const char* used_after_end = "used after it ended";
 inline constexpr const char* out_of_memory = "out of memory without exceptions";
 }  // namespace mistake
 

@@ -22,6 +22,14 @@
 #include <valgrind/memcheck.h>
 #endif
 
+#if defined(__ELF__)
+// LeakSanitizer's; null where it is not linked.
+extern "C" {
+[[gnu::weak]] void __lsan_register_root_region(const void* start, std::size_t bytes);
+[[gnu::weak]] void __lsan_unregister_root_region(const void* start, std::size_t bytes);
+}
+#endif
+
 namespace acre {
 
 /// True when this build poisons freed storage for either tool.
@@ -89,6 +97,21 @@ inline void poison_resized([[maybe_unused]] void* start, [[maybe_unused]] std::s
             unpoison(bytes + old_bytes, new_bytes - old_bytes);
         }
     }
+}
+
+/// Tells LeakSanitizer that the `bytes` bytes at `start` hold pointers to what is in use: it does not look into mapped
+/// pages by itself. Does nothing where it is not linked.
+inline void search_for_leaks_in([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__ELF__)
+    if (__lsan_register_root_region != nullptr) __lsan_register_root_region(start, bytes);
+#endif
+}
+
+/// Takes back what search_for_leaks_in said; the arguments are the same.
+inline void end_search_for_leaks_in([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__ELF__)
+    if (__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(start, bytes);
+#endif
 }
 
 /// True when the byte at `address` is poisoned for AddressSanitizer; false in other builds.

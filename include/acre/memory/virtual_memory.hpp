@@ -38,77 +38,15 @@ static_assert(false,
 #include <acre/core/sanitizer.hpp>
 #include <acre/fwd.hpp>
 #include <acre/memory/detail/pages.hpp>
+#include <acre/memory/system_refused.hpp>
+#include <acre/memory/virtual_memory_options.hpp>
 #include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#if defined(__ELF__)
-// LeakSanitizer's; null where it is not linked. Without this it would not see pointers that lie in these pages only.
-extern "C" {
-[[gnu::weak]] void __lsan_register_root_region(const void* start, std::size_t bytes);
-[[gnu::weak]] void __lsan_unregister_root_region(const void* start, std::size_t bytes);
-}
-#endif
-
 namespace acre {
-
-/// The huge pages that an acre::virtual_memory asks for.
-enum class huge_pages {
-    none,          ///< pages of the usual size
-    transparent,   ///< the system puts huge pages under allocations where it has them (madvise)
-    preallocated,  ///< pages that the administrator set aside (vm.nr_hugepages), taken at allocation (MAP_HUGETLB)
-};
-
-/// Options of acre::virtual_memory.
-struct virtual_memory_options {
-    /// Addresses to reserve; they cost no memory. 0: 64 GiB (256 MiB where addresses have 32 bits), or as much of it as
-    /// the limit of the process allows.
-    std::size_t reserve_bytes = 0;
-    /// Free pages above this mark go back to the system at each deallocate and reset.
-    std::size_t keep_bytes = 16_MiB;
-    /// Pages without access in front of each allocation and behind it. Not together with huge pages.
-    std::size_t guard_pages = 0;
-    huge_pages huge = huge_pages::none;
-    /// Back pages by memory when they are allocated, so that no access waits for the system later.
-    bool prefault = false;
-    /// Keep pages in physical memory (mlock).
-    bool lock = false;
-    /// Do without what the system refuses of huge, prefault and lock.
-    bool if_possible = false;
-};
-
-/// What the system refused: the operation, its error number and what to do about it.
-struct system_refusal {
-    const char* operation = nullptr;  ///< for example "locked"; null: nothing was refused
-    int code = 0;                     ///< errno, or GetLastError() on Windows
-    const char* meaning = "";         ///< what it means, and what to do
-};
-
-/// The system refused pages, or a property of pages that was asked for.
-class system_refused : public out_of_memory {
-public:
-    system_refused(const char* resource, std::size_t bytes, std::size_t alignment,
-                   const system_refusal& refusal) noexcept
-        : out_of_memory(resource, bytes, alignment), refusal_(refusal) {
-        describe("%: % bytes could not be % (error %): %", bytes, refusal.operation,
-                 static_cast<std::size_t>(refusal.code), refusal.meaning);
-    }
-
-    /// What was refused and why.
-    const system_refusal& refusal() const noexcept { return refusal_; }
-
-private:
-    system_refusal refusal_;
-};
-
-/// What an acre::virtual_memory got of what its options asked for, so far.
-struct virtual_memory_grants {
-    huge_pages huge = huge_pages::none;
-    bool prefaulted = false;
-    bool locked = false;
-};
 
 /// One range of reserved addresses, handed out in runs of pages. Honours any alignment that fits the range.
 class virtual_memory {
@@ -327,9 +265,7 @@ private:
             if (options_.reserve_bytes != 0 || wanted <= least_default_reserve) fail_construction(wanted);
             wanted /= 2;
         }
-#if defined(__ELF__)
-        if (__lsan_register_root_region != nullptr) __lsan_register_root_region(start_, bytes_);
-#endif
+        search_for_leaks_in(start_, bytes_);
         for (page_count& head : free_runs_) head = no_page;
     }
 
@@ -387,9 +323,7 @@ private:
     void release_range() noexcept {
         if (whole_ == nullptr) return;
         unpoison_defined(start_, std::size_t{highest_} * unit_);
-#if defined(__ELF__)
-        if (__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(start_, bytes_);
-#endif
+        end_search_for_leaks_in(start_, bytes_);
         detail::pages::release(whole_, whole_bytes_);
         whole_ = nullptr;
     }
@@ -511,10 +445,10 @@ private:
         const std::size_t page = offset / unit_;
         if (page >= frontier_ || page < guard()) abort_on_misuse(name, detail::mistake::double_free, p);
         const auto first = static_cast<page_count>(page) - guard();
-        if (offset % unit_ != 0) abort_on_misuse(name, detail::mistake::inside_a_slot, p);
+        if (offset % unit_ != 0) abort_on_misuse(name, detail::mistake::inside_an_allocation, p);
         if (runs_[first].kind == run_kind::live) return first;
         const bool inside = runs_[first].kind == run_kind::none;
-        abort_on_misuse(name, inside ? detail::mistake::inside_a_slot : detail::mistake::double_free, p);
+        abort_on_misuse(name, inside ? detail::mistake::inside_an_allocation : detail::mistake::double_free, p);
     }
 
     bool grow_run(page_count first, page_count before, page_count after) noexcept {

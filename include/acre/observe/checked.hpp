@@ -42,6 +42,7 @@
 #include <acre/memory/heap.hpp>
 #include <acre/observe/checked_options.hpp>
 #include <acre/observe/detail/checked_form.hpp>
+#include <acre/observe/detail/checked_iterator.hpp>
 #include <acre/observe/detail/checked_records.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -54,46 +55,6 @@
 namespace acre {
 
 namespace detail {
-
-/// The live objects of a checked pool: those of the pool beneath that have a live record.
-template <class Iterator, class T>
-class checked_iterator {
-public:
-    using value_type = std::remove_const_t<T>;
-    using reference = T&;
-    using pointer = T*;
-    using difference_type = std::ptrdiff_t;
-
-    checked_iterator() noexcept = default;
-    checked_iterator(Iterator at, Iterator end, checked_records& records) noexcept
-        : at_(at), end_(end), records_(&records) {
-        skip_freed();
-    }
-
-    reference operator*() const noexcept { return *std::launder(static_cast<pointer>(object())); }
-    pointer operator->() const noexcept { return std::launder(static_cast<pointer>(object())); }
-    checked_iterator& operator++() noexcept {
-        ++at_;
-        skip_freed();
-        return *this;
-    }
-    checked_iterator operator++(int) noexcept {
-        checked_iterator before = *this;
-        ++*this;
-        return before;
-    }
-    friend bool operator==(const checked_iterator& a, const checked_iterator& b) noexcept { return a.at_ == b.at_; }
-
-private:
-    void* object() const noexcept { return const_cast<std::byte*>(at_->storage) + fenced_slot<value_type>::alignment; }
-    void skip_freed() noexcept {
-        while (at_ != end_ && !records_->is_live_object(object())) ++at_;
-    }
-
-    Iterator at_;
-    Iterator end_;
-    checked_records* records_ = nullptr;
-};
 
 /// The type of R's objects, if it has one.
 template <class R>
@@ -639,102 +600,5 @@ private:
     std::size_t resets_ = 0;
     place place_;
 };
-
-/// A scope in a checked arena, as acre::scratch in an arena: at its end its objects are destroyed and its storage goes
-/// back. One that ends before a scratch that began within it is a misuse here.
-template <class R>
-class checked_scratch : public detail::forwarded_requests<checked_scratch<R>, checked<R>> {
-    using base = detail::forwarded_requests<checked_scratch, checked<R>>;
-    using place = std::source_location;
-    friend base;
-
-public:
-    static constexpr const char* name = "acre::checked_scratch";
-
-    /// Begins a scope in `parent`, which must live longer.
-    [[nodiscard("this scratch ends in the same statement: give it a name")]] explicit checked_scratch(
-        checked<R>& parent, place where = place::current()) noexcept
-        : scope_{&parent, parent.innermost_, parent.scopes_begun_, where}, begin_(parent.mark()) {
-        parent.innermost_ = &scope_;
-        ++parent.scopes_begun_;
-    }
-    /// Takes over the scope of `other`, which has ended then.
-    checked_scratch(checked_scratch&& other) noexcept : scope_(other.scope_), begin_(other.begin_) {
-        if (scope_.owner == nullptr) return;
-        scope_.owner->link_to(other.scope_) = &scope_;
-        other.scope_.owner = nullptr;
-    }
-    checked_scratch& operator=(const checked_scratch&) = delete;
-    /// Destroys the objects of the scope, newest first, and takes its storage back.
-    ~checked_scratch() { end(place{}); }
-
-    // With the caller's place; the others are forwarded.
-    template <class T>
-    T* allocate(place where = place::current()) {
-        return parent().template allocate<T>(where);
-    }
-    template <class T>
-    T* try_allocate(place where = place::current()) noexcept {
-        return parent().template try_allocate<T>(where);
-    }
-    template <class T>
-    std::span<T> allocate(std::size_t count, place where = place::current()) {
-        return parent().template allocate<T>(count, where);
-    }
-    template <class T>
-    std::span<T> try_allocate(std::size_t count, place where = place::current()) noexcept {
-        return parent().template try_allocate<T>(count, where);
-    }
-    void* allocate(std::size_t bytes, std::size_t alignment = default_alignment, place where = place::current()) {
-        return parent().allocate(bytes, alignment, where);
-    }
-    void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment,
-                       place where = place::current()) noexcept {
-        return parent().try_allocate(bytes, alignment, where);
-    }
-    void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
-                    place where = place::current()) noexcept {
-        parent().deallocate(p, bytes, alignment, where);
-    }
-    /// As checked::here.
-    checked_scratch& here(place where = place::current()) noexcept {
-        parent().here(where);
-        return *this;
-    }
-
-    /// Ends the scope early; a second call is a no-op.
-    void end(place where = place::current()) noexcept {
-        if (scope_.owner == nullptr) return;
-        checked<R>& owner = *scope_.owner;
-        if (owner.innermost_ != &scope_)
-            owner.records_.report_scratch(this, scope_.began, owner.innermost_->began, where);
-        owner.rewind(begin_, where);
-    }
-    /// Ends the scope and keeps what was allocated in it: it belongs to the outer scratch now, or to the arena.
-    void keep() noexcept {
-        if (scope_.owner == nullptr) return;
-        scope_.owner->link_to(scope_) = scope_.outer;
-        scope_.owner = nullptr;
-    }
-    /// False once the scope has ended.
-    bool active() const noexcept { return scope_.owner != nullptr; }
-    /// The arena of this scope. Aborts when the scope has ended.
-    checked<R>& parent() const noexcept {
-        if (scope_.owner == nullptr) [[unlikely]]
-            abort_on_misuse(name, "used after it ended", this);
-        return *scope_.owner;
-    }
-
-private:
-    template <class Call, class Function>
-    auto around(const Call&, Function&& function) const {
-        return function(parent());
-    }
-
-    typename checked<R>::scope scope_;
-    decltype(std::declval<const checked<R>&>().mark()) begin_;
-};
-template <class R>
-checked_scratch(checked<R>&) -> checked_scratch<R>;
 
 }  // namespace acre

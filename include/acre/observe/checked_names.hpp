@@ -26,6 +26,7 @@
 
 #if defined(ACRE_CHECKED)
 #include <acre/observe/checked.hpp>
+#include <acre/observe/checked_scratch.hpp>
 #endif
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>

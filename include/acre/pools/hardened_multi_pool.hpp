@@ -22,6 +22,7 @@ static_assert(
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <acre/fwd.hpp>
 #include <acre/pools/detail/hardened_slabs.hpp>
 #include <acre/pools/hardened_options.hpp>
@@ -109,7 +110,7 @@ public:
 private:
     [[gnu::always_inline]] static bool find(std::size_t bytes, std::size_t alignment, std::size_t& index) noexcept {
         return is_alignment(alignment) && alignment <= slabs::max_slot_alignment && bytes <= tables::largest &&
-               tables::find(detail::max<std::size_t>(bytes, 1) + slabs::redzone, alignment, index);
+               tables::find(detail::max<std::size_t>(bytes, 1) + redzone_bytes, alignment, index);
     }
 
     slabs slabs_;

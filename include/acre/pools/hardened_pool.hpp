@@ -35,6 +35,7 @@ static_assert(false, "acre::hardened_pool needs mmap or VirtualAlloc, and this t
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <acre/fwd.hpp>
 #include <acre/pools/detail/hardened_slabs.hpp>
 #include <acre/pools/detail/slot_face.hpp>
@@ -50,7 +51,7 @@ class hardened_pool : public detail::slot_face<hardened_pool<Slot, Align>, Slot,
     friend face;
     using slabs = detail::hardened_slabs<1>;
     static constexpr std::size_t slot_bytes =
-        align_up(detail::max<std::size_t>(Slot, 8) + slabs::redzone, detail::max<std::size_t>(Align, 8));
+        align_up(detail::max<std::size_t>(Slot, 8) + redzone_bytes, detail::max<std::size_t>(Align, 8));
     static_assert(Slot <= slabs::max_slot_bytes && Align <= slabs::max_slot_alignment,
                   "acre::hardened_pool: a slot has at most 32 KiB, aligned to 4 KiB: use acre::virtual_memory with "
                   ".guard_pages for larger ones");

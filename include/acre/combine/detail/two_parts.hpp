@@ -5,6 +5,7 @@
 // it.
 #pragma once
 
+#include <acre/core/detail/serves_threads.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <cstddef>
@@ -18,11 +19,6 @@ namespace acre::detail {
 template <class R>
 concept releasable_resource = requires(R& r) { r.release(); };
 
-/// True when threads may share an R: by its own design, under its lock, or because it has no state.
-template <class R>
-inline constexpr bool serves_threads =
-    shared_resource<R> || stateless_resource<R> || requires { typename R::lock_type; };
-
 /// Two resources.
 template <resource_part First, resource_part Second>
 class two_parts {
@@ -33,6 +29,10 @@ public:
     /// acre::shared_resource
     static constexpr bool shared_by_threads = serves_threads<first_type> && serves_threads<second_type> &&
                                               !(stateless_resource<first_type> && stateless_resource<second_type>);
+
+    /// What may lie in both.
+    template <class T>
+    static constexpr bool holds = may_lie_in<T, first_type> && may_lie_in<T, second_type>;
 
     two_parts() = default;
     /// Each part is constructed from one argument: its options, its upstream, or the resource to refer to.

@@ -32,7 +32,6 @@ namespace checked_mistake {
 inline constexpr const char* overflow = "written past the end of an allocation";
 inline constexpr const char* underflow = "written in front of an allocation";
 inline constexpr const char* written_after_free = "an allocation was written to after it was freed";
-inline constexpr const char* inside = "a pointer into the middle of an allocation was freed";
 inline constexpr const char* freed_after_reset = "freed after a reset had taken it back";
 inline constexpr const char* freed_after_rewind = "freed after a rewind had taken it back";
 inline constexpr const char* used_after_free = "used after it was freed";
@@ -41,7 +40,6 @@ inline constexpr const char* used_after_rewind = "used after a rewind had taken 
 inline constexpr const char* used_after_end = "used after its resource had ended";
 inline constexpr const char* not_live = "a checked_ptr was made to what is not a live allocation";
 inline constexpr const char* scratch_order = "a scratch ended before one that began after it";
-inline constexpr const char* void_mark = "rewound to a mark that a reset or an earlier rewind has made void";
 inline constexpr const char* leak = "allocations were not freed before their resource ended";
 }  // namespace checked_mistake
 
@@ -391,7 +389,7 @@ public:
     void report_void_mark(const void* resource, std::source_location where) noexcept {
         report_text text;
         add_now(text, "rewound", where);
-        report(checked_mistake::void_mark, resource, text);
+        report(mistake::void_mark, resource, text);
     }
 
     // For checked_ptr.
@@ -654,7 +652,7 @@ private:
         if (found == nullptr) {
             const std::byte* base = nullptr;
             if (const record* around = containing(p, base)) {
-                what = checked_mistake::inside;
+                what = mistake::inside_an_allocation;
                 const word words[] = {static_cast<const void*>(base)};
                 text.add("  the allocation begins at %\n", words);
                 add_history(text, *around);

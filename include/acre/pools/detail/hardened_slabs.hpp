@@ -58,8 +58,6 @@ template <std::size_t Classes>
 class hardened_slabs {
 public:
     static constexpr std::size_t max_slot_bytes = 32_KiB;
-    /// Poisoned bytes behind each slot for AddressSanitizer; none in an ordinary build.
-    static constexpr std::size_t redzone = poisoning ? 16 : 0;
     /// Alignment in bytes of slots whose size is a multiple of it.
     static constexpr std::size_t max_slot_alignment = 4_KiB;
 

@@ -1,0 +1,87 @@
+// nlohmann::json in memory of acre's: objects, arrays, strings, keys and binaries.
+//
+// acre::arena_json lies in this thread's arena: the fastest, for documents that die together with a request. A document
+// is made and changed in a scope, acre::use_arena; it is read and destroyed anywhere while the arena holds it.
+// acre::parse_json(arena, text) makes a document that need not be destroyed at all: the arena's reset frees it.
+// acre::pooled_json lies in the program's pools: for documents that outlive scopes or move between threads.
+// acre::json_in<R> lies in any resource without state; json_in<acre::ambient> is the slowest of them.
+//
+// The interface is nlohmann::json's. Its strings are not std::string: get<std::string>() copies, and
+// get_ref<const acre::arena_json::string_t&>() does not. Functions to_json and from_json of your types are found when
+// they take any basic_json: template <class Json> void to_json(Json& j, const point& p). nlohmann's readers of binary
+// formats, such as from_cbor, compile for std::string only. nlohmann::json itself takes a stack from operator new while
+// it destroys a document.
+//
+// Cost: that of the resource. Thread rules: nlohmann::json's, and those of the resource.
+//
+//     acre::arena request;
+//     const acre::arena_json& order = acre::parse_json(request, text);
+//     std::string who = order["customer"];
+#pragma once
+
+#include <acre/adapt/allocator.hpp>
+#include <acre/adapt/ambient_arena.hpp>
+#include <acre/adapt/program_pools.hpp>
+#include <acre/arenas/arena.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <cstdint>
+#include <map>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace acre {
+
+namespace detail {
+
+/// basic_json takes a template of one argument.
+template <stateless_resource R>
+struct json_memory {
+    template <class T>
+    using allocator_type = allocator<T, R>;
+};
+
+/// nlohmann::json's own conversions, and those from and to std::string, which is not the documents' own string.
+template <class T, class Condition = void>
+struct json_serializer : nlohmann::adl_serializer<T, Condition> {};
+
+template <>
+struct json_serializer<std::string> {
+    template <class Json>
+    static void from_json(const Json& from, std::string& to) {
+        const auto& text = from.template get_ref<const typename Json::string_t&>();
+        to.assign(text.data(), text.size());
+    }
+    template <class Json>
+    static void to_json(Json& to, const std::string& from) {
+        to = typename Json::string_t(from.data(), from.size());
+    }
+};
+
+}  // namespace detail
+
+/// nlohmann::json in the memory of R.
+template <stateless_resource R>
+using json_in =
+    nlohmann::basic_json<std::map, std::vector, std::basic_string<char, std::char_traits<char>, allocator<char, R>>,
+                         bool, std::int64_t, std::uint64_t, double, detail::json_memory<R>::template allocator_type,
+                         detail::json_serializer, std::vector<std::uint8_t, allocator<std::uint8_t, R>>>;
+
+/// In the arena of the scope, acre::use_arena.
+using arena_json = json_in<ambient_arena>;
+/// In the pools of the program.
+using pooled_json = json_in<program_pools>;
+
+/// The document that `text` says, in `memory` until that is reset; its destructor does not run, and nothing needs it
+/// to. Throws as nlohmann::json::parse, whose further arguments follow, and as the arena does.
+template <class Text, class... Arguments>
+arena_json& parse_json(arena& memory, Text&& text, Arguments&&... arguments) {
+    const use_arena use{memory};
+    void* place = memory.allocate(sizeof(arena_json), alignof(arena_json));
+    return *::new (place)
+        arena_json(arena_json::parse(std::forward<Text>(text), std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace acre

@@ -1,0 +1,126 @@
+// A scope in a checked arena, as acre::scratch in an arena, whose requests know their places in the source.
+//
+// Use it where acre::scratch is used, with an acre::checked arena. It does what acre::scratch does, and one that ends
+// before a scratch that began within it is a misuse. Cost: that of acre::checked's rewind, linear in the records.
+// Thread rules: those of the arena.
+//
+//     acre::checked<acre::arena> level;
+//     acre::checked_scratch temp{level};
+//     temp.allocate<int>(100);
+#pragma once
+
+#include <acre/core/alignment.hpp>
+#include <acre/core/detail/forwarding.hpp>
+#include <acre/core/misuse.hpp>
+#include <acre/observe/checked.hpp>
+#include <cstddef>
+#include <source_location>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace acre {
+
+/// A scope in a checked arena, as acre::scratch in an arena: at its end its objects are destroyed and its storage goes
+/// back. One that ends before a scratch that began within it is a misuse here.
+template <class R>
+class checked_scratch : public detail::forwarded_requests<checked_scratch<R>, checked<R>> {
+    using base = detail::forwarded_requests<checked_scratch, checked<R>>;
+    using place = std::source_location;
+    friend base;
+
+public:
+    static constexpr const char* name = "acre::checked_scratch";
+
+    /// Begins a scope in `parent`, which must live longer.
+    [[nodiscard("this scratch ends in the same statement: give it a name")]] explicit checked_scratch(
+        checked<R>& parent, place where = place::current()) noexcept
+        : scope_{&parent, parent.innermost_, parent.scopes_begun_, where}, begin_(parent.mark()) {
+        parent.innermost_ = &scope_;
+        ++parent.scopes_begun_;
+    }
+    // Refused by a sentence: a pointer, as in a published arena.
+    explicit checked_scratch(checked<R>* parent) noexcept : checked_scratch(*parent) {
+        static_assert(std::is_void_v<R>,
+                      "acre::checked_scratch takes the arena itself: checked_scratch temp{level}, without &");
+    }
+    /// Takes over the scope of `other`, which has ended then.
+    checked_scratch(checked_scratch&& other) noexcept : scope_(other.scope_), begin_(other.begin_) {
+        if (scope_.owner == nullptr) return;
+        scope_.owner->link_to(other.scope_) = &scope_;
+        other.scope_.owner = nullptr;
+    }
+    checked_scratch& operator=(const checked_scratch&) = delete;
+    /// Destroys the objects of the scope, newest first, and takes its storage back.
+    ~checked_scratch() { end(place{}); }
+
+    // With the caller's place; the others are forwarded.
+    template <class T>
+    T* allocate(place where = place::current()) {
+        return parent().template allocate<T>(where);
+    }
+    template <class T>
+    T* try_allocate(place where = place::current()) noexcept {
+        return parent().template try_allocate<T>(where);
+    }
+    template <class T>
+    std::span<T> allocate(std::size_t count, place where = place::current()) {
+        return parent().template allocate<T>(count, where);
+    }
+    template <class T>
+    std::span<T> try_allocate(std::size_t count, place where = place::current()) noexcept {
+        return parent().template try_allocate<T>(count, where);
+    }
+    void* allocate(std::size_t bytes, std::size_t alignment = default_alignment, place where = place::current()) {
+        return parent().allocate(bytes, alignment, where);
+    }
+    void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment,
+                       place where = place::current()) noexcept {
+        return parent().try_allocate(bytes, alignment, where);
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
+                    place where = place::current()) noexcept {
+        parent().deallocate(p, bytes, alignment, where);
+    }
+    /// As checked::here.
+    checked_scratch& here(place where = place::current()) noexcept {
+        parent().here(where);
+        return *this;
+    }
+
+    /// Ends the scope early; a second call is a no-op.
+    void end(place where = place::current()) noexcept {
+        if (scope_.owner == nullptr) return;
+        checked<R>& owner = *scope_.owner;
+        if (owner.innermost_ != &scope_)
+            owner.records_.report_scratch(this, scope_.began, owner.innermost_->began, where);
+        owner.rewind(begin_, where);
+    }
+    /// Ends the scope and keeps what was allocated in it: it belongs to the outer scratch now, or to the arena.
+    void keep() noexcept {
+        if (scope_.owner == nullptr) return;
+        scope_.owner->link_to(scope_) = scope_.outer;
+        scope_.owner = nullptr;
+    }
+    /// False once the scope has ended.
+    bool active() const noexcept { return scope_.owner != nullptr; }
+    /// The arena of this scope. Aborts when the scope has ended.
+    checked<R>& parent() const noexcept {
+        if (scope_.owner == nullptr) [[unlikely]]
+            abort_on_misuse(name, detail::mistake::used_after_end, this);
+        return *scope_.owner;
+    }
+
+private:
+    template <class Call, class Function>
+    auto around(const Call&, Function&& function) const {
+        return function(parent());
+    }
+
+    typename checked<R>::scope scope_;
+    decltype(std::declval<const checked<R>&>().mark()) begin_;
+};
+template <class R>
+checked_scratch(checked<R>&) -> checked_scratch<R>;
+
+}  // namespace acre
