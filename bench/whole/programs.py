@@ -141,13 +141,14 @@ def all_programs(folder):
     inputs = make_inputs(folder)
     chance = random.Random(21)
     cpp = write(folder / "unit.cpp", CPP)
-    cc1plus = subprocess.run(["g++", "-print-prog-name=cc1plus"], capture_output=True, text=True).stdout.strip()
     dot = write(folder / "graph.dot", graph(chance))
     pdf = next((path for path in ("/usr/share/doc/libtasn1-doc/libtasn1.pdf",) if pathlib.Path(path).exists()), None)
     python = subprocess.run(["python3", "-c", "import sys; print(sys.executable)"], capture_output=True, text=True)
     smt = write(folder / "problem.smt2", smt_problem(chance))
     found = [
         Program("python3", [python.stdout.strip(), write(folder / "a.py", PYTHON), inputs["rows"], inputs["text"]]),
+        Program("python3-malloc", ["env", "PYTHONMALLOC=malloc", python.stdout.strip(), write(folder / "a.py", PYTHON),
+                                   inputs["rows"], inputs["text"]]),
         Program("perl", ["perl", write(folder / "a.pl", PERL), inputs["text"]]),
         Program("gawk", ["gawk", "-f", write(folder / "a.awk", AWK), inputs["text"]]),
         Program("mawk", ["mawk", "-f", write(folder / "a.awk", AWK), inputs["text"]]),
@@ -158,7 +159,7 @@ def all_programs(folder):
         Program("tclsh", ["tclsh", write(folder / "a.tcl", TCL), inputs["text"]]),
         Program("ruby", ["ruby", write(folder / "a.rb", RUBY), inputs["rows"]]),
         Program("sqlite3", ["sqlite3", ":memory:", ".read " + write(folder / "a.sql", SQL)]),
-        Program("cc1plus", [cc1plus, "-quiet", "-D_GNU_SOURCE", "-O1", "-std=c++17", cpp, "-o", "/dev/null"]),
+        Program("g++", ["g++", "-S", "-O1", "-std=c++17", cpp, "-o", "/dev/null"]),
         Program("clang", ["clang-19", "-fsyntax-only", "-std=c++17", cpp]),
         Program("dot", ["dot", "-Tsvg", dot]),
         Program("z3", ["z3", smt]),
@@ -166,7 +167,7 @@ def all_programs(folder):
         Program("cmake", ["cmake", "--help-full"]),
         Program("clang-format", ["clang-format-19", str(pathlib.Path(__file__).resolve().parents[2] / "include/acre/observe/checked.hpp")]),
         Program("sort", ["sort", "--parallel=2", inputs["text"]]),
-        Program("true", ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; ls / ; done"]),
+        Program("short", ["sh", "-c", "for each in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ls / ; done"]),
     ]
     if pdf:
         found.append(Program("pdftotext", ["sh", "-c", f"pdftotext -layout {pdf} -"]))

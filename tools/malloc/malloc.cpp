@@ -4,11 +4,11 @@
 // LD_PRELOAD does not load it.
 #include "malloc.hpp"
 
+#include <malloc.h>
+#include <unistd.h>
 #include <acre/core/alignment.hpp>
 #include <cerrno>
 #include <cstddef>
-#include <malloc.h>
-#include <unistd.h>
 
 using acre::detail::the_heap;
 
@@ -26,9 +26,13 @@ void* or_no_memory(void* p) noexcept {
 }
 
 // Out of line, so that malloc itself calls nothing and needs no stack.
-[[gnu::noinline]] void* malloc_slow(std::size_t bytes) noexcept { return or_no_memory(the_heap.allocate(bytes)); }
+[[gnu::noinline]] void* malloc_slow(std::size_t bytes) noexcept {
+    return or_no_memory(the_heap.allocate(bytes));
+}
 
-std::size_t page_bytes() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+std::size_t page_bytes() noexcept {
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
 
 }  // namespace
 
@@ -42,10 +46,18 @@ ACRE_EXPORTED void* malloc(std::size_t bytes) {
     return malloc_slow(bytes);
 }
 
-ACRE_EXPORTED void free(void* p) { the_heap.free(p); }
-ACRE_EXPORTED void cfree(void* p) { the_heap.free(p); }
-ACRE_EXPORTED void free_sized(void* p, std::size_t) { the_heap.free(p); }
-ACRE_EXPORTED void free_aligned_sized(void* p, std::size_t, std::size_t) { the_heap.free(p); }
+ACRE_EXPORTED void free(void* p) {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void cfree(void* p) {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void free_sized(void* p, std::size_t) {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void free_aligned_sized(void* p, std::size_t, std::size_t) {
+    the_heap.free(p);
+}
 
 ACRE_EXPORTED void* calloc(std::size_t count, std::size_t size) {
     std::size_t bytes;
@@ -97,10 +109,14 @@ ACRE_EXPORTED void* pvalloc(std::size_t bytes) {
     return or_no_memory(the_heap.allocate_aligned(acre::align_up(bytes == 0 ? 1 : bytes, page), page));
 }
 
-ACRE_EXPORTED std::size_t malloc_usable_size(void* p) { return p == nullptr ? 0 : the_heap.usable_size(p); }
+ACRE_EXPORTED std::size_t malloc_usable_size(void* p) {
+    return p == nullptr ? 0 : the_heap.usable_size(p);
+}
 
 /// Returns 1 when memory went back to the system.
-ACRE_EXPORTED int malloc_trim(std::size_t kept) { return the_heap.trim(kept) != 0 ? 1 : 0; }
+ACRE_EXPORTED int malloc_trim(std::size_t kept) {
+    return the_heap.trim(kept) != 0 ? 1 : 0;
+}
 
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
 ACRE_EXPORTED struct mallinfo2 mallinfo2() {
@@ -116,6 +132,8 @@ ACRE_EXPORTED struct mallinfo2 mallinfo2() {
 #endif
 
 /// No option of the C library's heap applies: 0, not set.
-ACRE_EXPORTED int mallopt(int, int) { return 0; }
+ACRE_EXPORTED int mallopt(int, int) {
+    return 0;
+}
 
 }  // extern "C"

@@ -67,12 +67,24 @@ using std::align_val_t;
 using std::nothrow_t;
 using std::size_t;
 
-ACRE_EXPORTED void* operator new(size_t bytes) { return new_bytes(bytes); }
-ACRE_EXPORTED void* operator new[](size_t bytes) { return new_bytes(bytes); }
-ACRE_EXPORTED void* operator new(size_t bytes, const nothrow_t&) noexcept { return new_bytes_nothrow(bytes); }
-ACRE_EXPORTED void* operator new[](size_t bytes, const nothrow_t&) noexcept { return new_bytes_nothrow(bytes); }
-ACRE_EXPORTED void* operator new(size_t bytes, align_val_t alignment) { return new_slow(bytes, size_t(alignment)); }
-ACRE_EXPORTED void* operator new[](size_t bytes, align_val_t alignment) { return new_slow(bytes, size_t(alignment)); }
+ACRE_EXPORTED void* operator new(size_t bytes) {
+    return new_bytes(bytes);
+}
+ACRE_EXPORTED void* operator new[](size_t bytes) {
+    return new_bytes(bytes);
+}
+ACRE_EXPORTED void* operator new(size_t bytes, const nothrow_t&) noexcept {
+    return new_bytes_nothrow(bytes);
+}
+ACRE_EXPORTED void* operator new[](size_t bytes, const nothrow_t&) noexcept {
+    return new_bytes_nothrow(bytes);
+}
+ACRE_EXPORTED void* operator new(size_t bytes, align_val_t alignment) {
+    return new_slow(bytes, size_t(alignment));
+}
+ACRE_EXPORTED void* operator new[](size_t bytes, align_val_t alignment) {
+    return new_slow(bytes, size_t(alignment));
+}
 ACRE_EXPORTED void* operator new(size_t bytes, align_val_t alignment, const nothrow_t&) noexcept {
     return new_nothrow_slow(bytes, size_t(alignment));
 }
@@ -80,15 +92,39 @@ ACRE_EXPORTED void* operator new[](size_t bytes, align_val_t alignment, const no
     return new_nothrow_slow(bytes, size_t(alignment));
 }
 
-ACRE_EXPORTED void operator delete(void* p) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete[](void* p) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete(void* p, size_t) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete[](void* p, size_t) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete(void* p, const nothrow_t&) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete[](void* p, const nothrow_t&) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete(void* p, align_val_t) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete[](void* p, align_val_t) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete(void* p, size_t, align_val_t) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete[](void* p, size_t, align_val_t) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete(void* p, align_val_t, const nothrow_t&) noexcept { the_heap.free(p); }
-ACRE_EXPORTED void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept { the_heap.free(p); }
+ACRE_EXPORTED void operator delete(void* p) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete(void* p, size_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p, size_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete(void* p, const nothrow_t&) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p, const nothrow_t&) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete(void* p, align_val_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p, align_val_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete(void* p, size_t, align_val_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p, size_t, align_val_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete(void* p, align_val_t, const nothrow_t&) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept {
+    the_heap.free(p);
+}

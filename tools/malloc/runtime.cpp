@@ -4,4 +4,6 @@
 // std::atomic::wait throws where the system has no futexes. Weak: the C++ runtime may be linked into the same program.
 extern "C" [[noreturn, gnu::weak, gnu::visibility("hidden")]] void acre_throw_system_error(int) asm(
     "_ZSt20__throw_system_errori");
-extern "C" void acre_throw_system_error(int) { std::abort(); }
+extern "C" void acre_throw_system_error(int) {
+    std::abort();
+}

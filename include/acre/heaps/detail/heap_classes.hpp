@@ -1,6 +1,6 @@
 // The slot sizes of acre::general_heap, and the layout of their slabs.
 //
-// Used by the library, not directly. Every multiple of 16 bytes up to 256, then four sizes per doubling up to 32 KiB.
+// Used by the library, not directly. Every multiple of 16 bytes up to 256, then eight sizes per doubling up to 32 KiB.
 // Class 0 is no class: units of 16 KiB that hold no slots have it. Everything is constexpr and constant time.
 #pragma once
 
@@ -39,7 +39,7 @@ struct heap_class_rules {
 
     static constexpr std::size_t next_size(std::size_t bytes) noexcept {
         std::size_t step = 16;
-        for (std::size_t doubling = 256; doubling <= bytes; doubling *= 2) step = doubling / 4;
+        for (std::size_t doubling = 256; doubling <= bytes; doubling *= 2) step = doubling / 8;
         return bytes + step;
     }
 
@@ -57,9 +57,8 @@ struct heap_class_rules {
         const std::size_t slots = detail::min(max_slots, units * unit_bytes / bytes);
         // With the null below them they fill cache lines.
         const std::size_t kept = std::bit_floor(detail::clamp<std::size_t>(16_KiB / bytes, 8, 64)) - 1;
-        return {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(units),
-                static_cast<std::uint32_t>(slots), static_cast<std::uint32_t>((std::uint64_t{1} << 32) / bytes + 1),
-                static_cast<std::uint32_t>(kept)};
+        return {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(units), static_cast<std::uint32_t>(slots),
+                static_cast<std::uint32_t>((std::uint64_t{1} << 32) / bytes + 1), static_cast<std::uint32_t>(kept)};
     }
 };
 
@@ -70,7 +69,8 @@ struct heap_classes : heap_class_rules {
     static constexpr std::array<heap_class, count> layouts = [] {
         std::array<heap_class, count> result{};
         std::size_t size = min_alignment;
-        for (std::size_t index = 1; index < count; ++index, size = next_size(size)) result[index] = class_of_slots(size);
+        for (std::size_t index = 1; index < count; ++index, size = next_size(size))
+            result[index] = class_of_slots(size);
         return result;
     }();
 

@@ -46,8 +46,8 @@ public:
             if (partial_ == 0 && !add_slab(from, size_class)) break;
             const std::uint32_t number = partial_;
             heap_slab& slab = range.slab(number);
-            taken = take_from(slab, range.address(slab.first), heap_classes::layouts[size_class].slot_bytes, begin, taken,
-                              wanted);
+            taken = take_from(slab, range.address(slab.first), heap_classes::layouts[size_class].slot_bytes, begin,
+                              taken, wanted);
             if (slab.free_slots == 0) unlink(range, slab);
         }
         // The lowest addresses last.
@@ -61,14 +61,16 @@ public:
     }
 
     /// Takes back `count` slots.
-    void give(locked_range& to, std::size_t size_class, void* const* slots, std::size_t count, const char* name) noexcept {
+    void give(locked_range& to, std::size_t size_class, void* const* slots, std::size_t count,
+              const char* name) noexcept {
         const std::lock_guard guard{lock_};
         heap_range& range = to.range;
         const heap_class& layout = heap_classes::layouts[size_class];
         for (std::size_t each = 0; each < count; ++each) {
             const std::uint32_t number = range.record(range.unit_of(slots[each])).number();
             heap_slab& slab = range.slab(number);
-            const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(slots[each]) - range.address(slab.first));
+            const auto offset =
+                static_cast<std::uint64_t>(static_cast<std::byte*>(slots[each]) - range.address(slab.first));
             const std::uint64_t slot = offset * layout.inverse >> 32;
             if (slot * layout.slot_bytes != offset) [[unlikely]]
                 abort_on_misuse(name, mistake::inside_a_slot, slots[each]);
@@ -104,7 +106,8 @@ public:
     figures count(heap_range& range) noexcept {
         const std::lock_guard guard{lock_};
         std::size_t free = 0;
-        for (std::uint32_t each = partial_; each != 0; each = range.slab(each).next) free += range.slab(each).free_slots;
+        for (std::uint32_t each = partial_; each != 0; each = range.slab(each).next)
+            free += range.slab(each).free_slots;
         return {slots_ - free, slots_};
     }
 
@@ -140,7 +143,7 @@ private:
         if (first == 0) return range.give_slab(number), false;
         for (unit_number each = first; each != first + layout.units; ++each) {
             range.record(each).set(unit_record::kind::slab, number);
-            range.class_of(each) = static_cast<std::uint8_t>(size_class);
+            range.set_class(each, size_class);
         }
         heap_slab& slab = range.slab(number);
         slab.first = first;
@@ -161,7 +164,7 @@ private:
         unlink(to.range, slab);
         slots_ -= slab.slots;
         const std::lock_guard guard{to.lock};
-        for (unit_number each = slab.first; each != slab.first + slab.units; ++each) to.range.class_of(each) = 0;
+        for (unit_number each = slab.first; each != slab.first + slab.units; ++each) to.range.set_class(each, 0);
         const unit_number first = slab.first;
         const unit_number units = slab.units;
         to.range.give_slab(number);

@@ -1,10 +1,11 @@
 // The address space of acre::general_heap: one reserved range, divided into units of 16 KiB, of which runs are taken
 // and given back.
 //
-// Used by the library, not directly. The range begins with its tables: a byte for each unit (its size class, 0 without
-// slots), a record for each unit (runs of units know their neighbours by those of their first and last units), a record
-// for each slab. So `p - range` is all that a free needs to find a slot's class. Then come the units, from the bottom
-// up to the frontier. Nothing is touched before it is used, so the tables cost as much memory as the units in use need.
+// Used by the library, not directly. Before the first unit lie the tables: a byte for each unit (its size class, 0
+// without slots), in descending order, so that `p - start` is all that a free needs to find a slot's class; a record
+// for each unit (runs of units know their neighbours by those of their first and last units); a record for each slab.
+// Units are taken from the bottom up to the frontier. Nothing is touched before it is used, and a small program's
+// records lie in the heap's object, so the tables cost as much memory as the units in use need.
 //
 // Free runs are kept in lists by length, and merge with their neighbours. Their memory stays with the heap until the
 // free runs hold more than the options allow; then the longest go back to the system.
@@ -21,6 +22,7 @@
 #include <acre/heaps/detail/heap_classes.hpp>
 #include <acre/memory/detail/pages.hpp>
 #include <bit>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -65,6 +67,10 @@ public:
     static constexpr std::size_t unit_bytes = heap_classes::unit_bytes;
     static constexpr std::size_t huge_bytes = 2_MiB;
 
+    static constexpr std::size_t default_kept_bytes = 4_MiB;
+    static constexpr std::size_t default_kept_milliseconds = 1000;
+
+    // All zero, so that the heap's object takes no space in a file.
     constexpr heap_range() noexcept = default;
     heap_range(const heap_range&) = delete;
     heap_range& operator=(const heap_range&) = delete;
@@ -73,51 +79,63 @@ public:
     bool reserve() noexcept {
         if (start_ != nullptr) return true;
         for (std::size_t bytes = most_reserved; bytes >= least_reserved; bytes /= 2) {
-            void* start;
-            if (pages::reserve(bytes, unit_bytes, start) != 0) continue;
+            void* start = nullptr;
+            if (pages::reserve(bytes, 1, start) != 0) continue;
             if (lay_out(static_cast<std::byte*>(start), bytes)) return true;
             pages::release(start, bytes);
         }
         return false;
     }
 
-    /// The start of the range: where the units are counted from, and where their classes are.
-    std::byte* start() const noexcept { return start_; }
+    /// The first unit: where units are counted from.
+    std::byte* start() const noexcept { return __atomic_load_n(&start_, __ATOMIC_RELAXED); }
     /// Bytes from the start to the frontier.
     std::size_t bytes() const noexcept { return __atomic_load_n(&bytes_, __ATOMIC_RELAXED); }
 
-    bool owns(const void* p) const noexcept {
-        return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start_)) <
-               bytes();
+    std::size_t offset_of(const void* p) const noexcept {
+        return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) -
+                                        reinterpret_cast<std::uintptr_t>(start()));
     }
+    bool owns(const void* p) const noexcept { return offset_of(p) < bytes(); }
     std::byte* address(unit_number unit) const noexcept { return start_ + std::size_t{unit} * unit_bytes; }
     unit_number unit_of(const void* p) const noexcept {
-        return static_cast<unit_number>(static_cast<std::size_t>(static_cast<const std::byte*>(p) - start_) >>
-                                        heap_classes::unit_shift);
+        return static_cast<unit_number>(offset_of(p) >> heap_classes::unit_shift);
     }
-    std::uint8_t& class_of(unit_number unit) noexcept { return reinterpret_cast<std::uint8_t*>(start_)[unit]; }
-    unit_record& record(unit_number unit) noexcept { return records_[unit]; }
-    heap_slab& slab(std::uint32_t number) noexcept { return slabs_[number]; }
+    /// The size class of the unit that contains `p`, which the range owns.
+    std::size_t class_of(const void* p) const noexcept { return class_at(start(), offset_of(p)); }
+    /// The same for an offset from the start.
+    [[gnu::always_inline]] static std::size_t class_at(const std::byte* start, std::size_t offset) noexcept {
+        return static_cast<std::size_t>(*(start - (offset >> heap_classes::unit_shift) - 1));
+    }
+    void set_class(unit_number unit, std::size_t size_class) noexcept {
+        *(start_ - std::size_t{unit} - 1) = static_cast<std::byte>(size_class);
+    }
+    unit_record& record(unit_number unit) noexcept {
+        return unit < first_records ? small_.records[unit] : reinterpret_cast<unit_record*>(record_table_.start)[unit];
+    }
+    heap_slab& slab(std::uint32_t number) noexcept {
+        return number < first_slabs ? small_.slabs[number] : reinterpret_cast<heap_slab*>(slab_table_.start)[number];
+    }
 
-    /// Takes `count` units whose first is a multiple of `alignment` units. 0 when there are none. `is_zero` says whether
-    /// their bytes are zero.
+    /// Takes `count` units whose first is a multiple of `alignment` units. 0 when there are none. `is_zero` says
+    /// whether their bytes are zero.
     unit_number take(std::size_t count, std::size_t alignment, bool& is_zero) noexcept {
         const std::size_t wanted = count + (alignment - 1);
         if (wanted >= most_units) return 0;
         unit_number first = take_free(static_cast<unit_number>(wanted), is_zero);
         if (first == 0) first = take_at_frontier(static_cast<unit_number>(wanted), is_zero);
         if (first == 0) return 0;
-        units_in_use_ += wanted;
+        use(wanted);
         if (alignment > 1) first = trim_to(first, static_cast<unit_number>(count), alignment, is_zero);
         set_run(first, static_cast<unit_number>(count), kind::large, 0);
         return first;
     }
 
-    /// Takes back the run of `count` units from `first` on, which may hold data.
-    void give(unit_number first, unit_number count) noexcept {
+    /// Takes back the run of `count` units from `first` on. Without data its bytes are zero.
+    void give(unit_number first, unit_number count, bool with_data = true) noexcept {
         units_in_use_ -= count;
-        put_free(first, count, count);
-        if (units_with_data_ > allowed_free()) give_back(allowed_free() / 2, least_given_back);
+        put_free(first, count, with_data ? count : 0);
+        keep_to_allowance();
     }
 
     /// Makes the large run at `first` longer in place, to `count` units. False when its neighbour is in use.
@@ -135,7 +153,7 @@ public:
             bool is_zero;
             if (take_at_frontier(more, is_zero) == 0) return false;
         }
-        units_in_use_ += more;
+        use(more);
         set_run(first, static_cast<unit_number>(count), kind::large, 0);
         return true;
     }
@@ -151,11 +169,14 @@ public:
     /// data, by runs of at least `least` units. Returns the bytes that went back.
     std::size_t give_back(std::size_t kept, std::size_t least) noexcept {
         const std::size_t before = units_with_data_;
+        const int error = errno;  // free() leaves it as it is
         for (unsigned list = lists; list-- > 0 && units_with_data_ > kept;) {
-            for (unit_number first = first_in(list); first != 0 && units_with_data_ > kept; first = record(first).next) {
+            for (unit_number first = first_in(list); first != 0 && units_with_data_ > kept;
+                 first = record(first).next) {
                 give_back_run(first, least);
             }
         }
+        errno = error;
         return (before - units_with_data_) * unit_bytes;
     }
 
@@ -166,8 +187,10 @@ public:
             free_slab_ = slab(number).next;
             return number;
         }
-        if (!reach(slab_table_, (std::size_t{slab_count_} + 1) * sizeof(heap_slab))) return 0;
-        return slab_count_++;
+        // From 1 on: 0 stands for none.
+        const std::uint32_t number = slab_count_ + 1;
+        if (number >= first_slabs && !reach(slab_table_, (std::size_t{number} + 1) * sizeof(heap_slab))) return 0;
+        return slab_count_ = number;
     }
     void give_slab(std::uint32_t number) noexcept {
         slab(number).next = free_slab_;
@@ -176,27 +199,36 @@ public:
 
     /// Memory for the heap itself, zero at first, which is never given back. Null when there is none.
     void* take_for_heap(std::size_t bytes) noexcept {
-        if (!reach(heap_table_, heap_bytes_ + bytes)) return nullptr;
-        void* p = heap_table_.start + heap_bytes_;
-        heap_bytes_ += bytes;
-        return p;
+        if (heap_bytes_ + bytes <= unit_bytes) {
+            heap_bytes_ += bytes;
+            return start_ + heap_bytes_ - bytes;
+        }
+        if (!reach(heap_table_, heap_table_bytes_ + bytes)) return nullptr;
+        heap_table_bytes_ += bytes;
+        return heap_table_.start + heap_table_bytes_ - bytes;
     }
 
-    /// The bytes that free runs may hold: the larger of a number of bytes and a part of what is in use, in percent.
-    void allow_free(std::size_t bytes, std::size_t percent) noexcept {
-        allowed_units_ = bytes / unit_bytes;
-        allowed_percent_ = percent;
+    /// How much memory the heap keeps beyond what is in use: `bytes`, or as much as was in use within the last one to
+    /// two periods of so many milliseconds.
+    void set_allowance(std::size_t bytes, std::size_t milliseconds) noexcept {
+        kept_units_ = bytes / unit_bytes;
+        period_ = milliseconds;
     }
 
     std::size_t bytes_in_use() const noexcept { return units_in_use_ * unit_bytes; }
     std::size_t bytes_free_with_data() const noexcept { return units_with_data_ * unit_bytes; }
 
 private:
-    static constexpr std::size_t most_reserved = sizeof(void*) == 8 ? std::size_t{1} << (sizeof(void*) == 8 ? 40 : 30)
-                                                                    : std::size_t{1} << 30;
+    // 1 TiB, or 1 GiB on 32-bit systems.
+    static constexpr std::size_t most_reserved = std::size_t{1} << (sizeof(void*) == 8 ? 40 : 30);
     static constexpr std::size_t least_reserved = 64_MiB;
     static constexpr std::size_t most_units = std::size_t{1} << 30;
     static constexpr std::size_t least_given_back = 4;  // units: fewer are not worth a system call
+
+    void use(std::size_t units) noexcept {
+        units_in_use_ += units;
+        peak_ = detail::max(peak_, units_in_use_);
+    }
 
     // Part of the range that becomes usable from its start on.
     struct growing {
@@ -212,44 +244,57 @@ private:
             table = {at, 0, align_up(size, unit_bytes)};
             at += table.bytes;
         };
-        growing all_tables;
-        place(class_table_, units);
-        place(record_table_, units * sizeof(unit_record));
-        place(slab_table_, units * sizeof(heap_slab));
         place(heap_table_, bytes / 64);
-        // All tables at once where the system does not count what is never touched.
-        const auto table_bytes = static_cast<std::size_t>(at - start);
-        if (pages::commit(start, table_bytes) == 0) {
-            pages::refuse_huge(start, table_bytes);
-            for (growing* each : {&class_table_, &record_table_, &slab_table_, &heap_table_}) each->usable = each->bytes;
-        }
-        end_ = static_cast<unit_number>(units);
-        frontier_ = static_cast<unit_number>(table_bytes / unit_bytes);
-        usable_end_ = frontier_;
-        first_unit_ = frontier_;
-        records_ = reinterpret_cast<unit_record*>(record_table_.start);
-        slabs_ = reinterpret_cast<heap_slab*>(slab_table_.start);
-        start_ = start;
-        if (grow_to(frontier_ + first_growth)) return true;
-        start_ = nullptr;
-        return false;
+        place(slab_table_, units * sizeof(heap_slab));
+        place(record_table_, units * sizeof(unit_record));
+        class_bytes_ = align_up(units, unit_bytes);
+        at += class_bytes_;
+        std::byte* const first = at + padding_to(reinterpret_cast<std::uintptr_t>(at), unit_bytes);
+        end_ = static_cast<unit_number>(static_cast<std::size_t>(start + bytes - first) / unit_bytes);
+        set_allowance(default_kept_bytes, default_kept_milliseconds);
+        // Unit 0 is the heap's own.
+        frontier_ = 1;
+        usable_end_ = first_growth;
+        usable_classes_ = detail::min(class_bytes_, 64_KiB);
+        if (pages::commit(first - usable_classes_, usable_classes_ + first_growth * unit_bytes) != 0) return false;
+        __atomic_store_n(&start_, first, __ATOMIC_RELAXED);
+        return true;
     }
 
-    // Makes the first `bytes` bytes of a table usable.
+    // Makes the first `bytes` bytes of a table usable: the whole table where the system does not count what is never
+    // touched.
     static bool reach(growing& table, std::size_t bytes) noexcept {
         if (bytes <= table.usable) [[likely]]
             return true;
         if (bytes > table.bytes) return false;
-        const std::size_t wanted =
-            min(table.bytes, align_up(max(bytes, table.usable + table.usable / 2 + 64_KiB), unit_bytes));
+        if (table.usable == 0 && pages::commit(table.start, table.bytes) == 0) {
+            pages::refuse_huge(table.start, table.bytes);
+            table.usable = table.bytes;
+            return true;
+        }
+        const std::size_t wanted = detail::min(
+            table.bytes, align_up(detail::max(bytes, table.usable + table.usable / 2 + 64_KiB), unit_bytes));
         if (pages::commit(table.start + table.usable, wanted - table.usable) != 0) return false;
         table.usable = wanted;
         return true;
     }
 
+    // As above for the classes, which lie before the units in descending order.
+    bool reach_classes(std::size_t units) noexcept {
+        if (units <= usable_classes_) [[likely]]
+            return true;
+        if (units > class_bytes_) return false;
+        const std::size_t wanted =
+            detail::min(class_bytes_, align_up(detail::max(units, 2 * usable_classes_), unit_bytes));
+        if (pages::commit(start_ - wanted, wanted - usable_classes_) != 0) return false;
+        usable_classes_ = wanted;
+        return true;
+    }
+
     // Makes the units up to `end` usable.
     bool grow_to(std::size_t end) noexcept {
-        if (end > end_ || !reach(class_table_, end) || !reach(record_table_, (end + 1) * sizeof(unit_record))) return false;
+        if (end > end_ || !reach_classes(end)) return false;
+        if (end >= first_records && !reach(record_table_, (end + 1) * sizeof(unit_record))) return false;
         if (pages::commit(address(usable_end_), (end - usable_end_) * unit_bytes) != 0) return false;
         usable_end_ = static_cast<unit_number>(end);
         return true;
@@ -259,11 +304,12 @@ private:
 
     bool grow(unit_number needed_end) noexcept {
         if (needed_end <= usable_end_) return true;
-        const unit_number usable = usable_end_ - first_unit_;
-        std::size_t end = max<std::size_t>(needed_end, std::size_t{usable_end_} + max<unit_number>(first_growth, usable / 8));
+        const unit_number usable = usable_end_;
+        std::size_t end =
+            max<std::size_t>(needed_end, std::size_t{usable_end_} + max<unit_number>(first_growth, usable / 8));
         constexpr std::size_t huge_units = huge_bytes / unit_bytes;
         const bool huge = usable >= huge_from;
-        if (huge) end = first_unit_ + (end - first_unit_ + huge_units - 1) / huge_units * huge_units;
+        if (huge) end = (end + huge_units - 1) / huge_units * huge_units;
         const unit_number before = usable_end_;
         if (!grow_to(min<std::size_t>(end, end_)) && !grow_to(needed_end)) return false;
         if (huge) {
@@ -273,12 +319,13 @@ private:
         }
         return true;
     }
-    static constexpr unit_number huge_from = 8_MiB / unit_bytes;
+    static constexpr unit_number huge_from = 16_MiB / unit_bytes;
 
     unit_number take_at_frontier(unit_number count, bool& is_zero) noexcept {
         if (count > end_ - frontier_ || !grow(frontier_ + count)) return 0;
         const unit_number first = frontier_;
         frontier_ += count;
+        keep_to_allowance();
         __atomic_store_n(&bytes_, std::size_t{frontier_} * unit_bytes, __ATOMIC_RELAXED);
         is_zero = true;
         return first;
@@ -331,7 +378,8 @@ private:
         if (length > count) {
             // Where in the run the data are is not known.
             const unit_number rest = length - count;
-            const unit_number left = with_data == 0 ? 0 : min(rest, max<unit_number>(1, with_data - min(with_data, count)));
+            const unit_number left =
+                with_data == 0 ? 0 : detail::clamp<unit_number>(with_data - detail::min(with_data, count), 1, rest);
             link(first + count, rest, left);
         }
         return first;
@@ -359,7 +407,7 @@ private:
 
     // Frees a run: merges it with free neighbours.
     void put_free(unit_number first, unit_number count, unit_number with_data) noexcept {
-        if (first > first_unit_ && record(first - 1).is() == kind::free) {
+        if (first > 1 && record(first - 1).is() == kind::free) {
             const unit_number before = record(first - 1).length;
             first -= before;
             count += before;
@@ -407,29 +455,58 @@ private:
         set_run(first, run.length, kind::free, 0);
     }
 
-    std::size_t allowed_free() const noexcept { return max(allowed_units_, units_in_use_ * allowed_percent_ / 100); }
+    // Memory that was in use a moment ago is likely to be needed again, and keeping it does not raise the peak. So free
+    // runs may hold data up to the highest use of the last two periods, and a sixteenth of it: what is in use may lie
+    // less densely later.
+    void keep_to_allowance() noexcept {
+        if (units_with_data_ <= kept_units_) [[likely]]
+            return;
+        note_time();
+        const std::size_t recently = detail::max(peak_, peak_before_);
+        const std::size_t allowed = recently + recently / 16 - detail::min(recently, units_in_use_);
+        if (units_with_data_ > detail::max(kept_units_, allowed)) {
+            give_back(detail::max(kept_units_, allowed) * 3 / 4, least_given_back);
+        }
+    }
+    void note_time() noexcept {
+        const std::uint64_t now = pages::milliseconds();
+        if (now - period_start_ < period_) return;
+        peak_before_ = now - period_start_ < 2 * period_ ? peak_ : 0;
+        peak_ = units_in_use_;
+        period_start_ = now;
+    }
 
     std::byte* start_ = nullptr;
     std::size_t bytes_ = 0;
-    unit_record* records_ = nullptr;
-    heap_slab* slabs_ = nullptr;
-    unit_number first_unit_ = 0;  // the units before it hold tables
     unit_number frontier_ = 0;    // the units from here on were never in use
     unit_number usable_end_ = 0;  // the units from here on are only reserved
     unit_number end_ = 0;
-    std::uint32_t slab_count_ = 1;
+    std::uint32_t slab_count_ = 0;
     std::uint32_t free_slab_ = 0;
-    std::size_t heap_bytes_ = 0;
+    std::size_t heap_bytes_ = 0;        // of unit 0 that are taken
+    std::size_t heap_table_bytes_ = 0;  // of the table that are taken
+    std::size_t class_bytes_ = 0;
+    std::size_t usable_classes_ = 0;
     std::size_t units_in_use_ = 0;
     std::size_t units_with_data_ = 0;  // of free runs
-    std::size_t allowed_units_ = 16_MiB / unit_bytes;
-    std::size_t allowed_percent_ = 25;
-    growing class_table_;
+    std::size_t kept_units_ = 0;
+    std::uint64_t period_ = 0;  // milliseconds
+    std::uint64_t period_start_ = 0;
+    std::size_t peak_ = 0;         // the most units in use in this period
+    std::size_t peak_before_ = 0;  // and in the one before
     growing record_table_;
     growing slab_table_;
     growing heap_table_;
     std::uint64_t filled_[lists / 64] = {};  // a bit for each list with a run
     unit_number free_runs_[lists] = {};
+
+    // The first records: a small program touches no table, each of which would need pages of its own.
+    static constexpr unit_number first_records = 256;
+    static constexpr std::uint32_t first_slabs = 64;
+    struct {
+        unit_record records[first_records];
+        heap_slab slabs[first_slabs];
+    } small_{};
 };
 
 }  // namespace acre::detail

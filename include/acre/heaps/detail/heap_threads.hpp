@@ -34,9 +34,6 @@ struct thread_slots {
     state is = state::is_new;
 };
 
-#if defined(__GNUC__) && defined(ACRE_INITIAL_EXEC)
-[[gnu::tls_model("initial-exec")]]
-#endif
 inline thread_local constinit thread_slots this_threads_slots{};
 
 }  // namespace acre::detail

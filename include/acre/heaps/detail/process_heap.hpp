@@ -8,7 +8,10 @@
 
 #include <acre/core/detail/target.hpp>
 #if ACRE_HAS_GENERAL_HEAP
+#include <pthread.h>
+#include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/heaps/detail/heap_classes.hpp>
@@ -21,7 +24,6 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
-#include <pthread.h>
 
 namespace acre::detail {
 
@@ -72,11 +74,12 @@ public:
 
     /// Takes back what any thread allocated; null is a no-op.
     [[gnu::always_inline]] void free(void* p) noexcept {
-        const heap_range& range = shared_.range;
-        const std::size_t offset = offset_of(p);
-        if (offset >= range.bytes()) [[unlikely]]
+        const std::byte* const start = shared_.range.start();
+        const auto offset =
+            static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start));
+        if (offset >= shared_.range.bytes()) [[unlikely]]
             return free_elsewhere(p);
-        const std::size_t size_class = class_at(offset);
+        const std::size_t size_class = heap_range::class_at(start, offset);
         slot_stack& stack = this_threads_slots.stacks[size_class];
         if (stack.top == stack.end) [[unlikely]]
             return free_slow(size_class, p);
@@ -87,21 +90,17 @@ public:
     std::size_t usable_size(const void* p) noexcept {
         heap_range& range = shared_.range;
         if (!range.owns(p)) abort_on_misuse(name, mistake::foreign_pointer, p);
-        if (const std::size_t size_class = class_at(offset_of(p))) return heap_classes::bytes(size_class);
+        if (const std::size_t size_class = range.class_of(p)) return heap_classes::bytes(size_class);
         const std::lock_guard guard{shared_.lock};
         return length_of_large(p) * heap_range::unit_bytes;
     }
 
-    /// Grows or shrinks an allocation where it is. False when it cannot, or when it would keep more than twice the
-    /// memory.
+    /// Grows or shrinks an allocation where it is. False when it cannot grow there.
     bool resize(void* p, std::size_t bytes) noexcept {
         heap_range& range = shared_.range;
         if (!range.owns(p)) abort_on_misuse(name, mistake::foreign_pointer, p);
-        if (const std::size_t size_class = class_at(offset_of(p))) {
-            const std::size_t room = heap_classes::bytes(size_class);
-            return bytes <= room && bytes >= room / 2;
-        }
-        if (bytes <= heap_classes::largest || bytes > max_request) return false;
+        if (const std::size_t size_class = range.class_of(p)) return bytes <= heap_classes::bytes(size_class);
+        if (bytes > max_request) return false;
         const std::size_t wanted = units_for(bytes);
         const std::lock_guard guard{shared_.lock};
         const std::size_t length = length_of_large(p);
@@ -113,13 +112,20 @@ public:
 
     /// As realloc, for `p` not null. Null when there is no memory: then `p` stays as it is.
     [[gnu::noinline]] void* reallocate(void* p, std::size_t bytes) noexcept {
-        if (resize(p, bytes)) return p;
         const std::size_t before = usable_size(p);
+        const bool is_slot = before <= heap_classes::largest;
+        // A slot that would stay half empty is exchanged, and a run of units that a slot can replace.
+        const bool stays = is_slot ? bytes >= before / 2 : bytes > heap_classes::largest;
+        if (stays && resize(p, bytes)) return p;
         void* moved = allocate(bytes);
-        if (moved == nullptr) return nullptr;
-        const std::size_t kept = before < bytes ? before : bytes;
-        if (kept < least_moved || !move_pages(moved, p, kept)) std::memcpy(moved, p, kept);
-        free(p);
+        if (moved == nullptr) return bytes <= before && resize(p, bytes) ? p : nullptr;
+        const std::size_t kept = detail::min(before, bytes);
+        if (kept >= least_moved && move_pages(moved, p, kept)) {
+            free_large(p, false);
+        } else {
+            std::memcpy(moved, p, kept);
+            free(p);
+        }
         return moved;
     }
 
@@ -138,9 +144,9 @@ public:
         return shared_.range.give_back(kept / heap_range::unit_bytes, 1);
     }
 
-    void allow_free(std::size_t bytes, std::size_t percent) noexcept {
+    void set_allowance(std::size_t bytes, std::size_t milliseconds) noexcept {
         const std::lock_guard guard{shared_.lock};
-        shared_.range.allow_free(bytes, percent);
+        shared_.range.set_allowance(bytes, milliseconds);
     }
 
     struct figures {
@@ -171,15 +177,8 @@ public:
 private:
     static constexpr std::size_t least_moved = std::size_t{1} << 20;  // moving fewer bytes by their pages costs more
 
-    std::size_t offset_of(const void* p) const noexcept {
-        return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) -
-                                        reinterpret_cast<std::uintptr_t>(shared_.range.start()));
-    }
-    std::size_t class_at(std::size_t offset) const noexcept {
-        return static_cast<std::size_t>(shared_.range.start()[offset >> heap_classes::unit_shift]);
-    }
     static std::size_t units_for(std::size_t bytes) noexcept {
-        return (bytes + heap_range::unit_bytes - 1) >> heap_classes::unit_shift;
+        return (detail::max<std::size_t>(bytes, 1) + heap_range::unit_bytes - 1) >> heap_classes::unit_shift;
     }
 
     [[gnu::always_inline]] void* take(std::size_t size_class) noexcept {
@@ -201,7 +200,7 @@ private:
         if (bytes > max_request || alignment > max_request || !begin()) return nullptr;
         const std::size_t aligned_units = alignment <= heap_range::unit_bytes ? 1 : alignment / heap_range::unit_bytes;
         const std::lock_guard guard{shared_.lock};
-        const unit_number first = shared_.range.take(bytes == 0 ? 1 : units_for(bytes), aligned_units, is_zero);
+        const unit_number first = shared_.range.take(units_for(bytes), aligned_units, is_zero);
         return first == 0 ? nullptr : shared_.range.address(first);
     }
 
@@ -241,10 +240,10 @@ private:
         *stack.top++ = p;
     }
 
-    [[gnu::noinline]] void free_large(void* p) noexcept {
+    [[gnu::noinline]] void free_large(void* p, bool with_data = true) noexcept {
         const std::lock_guard guard{shared_.lock};
         const auto length = static_cast<unit_number>(length_of_large(p));
-        shared_.range.give(shared_.range.unit_of(p), length);
+        shared_.range.give(shared_.range.unit_of(p), length, with_data);
     }
     [[gnu::noinline]] void free_elsewhere(void* p) noexcept {
         if (p != nullptr) abort_on_misuse(name, mistake::foreign_pointer, p);
@@ -255,7 +254,8 @@ private:
         const unit_number unit = range.unit_of(p);
         const unit_record& run = range.record(unit);
         if (run.is() != unit_record::kind::large || range.address(unit) != p) [[unlikely]]
-            abort_on_misuse(name, run.is() == unit_record::kind::free ? mistake::double_free : mistake::inside_an_allocation, p);
+            abort_on_misuse(
+                name, run.is() == unit_record::kind::free ? mistake::double_free : mistake::inside_an_allocation, p);
         return run.length;
     }
 
@@ -353,7 +353,9 @@ private:
 /// The heap of the process.
 inline constinit process_heap the_heap;
 
-inline void process_heap::thread_ends(void* of) noexcept { the_heap.take_stacks(*static_cast<thread_slots*>(of)); }
+inline void process_heap::thread_ends(void* of) noexcept {
+    the_heap.take_stacks(*static_cast<thread_slots*>(of));
+}
 
 }  // namespace acre::detail
 
