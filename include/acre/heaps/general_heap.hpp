@@ -100,7 +100,7 @@ public:
 
     /// Gives free memory back to the system but for `keep_bytes`, and returns the bytes that went back. The calling
     /// thread's free slots go to their slabs; those that other threads keep stay.
-    std::size_t trim(std::size_t keep_bytes = 0) noexcept { return detail::the_heap.trim(keep_bytes); }
+    std::size_t release_unused(std::size_t keep_bytes = 0) noexcept { return detail::the_heap.trim(keep_bytes); }
 
     /// Sets how much free memory the heap keeps from now on.
     void set_options(const general_heap_options& options) noexcept {

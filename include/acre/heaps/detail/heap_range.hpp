@@ -126,7 +126,7 @@ public:
         if (first == 0) first = take_at_frontier(static_cast<unit_number>(wanted), is_zero);
         if (first == 0) return 0;
         use(wanted);
-        if (alignment > 1) first = trim_to(first, static_cast<unit_number>(count), alignment, is_zero);
+        if (alignment > 1) return trim_to(first, static_cast<unit_number>(count), alignment, is_zero);
         set_run(first, static_cast<unit_number>(count), kind::large, 0);
         return first;
     }
@@ -391,6 +391,8 @@ private:
         const auto front = static_cast<unit_number>(padding_to(address_of_first, alignment * unit_bytes) / unit_bytes);
         const auto back = static_cast<unit_number>(alignment - 1 - front);
         units_in_use_ -= front + back;
+        // Before its neighbours are freed, which would take it for a free run that it once was.
+        set_run(first + front, count, kind::large, 0);
         if (front != 0) put_free(first, front, is_zero ? 0 : front);
         if (back != 0) put_free(first + front + count, back, is_zero ? 0 : back);
         return first + front;
@@ -462,7 +464,7 @@ private:
         if (units_with_data_ <= kept_units_) [[likely]]
             return;
         note_time();
-        const std::size_t recently = detail::max(peak_, peak_before_);
+        const std::size_t recently = period_ == 0 ? 0 : detail::max(peak_, peak_before_);
         const std::size_t allowed = recently + recently / 16 - detail::min(recently, units_in_use_);
         if (units_with_data_ > detail::max(kept_units_, allowed)) {
             give_back(detail::max(kept_units_, allowed) * 3 / 4, least_given_back);
@@ -471,7 +473,7 @@ private:
     void note_time() noexcept {
         const std::uint64_t now = pages::milliseconds();
         if (now - period_start_ < period_) return;
-        peak_before_ = now - period_start_ < 2 * period_ ? peak_ : 0;
+        peak_before_ = peak_;
         peak_ = units_in_use_;
         period_start_ = now;
     }
