@@ -14,6 +14,7 @@
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/misuse.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <acre/heaps/detail/heap_classes.hpp>
 #include <acre/heaps/detail/heap_depots.hpp>
 #include <acre/heaps/detail/heap_range.hpp>
@@ -58,10 +59,14 @@ public:
         if (bytes > heap_classes::largest) {
             bool is_zero;
             void* p = take_units(bytes, 1, is_zero);
-            return p == nullptr || is_zero ? p : std::memset(p, 0, bytes);
+            if (p == nullptr || is_zero) return p;
+            unpoison(p, bytes);
+            return std::memset(p, 0, bytes);
         }
         void* p = allocate(bytes);
-        return p == nullptr ? p : std::memset(p, 0, bytes);
+        if (p == nullptr) return p;
+        unpoison(p, bytes);
+        return std::memset(p, 0, bytes);
     }
 
     /// As allocate(), aligned to any power of two.
@@ -120,6 +125,7 @@ public:
         void* moved = allocate(bytes);
         if (moved == nullptr) return bytes <= before && resize(p, bytes) ? p : nullptr;
         const std::size_t kept = detail::min(before, bytes);
+        unpoison(moved, kept);
         if (kept >= least_moved && move_pages(moved, p, kept)) {
             free_large(p, false);
         } else {
