@@ -2,6 +2,7 @@
 //   acre/adapt/containers.hpp and acre/adapt/smart_ptr.hpp include the standard's containers and <memory>
 //   acre/observe/checked.hpp, checked_ptr.hpp and checked_scratch.hpp are for builds that look for misuse
 //   acre/memory/virtual_memory.hpp and acre/pools/hardened_*.hpp are for programs with special needs of their memory
+//   acre/heaps/general_heap.hpp needs the system's own headers
 // Including single headers instead compiles faster; every header stands alone.
 #pragma once
 
