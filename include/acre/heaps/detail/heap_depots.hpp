@@ -74,7 +74,7 @@ public:
             const std::uint64_t slot = offset * layout.inverse >> 32;
             if (slot * layout.slot_bytes != offset) [[unlikely]]
                 abort_on_misuse(name, mistake::inside_a_slot, slots[each]);
-            const std::size_t word = slot / 64;
+            const auto word = static_cast<std::size_t>(slot / 64);
             const std::uint64_t bit = std::uint64_t{1} << slot % 64;
             if ((slab.free_bits[word] & bit) != 0) [[unlikely]]
                 abort_on_misuse(name, mistake::double_free, slots[each]);

@@ -66,6 +66,8 @@ class heap_range {
 public:
     static constexpr std::size_t unit_bytes = heap_classes::unit_bytes;
     static constexpr std::size_t huge_bytes = 2_MiB;
+    /// What becomes usable at once is a multiple of it: the largest page that a processor is set to.
+    static constexpr std::size_t largest_page = 64_KiB;
 
     static constexpr std::size_t default_kept_bytes = 4_MiB;
     static constexpr std::size_t default_kept_milliseconds = 1000;
@@ -241,21 +243,23 @@ private:
         const std::size_t units = bytes / unit_bytes;
         std::byte* at = start;
         const auto place = [&at](growing& table, std::size_t size) {
-            table = {at, 0, align_up(size, unit_bytes)};
+            table = {at, 0, align_up(size, largest_page)};
             at += table.bytes;
         };
         place(heap_table_, bytes / 64);
         place(slab_table_, units * sizeof(heap_slab));
         place(record_table_, units * sizeof(unit_record));
-        class_bytes_ = align_up(units, unit_bytes);
+        class_bytes_ = align_up(units, largest_page);
         at += class_bytes_;
-        std::byte* const first = at + padding_to(reinterpret_cast<std::uintptr_t>(at), unit_bytes);
-        end_ = static_cast<unit_number>(static_cast<std::size_t>(start + bytes - first) / unit_bytes);
+        std::byte* const first = at + padding_to(reinterpret_cast<std::uintptr_t>(at), largest_page);
+        const auto room = static_cast<std::size_t>(start + bytes - first);
+        end_ = static_cast<unit_number>(room / largest_page * largest_page / unit_bytes);
+        page_units_ = static_cast<unit_number>(detail::max(pages::bytes(), unit_bytes) / unit_bytes);
         set_allowance(default_kept_bytes, default_kept_milliseconds);
         // Unit 0 is the heap's own.
         frontier_ = 1;
         usable_end_ = first_growth;
-        usable_classes_ = detail::min(class_bytes_, 64_KiB);
+        usable_classes_ = largest_page;
         if (pages::commit(first - usable_classes_, usable_classes_ + first_growth * unit_bytes) != 0) return false;
         __atomic_store_n(&start_, first, __ATOMIC_RELAXED);
         return true;
@@ -273,7 +277,7 @@ private:
             return true;
         }
         const std::size_t wanted = detail::min(
-            table.bytes, align_up(detail::max(bytes, table.usable + table.usable / 2 + 64_KiB), unit_bytes));
+            table.bytes, align_up(detail::max(bytes, table.usable + table.usable / 2 + 64_KiB), largest_page));
         if (pages::commit(table.start + table.usable, wanted - table.usable) != 0) return false;
         table.usable = wanted;
         return true;
@@ -285,7 +289,7 @@ private:
             return true;
         if (units > class_bytes_) return false;
         const std::size_t wanted =
-            detail::min(class_bytes_, align_up(detail::max(units, 2 * usable_classes_), unit_bytes));
+            detail::min(class_bytes_, align_up(detail::max(units, 2 * usable_classes_), largest_page));
         if (pages::commit(start_ - wanted, wanted - usable_classes_) != 0) return false;
         usable_classes_ = wanted;
         return true;
@@ -306,12 +310,15 @@ private:
         if (needed_end <= usable_end_) return true;
         const unit_number usable = usable_end_;
         std::size_t end =
-            max<std::size_t>(needed_end, std::size_t{usable_end_} + max<unit_number>(first_growth, usable / 8));
+            detail::max<std::size_t>(needed_end, std::size_t{usable_end_} + detail::max(first_growth, usable / 8));
         constexpr std::size_t huge_units = huge_bytes / unit_bytes;
         const bool huge = usable >= huge_from;
-        if (huge) end = (end + huge_units - 1) / huge_units * huge_units;
+        constexpr std::size_t page = largest_page / unit_bytes;
+        const std::size_t step = huge ? huge_units : page;
+        end = (end + step - 1) / step * step;
         const unit_number before = usable_end_;
-        if (!grow_to(min<std::size_t>(end, end_)) && !grow_to(needed_end)) return false;
+        if (!grow_to(detail::min<std::size_t>(end, end_)) && !grow_to((needed_end + page - 1) / page * page))
+            return false;
         if (huge) {
             const std::uintptr_t from = align_up(reinterpret_cast<std::uintptr_t>(address(before)), huge_bytes);
             const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(address(usable_end_)) / huge_bytes * huge_bytes;
@@ -452,9 +459,13 @@ private:
     void give_back_run(unit_number first, std::size_t least) noexcept {
         unit_record& run = record(first);
         if (run.number() == 0 || run.length < least) return;
-        if (pages::discard(address(first), std::size_t{run.length} * unit_bytes) != 0) return;
-        units_with_data_ -= run.number();
-        set_run(first, run.length, kind::free, 0);
+        // Whole pages, of which some systems have such of several units.
+        const unit_number begin = (first + page_units_ - 1) / page_units_ * page_units_;
+        const unit_number end = (first + run.length) / page_units_ * page_units_;
+        if (begin >= end || pages::discard(address(begin), std::size_t{end - begin} * unit_bytes) != 0) return;
+        const unit_number rest = detail::min(run.number(), run.length - (end - begin));
+        units_with_data_ -= run.number() - rest;
+        set_run(first, run.length, kind::free, rest);
     }
 
     // Memory that was in use a moment ago is likely to be needed again, and keeping it does not raise the peak. So free
@@ -483,6 +494,7 @@ private:
     unit_number frontier_ = 0;    // the units from here on were never in use
     unit_number usable_end_ = 0;  // the units from here on are only reserved
     unit_number end_ = 0;
+    unit_number page_units_ = 0;  // units of a page, if it has several; else 1
     std::uint32_t slab_count_ = 0;
     std::uint32_t free_slab_ = 0;
     std::size_t heap_bytes_ = 0;        // of unit 0 that are taken
