@@ -26,6 +26,9 @@ namespace acre {
 
 // Core and memory.
 class resource_ref;
+class general_heap;
+struct general_heap_options;
+struct general_heap_figures;
 class no_lock;
 class spin_lock;
 class priority_inheritance_mutex;
