@@ -6,7 +6,11 @@ the medians of the compiler's processor time count, so other programs disturb li
 proper, counted by valgrind, repeat exactly; without valgrind, or with --quick, they are left out. Prints a Markdown
 table.
 
-Usage: bench/compile_time.py [--rounds N] [--quick] [--compiler NAME] [--before INCLUDE_FOLDER] [--only TEXT]...
+With --check only the headers that have a limit are compiled, and the exit status is 1 when one is above it. The medians of
+the ratios within each round decide, so a machine that is busy for some rounds does no harm. `ninja acre_compile_time` does
+this.
+
+Usage: bench/compile_time.py [--check] [--rounds N] [--quick] [--compiler NAME] [--before INCLUDE_FOLDER] [--only TEXT]...
 """
 import argparse
 import datetime
@@ -29,7 +33,8 @@ OURS = ["fwd", "core/resource", "core/resource_ref", "memory/heap", "arenas/aren
         "pools/multi_pool", "pools/chunk_pool", "pools/static_pool", "pools/concurrent_pool",
         "pools/concurrent_multi_pool", "pools/wait_free_pool", "observe/statistics", "observe/traced",
         "combine/synchronized", "adapt/allocator", "adapt/pmr", "adapt/pooled", "adapt/pool_resource",
-        "adapt/smart_ptr", "acre"]
+        "adapt/smart_ptr", "adapt/containers", "observe/checked", "memory/virtual_memory",
+        "pools/hardened_multi_pool", "acre"]
 # The limits of the project, as ratios to <memory_resource>, because machines differ: 150 and 400 ms where it costs 201.
 LIMITS = {"<acre/arenas/arena.hpp>": 150 / 201, "<acre/acre.hpp>": 400 / 201}
 UNIT = "<memory_resource>"
@@ -96,6 +101,19 @@ def millions(count):
     return "" if count is None else f"{count / 1e6:,.0f}"
 
 
+def ratio(each, unit):
+    """The median of the ratios within each round."""
+    return statistics.median(time / base for time, base in zip(each.times, unit.times))
+
+
+def above_limits(measured):
+    """A sentence for each header that takes more than its limit."""
+    unit = next(each for each in measured if each.header == UNIT)
+    for each in measured:
+        if each.header in LIMITS and (found := ratio(each, unit)) > LIMITS[each.header]:
+            yield f"{each.header} takes {found:.2f} of the time of {UNIT}; the limit is {LIMITS[each.header]:.2f}"
+
+
 def print_table(measured, before):
     unit = next(each for each in measured if each.header == UNIT)
     old = {each.header: each for each in before}
@@ -105,7 +123,7 @@ def print_table(measured, before):
     for each in measured:
         limit = f"{LIMITS[each.header]:.2f}" if each.header in LIMITS else ""
         name = f"`{each.header}`" if each.header else "nothing"
-        row = f"| {name} | {each.median:.0f} | {each.median / unit.median:.2f} | {limit} " \
+        row = f"| {name} | {each.median:.0f} | {ratio(each, unit):.2f} | {limit} " \
               f"| {millions(each.instructions)} | {each.lines:,} |"
         if old:
             was = old.get(each.header)
@@ -115,12 +133,15 @@ def print_table(measured, before):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--before", metavar="INCLUDE_FOLDER")
     parser.add_argument("--only", action="append")
     options = parser.parse_args()
+    if options.check:
+        options.quick, options.only = True, [*LIMITS]
     if options.only:
         options.only.append(UNIT)
     if shutil.which("valgrind") is None or "clang" in options.compiler:
@@ -134,6 +155,9 @@ def main():
     print(f"{version.splitlines()[0]}, `-std=c++20 -O2 -fsyntax-only`, {platform.machine()}, {os.cpu_count()} "
           f"processors, {datetime.date.today()}. Medians of {options.rounds} rounds, in turns; processor time.\n")
     print_table(now, before)
+    failures = list(above_limits(now)) if options.check else []
+    print(*failures, sep="\n", file=sys.stderr, end="\n" if failures else "")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ test_refusals_on_cortex_m() {
         header=${header#include/}
         expect_refused "$header" "acre::" <<<"#include <$header>"
     done
-    expect_refused typed_arena "acre::typed_arena: .synchronized with .reuse needs a std::mutex" <<<'
+    expect_refused typed_arena "acre::typed_arena: .synchronized with .reuse needs a lock" <<<'
         #include <acre/arenas/typed_arena.hpp>
         acre::typed_arena<int, 4, acre::typed_arena_options{.reuse = true, .synchronized = true}> both;'
     if compile_for_cortex_m <<<'

@@ -1,6 +1,10 @@
-// All of acre that the target has, but for two headers that include slow headers of the standard library:
-// acre/adapt/containers.hpp (the containers) and acre/adapt/smart_ptr.hpp (<memory>). Including single headers instead
-// compiles faster; every header stands alone.
+// All of acre that the target has, but for what would make this header slow to compile:
+//   acre/adapt/containers.hpp and acre/adapt/smart_ptr.hpp include the standard's containers and <memory>
+//   acre/observe/checked.hpp, checked_ptr.hpp and checked_scratch.hpp are for builds that look for misuse
+//   acre/adapt/ambient*.hpp, malloc_face.hpp, program_pools.hpp and hooks/ are for other people's code
+//   acre/memory/virtual_memory.hpp and acre/pools/hardened_*.hpp are for programs with special needs of their memory
+//   acre/heaps/general_heap.hpp needs the system's own headers
+// Including single headers instead compiles faster; every header stands alone.
 #pragma once
 
 #include <acre/adapt/allocator.hpp>
@@ -34,9 +38,6 @@
 #include <acre/memory/heap.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/memory/pmr_upstream.hpp>
-#include <acre/observe/checked.hpp>
-#include <acre/observe/checked_ptr.hpp>
-#include <acre/observe/checked_scratch.hpp>
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/logged.hpp>
 #include <acre/observe/recording.hpp>
@@ -62,14 +63,4 @@
 #include <acre/pools/static_pool.hpp>
 #include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
-#endif
-
-#if ACRE_HAS_VIRTUAL_MEMORY
-#include <acre/memory/system_refused.hpp>
-#include <acre/memory/virtual_memory.hpp>
-#include <acre/memory/virtual_memory_options.hpp>
-#include <acre/pools/hardened_multi_pool.hpp>
-#include <acre/pools/hardened_object_pool.hpp>
-#include <acre/pools/hardened_options.hpp>
-#include <acre/pools/hardened_pool.hpp>
 #endif

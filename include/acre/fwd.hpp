@@ -5,7 +5,8 @@
 //
 // A template over a resource, as synchronized<R>, can be named once R is defined: include R's header. Not declared here
 // is what needs a header of the standard library: acre::unique_ptr (<memory>), and the default lock of synchronized
-// (<mutex>), which is named as synchronized<R, Lock>.
+// (<mutex>), which is named as synchronized<R, Lock>. Nor are allocators of one resource, as ambient_allocator, and the
+// hooks of other libraries (acre/adapt/hooks).
 //
 //     #include <acre/fwd.hpp>
 //     struct level {
@@ -25,9 +26,15 @@ namespace acre {
 
 // Core and memory.
 class resource_ref;
+class general_heap;
+struct general_heap_options;
+struct general_heap_figures;
 class no_lock;
 class spin_lock;
 class priority_inheritance_mutex;
+enum class exhaustion;
+struct misuse;
+using misuse_handler = void (*)(const misuse&);
 class allocation_error;
 class out_of_memory;
 class request_too_large;
@@ -41,7 +48,10 @@ class pmr_upstream;
 class buffer;
 enum class huge_pages;
 struct virtual_memory_options;
+struct virtual_memory_grants;
 class virtual_memory;
+struct system_refusal;
+class system_refused;
 template <std::size_t Bytes, std::size_t Alignment = default_alignment>
 class inline_buffer;
 
@@ -100,17 +110,18 @@ class chunk_pool;
 struct every_thread;
 template <std::size_t Size, class Group = every_thread>
 class static_pool;
-template <class Name, stateless_resource Upstream = heap>
+enum class double_free_check;
+template <class Name, stateless_resource Upstream = heap, double_free_check Check = double_free_check{}>
 struct shared_group;
 template <class Name, stateless_resource Upstream = heap>
 struct thread_group;
 class pool_registry;
 struct concurrent_pool_options;
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+template <std::size_t Slot, std::size_t Align = natural_alignment(Slot), double_free_check Check = double_free_check{}>
 class concurrent_pool;
-template <class T>
+template <class T, double_free_check Check = double_free_check{}>
 class concurrent_object_pool;
-template <class Classes>
+template <class Classes, double_free_check Check = double_free_check{}>
 class basic_concurrent_multi_pool;
 using concurrent_multi_pool = basic_concurrent_multi_pool<default_size_classes>;
 struct wait_free_pool_options;
@@ -124,6 +135,7 @@ struct live_allocation;
 class live_map;
 struct size_count;
 class size_histogram;
+struct statistics_counter;
 struct statistics_counts;
 struct statistics_scope;
 struct records_in;
@@ -135,6 +147,7 @@ class trace_scope;
 struct log_to;
 template <resource R>
 class logged;
+enum class leak_rule : unsigned char;
 struct checked_options;
 template <class R>
 class checked;
@@ -168,9 +181,18 @@ template <class T, resource R>
 class resource_delete;
 template <resource R>
 class unique_resource;
+class program_pools;
+class ambient;
+class use_resource;
+class ambient_arena;
+class use_arena;
+template <resource R>
+class malloc_face;
 template <class R>
     requires resource<std::remove_reference_t<R>>
 class pmr;
+template <class Pool>
+class pool_resource;
 class unsynchronized_pool_resource;
 class synchronized_pool_resource;
 struct default_pool;

@@ -1,9 +1,12 @@
 // The standard's containers by their short names: nested ones lie in one resource, and keys are found by any text.
 #include <acre/adapt/containers.hpp>
+#include <acre/adapt/pmr.hpp>
 
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/core/resource_ref.hpp>
+#include <acre/memory/heap.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <functional>
 #include <map>
@@ -71,6 +74,22 @@ TEST(containers_in, keys_are_found_by_any_text) {
     EXPECT_EQ(hashed.count("Ugluk"), 1u);
 }
 
+// Of any resource, without naming its type.
+TEST(containers_in, of_a_handle_take_the_resource_itself) {
+    using anywhere = acre::containers_in<acre::resource_ref>;
+    acre::arena level;
+    acre::pmr<acre::arena> memory;
+    anywhere::vector<int> numbers{level};
+    anywhere::map<anywhere::string, anywhere::vector<int>> nested{&memory};
+    anywhere::vector<int> of_a_handle{acre::resource_ref{level}};
+    const anywhere::vector<int> on_the_heap{{1, 2}, acre::heap{}};
+    numbers.push_back(1);
+    of_a_handle.push_back(1);
+    nested[long_text].push_back(1);
+    EXPECT_TRUE(level.owns(numbers.data()) && level.owns(of_a_handle.data()));
+    EXPECT_TRUE(memory->owns(nested.at(long_text).data()) && memory->owns(nested.begin()->first.data()));
+}
+
 TEST(containers_in, text_is_taken_where_a_key_is) {
     acre::arena level;
     in_level::map<in_level::string, in_level::string> names{level};
@@ -89,6 +108,10 @@ TEST(containers_in, text_is_taken_where_a_key_is) {
     EXPECT_TRUE(names.extract("orc").empty());
     EXPECT_EQ(names.erase(view), 1u);
     EXPECT_EQ(names.erase(view), 0u);
+    EXPECT_EQ(names.try_emplace(names.end(), "orc", "Ugluk")->second, "Ugluk");
+    EXPECT_EQ(names.try_emplace(names.begin(), "orc", "Grishnakh")->second, "Ugluk");
+    EXPECT_EQ(names.insert_or_assign(names.begin(), "orc", "Grishnakh")->second, "Grishnakh");
+    EXPECT_EQ(names.size(), 1u);
 }
 
 TEST(containers_in, text_is_inserted_into_sets) {
@@ -97,6 +120,8 @@ TEST(containers_in, text_is_inserted_into_sets) {
     EXPECT_TRUE(names.insert(long_text).second);
     EXPECT_FALSE(names.insert(long_text).second);
     EXPECT_TRUE(level.owns(names.begin()->data()));
+    EXPECT_EQ(*names.insert(names.end(), "orc"), "orc");
+    EXPECT_EQ(names.erase("orc"), 1u);
     EXPECT_EQ(names.erase(long_text), 1u);
     in_level::unordered_multiset<in_level::string> several{level};
     several.insert("Ugluk");

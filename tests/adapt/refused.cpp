@@ -1,9 +1,15 @@
 // What the adapters refuse at compile time. CMakeLists.txt lists the cases; each is compiled with ACRE_TEST_CASE set to
 // its number. Case 0 is the rest of the file, which compiles.
 #include <acre/adapt/allocator.hpp>
+#include <acre/adapt/pmr.hpp>
 #include <acre/adapt/smart_ptr.hpp>
+#include <acre/adapt/unique_resource.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/inline_arena.hpp>
+#include <acre/combine/fallback.hpp>
 #include <acre/combine/synchronized.hpp>
+#include <acre/observe/statistics.hpp>
+#include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/static_pool.hpp>
 #include <list>
@@ -32,6 +38,49 @@ void nodes_fit_the_slots() {
     array.resize(1000);
     acre::object_pool<int> integers;
     auto one = acre::make_unique<int>(integers, 1);
+}
+
+// An object pool takes its own class, and what is destroyed as one of it.
+struct same_size_orc : monster {};
+struct same_size_plain_orc : plain_monster {};
+void objects_of_their_pool() {
+    acre::object_pool<monster> monsters;
+    auto one = acre::make_unique<const monster>(monsters);
+    acre::unique_ptr<monster, acre::object_pool<monster>> derived = acre::make_unique<same_size_orc>(monsters);
+    std::shared_ptr<monster> shared{acre::make_unique<monster>(monsters)};
+    acre::object_pool<plain_monster> plain;
+    auto plain_one = acre::make_unique<same_size_plain_orc>(plain);
+    acre::object_pool<int> integers;
+    std::vector<int, acre::allocator<int, acre::object_pool<int>>> numbers{integers};
+    numbers.resize(3);
+    acre::pmr<acre::pool<64>> slots;
+}
+
+// A resource is a variable, and a pointer to one is an argument of the object where its constructor takes it.
+struct lives_in {
+    explicit lives_in(acre::arena*, int = 0) {}
+    explicit lives_in(const acre::arena&) {}
+};
+void resources_by_name() {
+    acre::arena level;
+    acre::pmr<acre::arena> memory;
+    auto one = acre::make_unique<int>(level, 1);
+    auto another = acre::make_unique<int>(memory.get(), 1);
+    auto third = acre::make_unique<int>(&memory, 1);
+    auto fourth = acre::make_shared<int>(&memory, 1);
+    acre::unique_resource<acre::arena> handle;
+    auto fifth = acre::make_shared<int>(*handle, 1);
+    acre::inline_arena<64> inside;
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{inside};
+    acre::resource_ref any{level};
+    std::vector<int, acre::allocator<int, acre::resource_ref>> anywhere{any};
+}
+void resources_for_the_object() {
+    using namespace std;
+    using namespace acre;
+    acre::arena level;
+    auto one = make_unique<lives_in>(&level);
+    auto two = make_unique<lives_in>(std::as_const(level));
 }
 
 struct remembering {
@@ -119,5 +168,81 @@ void elements_that_would_lose_their_allocator() {
 void virtual_bases() {
     acre::arena level;
     acre::unique_ptr<monster, acre::arena> any = acre::make_unique<flying_orc>(level);
+}
+#elif ACRE_TEST_CASE == 11
+void nodes_in_a_larger_slot() {
+    acre::object_pool<plain_orc> orcs;
+    list_in<int, acre::object_pool<plain_orc>> numbers{orcs};
+    numbers.push_back(1);
+}
+#elif ACRE_TEST_CASE == 12
+void nodes_in_a_larger_slot_under_a_lock() {
+    acre::synchronized<acre::statistics<acre::object_pool<plain_orc>>> orcs;
+    list_in<int, acre::synchronized<acre::statistics<acre::object_pool<plain_orc>>>> numbers{orcs};
+    numbers.push_back(1);
+}
+#elif ACRE_TEST_CASE == 13
+void nodes_in_a_pool_with_a_fallback() {
+    acre::fallback<acre::object_pool<plain_orc>, acre::heap> orcs;
+    list_in<int, acre::fallback<acre::object_pool<plain_orc>, acre::heap>> numbers{orcs};
+    numbers.push_back(1);
+}
+#elif ACRE_TEST_CASE == 14
+void unique_objects_of_another_class_that_fit() {
+    acre::object_pool<plain_orc> orcs;
+    auto number = acre::make_unique<int>(orcs, 1);
+}
+#elif ACRE_TEST_CASE == 15
+void unique_arrays_of_another_class() {
+    acre::object_pool<plain_orc> orcs;
+    auto numbers = acre::make_unique<int[]>(orcs, 2);
+}
+#elif ACRE_TEST_CASE == 16
+void a_memory_resource_of_an_object_pool() {
+    acre::pmr<acre::object_pool<plain_orc>> memory;
+}
+#elif ACRE_TEST_CASE == 17
+void a_unique_object_by_a_pointer() {
+    acre::arena level;
+    auto number = acre::make_unique<int>(&level, 1);
+}
+#elif ACRE_TEST_CASE == 18
+void a_unique_object_by_a_handle() {
+    acre::unique_resource<acre::arena> level;
+    auto number = acre::make_unique<int>(level, 1);
+}
+#elif ACRE_TEST_CASE == 19
+void a_unique_object_in_a_const_resource() {
+    const acre::arena level;
+    auto number = acre::make_unique<int>(level, 1);
+}
+#elif ACRE_TEST_CASE == 20
+void a_unique_array_by_a_pointer() {
+    acre::multi_pool nodes;
+    auto numbers = acre::make_unique<int[]>(&nodes, 2);
+}
+#elif ACRE_TEST_CASE == 21
+void a_shared_object_by_a_pointer() {
+    acre::arena level;
+    auto number = acre::make_shared<int>(&level, 1);
+}
+#elif ACRE_TEST_CASE == 22
+void a_shared_object_in_a_temporary() {
+    auto number = acre::make_shared<int>(acre::arena{}, 1);
+}
+#elif ACRE_TEST_CASE == 23
+void a_container_by_a_pointer_to_a_derived_arena() {
+    acre::inline_arena<64> inside;
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{&inside};
+}
+#elif ACRE_TEST_CASE == 24
+void a_container_by_a_handle_of_a_derived_arena() {
+    acre::unique_resource<acre::inline_arena<64>> inside;
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{inside};
+}
+#elif ACRE_TEST_CASE == 25
+void a_container_in_a_const_resource() {
+    const acre::arena level;
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{level};
 }
 #endif

@@ -3,6 +3,8 @@
 
 #include <acre/adapt/containers.hpp>
 #include <acre/arenas/arena.hpp>
+#include <functional>
+#include <map>
 #include <scoped_allocator>
 #include <tuple>
 #include <utility>
@@ -83,6 +85,57 @@ TEST_F(uses_allocator, tuples_in_a_scoped_allocator_adaptor) {
     std::vector<element, std::scoped_allocator_adaptor<acre::allocator<element, acre::arena>>> all{level_};
     all.push_back({1, 2, text_in(other_)});
     EXPECT_TRUE(owns(std::get<2>(all.front())));
+}
+
+TEST_F(uses_allocator, elements_of_a_scoped_allocator_adaptor) {
+    using element = std::tuple<in_level::string>;
+    std::vector<element, std::scoped_allocator_adaptor<acre::allocator<element, acre::arena>>> all{level_};
+    all.emplace_back(text_in(other_));
+    all.push_back(all.front());
+    for (const element& each : all) EXPECT_TRUE(owns(std::get<0>(each)));
+
+    using entry = std::pair<const in_level::string, in_level::string>;
+    std::map<in_level::string, in_level::string, std::less<>,
+             std::scoped_allocator_adaptor<acre::allocator<entry, acre::arena>>>
+        map{level_};
+    map.emplace(long_text, long_text);
+    EXPECT_TRUE(owns(map.begin()->first) && owns(map.begin()->second));
+}
+
+TEST_F(uses_allocator, tuples_of_parts_of_other_types) {
+    in_level::vector<std::tuple<in_level::string, int>> all{level_};
+    all.emplace_back(std::tuple{long_text, short{1}});
+    all.emplace_back(std::pair{long_text, short{1}});
+    const std::pair<const char*, long> named{long_text, 1};
+    all.emplace_back(std::tuple<const char* const&, const long&>{named.first, named.second});
+    all.emplace_back(std::allocator_arg, acre::allocator<char, acre::arena>{level_}, long_text, 1);
+    for (const auto& each : all) EXPECT_TRUE(owns(std::get<0>(each)) && std::get<1>(each) == 1);
+
+    in_level::vector<std::tuple<in_level::string>> single{level_};
+    single.emplace_back(long_text);
+    single.emplace_back(std::tuple{long_text});
+    single.push_back(single.front());
+    for (const auto& each : single) EXPECT_TRUE(owns(std::get<0>(each)));
+
+    in_level::vector<std::pair<int, in_level::string>> pairs{level_};
+    pairs.emplace_back(std::tuple{1, long_text});
+    EXPECT_TRUE(owns(pairs.front().second));
+}
+
+// Only what takes the allocator is made in front of the tuple and moved into it.
+TEST_F(uses_allocator, tuples_with_elements_that_stay_where_they_are) {
+    struct immovable {
+        explicit immovable(int given) : value(given) {}
+        immovable(immovable&&) = delete;
+        int value;
+    };
+    in_level::list<std::tuple<immovable, in_level::string>> all{level_};
+    all.emplace_back(7, long_text);
+    EXPECT_TRUE(std::get<0>(all.front()).value == 7 && owns(std::get<1>(all.front())));
+    in_level::vector<std::tuple<in_level::string&, const in_level::string>> refers{level_};
+    refers.emplace_back(std::get<1>(all.front()), long_text);
+    EXPECT_EQ(&std::get<0>(refers.front()), &std::get<1>(all.front()));
+    EXPECT_TRUE(owns(std::get<1>(refers.front())));
 }
 
 TEST_F(uses_allocator, pairs_in_all_their_forms) {

@@ -3,6 +3,7 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/unique_resource.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/inline_arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/arenas/thread_scratch.hpp>
@@ -26,6 +27,8 @@ void use() {
     std::vector<int, acre::allocator<int, acre::arena>> numbers{*moved};
     acre::scratch in_it{*moved};
     in_it.keep();
+    acre::inline_arena<64> inside;
+    acre::scratch in_the_object{inside};
     acre::multi_arena named{{.arenas = 16, .bytes = 1024}};
 #if ACRE_TEST_CASE == 1
     acre::scratch{level};
@@ -55,5 +58,7 @@ void use() {
     level.clear();
 #elif ACRE_TEST_CASE == 14
     acre::multi_arena of_numbers(16, 1024);
+#elif ACRE_TEST_CASE == 15
+    acre::scratch of_a_pointer(&inside);
 #endif
 }

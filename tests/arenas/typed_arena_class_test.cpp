@@ -222,6 +222,14 @@ TEST(typed_arena_class, the_cookie_is_aligned) {
     EXPECT_EQ(tinies.used(), 0u);
 }
 
+// Hazard B4: the fallback would free what it never had.
+TEST(typed_arena_class, a_delete_with_another_size_is_reported) {
+    wide* one = wides.create();
+    EXPECT_DEATH(wides.class_delete(one, 3 * sizeof(wide)), "acre::typed_arena: freed with another size");
+    wides.destroy(one);
+    wides.class_delete(nullptr, 3 * sizeof(wide));
+}
+
 // The smallest form: no reuse, null when full, the arena local to a function.
 struct elf {
     int age = 500;

@@ -36,27 +36,138 @@ void* trivial::operator new[](std::size_t bytes) {
     return trivials.allocate_n(bytes / sizeof(trivial));
 }
 
-struct with_cookie {
+struct with_cookie final {
     ~with_cookie() { strength = 0; }
     static void* operator new(std::size_t);
     static void* operator new[](std::size_t);
     int strength = 100;
 };
 constinit acre::typed_arena<with_cookie, 4> cookies;
-#if ACRE_TEST_CASE == 14
-void* with_cookie::operator new(std::size_t) {
-    return cookies.allocate_one();
-}
-#elif ACRE_TEST_CASE == 15
+#if ACRE_TEST_CASE == 15
 void* with_cookie::operator new[](std::size_t bytes) {
     return cookies.allocate_n(bytes / sizeof(with_cookie));
 }
 #else
-void* with_cookie::operator new(std::size_t bytes) {
-    return cookies.class_new(bytes);
-}
 void* with_cookie::operator new[](std::size_t bytes) {
     return cookies.class_new_array(bytes);
+}
+#endif
+
+// Operators of all kinds, which a larger derived class inherits.
+struct inherited {
+    static void* operator new(std::size_t);
+    static void* operator new[](std::size_t);
+    int strength = 100;
+};
+struct with_nothrow {
+    static void* operator new(std::size_t, const std::nothrow_t&) noexcept;
+    static void* operator new[](std::size_t, const std::nothrow_t&) noexcept;
+    int strength = 100;
+};
+struct with_place {
+    using arena = acre::typed_arena<with_place, 4>;
+    static void* operator new(std::size_t, arena&);
+    int strength = 100;
+};
+class with_protected {
+public:
+    virtual ~with_protected() = default;
+    int strength = 100;
+
+protected:
+    static void* operator new(std::size_t);
+    static void operator delete(void*) noexcept;
+};
+constinit acre::typed_arena<inherited, 4> inheriteds;
+constinit acre::typed_arena<with_nothrow, 4> nothrows;
+constinit acre::typed_arena<with_protected, 4> protecteds;
+#if ACRE_TEST_CASE == 14
+void* inherited::operator new(std::size_t) {
+    return inheriteds.allocate_one();
+}
+#elif ACRE_TEST_CASE == 16
+void* inherited::operator new[](std::size_t bytes) {
+    return inheriteds.allocate_n(bytes / sizeof(inherited));
+}
+#elif ACRE_TEST_CASE == 17
+void* with_nothrow::operator new(std::size_t, const std::nothrow_t&) noexcept {
+    return nothrows.try_allocate_one();
+}
+#elif ACRE_TEST_CASE == 18
+void* with_nothrow::operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+    return nothrows.try_allocate_n(bytes / sizeof(with_nothrow));
+}
+#elif ACRE_TEST_CASE == 19
+void* with_place::operator new(std::size_t, arena& from) {
+    return from.allocate_one();
+}
+#elif ACRE_TEST_CASE == 20
+void* with_protected::operator new(std::size_t) {
+    return protecteds.allocate_one();
+}
+#else
+void* inherited::operator new(std::size_t bytes) {
+    return inheriteds.class_new(bytes);
+}
+void* inherited::operator new[](std::size_t bytes) {
+    return inheriteds.class_new_array(bytes);
+}
+void* with_nothrow::operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    return nothrows.try_class_new(bytes);
+}
+void* with_nothrow::operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+    return nothrows.try_class_new_array(bytes);
+}
+void* with_place::operator new(std::size_t bytes, arena& from) {
+    return from.class_new(bytes);
+}
+void* with_protected::operator new(std::size_t bytes) {
+    return protecteds.class_new(bytes);
+}
+#endif
+
+// Nothing inherits operators where there are none, and a union has no derived class.
+struct without_operators {
+    virtual ~without_operators() = default;
+};
+union either {
+    static void* operator new(std::size_t);
+    int number;
+    float fraction;
+};
+constinit acre::typed_arena<without_operators, 4> plain;
+constinit acre::typed_arena<either, 4> unions;
+void* either::operator new(std::size_t) {
+    return unions.allocate_one();
+}
+
+// Operators of a final class with a cookie, other than the usual one.
+struct final_with_nothrow final {
+    ~final_with_nothrow() { strength = 0; }
+    static void* operator new[](std::size_t, const std::nothrow_t&) noexcept;
+    int strength = 100;
+};
+struct final_with_place final {
+    using arena = acre::typed_arena<final_with_place, 4>;
+    ~final_with_place() { strength = 0; }
+    static void* operator new[](std::size_t, arena&);
+    int strength = 100;
+};
+constinit acre::typed_arena<final_with_nothrow, 4> final_nothrows;
+#if ACRE_TEST_CASE == 21
+void* final_with_nothrow::operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+    return final_nothrows.try_allocate_n(bytes / sizeof(final_with_nothrow));
+}
+#elif ACRE_TEST_CASE == 22
+void* final_with_place::operator new[](std::size_t bytes, arena& from) {
+    return from.allocate_n(bytes / sizeof(final_with_place));
+}
+#else
+void* final_with_nothrow::operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+    return final_nothrows.try_class_new_array(bytes);
+}
+void* final_with_place::operator new[](std::size_t bytes, arena& from) {
+    return from.class_new_array(bytes);
 }
 #endif
 
@@ -81,6 +192,8 @@ constinit acre::typed_arena<orc, 4, acre::typed_arena_options{.limit_bytes = 1_M
 void use() {
     auto* one = orcs.create();
     orcs.destroy(one);
+    plain.deallocate_one(plain.allocate_one());
+    plain.deallocate_n(plain.allocate_n(2), 2);
 #if ACRE_TEST_CASE == 5
     (void)orcs.create<mean_orc>();
 #elif ACRE_TEST_CASE == 6

@@ -273,6 +273,7 @@ TYPED_TEST(typed_arena_of, null_is_a_no_op) {
     arena->deallocate_one(nullptr);
     arena->deallocate_n(nullptr, 7);
     arena->destroy(static_cast<orc*>(nullptr));
+    arena->destroy(nullptr);
     arena->class_delete(nullptr, sizeof(orc));
     EXPECT_NE(arena->allocate_n(2), nullptr);
 }

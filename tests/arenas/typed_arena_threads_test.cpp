@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,8 @@
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include "threads/in_threads.hpp"
 
 namespace {
 
@@ -277,6 +280,32 @@ TEST(typed_arena_threads, a_slot_of_a_throwing_constructor_is_handed_over) {
 TEST(typed_arena_threads, the_counter_has_a_cache_line_of_its_own) {
     static_assert(sizeof(typed_arena<item, 4, shared>) == 128);
     static_assert(alignof(typed_arena<item, 4, shared>) == 64);
+}
+
+// Hazard Y9. The other thread holds the lock for long: it looks for two neighbours where every other slot is free.
+TEST(typed_arena_threads, the_child_of_a_fork_goes_on) {
+    if (!acre_test::heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
+    constexpr std::size_t slots = 1'000'000;
+    static constinit typed_arena<int, slots, shared_and_reusing> arena;
+    int* all = arena.allocate_n(slots);
+    for (std::size_t i = 0; i < slots; i += 2) arena.deallocate_one(all + i);
+    const acre_test::busy_threads others{1, [] {
+                                             EXPECT_EQ(arena.try_allocate_n(2), nullptr);
+                                             std::this_thread::sleep_for(std::chrono::microseconds{50});
+                                         }};
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(acre_test::in_child([] { return arena.try_allocate_one() == nullptr ? 1 : 0; }), 0);
+        std::this_thread::sleep_for(std::chrono::microseconds{300});
+    }
+}
+
+// Hazard Y9: as above, before any lock of the library was taken, and with an arena that ends.
+TEST(typed_arena_threads, arenas_that_ended_are_no_burden_to_a_fork) {
+    for (int i = 0; i < 2; ++i) {
+        const auto arena = std::make_unique<typed_arena<item, 10, shared_and_reusing>>();
+        arena->deallocate_one(arena->allocate_one());
+    }
+    EXPECT_EQ(acre_test::in_child([] { return 0; }), 0);
 }
 
 }  // namespace

@@ -4,6 +4,10 @@
 
 #include <acre/acre.hpp>
 #include <acre/adapt/smart_ptr.hpp>
+#include <acre/memory/virtual_memory.hpp>
+#include <acre/pools/hardened_multi_pool.hpp>
+#include <acre/pools/hardened_object_pool.hpp>
+#include <acre/pools/hardened_pool.hpp>
 #include <iterator>
 #include <memory>
 #include <type_traits>

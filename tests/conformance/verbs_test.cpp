@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
+#include <acre/memory/virtual_memory.hpp>
+#include <acre/pools/hardened_multi_pool.hpp>
+#include <acre/pools/hardened_object_pool.hpp>
+#include <acre/pools/hardened_pool.hpp>
 #include <concepts>
 #include <cstddef>
 

@@ -25,5 +25,7 @@ void use() {
     acre::scratch plain{level};
 #elif ACRE_TEST_CASE == 3
     acre::checked_scratch{level};
+#elif ACRE_TEST_CASE == 4
+    acre::checked_scratch of_a_pointer{&level};
 #endif
 }

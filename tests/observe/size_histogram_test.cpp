@@ -180,7 +180,8 @@ TEST(size_histogram, copies_have_memory_of_their_own) {
         const acre::size_histogram second{first};
         first.add(8);
         EXPECT_EQ(second.count(), 3u);
-        EXPECT_EQ(second.by_size(), (std::map<std::size_t, std::uint64_t>{{16, 2}, {100, 1}}));
+        const std::map<std::size_t, std::uint64_t> map = second.by_size();
+        EXPECT_EQ(map, (std::map<std::size_t, std::uint64_t>{{16, 2}, {100, 1}}));
         below.fail_from(0);
         const acre::size_histogram third{first};
         EXPECT_EQ(third.count(), 0u);

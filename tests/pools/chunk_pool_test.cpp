@@ -543,6 +543,7 @@ TEST(chunk_pool, null_is_a_no_op) {
     chunks.deallocate(nullptr, 16);
     chunks.deallocate_unsized(nullptr);
     chunks.destroy(static_cast<counted*>(nullptr));
+    chunks.destroy(nullptr);
     chunks.destroy_array(static_cast<counted*>(nullptr));
     EXPECT_NE(chunks.allocate(16), nullptr);
     EXPECT_FALSE(chunks.owns(nullptr));

@@ -8,7 +8,8 @@
 // with this one, as std::pmr::polymorphic_allocator does. So a map of strings to vectors lies in one arena. An element
 // moved in from another arena is copied. A resource without state need not be passed on.
 //
-// A pool has slots of one size. A container whose nodes fit no slot does not compile: use acre::multi_pool.
+// A pool has slots of one size. A container whose nodes fit no slot does not compile: use acre::multi_pool. An object
+// pool takes objects of its own class only.
 //
 // Holds a pointer to the resource, or nothing for a stateless one. The resource must live longer than the container.
 // Two allocators are equal when their resource is the same. Move assignment and swap of containers also transfer the
@@ -92,6 +93,12 @@ constexpr bool misses_the_slots() noexcept {
     }
 }
 
+/// True for a pointer to an R or a handle of one, written in place of the resource.
+template <class Other, class R>
+inline constexpr bool is_pointer_to = std::is_pointer_v<Other> && std::is_convertible_v<Other, const R*>;
+template <class Other, class R>
+inline constexpr bool is_handle_of = std::is_convertible_v<typename handled<Other>::type*, const R*>;
+
 namespace a_resource_is_missing {
 /// Stands in the message of a container that is made without its resource: write vector<int> v{level}. Elements made by
 /// emplace, try_emplace or operator[] get the container's; a string made elsewhere needs it, as in {"text", level}.
@@ -129,15 +136,27 @@ public:
     = delete;
     // Refused by a sentence: a pointer, as std::pmr takes it, and a handle.
     template <class Other>
-        requires(std::is_same_v<Other, R*> || std::is_same_v<typename detail::handled<Other>::type, R>)
+        requires(detail::is_pointer_to<Other, R> || detail::is_handle_of<Other, R>)
     allocator(const Other&) noexcept {
         static_assert(
             std::is_void_v<Other>,
             "acre::allocator takes the resource itself: write v{level} in place of v{&level}, and of a handle "
             "v{*handle}");
     }
+    // Refused by a sentence: a const resource and a temporary one.
+    template <class Other>
+        requires(std::is_same_v<Other, R> && !stateless_resource<R> && !std::is_same_v<R, resource_ref>)
+    allocator(const Other&) noexcept {
+        static_assert(std::is_void_v<Other>,
+                      "acre::allocator needs a resource that is not const and lives longer: a variable");
+    }
     /// Allocates from `referred`, which must live longer.
     allocator(R& referred) noexcept : resource_(referred) {}
+    /// Of a resource_ref: all that one is made of, a temporary one too.
+    template <class Other>
+        requires(std::is_same_v<R, resource_ref> && !std::is_same_v<Other, resource_ref&> &&
+                 std::is_convertible_v<Other, resource_ref>)
+    allocator(Other&& referred) : resource_(resource_ref(std::forward<Other>(referred))) {}
     template <class U>
     allocator(const allocator<U, R>& other) noexcept : resource_(other.pointer()) {}
 
@@ -145,9 +164,13 @@ public:
     /// wrap. Without exceptions it aborts with a sentence: containers do not expect null.
     [[nodiscard, gnu::always_inline]] T* allocate(std::size_t count) {
         static_assert(!detail::misses_the_slots<T, R>(),
-                      "the objects, such as the nodes of a container, do not fit a slot of this pool, and each would "
-                      "take a block of its own from upstream: use acre::multi_pool, or an acre::pool<Bytes> whose "
-                      "slots hold a node");
+                      "the objects, such as the nodes of a container or an object of make_shared with its counts, do "
+                      "not fit a slot of this pool, and each would take a block of its own from upstream: use "
+                      "acre::multi_pool, or an acre::pool<Bytes> whose slots hold one");
+        static_assert(
+            detail::misses_the_slots<T, R>() || detail::may_lie_in<T, R>,
+            "acre: an object pool would visit and destroy these objects, such as the nodes of a container, as "
+            "objects of its own class: use acre::multi_pool, or an acre::pool<Bytes> whose slots hold one");
         if (count > max_request / sizeof(T)) [[unlikely]]
             return fail();
         void* p = resource_.get().allocate(count * sizeof(T), alignof(T));

@@ -168,6 +168,15 @@ struct text_map : text_keyed<Map> {
         found->second = std::forward<Value>(value);
         return {found, false};
     }
+    /// With a hint, which costs and saves nothing where the key is a text.
+    template <text_for<Map> Text, class... Arguments>
+    typename Map::iterator try_emplace(typename Map::const_iterator, const Text& text, Arguments&&... arguments) {
+        return try_emplace(text, std::forward<Arguments>(arguments)...).first;
+    }
+    template <text_for<Map> Text, class Value>
+    typename Map::iterator insert_or_assign(typename Map::const_iterator, const Text& text, Value&& value) {
+        return insert_or_assign(text, std::forward<Value>(value)).first;
+    }
 
 private:
     template <class Self>
@@ -195,6 +204,11 @@ struct text_set : text_keyed<Set> {
             if (found != this->end()) return inserted{found, false};
         }
         return inserted{this->emplace(view{text})};
+    }
+    /// With a hint, which is of use only where the text is not a key yet.
+    template <text_for<Set> Text>
+    typename Set::iterator insert(typename Set::const_iterator hint, const Text& text) {
+        return this->emplace_hint(hint, view{text});
     }
 };
 

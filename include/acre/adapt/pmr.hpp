@@ -32,6 +32,10 @@ template <class R>
     requires resource<std::remove_reference_t<R>>
 class pmr final : public std::pmr::memory_resource {
     using held = std::remove_reference_t<R>;
+    static_assert(
+        !detail::holds_one_class<held>,
+        "acre::pmr: an object pool would visit and destroy what lies in its slots as objects of its own class: "
+        "use acre::multi_pool, or an acre::pool<Bytes>");
     using options = detail::options_of<held>;
 
 public:

@@ -3,7 +3,8 @@
 // Use them where an object of a pool or arena has one owner (unique_ptr) or several (make_shared). The resource must
 // live longer. A unique_ptr to a derived class converts to one to its base, if the base has a virtual destructor: the
 // deleter knows the size of the whole object. An object that takes an acre::allocator of the resource, such as a
-// container, is constructed with it. Objects that fit no slot of a pool do not compile.
+// container, is constructed with it. Objects that fit no slot of a pool do not compile, nor do objects of another class
+// in an object pool.
 //
 // Cost: that of the resource. A unique_ptr is two pointers wide, one for a stateless resource, and 8 bytes wider for a
 // class with a virtual destructor that is not final. acre.hpp does not include this header, because <memory> takes long
@@ -94,7 +95,7 @@ std::size_t base_offset() noexcept {
                                     reinterpret_cast<const std::byte*>(std::addressof(anywhere)));
 }
 
-/// A resource whose objects are all of class T, such as an object pool: it destroys them itself.
+/// A resource with objects of class T, such as an object pool or a typed_arena: it destroys them itself.
 template <class R, class T>
 concept keeps_objects_of = std::is_same_v<std::remove_cv_t<T>, typename R::value_type>;
 }  // namespace detail
@@ -258,6 +259,32 @@ private:
     Memory* from_;
     resource_ref below_;
 };
+/// True for a resource, whether const or not, that is not the first argument of another make_unique.
+template <class From>
+concept const_or_temporary_resource = resource<std::remove_cvref_t<From>> &&
+                                      !(std::is_lvalue_reference_v<From> && resource<std::remove_reference_t<From>>);
+template <class From>
+concept pointer_to_resource = std::is_pointer_v<std::remove_reference_t<From>> &&
+                              resource<std::remove_cv_t<std::remove_pointer_t<std::remove_cvref_t<From>>>> &&
+                              !standard_memory_resource<std::remove_pointer_t<std::remove_cvref_t<From>>>;
+template <class From>
+concept handle_of_resource = !std::is_void_v<typename handled<std::remove_cvref_t<From>>::type>;
+
+/// Refused by a sentence: what stands in place of the resource, unless a constructor of T takes it. Then the call is
+/// one of std::make_unique.
+template <class T, class From, class... Arguments>
+concept stands_for_resource =
+    (const_or_temporary_resource<From> || pointer_to_resource<From> || handle_of_resource<From>) &&
+    !std::is_bounded_array_v<T> && !std::is_constructible_v<T, From, Arguments...>;
+
+template <class From>
+constexpr void refuse_in_place_of_resource() noexcept {
+    static_assert(!pointer_to_resource<From> && !handle_of_resource<From>,
+                  "acre: make_unique and make_shared take the resource itself: write (level, ...) in place of "
+                  "(&level, ...), and of a handle (*handle, ...)");
+    static_assert(!const_or_temporary_resource<From>,
+                  "acre: make_unique and make_shared need a resource that is not const and lives longer: a variable");
+}
 }  // namespace detail
 
 /// Stands for acre where argument-dependent lookup does not look, since no class is declared in it. Otherwise
@@ -272,6 +299,9 @@ unique_ptr<T, R> make_unique(R& from, Arguments&&... arguments) {
     static_assert(!detail::misses_the_slots<T, R>(),
                   "the object does not fit a slot of this pool, and would take a block of its own from upstream: use "
                   "acre::object_pool of its class, or acre::multi_pool");
+    static_assert(detail::misses_the_slots<T, R>() || detail::may_lie_in<T, R>,
+                  "acre: an object pool would visit and destroy this object as one of its own class: use "
+                  "acre::object_pool of the object's class, or acre::multi_pool");
     return detail::unique_object<T>(from, allocator<std::remove_cv_t<T>, R>{from},
                                     std::forward<Arguments>(arguments)...);
 }
@@ -290,6 +320,9 @@ template <class T, class R>
     requires(std::is_unbounded_array_v<T> && resource<R>)
 unique_ptr<T, R> make_unique(R& from, std::size_t count) {
     using element = std::remove_extent_t<T>;
+    static_assert(detail::may_lie_in<element, R>,
+                  "acre: an object pool would visit and destroy these objects as some of its own class: use "
+                  "acre::multi_pool");
     const auto bytes = array_bytes(count, sizeof(element));
     if (!bytes) raise<request_too_large>("acre::make_unique", SIZE_MAX, max_request);
     void* p = bytes ? from.allocate(*bytes, alignof(element)) : nullptr;
@@ -310,12 +343,27 @@ unique_ptr<std::remove_extent_t<T>[], resource_ref> make_unique(From&&, Argument
     return {};
 }
 
+/// Refused: what stands in place of the resource.
+template <class T, class From, class... Arguments>
+    requires(detail::stands_for_resource<T, From, Arguments...>)
+unique_ptr<T, resource_ref> make_unique(From&&, Arguments&&...) {
+    detail::refuse_in_place_of_resource<From>();
+    return {};
+}
+
 /// Constructs a T with shared owners: object and counts in one allocation from `from`.
 template <class T, class R, class... Arguments>
     requires(resource<R>)
 std::shared_ptr<T> make_shared(R& from, Arguments&&... arguments) {
     using object = std::remove_cv_t<std::remove_all_extents_t<T>>;
-    return std::allocate_shared<T>(allocator<object, R>{from}, std::forward<Arguments>(arguments)...);
+    if constexpr (detail::holds_one_class<R>) {
+        static_assert(!detail::holds_one_class<R>,
+                      "acre: an object pool has no room for the counts that make_shared puts beside the object: use "
+                      "std::shared_ptr<T>{acre::make_unique<T>(pool, ...)}, or acre::multi_pool");
+        return {};
+    } else {
+        return std::allocate_shared<T>(allocator<object, R>{from}, std::forward<Arguments>(arguments)...);
+    }
 }
 
 /// As above, from a standard memory resource, which must live longer. Null is a bad_option.
@@ -325,6 +373,14 @@ std::shared_ptr<T> make_shared(M* from, Arguments&&... arguments) {
     using memory = detail::pmr_interface<M>;
     return std::allocate_shared<T>(detail::memory_allocator<object, memory>{from},
                                    std::forward<Arguments>(arguments)...);
+}
+
+/// Refused: what stands in place of the resource.
+template <class T, class From, class... Arguments>
+    requires(detail::stands_for_resource<T, From, Arguments...>)
+std::shared_ptr<T> make_shared(From&&, Arguments&&...) {
+    detail::refuse_in_place_of_resource<From>();
+    return {};
 }
 
 }  // namespace smart_pointers

@@ -46,7 +46,8 @@ public:
 
     // Refused by a sentence: a pointer, as in a published arena, and a handle.
     template <class Other>
-        requires(std::is_same_v<Other, arena*> || requires { typename Other::handle_of; })
+        requires((std::is_pointer_v<Other> && std::is_convertible_v<Other, const arena*>) ||
+                 requires { typename Other::handle_of; })
     explicit scratch(const Other&) {
         static_assert(
             std::is_void_v<Other>,

@@ -9,7 +9,8 @@
 // reused before reset() by default. With `.reuse`, freed objects and runs of neighbours are reused: constant time for
 // one object; an array takes a step for each freed run before its own, and for each 64 slots of those. An array needs
 // array_slots(count) neighbouring slots. With `.synchronized`, any thread may allocate and deallocate: one atomic
-// addition, or a std::mutex if `.reuse` is set, too. reset() and prefault() require that no other thread allocates.
+// addition, or if `.reuse` is set, too, a lock that all
+// arenas of this type share. reset() and prefault() require that no other thread allocates.
 // Memory: N * sizeof(T) bytes and 24 more; with `.reuse` a bit per object and 1/63 more. Static storage lies in .bss:
 // unused pages cost nothing. The destructor does not destroy live objects; it is trivial unless freed storage is
 // poisoned, or `.report_live` lets it say how many objects are left. Neither copied nor moved.
@@ -95,21 +96,44 @@ public:
     void operator()(const void*, std::size_t) const noexcept {}
 };
 
-/// True when objects of a class derived from T may come from T's own operator new.
+/// A second base class of one that derives from T: its names are ambiguous there if T has them, too. So operators of
+/// any parameters are found, also protected and private ones.
+struct with_operators_new {
+    static void* operator new(std::size_t);
+    static void* operator new[](std::size_t);
+};
 template <class T>
-concept has_inherited_new = !std::is_final_v<T> && requires(std::size_t bytes) { T::operator new(bytes); };
+struct derived_with_operators_new : T, with_operators_new {};
+
+template <class T>
+concept derivable = std::is_class_v<T> && !std::is_final_v<T>;
+
+/// True when objects of a class derived from T may come from T's own operator new, whatever its parameters are.
+template <class T>
+concept has_inherited_new =
+    derivable<T> && !requires(std::size_t bytes) { derived_with_operators_new<T>::operator new(bytes); };
+template <class T>
+concept has_inherited_new_array =
+    derivable<T> && !requires(std::size_t bytes) { derived_with_operators_new<T>::operator new[](bytes); };
+
+/// True when T has a public operator new[], that of every `new` or one that is given `Arena`.
+template <class T, class Arena>
+concept has_new_array = requires(std::size_t bytes) { T::operator new[](bytes); } ||
+                        requires(std::size_t bytes) { T::operator new[](bytes, std::nothrow); } ||
+                        requires(std::size_t bytes) { T::operator new[](bytes, std::align_val_t{}); } ||
+                        requires(std::size_t bytes, Arena& arena) { T::operator new[](bytes, arena); };
 
 /// True when T's own operator new[] is asked for more bytes than the objects take: a cookie in front of them.
-template <class T>
-concept has_new_with_cookie = requires(std::size_t bytes) {
-    T::operator new[](bytes);
-} && (!std::is_trivially_destructible_v<T> || requires(void* p, std::size_t bytes) { T::operator delete[](p, bytes); });
+template <class T, class Arena>
+concept has_new_with_cookie =
+    has_new_array<T, Arena> &&
+    (!std::is_trivially_destructible_v<T> || requires(void* p, std::size_t bytes) { T::operator delete[](p, bytes); });
 
-/// The slot policy of a typed_arena with these options.
-template <std::size_t SlotBytes, std::size_t Count, bool Reuse, bool Synchronized>
+/// The slot policy of a typed_arena of T with these options.
+template <class T, std::size_t Count, bool Reuse, bool Synchronized, std::size_t SlotBytes = sizeof(T)>
 using typed_arena_slots =
     std::conditional_t<Reuse,
-                       std::conditional_t<Synchronized, detail::locked_slots<detail::reused_slots<SlotBytes, Count>>,
+                       std::conditional_t<Synchronized, detail::locked_slots<detail::reused_slots<SlotBytes, Count>, T>,
                                           detail::reused_slots<SlotBytes, Count>>,
                        std::conditional_t<Synchronized, detail::shared_bump_slots<SlotBytes, Count>,
                                           detail::bump_slots<SlotBytes, Count>>>;
@@ -135,9 +159,8 @@ class typed_arena {
     static_assert(
         !fits || N * sizeof(T) <= Options.limit_bytes,
         "acre::typed_arena: N objects of T take more bytes than limit_bytes allows: lower N, or raise limit_bytes");
-    static constexpr bool derivable = std::is_class_v<T> && !std::is_final_v<T>;
     static_assert(
-        !Options.require_final || !derivable,
+        !Options.require_final || !detail::derivable<T>,
         "acre::typed_arena: require_final asks for a final class, since a derived class of the same size would "
         "share the arena: write `final` behind the name of T");
 
@@ -253,6 +276,7 @@ public:
         detail::destroy_at(object);
         deallocate(object, sizeof(T), alignof(T));
     }
+    void destroy(std::nullptr_t) noexcept {}
 
     // The bodies of T's class-level operators. The fallback serves other sizes (derived classes). A derived class of
     // T's size cannot be told from T and shares the slots; `.require_final` refuses it.
@@ -280,6 +304,9 @@ public:
     [[gnu::always_inline]] void class_delete(void* p, std::size_t bytes) noexcept {
         if (bytes == sizeof(T)) [[likely]]
             return deallocate_one(static_cast<T*>(p));
+        // An object of another size never lies in the arena.
+        if (p != nullptr && owns(p)) [[unlikely]]
+            abort_on_misuse(name, detail::mistake::wrong_size, p);
         fallback_.deallocate(p, bytes, alignment_of_size(bytes));
     }
     /// For `operator new[](std::size_t bytes)`. `bytes` includes the compiler's cookie and is rounded up to slots.
@@ -404,7 +431,11 @@ private:
                       "class_new(bytes) there, or make the class final; elsewhere call create() or allocate(bytes)");
     }
     static constexpr void require_class_new_array() noexcept {
-        static_assert(!detail::has_new_with_cookie<T>,
+        static_assert(
+            !detail::has_inherited_new_array<T>,
+            "acre::typed_arena: the class has an operator new[], which arrays of a larger derived class use, "
+            "too: call class_new_array(bytes) there, or make the class final; elsewhere call allocate(bytes)");
+        static_assert(!detail::has_new_with_cookie<T, typed_arena>,
                       "acre::typed_arena: the class has an operator new[], which is asked for a cookie in front of the "
                       "objects, too: call class_new_array(bytes) there; elsewhere call allocate(bytes)");
     }
@@ -516,7 +547,7 @@ private:
         return p;
     }
 
-    using plain_slots = detail::typed_arena_slots<sizeof(T), slot_count, Options.reuse, Options.synchronized>;
+    using plain_slots = detail::typed_arena_slots<T, slot_count, Options.reuse, Options.synchronized>;
     using slots_type =
         std::conditional_t<Options.report_live, detail::counting_typed_arena_slots<plain_slots, Options.synchronized>,
                            plain_slots>;

@@ -51,6 +51,18 @@ concept resizable_resource = resource<R> && requires(R& r, void* p, std::size_t 
 };
 
 namespace detail {
+/// True when objects of T may lie in storage of an R. Of some resources none but their own may, because they visit and
+/// destroy what lies there: object pools. These say so by a member template<class> bool holds.
+template <class T, class R>
+inline constexpr bool may_lie_in = true;
+template <class T, class R>
+    requires requires { R::template holds<T>; }
+inline constexpr bool may_lie_in<T, R> = R::template holds<T>;
+
+/// A resource that holds only objects of its own class.
+template <class R>
+concept holds_one_class = !may_lie_in<std::byte, R>;
+
 /// A resource, or a reference to one.
 template <class Part>
 concept resource_part = resource<std::remove_reference_t<Part>>;

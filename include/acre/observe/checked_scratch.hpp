@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <source_location>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace acre {
@@ -37,6 +38,11 @@ public:
         : scope_{&parent, parent.innermost_, parent.scopes_begun_, where}, begin_(parent.mark()) {
         parent.innermost_ = &scope_;
         ++parent.scopes_begun_;
+    }
+    // Refused by a sentence: a pointer, as in a published arena.
+    explicit checked_scratch(checked<R>* parent) noexcept : checked_scratch(*parent) {
+        static_assert(std::is_void_v<R>,
+                      "acre::checked_scratch takes the arena itself: checked_scratch temp{level}, without &");
     }
     /// Takes over the scope of `other`, which has ended then.
     checked_scratch(checked_scratch&& other) noexcept : scope_(other.scope_), begin_(other.begin_) {

@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -117,13 +116,13 @@ public:
         return result;
     }
 
-    /// Bytes of each live allocation by its address, for look-up. Throws std::bad_alloc: the map uses the general heap.
-    /// A template, so that only a program that calls it compiles the map.
+    /// Bytes of each live allocation by its address, for look-up: by_address().at(p), or as a std::map. Throws
+    /// std::bad_alloc: it uses the general heap.
     template <class Bytes = std::size_t>
-    std::map<const void*, Bytes> by_address() const {
-        std::map<const void*, Bytes> result;
-        for_each([&](const live_allocation& each) { result.emplace(each.address, each.bytes); });
-        return result;
+    detail::sorted_entries<const void*, Bytes> by_address() const {
+        return {size(), [this](const auto& add) {
+                    this->for_each([&](const live_allocation& each) { add(each.address, each.bytes); });
+                }};
     }
     /// The sizes of the live allocations, in memory of this map's upstream. Linear.
     size_histogram sizes() const noexcept {

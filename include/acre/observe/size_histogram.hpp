@@ -14,9 +14,9 @@
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/detail/record_table.hpp>
+#include <acre/observe/detail/sorted_entries.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -125,13 +125,11 @@ public:
         return result;
     }
 
-    /// How often each size occurred, for look-up by size. Throws std::bad_alloc: the map uses the general heap.
-    /// A template, so that only a program that calls it compiles the map.
+    /// How often each size occurred, for look-up by size: by_size().at(16), or as a std::map<std::size_t,
+    /// std::uint64_t>. Throws std::bad_alloc: it uses the general heap.
     template <class Count = std::uint64_t>
-    std::map<std::size_t, Count> by_size() const {
-        std::map<std::size_t, Count> result;
-        sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { result.emplace(bytes, count); });
-        return result;
+    detail::sorted_entries<std::size_t, Count> by_size() const {
+        return {sizes_.size(), [this](const auto& add) { sizes_.for_each(add); }};
     }
 
 private:

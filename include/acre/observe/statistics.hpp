@@ -45,7 +45,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <new>
 #include <optional>
 #include <string>
@@ -408,8 +407,9 @@ public:
         return this->meter().live().report(to, meter_type::resource_name());
     }
 
-    /// Bytes of each live allocation by its address, as a map. Throws std::bad_alloc: the map uses the general heap.
-    std::map<const void*, std::size_t> live_by_address() const
+    /// Bytes of each live allocation by its address, for look-up: live_by_address().at(p), or as a std::map. Throws
+    /// std::bad_alloc: it uses the general heap.
+    detail::sorted_entries<const void*, std::size_t> live_by_address() const
         requires(Options.live_map)
     {
         return this->meter().live().by_address();

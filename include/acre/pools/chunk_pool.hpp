@@ -347,6 +347,7 @@ public:
             return;
         deallocate_unsized(p);
     }
+    void destroy(std::nullptr_t) noexcept {}
 
     /// Destroys the objects of `new (chunks) T[n]`, last one first, and frees their storage; null is a no-op. T must
     /// not be a base class.

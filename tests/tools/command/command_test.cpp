@@ -55,7 +55,7 @@ TEST_F(command, wrong_usage_is_status_2) {
     write_trace();
     expect_failure("", 2, "subcommand");
     expect_failure("inform a.acre", 2,
-                   "there is no subcommand 'inform': there are record, finish, info, diff, replay, fit, advise, "
+                   "there is no subcommand 'inform': there are record, finish, try, run, info, diff, replay, fit, advise, "
                    "report, export, man;");
     EXPECT_NE(acre("--help").output.find("\n  man "), std::string::npos);
     expect_failure("--bogus", 2, "there is no option '--bogus'");
@@ -79,7 +79,7 @@ TEST_F(command, wrong_usage_is_status_2) {
     expect_failure("info a.acre --top 0", 2, "--top");
     expect_failure("info a.acre --top 99999999999999999999999", 2, "--top");
     expect_failure("record", 2, "program");
-    expect_failure("record -o b.acre ls", 2, "'ls' is not an option of record: the program to record comes after --");
+    expect_failure("record -o b.acre ls", 2, "'ls' is not an option of record: the program comes after --");
     for (const char* size :
          {"-1", "0", "1", "255K", "1.5M", "99999999999999999999", "17000000T", "many", "1M2", "''"}) {
         expect_failure(std::string{"record -o b.acre --limit "} + size + " -- ls", 2,

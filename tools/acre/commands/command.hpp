@@ -17,7 +17,7 @@ namespace acre::tool {
 
 class replay_host;
 
-/// Exit statuses; `acre record` that succeeds returns the program's own.
+/// Exit statuses; `acre record` and `acre run` that succeed return the program's own.
 inline constexpr int status_success = 0;
 inline constexpr int status_failure = 1;
 inline constexpr int status_usage = 2;
@@ -38,6 +38,8 @@ struct command_context {
 
 void add_record_command(command_line& line, const command_context& context);
 void add_finish_command(command_line& line, const command_context& context);
+void add_try_command(command_line& line, const command_context& context);
+void add_run_command(command_line& line, const command_context& context);
 void add_info_command(command_line& line, const command_context& context);
 void add_diff_command(command_line& line, const command_context& context);
 void add_replay_command(command_line& line, const command_context& context);
@@ -60,7 +62,7 @@ std::string completion_text(const command_line& line, const std::vector<std::str
 
 /// Whether the subcommand takes a program to run, with its arguments, after "--".
 inline bool runs_a_program(std::string_view subcommand) {
-    return subcommand == "record";
+    return subcommand == "record" || subcommand == "run" || subcommand == "try";
 }
 
 /// Reports on standard error what a cut-off trace lacks. Returns the exit status for it, or success.

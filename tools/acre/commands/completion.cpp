@@ -81,7 +81,7 @@ private:
         if (command_ != &app_) {
             for (const CLI::Option* each : common_options(app_)) add_option(lines, *each);
         }
-        if (runs_a_program(command_->get_name())) add(lines, "--", "Then the program to record, and its arguments");
+        if (runs_a_program(command_->get_name())) add(lines, "--", "Then the program to run, and its arguments");
         return lines;
     }
 

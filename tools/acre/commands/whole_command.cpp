@@ -16,6 +16,7 @@ namespace {
 constexpr const char* examples =
     "Examples:\n"
     "  acre record -o app.acre -- ./app --its-own option\n"
+    "  acre try -- ./app --its-own option\n"
     "  acre info app.acre\n"
     "  acre diff before.acre after.acre\n"
     "  acre replay app.acre --with pool,arena\n"
@@ -66,7 +67,7 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
     }
     const std::string& name = chosen.front()->get_name();
     if (runs_a_program(name)) {
-        return fmt::format("'{}' is not an option of {}: the program to record comes after --", word, name);
+        return fmt::format("'{}' is not an option of {}: the program comes after --", word, name);
     }
     return word.starts_with('-') ? fmt::format("{} has no option '{}'", name, word)
                                  : fmt::format("'{}' is one argument too many for {}", word, name);
@@ -90,6 +91,8 @@ whole_command::whole_command(command_context& context) : context_{context}, part
     app.footer(examples);
     add_record_command(line, context);
     add_finish_command(line, context);
+    add_try_command(line, context);
+    add_run_command(line, context);
     add_info_command(line, context);
     add_diff_command(line, context);
     add_replay_command(line, context);

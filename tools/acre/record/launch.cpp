@@ -20,6 +20,7 @@
 
 #include "child_process.hpp"
 #include "convert.hpp"
+#include "programs/preloadable_library.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -105,10 +106,8 @@ std::string option_letters(const record_options& options) {
 
 /// Puts the recorder in front of the libraries that are preloaded already.
 void preload(const std::filesystem::path& recorder) {
-    std::string all = recorder.string();
     // An empty value leaves a colon, so that the recorder can restore it.
-    if (const char* others = std::getenv("LD_PRELOAD")) all += ":" + std::string{others};
-    ::setenv("LD_PRELOAD", all.c_str(), 1);
+    ::setenv("LD_PRELOAD", preload_value(recorder).c_str(), 1);
     ::setenv(raw::library_variable, recorder.c_str(), 1);
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "program.hpp"
+#include "programs/program.hpp"
 #include "raw_log.hpp"
 #include "record.hpp"
 #include "recording_memory.hpp"

@@ -1,7 +1,6 @@
 #include "record.hpp"
 
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +18,9 @@
 #include "convert.hpp"
 #include "launch.hpp"
 #include "process_notes.hpp"
-#include "program.hpp"
+#include "programs/preloadable_library.hpp"
+#include "programs/program.hpp"
+#include "programs/temporary_directory.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
 #include "trace/replacing_file.hpp"
@@ -29,36 +30,6 @@ namespace acre::tool {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A directory that is removed with its contents in the destructor.
-class temporary_directory {
-public:
-    explicit temporary_directory(const std::string& prefix) {
-        std::string name = prefix + "XXXXXX";
-        if (::mkdtemp(name.data()) == nullptr) {
-            if (errno == ENAMETOOLONG)
-                throw tool_error{"cannot write to '" + prefix + "XXXXXX': " + reason_of(errno) +
-                                 "; name a shorter one with -o"};
-            throw tool_error{"cannot write to '" + fs::path{prefix}.parent_path().string() + "': " + reason_of(errno)};
-        }
-        path_ = name;
-        ::chmod(name.c_str(), 0700);  // whatever the umask is
-    }
-    ~temporary_directory() {
-        std::error_code ignored;
-        if (!path_.empty()) fs::remove_all(path_, ignored);
-    }
-    temporary_directory(const temporary_directory&) = delete;
-    temporary_directory& operator=(const temporary_directory&) = delete;
-
-    const fs::path& path() const noexcept { return path_; }
-
-    /// Leaves the directory to the user.
-    void keep() noexcept { path_.clear(); }
-
-private:
-    fs::path path_;
-};
 
 /// Throws tool_error unless this process may open the files that a recording needs besides those it has inherited: the
 /// log of the program, pipes to child processes, and the raw directory, the log, an object file and the trace.
@@ -74,43 +45,6 @@ void check_open_files() {
     for (const int each : opened) ::close(each);
     if (opened.size() < needed) throw tool_error{"cannot record: " + reason_of(error)};
 }
-
-/// The path of the recorder's library, or of a link to it if LD_PRELOAD cannot hold the path: blanks and colons
-/// separate paths there, and the dynamic linker replaces tokens such as $LIB.
-class preloadable_recorder {
-public:
-    explicit preloadable_recorder(const fs::path& wanted) : path_{fs::absolute(wanted.empty() ? find() : wanted)} {
-        std::error_code error;
-        if (!fs::exists(path_, error))
-            throw tool_error{"cannot record: the recorder '" + path_.string() + "' is missing"};
-        if (path_.string().find_first_of(": \t\n$") == std::string::npos) return;
-        // TMPDIR may contain such characters as well.
-        link_ = std::make_unique<temporary_directory>("/tmp/acre-");
-        fs::create_symlink(path_, link_->path() / "libacre-record.so");
-        path_ = link_->path() / "libacre-record.so";
-    }
-
-    const fs::path& path() const noexcept { return path_; }
-
-private:
-    static fs::path find() {
-        std::error_code error;
-        fs::path program = fs::read_symlink("/proc/self/exe", error);
-        // Without /proc: the name by which this process was executed, unless the working directory has changed since.
-        if (error) program = fs::canonical(reinterpret_cast<const char*>(::getauxval(AT_EXECFN)), error);
-        if (error)
-            throw tool_error{"cannot record: /proc is not mounted, so acre does not find its recorder: mount it"};
-        const fs::path here = program.parent_path();
-        for (const char* folder : {"../lib", "../lib/x86_64-linux-gnu", "../lib64", "."}) {
-            const fs::path candidate = (here / folder / "libacre-record.so").lexically_normal();
-            if (fs::exists(candidate, error)) return candidate;
-        }
-        return here / "libacre-record.so";
-    }
-
-    fs::path path_;
-    std::unique_ptr<temporary_directory> link_;
-};
 
 /// Refuses to replace a file that is not a trace.
 void check_output(const fs::path& output) {
@@ -522,7 +456,8 @@ record_result record(const record_options& options) {
     const recordable_program program = find_recordable_program(options.command.front());
     check_output_of(program, options.output);
     check_open_files();
-    const preloadable_recorder recorder{options.recorder};
+    const preloadable_library recorder{
+        "record", options.recorder.empty() ? library_beside_command("libacre-record.so") : options.recorder};
     temporary_directory raw{fs::absolute(options.output).string() + ".raw-"};
     const ended_recording ended = run_to_the_end(options, program, recorder.path(), raw.path());
     record_result result;

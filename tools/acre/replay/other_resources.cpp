@@ -2,6 +2,7 @@
 #include <memory_resource>
 
 #include "arrangement.hpp"
+#include "programs/known_mallocs.hpp"
 
 namespace acre::tool {
 
@@ -17,22 +18,13 @@ resource_parameters complete_tcache(const resource_parameters& given, const sequ
     return {.count = given.count == 0 ? default_tcache_count : given.count, .bytes = 0};
 }
 
-constexpr std::array<std::string_view, 2> mimalloc{"libmimalloc.so.2", "libmimalloc.so"};
-constexpr std::array<std::string_view, 2> jemalloc{"libjemalloc.so.2", "libjemalloc.so"};
-// The one without the profiler first: it is the same malloc.
-constexpr std::array<std::string_view, 4> tcmalloc{"libtcmalloc_minimal.so.4", "libtcmalloc_minimal.so",
-                                                   "libtcmalloc.so.4", "libtcmalloc.so"};
-constexpr std::array<std::string_view, 2> tbb{"libtbbmalloc_proxy.so.2", "libtbbmalloc_proxy.so"};
-constexpr std::array<std::string_view, 1> snmalloc{"libsnmallocshim.so"};
-
-constexpr resource_entry preloaded(std::string_view name, std::string_view description,
-                                   std::span<const std::string_view> libraries) {
-    return {.name = name,
-            .description = description,
+constexpr resource_entry preloaded(const known_malloc& which) {
+    return {.name = which.name,
+            .description = which.description,
             .group = resource_group::preload,
             .threads = thread_rule::any,
             .play = play<plain<system_resource, thread_rule::any>>,
-            .start = {.libraries = libraries}};
+            .start = {.libraries = which.libraries}};
 }
 
 constexpr auto known = std::to_array<resource_entry>({
@@ -60,11 +52,11 @@ constexpr auto known = std::to_array<resource_entry>({
      .play = play<plain<system_resource, thread_rule::any>>,
      .complete = complete_tcache,
      .start = {.libraries = {}, .tunable = "glibc.malloc.tcache_count"}},
-    preloaded("mimalloc", "mimalloc, preloaded", mimalloc),
-    preloaded("jemalloc", "jemalloc, preloaded", jemalloc),
-    preloaded("tcmalloc", "tcmalloc of gperftools, preloaded", tcmalloc),
-    preloaded("tbbmalloc", "the malloc of oneTBB, preloaded", tbb),
-    preloaded("snmalloc", "snmalloc, preloaded", snmalloc),
+    preloaded(known_mallocs[0]),
+    preloaded(known_mallocs[1]),
+    preloaded(known_mallocs[2]),
+    preloaded(known_mallocs[3]),
+    preloaded(known_mallocs[4]),
     {.name = "std_monotonic",
      .description = "std::pmr::monotonic_buffer_resource, frees are ignored",
      .group = resource_group::standard,

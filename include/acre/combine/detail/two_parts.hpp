@@ -30,6 +30,10 @@ public:
     static constexpr bool shared_by_threads = serves_threads<first_type> && serves_threads<second_type> &&
                                               !(stateless_resource<first_type> && stateless_resource<second_type>);
 
+    /// What may lie in both.
+    template <class T>
+    static constexpr bool holds = may_lie_in<T, first_type> && may_lie_in<T, second_type>;
+
     two_parts() = default;
     /// Each part is constructed from one argument: its options, its upstream, or the resource to refer to.
     template <class FirstArgument, class SecondArgument>

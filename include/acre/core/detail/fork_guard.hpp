@@ -209,6 +209,33 @@ private:
     std::atomic<bool> guards_{false};
 };
 
+/// A spin_lock of static storage duration that is held around forks from its first use on. It is never destroyed.
+class static_lock {
+public:
+    constexpr static_lock() noexcept = default;
+
+    /// The calling thread may hold other resources' locks.
+    void lock() noexcept {
+        if (!guarded_.load(std::memory_order_acquire)) [[unlikely]]
+            guard();
+        lock_.lock();
+    }
+    void unlock() noexcept { lock_.unlock(); }
+
+private:
+    static void nothing_to_tell(void*) noexcept {}
+
+    [[gnu::noinline]] void guard() noexcept {
+        guard_.guard_static(lock_, this, &nothing_to_tell);
+        guarded_.store(true, std::memory_order_release);
+    }
+
+    spin_lock lock_;
+    fork_guard guard_;
+    // Release and acquire: whoever sees it set may take the lock.
+    std::atomic<bool> guarded_{false};
+};
+
 /// A program that needs no lock is not held up by a fork.
 template <>
 class lock_fork_guard<no_lock> {

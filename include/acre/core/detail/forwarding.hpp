@@ -58,13 +58,15 @@ struct has_options<R> {
     using options_type = typename R::options_type;
 };
 
-/// Base with R's value_type: the objects of an object pool.
+/// Base with R's value_type, the objects of an object pool, and what may lie there.
 template <class R>
 struct has_values {};
 template <class R>
     requires requires { typename R::value_type; }
 struct has_values<R> {
     using value_type = typename R::value_type;
+    template <class T>
+    static constexpr bool holds = may_lie_in<T, R>;
 };
 
 /// Base with R's geometry: the slots of a pool.

@@ -1,6 +1,6 @@
 // Policies that hand out slots of one size by their offsets in bytes: bump_slots (ascending, without reuse),
 // shared_bump_slots (the same for all threads), reused_slots (freed slots and runs of slots are reused), locked_slots
-// (a policy behind a mutex), counted_slots (a policy that counts what is live).
+// (a policy behind a lock), counted_slots (a policy that counts what is live).
 //
 // Used by acre::typed_arena, as its options say, and by acre::chunk_pool, which has reused_slots for each class; not
 // directly. The initial state is all zero, so a static object lies in .bss. Members of a policy:
@@ -24,7 +24,10 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#if ACRE_HAS_THREADS
+#include <acre/core/detail/fork_guard.hpp>
 #include <mutex>
+#endif
 
 namespace acre::detail {
 
@@ -138,9 +141,10 @@ private:
 };
 
 #if ACRE_HAS_THREADS
-/// `Slots` behind a std::mutex, which needs no initialisation and no destruction: it works before and after main. Cost:
+/// `Slots` behind a lock, which all policies of this class share: `Owner` tells classes apart. A lock in each object
+/// would need a destructor, to leave the list of locks that a fork holds, and so could not be used after main. Cost:
 /// the policy's and the lock's.
-template <class Slots>
+template <class Slots, class Owner>
 class locked_slots {
 public:
     static constexpr bool reuses = Slots::reuses;
@@ -179,15 +183,15 @@ public:
     }
 
 private:
-    mutable std::mutex lock_;
+    static constinit inline static_lock lock_{};
     Slots slots_;
 };
 #else
-template <class Slots>
+template <class Slots, class Owner>
 class locked_slots : public Slots {
     static_assert(sizeof(Slots) == 0,
-                  "acre::typed_arena: .synchronized with .reuse needs a std::mutex, which this "
-                  "target does not have: leave out one of the two options");
+                  "acre::typed_arena: .synchronized with .reuse needs a lock, which this target "
+                  "does not have: leave out one of the two options");
 };
 #endif
 

@@ -2,8 +2,8 @@
 // tuples of strings, and all classes that say by allocator_type that they take one. The standard's functions for this
 // are in <memory>, which takes a compiler as long as a seventh of acre.hpp.
 //
-// Used by acre::allocator and the smart pointers, not directly. Cost: that of the constructors; what is passed to a
-// tuple's elements is moved once or twice.
+// Used by acre::allocator and the smart pointers, not directly. Cost: that of the constructors; an element of a tuple
+// that takes an allocator is moved once or twice, so it must be movable.
 #pragma once
 
 #include <acre/core/detail/lifetime.hpp>
@@ -21,6 +21,13 @@ template <class T>
 inline constexpr bool is_tuple = false;
 template <class... Elements>
 inline constexpr bool is_tuple<std::tuple<Elements...>> = true;
+
+/// True for one argument that is a pair or tuple of `Count` parts: a copy, or parts of other types to be converted.
+template <std::size_t Count, class... Arguments>
+inline constexpr bool is_one_of_parts = false;
+template <std::size_t Count, class Argument>
+    requires(is_pair<std::remove_cvref_t<Argument>> || is_tuple<std::remove_cvref_t<Argument>>)
+inline constexpr bool is_one_of_parts<Count, Argument> = std::tuple_size_v<std::remove_cvref_t<Argument>> == Count;
 
 /// True when a T, or a part of the pair or tuple T, is constructed with an `Allocator`. T is not const.
 template <class T, class Allocator>
@@ -64,7 +71,7 @@ struct pair_arguments {
     }
     template <class Other>
     constexpr auto operator()(Other&& other) const {
-        if constexpr (is_pair<std::remove_cvref_t<Other>>) {
+        if constexpr (is_one_of_parts<2, Other>) {
             return (*this)(std::get<0>(std::forward<Other>(other)), std::get<1>(std::forward<Other>(other)));
         } else {
             // What becomes a pair has no parts yet.
@@ -83,36 +90,75 @@ private:
     }
 };
 
-/// Makes a tuple whose elements cannot be made without the allocator, which std::tuple's constructors ask for.
+/// The arguments of a tuple whose elements cannot be made without the allocator, which std::tuple's constructors ask
+/// for: such an element is made here, and the others where the tuple lies.
 template <class Tuple>
 struct tuple_arguments;
 template <class... Elements>
 struct tuple_arguments<std::tuple<Elements...>> {
+    static constexpr std::size_t count = sizeof...(Elements);
+
     template <class... Arguments>
-    static constexpr bool fit = sizeof...(Arguments) == sizeof...(Elements) &&
-                                !(std::is_same_v<std::remove_cvref_t<Arguments>, std::allocator_arg_t> || ...) &&
-                                (sizeof...(Elements) > 1 || (!is_tuple<std::remove_cvref_t<Arguments>> && ...));
+    static constexpr bool are_elements =
+        sizeof...(Arguments) == count && !(std::is_same_v<std::remove_cvref_t<Arguments>, std::allocator_arg_t> || ...);
 
     template <class Allocator, class... Arguments>
     static constexpr auto of(const Allocator& allocator, Arguments&&... arguments) {
-        using made = std::tuple<Elements...>;
-        return std::tuple<made>(
-            made(detail::made_with_allocator<Elements>(allocator, std::forward<Arguments>(arguments))...));
+        return std::tuple<element<Elements, Allocator, Arguments>...>(
+            made<Elements>(allocator, std::forward<Arguments>(arguments))...);
+    }
+    /// Of a pair or tuple.
+    template <class Allocator, class Parts>
+    static constexpr auto of_parts(const Allocator& allocator, Parts&& parts) {
+        return of_parts(allocator, std::forward<Parts>(parts), std::index_sequence_for<Elements...>{});
+    }
+
+private:
+    template <class Element, class Allocator, class Argument>
+    using element = std::conditional_t<takes_allocator<std::remove_cv_t<Element>, Allocator>, std::remove_cv_t<Element>,
+                                       Argument&&>;
+
+    template <class Element, class Allocator, class Argument>
+    static constexpr element<Element, Allocator, Argument> made(const Allocator& allocator, Argument&& argument) {
+        if constexpr (takes_allocator<std::remove_cv_t<Element>, Allocator>) {
+            return detail::made_with_allocator<std::remove_cv_t<Element>>(allocator, std::forward<Argument>(argument));
+        } else {
+            return std::forward<Argument>(argument);
+        }
+    }
+
+    template <class Allocator, class Parts, std::size_t... Index>
+    static constexpr auto of_parts(const Allocator& allocator, Parts&& parts, std::index_sequence<Index...>) {
+        return of(allocator, std::get<Index>(std::forward<Parts>(parts))...);
     }
 };
-
-/// True when the tuple T is made of one argument for each element. Asking std::tuple would not compile: it asks in turn
-/// whether an element is made of its argument alone.
-template <class T, class... Arguments>
-inline constexpr bool makes_elements = false;
-template <class... Elements, class... Arguments>
-inline constexpr bool makes_elements<std::tuple<Elements...>, Arguments...> =
-    tuple_arguments<std::tuple<Elements...>>::template fit<Arguments...>;
 
 /// True for an argument that is an `Allocator` or becomes one: a resource, or an allocator of other objects.
 template <class Argument, class Allocator>
 inline constexpr bool gives_allocator =
     std::is_convertible_v<Argument, Allocator> || std::is_convertible_v<std::remove_cvref_t<Argument>, Allocator>;
+
+template <class Tuple, class Allocator, class... Arguments>
+constexpr auto construction_arguments_of_tuple(const Allocator& allocator, Arguments&&... arguments) {
+    using to_elements = tuple_arguments<Tuple>;
+    if constexpr (is_one_of_parts<to_elements::count, Arguments...>) {
+        return to_elements::of_parts(allocator, std::forward<Arguments>(arguments)...);
+    } else if constexpr (to_elements::template are_elements<Arguments...>) {
+        return to_elements::of(allocator, std::forward<Arguments>(arguments)...);
+    } else {
+        return std::tuple<std::allocator_arg_t, const Allocator&, Arguments&&...>(
+            std::allocator_arg, allocator, std::forward<Arguments>(arguments)...);
+    }
+}
+/// As std::scoped_allocator_adaptor passes its allocator on, and as std::tuple takes it.
+template <class Tuple, class Allocator, class Given, class... Arguments>
+    requires(std::is_convertible_v<const std::remove_cvref_t<Given>&, Allocator>)
+constexpr auto construction_arguments_of_tuple(const Allocator&, std::allocator_arg_t, Given&& given,
+                                               Arguments&&... arguments) {
+    // Named, because the arguments refer to it.
+    return detail::construction_arguments_of_tuple<Tuple, std::remove_cvref_t<Given>>(
+        given, std::forward<Arguments>(arguments)...);
+}
 
 template <class T, class Allocator, class... Arguments>
 constexpr auto construction_arguments(const Allocator& allocator, Arguments&&... arguments) {
@@ -121,8 +167,8 @@ constexpr auto construction_arguments(const Allocator& allocator, Arguments&&...
         return std::forward_as_tuple(std::forward<Arguments>(arguments)...);
     } else if constexpr (is_pair<object>) {
         return pair_arguments<object, Allocator>{allocator}(std::forward<Arguments>(arguments)...);
-    } else if constexpr (makes_elements<object, Arguments...>) {
-        return tuple_arguments<object>::of(allocator, std::forward<Arguments>(arguments)...);
+    } else if constexpr (is_tuple<object>) {
+        return detail::construction_arguments_of_tuple<object>(allocator, std::forward<Arguments>(arguments)...);
     } else if constexpr (std::is_constructible_v<object, std::allocator_arg_t, const Allocator&, Arguments...>) {
         return std::tuple<std::allocator_arg_t, const Allocator&, Arguments&&...>(
             std::allocator_arg, allocator, std::forward<Arguments>(arguments)...);

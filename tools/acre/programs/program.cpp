@@ -18,14 +18,12 @@
 #include <utility>
 #include <vector>
 
-#include "raw_log.hpp"
+#include "record/raw_log.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
 
 namespace {
-
-using elf_file = std::unique_ptr<Elf, decltype(&elf_end)>;
 
 /// Recognised by the initialisation function, which both gcc and clang leave among the dynamic symbols.
 std::string_view sanitizer_begun_by(std::string_view function) {
@@ -62,26 +60,64 @@ void find_malloc_in(Elf* file, Elf_Scn* section, own_malloc& found) {
     }
 }
 
-/// The recorder cannot stand in front of a malloc that is in the program.
-own_malloc find_own_malloc(const std::filesystem::path& program) {
-    own_malloc found;
-    const int descriptor = ::open(program.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0 || elf_version(EV_CURRENT) == EV_NONE) return found;
-    {
-        const elf_file file{elf_begin(descriptor, ELF_C_READ, nullptr), &elf_end};
-        Elf_Scn* section = nullptr;
-        while (file && (section = elf_nextscn(file.get(), section)) != nullptr)
-            find_malloc_in(file.get(), section, found);
+namespace fs = std::filesystem;
+
+/// Calls `function` with the opened file, or does nothing if it cannot be read.
+template <class Function>
+void with_elf_file(const fs::path& path, Function function) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    if (elf_version(EV_CURRENT) != EV_NONE) {
+        const std::unique_ptr<Elf, decltype(&elf_end)> file{elf_begin(descriptor, ELF_C_READ, nullptr), &elf_end};
+        if (file) function(file.get());
     }
     ::close(descriptor);
+}
+
+/// No preloaded library can stand in front of a malloc that is in the program.
+own_malloc find_own_malloc(const fs::path& program) {
+    own_malloc found;
+    with_elf_file(program, [&](Elf* file) {
+        for (Elf_Scn* section = nullptr; (section = elf_nextscn(file, section)) != nullptr;)
+            find_malloc_in(file, section, found);
+    });
     return found;
 }
 
-namespace fs = std::filesystem;
+/// Thrown by the checks, which do not know what the program is wanted for.
+struct refusal {
+    fs::path program;
+    std::string why;
+};
 
 [[noreturn]] void refuse(const fs::path& program, const std::string& why) {
-    throw tool_error{"cannot record '" + program.string() + "': " + why};
+    throw refusal{program, why};
 }
+
+/// What a library is preloaded for: the parts of the sentences that differ.
+struct preload_use {
+    std::string_view if_static;        // why a static program is refused, and what to do
+    std::string_view if_sanitized;     // the same after "it is built with AddressSanitizer, "
+    std::string_view if_malloc_in_it;  // the same after "it contains a malloc of its own, "
+    bool linked_recorder_will_do = false;
+};
+
+constexpr preload_use recording{
+    .if_static =
+        "it is statically linked, so the recorder cannot be preloaded into it: link it with libacre-record.a, as "
+        "docs/record.md shows, or dynamically",
+    .if_sanitized = "whose malloc the recorder cannot replace: record a build without it",
+    .if_malloc_in_it =
+        "which no preloaded library can stand in front of: record a build that has its allocator as a shared library, "
+        "or uses that of the C library",
+    .linked_recorder_will_do = true};
+
+constexpr preload_use another_malloc{
+    .if_static = "it is statically linked, so no malloc can be preloaded into it: link it dynamically",
+    .if_sanitized = "whose malloc no other can replace: take a build without it",
+    .if_malloc_in_it =
+        "which no preloaded library can stand in front of: take a build that has its allocator as a shared library, or "
+        "uses that of the C library"};
 
 bool is_executable_file(const fs::path& path) {
     std::error_code error;
@@ -120,12 +156,11 @@ void check_privileges(const fs::path& path) {
         (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != ::getegid();
     if (other_user || other_group) {
         refuse(path,
-               "it is setuid or setgid, and the system preloads nothing into such programs; record a copy of it, "
+               "it is setuid or setgid, and the system preloads nothing into such programs; take a copy of it, "
                "or run acre as its owner");
     }
     if (::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0 && ::geteuid() != 0) {
-        refuse(path,
-               "it has file capabilities, and the system preloads nothing into such programs; record a copy of it");
+        refuse(path, "it has file capabilities, and the system preloads nothing into such programs; take a copy of it");
     }
 }
 
@@ -206,70 +241,112 @@ bool has_recorder(const fs::path& path, const Elf64_Ehdr& head) {
 }
 
 /// Whether the recorder has to be preloaded.
-bool check_elf(const fs::path& path) {
+bool check_elf(const fs::path& path, const preload_use& use) {
     const std::string bytes = read_start(path, 0, sizeof(Elf64_Ehdr));
     const auto machine_class = static_cast<unsigned char>(bytes.size() > EI_CLASS ? bytes[EI_CLASS] : 0);
-    if (machine_class == ELFCLASS32) refuse(path, "it is a 32-bit program; only 64-bit ones can be recorded");
+    if (machine_class == ELFCLASS32) refuse(path, "it is a 32-bit program; acre takes only 64-bit ones");
     Elf64_Ehdr head{};
     if (bytes.size() < sizeof head) refuse(path, "its ELF header is incomplete");
     std::memcpy(&head, bytes.data(), sizeof head);
-    if (head.e_machine != EM_X86_64)
-        refuse(path, "it is made for another processor; only x86-64 programs can be recorded");
+    if (head.e_machine != EM_X86_64) refuse(path, "it is made for another processor; acre takes only x86-64 programs");
     check_length(path, head);
     const std::string loader = loader_of(path, head);
-    if (has_recorder(path, head)) return false;
-    if (loader.empty()) {
-        refuse(
-            path,
-            "it is statically linked, so the recorder cannot be preloaded into it: link it with libacre-record.a, as "
-            "docs/record.md shows, or dynamically");
-    }
+    if (use.linked_recorder_will_do && has_recorder(path, head)) return false;
+    if (loader.empty()) refuse(path, std::string{use.if_static});
     if (loader.find("ld-linux-x86-64") == std::string::npos) {
-        refuse(path, "its dynamic loader is '" + loader + "'; only programs that use glibc can be recorded");
+        refuse(path, "its dynamic loader is '" + loader + "'; acre takes only programs that use glibc");
     }
     const own_malloc own = find_own_malloc(path);
-    if (!own.sanitizer.empty()) {
-        refuse(path, "it is built with " + own.sanitizer +
-                         ", whose malloc the recorder cannot replace: record a build without it");
-    }
-    if (own.is_in_it) {
-        refuse(path,
-               "it contains a malloc of its own, which no preloaded library can stand in front of: record a build that "
-               "has its allocator as a shared library, or uses that of the C library");
-    }
+    if (!own.sanitizer.empty())
+        refuse(path, "it is built with " + own.sanitizer + ", " + std::string{use.if_sanitized});
+    if (own.is_in_it) refuse(path, "it contains a malloc of its own, " + std::string{use.if_malloc_in_it});
     return true;
 }
 
-bool check_file(const fs::path& path, int scripts_left);
+bool check_file(const fs::path& path, const preload_use& use, int scripts_left);
 
-/// Checks the interpreter of a script, which is what will be recorded.
-bool check_script(const fs::path& path, int scripts_left) {
-    std::string line = read_start(path, 2, 4096);
+constexpr int max_scripts = 4;  // that the system follows from one to the next
+
+/// The interpreter that a script's first line names; empty if it names none.
+std::string interpreter_of(const fs::path& script) {
+    std::string line = read_start(script, 2, 4096);
     line.resize(std::min(line.find('\n'), line.size()));
     std::istringstream words{line};
     std::string interpreter;
     words >> interpreter;
+    return interpreter;
+}
+
+bool is_script(const fs::path& path) {
+    return read_start(path, 0, 2) == "#!";
+}
+
+/// Checks the interpreter of a script, which is what will be preloaded into.
+bool check_script(const fs::path& path, const preload_use& use, int scripts_left) {
+    const std::string interpreter = interpreter_of(path);
     std::error_code error;
     if (interpreter.empty()) refuse(path, "its first line names no interpreter after #!");
     if (!fs::exists(interpreter, error)) refuse(path, "its interpreter '" + interpreter + "' does not exist");
-    return scripts_left == 0 || check_file(interpreter, scripts_left - 1);
+    return scripts_left == 0 || check_file(interpreter, use, scripts_left - 1);
 }
 
-/// Whether the recorder has to be preloaded.
-bool check_file(const fs::path& path, int scripts_left) {
-    const std::string start = read_start(path, 0, SELFMAG);
-    if (start.rfind("#!", 0) == 0) return check_script(path, scripts_left);
+/// Whether the library has to be preloaded.
+bool check_file(const fs::path& path, const preload_use& use, int scripts_left) {
+    if (is_script(path)) return check_script(path, use, scripts_left);
     check_privileges(path);
-    if (start != std::string{ELFMAG, SELFMAG})
+    if (read_start(path, 0, SELFMAG) != std::string{ELFMAG, SELFMAG})
         refuse(path, "it is neither an ELF program nor a script that begins with #!");
-    return check_elf(path);
+    return check_elf(path, use);
+}
+
+recordable_program find_checked(const std::string& name, std::string_view verb, const preload_use& use) {
+    try {
+        const fs::path path = find_program(name);
+        return {path, ::access(path.c_str(), R_OK) != 0 || check_file(path, use, max_scripts)};
+    } catch (const refusal& refused) {
+        throw tool_error{"cannot " + std::string{verb} + " '" + refused.program.string() + "': " + refused.why};
+    }
+}
+
+/// The names of the libraries that an ELF file needs directly.
+std::vector<std::string> needed_libraries(Elf* file) {
+    std::vector<std::string> names;
+    Elf_Scn* section = nullptr;
+    while (file != nullptr && (section = elf_nextscn(file, section)) != nullptr) {
+        GElf_Shdr head{};
+        if (gelf_getshdr(section, &head) == nullptr || head.sh_type != SHT_DYNAMIC) continue;
+        Elf_Data* entries = elf_getdata(section, nullptr);
+        GElf_Dyn entry{};
+        for (int i = 0; entries != nullptr && gelf_getdyn(entries, i, &entry) != nullptr; ++i) {
+            if (entry.d_tag != DT_NEEDED) continue;
+            if (const char* name = elf_strptr(file, head.sh_link, entry.d_un.d_val)) names.emplace_back(name);
+        }
+    }
+    return names;
 }
 
 }  // namespace
 
 recordable_program find_recordable_program(const std::string& name) {
-    const fs::path path = find_program(name);
-    return {path, ::access(path.c_str(), R_OK) != 0 || check_file(path, 4)};
+    return find_checked(name, "record", recording);
+}
+
+fs::path find_program_to_preload(const std::string& name, std::string_view verb) {
+    return find_checked(name, verb, another_malloc).path;
+}
+
+std::string linked_malloc(const fs::path& program) {
+    fs::path path = program;
+    for (int i = 0; i < max_scripts && is_script(path); ++i) path = interpreter_of(path);
+    std::string found;
+    with_elf_file(path, [&](Elf* file) {
+        for (const std::string& library : needed_libraries(file)) {
+            for (const std::string_view known : {"jemalloc", "mimalloc", "tcmalloc", "snmalloc", "tbbmalloc"}) {
+                if (library.find(known) != std::string::npos) found = known;
+            }
+        }
+    });
+    return found;
 }
 
 }  // namespace acre::tool

@@ -1,0 +1,133 @@
+// `acre try` and `acre run`: which runs are compared, what is required of them, and what is refused.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command_run.hpp"
+
+namespace {
+
+using namespace acre::test;
+using nlohmann::json;
+
+// Libraries to preload: one that does nothing, and two that change what a program does.
+constexpr const char* quiet_library = "'" ACRE_TRY_QUIET "'";
+constexpr const char* shouting_library = "'" ACRE_TRY_SHOUTING "'";
+constexpr const char* ending_library = "'" ACRE_TRY_ENDING "'";
+
+class try_command : public command_run {
+protected:
+    json tried(const std::string& arguments) {
+        const run_result result = acre("try --json --budget 0.2s " + arguments);
+        EXPECT_EQ(result.status, 0) << result.errors;
+        EXPECT_EQ(result.errors, "");
+        return result.status == 0 ? json::parse(result.output) : json{};
+    }
+
+    std::string with(const char* library) { return std::string{"--with "} + library; }
+
+    static bool has_note(const json& object, const std::string& part) {
+        for (const auto& note : object["notes"]) {
+            if (note.get<std::string>().find(part) != std::string::npos) return true;
+        }
+        return false;
+    }
+};
+
+TEST_F(try_command, measures_the_program_in_each_way) {
+    const json object =
+        tried(with(quiet_library) + " -- sh -c 'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; echo $i'");
+    ASSERT_EQ(object["ways"].size(), 2U);
+    EXPECT_EQ(object["ways"][0]["name"], "as it is");
+    EXPECT_EQ(object["compared"], "the same output and exit status each time");
+    for (const json& way : object["ways"]) {
+        EXPECT_FALSE(way["failed"]) << way;
+        EXPECT_GT(way["cpu_seconds"]["median"], 0.0);
+        EXPECT_GE(way["wall_seconds"]["median"], way["wall_seconds"]["low"]);
+        EXPECT_GT(way["peak_bytes"]["median"], 100'000);
+        EXPECT_GT(way["page_faults"]["median"], 10);
+    }
+    EXPECT_EQ(object["ways"][1]["environment"].size(), 1U);
+    EXPECT_GE(object["rounds"], 1);
+}
+
+TEST_F(try_command, prints_a_table_and_a_conclusion) {
+    const run_result result = acre("try --budget 0.2s " + with(quiet_library) + " -- echo 'two words'");
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.errors, "");
+    for (const char* part : {"x as it is", "peak memory", "page faults", "\n  as it is", "echo two words: "})
+        EXPECT_NE(result.output.find(part), std::string::npos) << part << "\n" << result.output;
+}
+
+TEST_F(try_command, a_way_with_another_output_takes_no_part) {
+    const json object = tried(with(shouting_library) + " -- echo hello");
+    EXPECT_TRUE(object["ways"][1]["failed"]);
+    EXPECT_EQ(object["ways"][1]["why"], "wrote another output than the program as it is");
+    EXPECT_FALSE(tried("--unchecked " + with(shouting_library) + " -- echo hello")["ways"][1]["failed"]);
+}
+
+TEST_F(try_command, a_way_with_another_status_takes_no_part) {
+    const json object = tried(with(ending_library) + " -- sh -c 'exit 3'");
+    EXPECT_EQ(object["ways"][1]["why"],
+              "ended with status 9, and as it is the program ended with status 3; its last line on standard error: "
+              "'this library ends the program'");
+}
+
+TEST_F(try_command, a_program_that_never_writes_the_same_is_compared_by_its_status) {
+    const json object = tried(with(quiet_library) + " -- date +%N");
+    EXPECT_FALSE(object["ways"][1]["failed"]);
+    EXPECT_EQ(object["compared"], "the same exit status each time");
+    EXPECT_TRUE(has_note(object, "does not write the same output each time"));
+}
+
+TEST_F(try_command, a_check_accepts_the_outputs) {
+    const std::string check = "--check 'grep -q hello' ";
+    EXPECT_FALSE(tried(check + with(shouting_library) + " -- echo hello")["ways"][1]["failed"]);
+    EXPECT_TRUE(tried("--check '! grep -q shout' " + with(shouting_library) + " -- echo hello")["ways"][1]["failed"]);
+    expect_failure("try " + check + with(quiet_library) + " -- echo good", 1,
+                   "the command of --check refuses what the program writes as it is");
+    expect_failure("try --check true --unchecked -- echo", 2, "--check");
+}
+
+TEST_F(try_command, each_run_reads_all_of_the_input) {
+    std::ofstream{directory_ / "input"} << "one\ntwo\n";
+    const json object = tried("--stdin input --check 'grep -qx 2' " + with(quiet_library) + " -- wc -l");
+    EXPECT_FALSE(object["ways"][1]["failed"]);
+    EXPECT_FALSE(tried("--check 'grep -qx 0' " + with(quiet_library) + " -- wc -l").empty()) << "without it: nothing";
+    expect_failure("try --stdin missing " + with(quiet_library) + " -- cat", 1, "cannot open 'missing'");
+}
+
+TEST_F(try_command, runs_the_recorded_program_again) {
+    ASSERT_EQ(acre("record -o a.acre -- echo once more").status, 0);
+    EXPECT_EQ(tried(with(quiet_library) + " a.acre")["program"], (json{"echo", "once", "more"}));
+    expect_failure("try a.acre -- echo", 2, "either a trace or a program");
+}
+
+TEST_F(try_command, leaves_nothing_behind) {
+    tried(with(quiet_library) + " -- echo");
+    EXPECT_EQ(shell("ls").output, "errors\n");
+}
+
+TEST_F(try_command, an_interrupted_contest_reports_the_rounds_before) {
+    const run_result result = shell("timeout -s INT 0.5 '" ACRE_COMMAND "' try --json --budget 60s " +
+                                    with(quiet_library) + " -- sleep 0.01");
+    const json object = json::parse(result.output);
+    EXPECT_TRUE(object["interrupted"]);
+    EXPECT_GE(object["rounds"], 1);
+}
+
+TEST_F(try_command, refuses_in_one_sentence) {
+    expect_failure("try", 2, "a program to try, after --, or a trace is required");
+    expect_failure("try -- missing-program", 1, "cannot try 'missing-program': there is no such program in PATH");
+    expect_failure("try --with none -- true", 1, "there is no malloc 'none': known are acre, mimalloc");
+    expect_failure("try --with ./none.so -- true", 1, "none.so' is missing");
+    expect_failure("try --budget soon -- true", 2, "'soon' is not a time");
+    expect_failure("try --budget 0s -- true", 2, "'0s' is not a time");
+    expect_failure("run", 2, "a program to run, after --, is required");
+    expect_failure("run -- missing-program", 1, "cannot run 'missing-program': there is no such program in PATH");
+}
+
+}  // namespace

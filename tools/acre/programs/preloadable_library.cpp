@@ -1,0 +1,98 @@
+#include "preloadable_library.hpp"
+
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_path_list(std::vector<std::string>& folders, const char* list) {
+    if (list == nullptr) return;
+    std::istringstream parts{list};
+    for (std::string part; std::getline(parts, part, ':');) {
+        if (!part.empty()) folders.push_back(part);
+    }
+}
+
+/// Adds the folders that /etc/ld.so.conf and /etc/ld.so.conf.d name.
+void add_configured(std::vector<std::string>& folders) {
+    std::error_code error;
+    std::vector<fs::path> files{"/etc/ld.so.conf"};
+    for (const auto& entry : fs::directory_iterator{"/etc/ld.so.conf.d", error}) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    for (const fs::path& path : files) {
+        std::ifstream file{path};
+        for (std::string line; std::getline(file, line);) {
+            if (line.starts_with('/')) folders.push_back(line);
+        }
+    }
+}
+
+std::vector<std::string> library_folders() {
+    std::vector<std::string> folders;
+    add_path_list(folders, std::getenv("LD_LIBRARY_PATH"));
+    add_configured(folders);
+    folders.insert(folders.end(), {"/lib64", "/usr/lib64", "/lib", "/usr/lib"});
+    return folders;
+}
+
+}  // namespace
+
+fs::path library_beside_command(std::string_view name) {
+    std::error_code error;
+    fs::path program = fs::read_symlink("/proc/self/exe", error);
+    // Without /proc: the name by which this process was executed, unless the working directory has changed since.
+    if (error) program = fs::canonical(reinterpret_cast<const char*>(::getauxval(AT_EXECFN)), error);
+    if (error) {
+        throw tool_error{"/proc is not mounted, so acre does not find its library " + std::string{name} + ": mount it"};
+    }
+    const fs::path here = program.parent_path();
+    for (const char* folder : {"../lib", "../lib/x86_64-linux-gnu", "../lib64", "."}) {
+        const fs::path candidate = (here / folder / name).lexically_normal();
+        if (fs::exists(candidate, error)) return candidate;
+    }
+    return here / name;
+}
+
+std::string find_library(std::span<const std::string_view> names) {
+    const std::vector<std::string> folders = library_folders();
+    for (const std::string_view name : names) {
+        for (const std::string& folder : folders) {
+            const std::string path = folder + "/" + std::string{name};
+            if (::access(path.c_str(), R_OK) == 0) return path;
+        }
+    }
+    return {};
+}
+
+preloadable_library::preloadable_library(std::string_view verb, const fs::path& library)
+    : path_{fs::absolute(library)} {
+    std::error_code error;
+    if (!fs::exists(path_, error)) {
+        throw tool_error{"cannot " + std::string{verb} + ": the library '" + path_.string() + "' is missing"};
+    }
+    if (path_.string().find_first_of(": \t\n$") == std::string::npos) return;
+    // TMPDIR may contain such characters as well.
+    link_ = std::make_unique<temporary_directory>("/tmp/acre-");
+    const fs::path link = link_->path() / path_.filename();
+    fs::create_symlink(path_, link);
+    path_ = link;
+}
+
+std::string preload_value(const fs::path& library) {
+    const char* others = std::getenv("LD_PRELOAD");
+    return others == nullptr ? library.string() : library.string() + ":" + others;
+}
+
+}  // namespace acre::tool

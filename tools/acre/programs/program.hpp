@@ -1,0 +1,26 @@
+// Finds a program as a shell does and checks whether a library can be preloaded into it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace acre::tool {
+
+struct recordable_program {
+    std::filesystem::path path;
+    bool needs_preload = true;  // false: the recorder is linked into it
+};
+
+/// Throws tool_error if there is no such program, or if the recorder is not linked into it and cannot be preloaded.
+recordable_program find_recordable_program(const std::string& name);
+
+/// The program's path. Throws tool_error ("cannot VERB 'app': ...") if there is no such program, or if no malloc can be
+/// preloaded into it.
+std::filesystem::path find_program_to_preload(const std::string& name, std::string_view verb);
+
+/// A malloc that a shared library which the program is linked with brings: "jemalloc", "mimalloc", "tcmalloc"; empty
+/// for the C library's. Of a script, its interpreter's.
+std::string linked_malloc(const std::filesystem::path& program);
+
+}  // namespace acre::tool

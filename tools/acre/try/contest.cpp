@@ -1,0 +1,303 @@
+#include "contest.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <numeric>
+#include <string_view>
+
+#include "programs/temporary_directory.hpp"
+#include "text/text.hpp"
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr std::size_t min_precise_rounds = 6;  // fewer give no interval of 95 %
+constexpr double slowest = 10;                 // times the program as it is: slower ways are given up
+constexpr double always_allowed = 10;          // seconds
+
+/// An open file that is closed at the end.
+class open_file {
+public:
+    open_file(const std::string& path, int flags) : descriptor_{::open(path.c_str(), flags | O_CLOEXEC, 0600)} {
+        if (descriptor_ < 0) throw tool_error{"cannot open '" + path + "': " + reason_of(errno)};
+    }
+    ~open_file() { ::close(descriptor_); }
+    open_file(const open_file&) = delete;
+    open_file& operator=(const open_file&) = delete;
+
+    int descriptor() const noexcept { return descriptor_; }
+
+    void empty() const {
+        if (::ftruncate(descriptor_, 0) != 0 || ::lseek(descriptor_, 0, SEEK_SET) < 0)
+            throw tool_error{"cannot write to a temporary file: " + reason_of(errno)};
+    }
+    void rewind() const { ::lseek(descriptor_, 0, SEEK_SET); }
+
+private:
+    int descriptor_;
+};
+
+/// What a run left: FNV-1a over its output, and its length.
+struct fingerprint {
+    std::uint64_t bytes = 0;
+    std::uint64_t hash = 14695981039346656037U;
+    bool operator==(const fingerprint&) const = default;
+};
+
+fingerprint fingerprint_of(const open_file& output) {
+    fingerprint found;
+    std::array<unsigned char, 65536> part;
+    output.rewind();
+    ssize_t got = 0;
+    while ((got = ::read(output.descriptor(), part.data(), part.size())) > 0) {
+        found.bytes += static_cast<std::uint64_t>(got);
+        for (ssize_t i = 0; i < got; ++i)
+            found.hash = (found.hash ^ part[static_cast<std::size_t>(i)]) * std::uint64_t{1099511628211U};
+    }
+    if (got < 0) throw tool_error{"cannot read the output of the program again: " + reason_of(errno)};
+    return found;
+}
+
+/// The last line that the program wrote to standard error, in quotes; empty if there is none.
+std::string last_words(const open_file& errors) {
+    std::array<char, 2000> text{};
+    const off_t end = ::lseek(errors.descriptor(), 0, SEEK_END);
+    const off_t from = std::max<off_t>(end - static_cast<off_t>(text.size()), 0);
+    const ssize_t got = ::pread(errors.descriptor(), text.data(), text.size(), from);
+    std::string_view all{text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+    while (all.ends_with('\n')) all.remove_suffix(1);
+    const std::string_view line = all.substr(all.rfind('\n') == std::string_view::npos ? 0 : all.rfind('\n') + 1);
+    return line.empty() ? "" : fmt::format("; its last line on standard error: '{}'", printable(line));
+}
+
+std::string ending_of(const measured_run& run) {
+    return run.ending_signal != 0 ? fmt::format("was ended by signal {}", run.ending_signal)
+                                  : fmt::format("ended with status {}", run.exit_status);
+}
+
+/// The runs of one contest: where their streams go, and whether their results are the same.
+class runner {
+public:
+    explicit runner(const contest_options& options)
+        : options_{options},
+          directory_{temporary_prefix()},
+          input_{options.input.empty() ? "/dev/null" : options.input, O_RDONLY},
+          output_{directory_.path() / "output", O_RDWR | O_CREAT},
+          errors_{directory_.path() / "errors", O_RDWR | O_CREAT},
+          compared_{options.required} {}
+
+    same_result compared() const noexcept { return compared_; }
+
+    /// Runs the program as it is for the first time: what it leaves is what the others must leave.
+    measured_run first_run() {
+        const measured_run run = once(options_.ways[0], 0);
+        first_ = run;
+        if (run.was_interrupted) return run;
+        if (compared_ == same_result::output_and_status) expected_ = fingerprint_of(output_);
+        if (compared_ == same_result::checked && !is_accepted()) {
+            throw tool_error{"the command of --check refuses what the program writes as it is (it " + ending_of(run) +
+                             last_words(errors_) + ")"};
+        }
+        return run;
+    }
+
+    /// Runs the program in one way; `failure` gets a sentence if the result differs from the first one.
+    measured_run run(const way& how, std::string& failure) {
+        const measured_run run = once(how, std::max(first_.wall * slowest, always_allowed));
+        if (!run.was_interrupted) failure = difference(how, run);
+        return run;
+    }
+
+private:
+    static std::string temporary_prefix() {
+        const char* folder = std::getenv("TMPDIR");
+        return std::string{folder != nullptr && *folder != '\0' ? folder : "/var/tmp"} + "/acre-try-";
+    }
+
+    measured_run once(const way& how, double max_seconds) {
+        input_.rewind();
+        output_.empty();
+        errors_.empty();
+        return run_measured({.program = options_.program,
+                             .arguments = options_.arguments,
+                             .variables = how.variables,
+                             .input = input_.descriptor(),
+                             .output = output_.descriptor(),
+                             .errors = errors_.descriptor(),
+                             .max_seconds = max_seconds});
+    }
+
+    /// How the result differs from what is required; empty if it does not.
+    std::string difference(const way& how, const measured_run& run) {
+        if (run.was_too_slow) return fmt::format("was given up after {}", time_text(run.wall * 1e9));
+        if (compared_ == same_result::unchecked) return {};
+        if (compared_ == same_result::checked) {
+            return is_accepted()
+                       ? ""
+                       : "wrote what the command of --check refuses (it " + ending_of(run) + ")" + last_words(errors_);
+        }
+        if (run.exit_status != first_.exit_status) {
+            return fmt::format("{}, and as it is the program {}{}", ending_of(run), ending_of(first_),
+                               last_words(errors_));
+        }
+        if (compared_ == same_result::status || fingerprint_of(output_) == expected_) return {};
+        if (!how.variables.empty() && repeats_itself()) return "wrote another output than the program as it is";
+        compared_ = same_result::status;  // the program itself does not write the same each time
+        return {};
+    }
+
+    /// Whether the program as it is writes the same output twice.
+    bool repeats_itself() {
+        const measured_run again = once(options_.ways[0], std::max(first_.wall * slowest, always_allowed));
+        return again.was_interrupted || fingerprint_of(output_) == expected_;
+    }
+
+    bool is_accepted() {
+        output_.rewind();
+        const measured_run check = run_measured({.program = "/bin/sh",
+                                                 .arguments = {"sh", "-c", options_.check},
+                                                 .input = output_.descriptor(),
+                                                 .output = errors_.descriptor(),
+                                                 .errors = errors_.descriptor()});
+        return check.exit_status == 0;
+    }
+
+    const contest_options& options_;
+    temporary_directory directory_;
+    open_file input_;
+    open_file output_;
+    open_file errors_;
+    same_result compared_;
+    measured_run first_{};
+    fingerprint expected_{};
+};
+
+/// The rounds of one contest.
+class rounds {
+public:
+    explicit rounds(const contest_options& options) : options_{options}, runner_{options} {
+        for (const way& each : options.ways) result_.ways.push_back({each});
+    }
+
+    contest_result play() {
+        const interruption_watch watch;
+        check_round();
+        const double check_seconds = elapsed();
+        // A round of this length may begin as long as it ends within the budget.
+        while (!result_.was_interrupted && !is_precise() &&
+               elapsed() + check_seconds / static_cast<double>(result_.ways.size()) * playing() <=
+                   options_.budget_seconds)
+            play_round();
+        result_.rounds = result_.ways[0].runs.size();
+        // The first round found cold caches and checked what others need not check.
+        if (result_.rounds > 2) {
+            for (way_result& each : result_.ways)
+                if (each.failure.empty()) each.runs.erase(each.runs.begin());
+            --result_.rounds;
+        }
+        result_.is_precise = is_precise();
+        result_.seconds = elapsed();
+        result_.compared = runner_.compared();
+        return std::move(result_);
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    double elapsed() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
+
+    double playing() const {
+        return static_cast<double>(std::ranges::count_if(result_.ways, [](auto& w) { return w.failure.empty(); }));
+    }
+
+    void show_progress() const {
+        if (options_.progress) options_.progress(std::min(elapsed() / options_.budget_seconds, 0.99));
+    }
+
+    void check_round() {
+        const measured_run first = runner_.first_run();
+        if (first.was_interrupted)
+            throw tool_error{"interrupted before the program had run once: nothing was measured"};
+        result_.ways[0].runs.push_back(first);
+        for (std::size_t i = 1; i < result_.ways.size() && !result_.was_interrupted; ++i) {
+            show_progress();
+            run_way(i);
+        }
+    }
+
+    void run_way(std::size_t number) {
+        way_result& each = result_.ways[number];
+        std::string failure;
+        const measured_run run = runner_.run(each.how, failure);
+        if (run.was_interrupted) {
+            result_.was_interrupted = true;
+            if (each.runs.empty()) each.failure = "was not run: interrupted";
+            return;
+        }
+        each.runs.push_back(run);
+        each.failure = failure;
+    }
+
+    /// Each round begins with another way, so that none always follows the same one. An interrupted round is dropped.
+    void play_round() {
+        const std::size_t count = result_.ways.size();
+        const std::size_t before = result_.ways[0].runs.size();
+        for (std::size_t i = 0; i < count && !result_.was_interrupted; ++i) {
+            show_progress();
+            const std::size_t number = (i + before) % count;
+            if (result_.ways[number].failure.empty()) run_way(number);
+        }
+        if (!result_.ways[0].failure.empty()) {
+            throw tool_error{"the program as it is does not do the same each time: it " + result_.ways[0].failure +
+                             "; --check COMMAND says what it must write, and --unchecked requires nothing"};
+        }
+        if (!result_.was_interrupted) return;
+        for (way_result& each : result_.ways) each.runs.resize(std::min(each.runs.size(), before));
+    }
+
+    bool is_precise() const {
+        if (result_.ways[0].runs.size() <= min_precise_rounds) return false;
+        for (std::size_t i = 1; i < result_.ways.size(); ++i) {
+            if (!result_.ways[i].failure.empty()) continue;
+            if (2 * result_.cpu_ratio(i).uncertainty() > options_.precision) return false;
+        }
+        return true;
+    }
+
+    const contest_options& options_;
+    runner runner_;
+    contest_result result_{};
+    clock::time_point start_ = clock::now();
+};
+
+}  // namespace
+
+interval way_result::of(const std::function<double(const measured_run&)>& figure) const {
+    std::vector<double> figures;
+    figures.reserve(runs.size());
+    for (const measured_run& each : runs) figures.push_back(figure(each));
+    return median_interval(std::move(figures));
+}
+
+interval contest_result::cpu_ratio(std::size_t number) const {
+    const std::vector<measured_run>& before = ways[0].runs;
+    const std::vector<measured_run>& after = ways[number].runs;
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i)
+        ratios.push_back(before[i].cpu() > 0 ? after[i].cpu() / before[i].cpu() : 1);
+    return median_interval(std::move(ratios));
+}
+
+contest_result run_contest(const contest_options& options) {
+    return rounds{options}.play();
+}
+
+}  // namespace acre::tool

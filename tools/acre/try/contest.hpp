@@ -1,0 +1,69 @@
+// Runs a program in several ways in turns, as it is and with other mallocs preloaded, and compares what each costs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measured_run.hpp"
+#include "replay/interval.hpp"
+
+namespace acre::tool {
+
+/// A way to run the program. Without variables it runs as it is.
+struct way {
+    std::string name;
+    std::string description;
+    std::vector<std::pair<std::string, std::string>> variables{};  // of its environment
+};
+
+/// What two runs must have in common to be compared.
+enum class same_result : std::uint8_t {
+    output_and_status,  // what it writes to standard output, and the exit status
+    status,
+    checked,   // a command accepts the output of each run
+    unchecked  // nothing
+};
+
+struct contest_options {
+    std::filesystem::path program;
+    std::vector<std::string> arguments;  // the first is the name under which it is called
+    std::vector<way> ways;               // the first is the program as it is
+    std::string input;                   // a file for standard input; empty: nothing
+    std::string check;                   // a shell command that reads the output of a run
+    same_result required = same_result::output_and_status;
+    double budget_seconds = 60;
+    double precision = 0.02;  // enough: the width of each interval of CPU time, as a share of it
+    std::function<void(double)> progress{};
+};
+
+/// What a way cost. The figures are those of the rounds, in the order of the rounds.
+struct way_result {
+    way how;
+    std::vector<measured_run> runs{};
+    std::string failure{};  // why it takes no part; empty: it does
+
+    interval of(const std::function<double(const measured_run&)>& figure) const;
+};
+
+struct contest_result {
+    std::vector<way_result> ways;  // the first is the program as it is
+    std::size_t rounds = 0;
+    double seconds = 0;
+    same_result compared = same_result::output_and_status;
+    bool is_precise = false;  // the intervals are as narrow as was asked
+    bool was_interrupted = false;
+
+    /// CPU time of a way as a ratio to that of the program as it is in the same round.
+    interval cpu_ratio(std::size_t number) const;
+};
+
+/// The first round checks the results, and counts only if there is no time for another. Throws tool_error if the
+/// program cannot be started, or if its own result is refused by the check.
+contest_result run_contest(const contest_options& options);
+
+}  // namespace acre::tool

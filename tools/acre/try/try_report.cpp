@@ -1,0 +1,188 @@
+#include "try_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "text/terminal.hpp"
+#include "text/text.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+// A difference of CPU time that is worth a change of malloc.
+constexpr double worth_it = 0.02;
+constexpr std::size_t min_interval_rounds = 6;
+
+double cpu_of(const measured_run& run) {
+    return run.cpu();
+}
+double wall_of(const measured_run& run) {
+    return run.wall;
+}
+double peak_of(const measured_run& run) {
+    return static_cast<double>(run.peak_bytes);
+}
+double faults_of(const measured_run& run) {
+    return static_cast<double>(run.minor_faults + run.major_faults);
+}
+
+std::string line_of(const std::vector<std::string>& command) {
+    std::string line;
+    for (const std::string& each : command) line += (line.empty() ? "" : " ") + printable(each);
+    return line;
+}
+
+std::string seconds_text(double seconds) {
+    return time_text(seconds * 1e9);
+}
+
+std::vector<std::string> row_of(const contest_result& result, std::size_t number) {
+    const way_result& each = result.ways[number];
+    const interval ratio = result.cpu_ratio(number);
+    const bool has_interval = number != 0 && result.rounds >= 3;
+    return {each.how.name,
+            seconds_text(each.of(cpu_of).median),
+            fmt::format("{:.3f}", ratio.median),
+            has_interval ? fmt::format("{:.3f} .. {:.3f}", ratio.low, ratio.high) : "",
+            seconds_text(each.of(wall_of).median),
+            bytes_text(static_cast<std::uint64_t>(each.of(peak_of).median)),
+            count_text(static_cast<std::uint64_t>(each.of(faults_of).median))};
+}
+
+/// The numbers of the ways that took part, least CPU time first; the program as it is leads its equals.
+std::vector<std::size_t> ranking(const contest_result& result) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < result.ways.size(); ++i) {
+        if (result.ways[i].failure.empty()) order.push_back(i);
+    }
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return result.cpu_ratio(i).median; });
+    return order;
+}
+
+std::string table_of(const contest_result& result) {
+    const char* interval_name = result.rounds >= min_interval_rounds ? "95 % interval" : "lowest, highest";
+    std::vector<std::vector<std::string>> rows{
+        {"", "CPU", "x as it is", interval_name, "start to end", "peak memory", "page faults"}};
+    for (const std::size_t i : ranking(result)) rows.push_back(row_of(result, i));
+    return table_text(rows, {0});
+}
+
+std::string quoted_for_shell(const std::string& word) {
+    if (!word.empty() && word.find_first_of(" \t\n\"'\\$`*?[]#~=|&;<>(){}!") == std::string::npos) return word;
+    std::string quoted = "'";
+    for (const char each : word) quoted += each == '\'' ? "'\\''" : std::string{each};
+    return quoted + "'";
+}
+
+std::string command_for(const way& how, const std::vector<std::string>& command) {
+    std::string line;
+    for (const auto& [name, value] : how.variables) line += name + "=" + quoted_for_shell(value) + " ";
+    for (std::size_t i = 0; i < command.size(); ++i) line += (i == 0 ? "" : " ") + quoted_for_shell(command[i]);
+    return printable(how.name == "acre" ? "acre run -- " + line.substr(line.find(' ') + 1) : line);
+}
+
+/// The sentence that answers the question: which malloc, and what it gives.
+std::string conclusion(const contest_result& result, const std::vector<std::string>& command) {
+    const std::size_t best = ranking(result).front();
+    const interval ratio = result.cpu_ratio(best);
+    if (best == 0 || ratio.median > 1 - worth_it || (result.rounds >= 3 && ratio.high >= 1)) {
+        return wrapped(
+            fmt::format("No malloc that was tried takes {:.0f} % less CPU time than the program as it is: leave it.",
+                        100 * worth_it),
+            2);
+    }
+    const double memory = result.ways[best].of(peak_of).median / std::max(result.ways[0].of(peak_of).median, 1.0);
+    return wrapped(
+               fmt::format(
+                   "With {} the program takes {:.1f} % less CPU time, and its peak memory is {:.2f} of that as it is:",
+                   result.ways[best].how.name, 100 * (1 - ratio.median), memory),
+               2) +
+           "    " + command_for(result.ways[best].how, command) + "\n";
+}
+
+std::vector<std::string> notes_of(const contest_result& result) {
+    std::vector<std::string> notes;
+    if (result.was_interrupted) notes.emplace_back("Interrupted: the figures are those of the rounds before.");
+    if (result.rounds < 3) {
+        notes.emplace_back(
+            "The time allowed only this many rounds, so nothing is known about the noise: --budget 5m allows more.");
+    } else if (!result.is_precise) {
+        notes.emplace_back("The budget ended before the intervals were 2 % wide: --budget allows more rounds.");
+    }
+    if (result.compared == same_result::status) {
+        notes.emplace_back(
+            "The program does not write the same output each time, so only its exit status was compared: --check "
+            "COMMAND can do more.");
+    }
+    for (const way_result& each : result.ways) {
+        if (!each.failure.empty()) notes.push_back(fmt::format("{}: it {}.", each.how.name, each.failure));
+    }
+    return notes;
+}
+
+const char* requirement_text(same_result compared) {
+    switch (compared) {
+        case same_result::output_and_status:
+            return "the same output and exit status each time";
+        case same_result::status:
+            return "the same exit status each time";
+        case same_result::checked:
+            return "each output accepted by the check";
+        case same_result::unchecked:
+            break;
+    }
+    return "results not compared";
+}
+
+nlohmann::json interval_json(const interval& of) {
+    return {{"low", of.low}, {"median", of.median}, {"high", of.high}};
+}
+
+nlohmann::json way_json(const contest_result& result, std::size_t number) {
+    const way_result& each = result.ways[number];
+    nlohmann::json variables = nlohmann::json::object();
+    for (const auto& [name, value] : each.how.variables) variables[name] = value;
+    nlohmann::json object{{"name", each.how.name},
+                          {"description", each.how.description},
+                          {"environment", variables},
+                          {"failed", !each.failure.empty()}};
+    if (!each.failure.empty()) {
+        object["why"] = each.failure;
+        return object;
+    }
+    object["cpu_seconds"] = interval_json(each.of(cpu_of));
+    object["cpu_ratio"] = interval_json(result.cpu_ratio(number));
+    object["wall_seconds"] = interval_json(each.of(wall_of));
+    object["peak_bytes"] = interval_json(each.of(peak_of));
+    object["page_faults"] = interval_json(each.of(faults_of));
+    return object;
+}
+
+}  // namespace
+
+std::string try_text(const contest_result& result, const std::vector<std::string>& command) {
+    std::string text = fmt::format("{}: {} in {}, {}\n\n", line_of(command), plural(result.rounds, "round", "rounds"),
+                                   seconds_text(result.seconds), requirement_text(result.compared));
+    text += table_of(result) + "\n" + conclusion(result, command);
+    for (const std::string& note : notes_of(result)) text += wrapped(note, 2);
+    return text;
+}
+
+nlohmann::json try_json(const contest_result& result, const std::vector<std::string>& command) {
+    nlohmann::json ways = nlohmann::json::array();
+    for (std::size_t i = 0; i < result.ways.size(); ++i) ways.push_back(way_json(result, i));
+    return {{"command", "try"},
+            {"program", command},
+            {"rounds", result.rounds},
+            {"seconds", result.seconds},
+            {"precise", result.is_precise},
+            {"interrupted", result.was_interrupted},
+            {"compared", requirement_text(result.compared)},
+            {"ways", ways},
+            {"notes", notes_of(result)}};
+}
+
+}  // namespace acre::tool

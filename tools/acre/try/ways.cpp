@@ -1,0 +1,68 @@
+#include "ways.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "programs/known_mallocs.hpp"
+#include "programs/program.hpp"
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr const char* acre_name = "acre";
+constexpr const char* acre_description = "acre's general heap, as 'acre run' preloads it";
+
+std::string name_as_it_is(const std::filesystem::path& program) {
+    const std::string linked = linked_malloc(program);
+    return linked.empty() ? "as it is" : fmt::format("as it is ({})", linked);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> way_names() {
+    std::vector<std::pair<std::string, std::string>> names{{acre_name, acre_description}};
+    for (const known_malloc& each : known_mallocs) names.emplace_back(each.name, each.description);
+    return names;
+}
+
+way_list::way_list(const std::filesystem::path& program, const std::vector<std::string>& names) {
+    ways_.push_back({name_as_it_is(program), "the program without a change"});
+    for (const std::string& each : names) add_named(each);
+    if (!names.empty()) return;
+    if (const auto own = library_beside_command(run_library); std::filesystem::exists(own))
+        add(acre_name, acre_description, own);
+    for (const known_malloc& each : known_mallocs) {
+        if (const std::string library = find_library(each.libraries); !library.empty())
+            add(std::string{each.name}, std::string{each.description}, library);
+    }
+}
+
+void way_list::add(const std::string& name, const std::string& description, const std::filesystem::path& library) {
+    libraries_.push_back(std::make_unique<preloadable_library>("try", library));
+    ways_.push_back({name, description, {{"LD_PRELOAD", preload_value(libraries_.back()->path())}}});
+}
+
+void way_list::add_named(const std::string& name) {
+    const auto known = std::ranges::find(known_mallocs, std::string_view{name}, &known_malloc::name);
+    if (name.find('/') != std::string::npos) {
+        add(name, "a library of yours, preloaded", name);
+    } else if (name == acre_name) {
+        add(name, acre_description, library_beside_command(run_library));
+    } else if (known == known_mallocs.end()) {
+        std::vector<std::string> all;
+        for (const auto& [each, meaning] : way_names()) all.push_back(each);
+        throw tool_error{fmt::format("there is no malloc '{}': known are {}, and paths of libraries, as ./{}.so", name,
+                                     fmt::join(all, ", "), name)};
+    } else if (const std::string library = find_library(known->libraries); library.empty()) {
+        throw tool_error{fmt::format("{} is not installed here", known->libraries.front())};
+    } else {
+        add(name, std::string{known->description}, library);
+    }
+}
+
+}  // namespace acre::tool
