@@ -9,6 +9,10 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/acre-config-version
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/acre-config.cmake
      "include(\"\${CMAKE_CURRENT_LIST_DIR}/acre-targets.cmake\")\n"
      "# The C interface, where it was built.\n"
-     "include(\"\${CMAKE_CURRENT_LIST_DIR}/acre-c-targets.cmake\" OPTIONAL)\n")
+     "if(EXISTS \"\${CMAKE_CURRENT_LIST_DIR}/acre-c-targets.cmake\")\n"
+     "    include(CMakeFindDependencyMacro)\n"
+     "    find_dependency(Threads)\n"
+     "    include(\"\${CMAKE_CURRENT_LIST_DIR}/acre-c-targets.cmake\")\n"
+     "endif()\n")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/acre-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/acre-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/acre)

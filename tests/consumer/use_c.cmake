@@ -38,7 +38,10 @@ foreach(kind IN ITEMS shared static)
     run(${WORK}/${kind})
 endforeach()
 
-run(${CMAKE_COMMAND} -S ${source} -B ${WORK}/project -G ${GENERATOR} -D CMAKE_C_COMPILER=${C_COMPILER}
-    -D CMAKE_PREFIX_PATH=${installed})
-run(${CMAKE_COMMAND} --build ${WORK}/project)
-run(${WORK}/project/consumer)
+foreach(static IN ITEMS OFF ON)
+    set(project ${WORK}/project_${static})
+    run(${CMAKE_COMMAND} -S ${source} -B ${project} -G ${GENERATOR} -D CMAKE_C_COMPILER=${C_COMPILER}
+        -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_PREFIX_PATH=${installed} -D STATIC=${static})
+    run(${CMAKE_COMMAND} --build ${project})
+    run(${project}/consumer)
+endforeach()
