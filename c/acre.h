@@ -45,7 +45,8 @@ typedef enum acre_status {
     ACRE_BAD_ALIGNMENT = 5,      // no power of two, or too large
     ACRE_BAD_OPTION = 6,         // out of range; the sentence says what is allowed
     ACRE_NULL_HANDLE = 7,        // a null pointer in place of a handle
-    ACRE_FAILED = 8              // anything else; the sentence says what
+    ACRE_FAILED = 8,             // anything else; the sentence says what
+    ACRE_REFUSED = 9             // acre_resource_try_allocate, which does not look for the reason
 } acre_status;
 
 // Why the last call of this thread that failed did so; ACRE_OK before the first and after acre_clear_error. A call that
@@ -92,6 +93,8 @@ ACRE_EXPORT acre_resource* acre_heap(void);
 
 // Storage of `bytes` bytes; a distinct pointer for zero bytes.
 ACRE_EXPORT void* acre_resource_allocate(acre_resource* resource, size_t bytes, size_t alignment);
+// The same for refusals that are part of the plan: they cost little, and the last error is ACRE_REFUSED.
+ACRE_EXPORT void* acre_resource_try_allocate(acre_resource* resource, size_t bytes, size_t alignment);
 // Takes it back; a null `p` is a no-op.
 ACRE_EXPORT void acre_resource_free(acre_resource* resource, void* p, size_t bytes, size_t alignment);
 // Makes the allocation larger or smaller where it is; false, and nothing changed, when the resource cannot. That is no

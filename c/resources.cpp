@@ -68,6 +68,12 @@ void* acre_resource_allocate(acre_resource* resource, std::size_t bytes, std::si
     return acre_c::allocate(resource, bytes, alignment);
 }
 
+void* acre_resource_try_allocate(acre_resource* resource, std::size_t bytes, std::size_t alignment) {
+    if (acre_c::is_null(resource)) return nullptr;
+    if (void* p = resource->try_allocate(bytes, acre_c::alignment_or_default(alignment))) return p;
+    return acre_c::note(ACRE_REFUSED, "acre: a request was refused; acre_resource_allocate would say why");
+}
+
 void acre_resource_free(acre_resource* resource, void* p, std::size_t bytes, std::size_t alignment) {
     acre_c::deallocate(resource, p, bytes, alignment);
 }

@@ -51,6 +51,8 @@ int main(int argc, char** argv) {
         REPEAT(p = malloc(64); __asm__ volatile("" : : "r"(p) : "memory"); free(p))
     } else if (strcmp(name, "refused") == 0) {
         REPEAT(p = acre_arena_allocate(arena, SIZE_MAX, 0))
+    } else if (strcmp(name, "refused_try") == 0) {
+        REPEAT(p = acre_resource_try_allocate(memory, SIZE_MAX, 0))
     } else if (strcmp(name, "refused_malloc") == 0) {
         REPEAT(p = acre_malloc(memory, SIZE_MAX))
     } else {

@@ -23,6 +23,21 @@ static void a_refused_request_says_why(void) {
     acre_arena_destroy(arena);
 }
 
+static void a_planned_refusal_does_not_say_why(void) {
+    acre_multi_arena* arenas = acre_multi_arena_create(&(acre_multi_arena_options){.arenas = 1, .bytes = 1024});
+    acre_resource* memory = acre_multi_arena_resource(arenas);
+    void* p = acre_resource_try_allocate(memory, 1000, 0);
+    CHECK(p != NULL && is_aligned(p, 16));
+    CHECK(acre_resource_try_allocate(memory, 1000, 0) == NULL);
+    CHECK_ERROR(ACRE_REFUSED);
+    CHECK(acre_resource_try_allocate(memory, 8, 24) == NULL);
+    CHECK_ERROR(ACRE_REFUSED);
+    CHECK(acre_resource_try_allocate(NULL, 8, 0) == NULL);
+    CHECK_ERROR(ACRE_NULL_HANDLE);
+    acre_resource_free(memory, p, 1000, 0);
+    acre_multi_arena_destroy(arenas);
+}
+
 static void options_out_of_range_are_refused(void) {
     CHECK(acre_arena_create(&(acre_arena_options){.first_block_bytes = 1}) == NULL);
     CHECK(strstr(acre_last_error(), ".first_block_bytes = 1") != NULL);
@@ -104,6 +119,7 @@ static void each_thread_has_its_own_last_error(void) {
 void test_errors(void) {
     CHECK(acre_version()[0] != '\0');
     a_refused_request_says_why();
+    a_planned_refusal_does_not_say_why();
     options_out_of_range_are_refused();
     a_null_handle_refuses_everything();
     each_thread_has_its_own_last_error();

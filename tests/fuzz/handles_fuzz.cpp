@@ -341,6 +341,8 @@ private:
 
     static void* request(const live_handle& in, block& made, record_choices& choose) {
         if (made.made == way::handle && in.of->allocate == nullptr) made.made = way::resource;
+        if (made.made == way::resource && choose() % 2 == 0)
+            return acre_resource_try_allocate(in.resource, made.bytes, made.alignment);
         if (made.made == way::resource) return acre_resource_allocate(in.resource, made.bytes, made.alignment);
         if (made.made == way::handle) return in.of->allocate(in.handle, made.bytes, made.alignment);
         if (choose() % 2 == 0) return acre_aligned_alloc(in.resource, made.alignment, made.bytes);
