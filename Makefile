@@ -1,7 +1,7 @@
 # Short names for the scripts in scripts/. `make help` lists the targets.
 .PHONY: build demo test test-all coverage lint bench fuzz docs format clean help
 
-build: ## the acre command, its recorder and the examples, optimised, in build/ (the default)
+build: ## the acre command, its recorder, the C library and the examples, optimised, in build/ (the default)
 	@scripts/build
 
 demo: ## records a game and sqlite3, prints the advice, and what following it gave

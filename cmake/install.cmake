@@ -7,6 +7,8 @@ install(EXPORT acre-targets NAMESPACE acre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/acre-config-version.cmake
                                  COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/acre-config.cmake
-     "include(\"\${CMAKE_CURRENT_LIST_DIR}/acre-targets.cmake\")\n")
+     "include(\"\${CMAKE_CURRENT_LIST_DIR}/acre-targets.cmake\")\n"
+     "# The C interface, where it was built.\n"
+     "include(\"\${CMAKE_CURRENT_LIST_DIR}/acre-c-targets.cmake\" OPTIONAL)\n")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/acre-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/acre-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/acre)

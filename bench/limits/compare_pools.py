@@ -5,9 +5,10 @@ All run in one process in turns, so other programs on the machine do not count. 
 processor time for a pair of allocate and deallocate in the first tree; then for each further tree the same, the median
 of its ratios to the first tree within a round, and for several threads that of elapsed time.
 
-With --costs arena_costs.cpp the same for arenas.
+With --costs arena_costs.cpp the same for arenas. A tree may be named twice, with a macro for the second:
+`late=include,BENCH_DOUBLE_FREES=late` measures pools that notice double frees late.
 
-Usage: bench/limits/compare_pools.py [--costs FILE] [--rounds N] [--only WORKLOAD [POOL]] NAME=INCLUDE_FOLDER NAME=INCLUDE_FOLDER...
+Usage: bench/limits/compare_pools.py [--costs FILE] [--only WORKLOAD [POOL]] [--rounds N] NAME=INCLUDE_FOLDER[,MACRO]...
 """
 import argparse
 import concurrent.futures
@@ -31,14 +32,18 @@ def main():
     parser.add_argument("--costs", default="pool_costs.cpp")
     parser.add_argument("--rounds", default="101")
     parser.add_argument("--only", nargs="+", default=[])
-    parser.add_argument("trees", nargs="+", metavar="NAME=INCLUDE_FOLDER")
+    parser.add_argument("trees", nargs="+", metavar="NAME=INCLUDE_FOLDER[,MACRO]")
     given = parser.parse_args()
     trees = [each.split("=", 1) for each in given.trees]
     compiler = os.environ.get("CXX", "g++").split()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as workers:
-        jobs = [workers.submit(compiled, compiler, HERE / given.costs, f"{folder}/{name}.o", f"-I{include}",
-                               f"-Dacre=acre_{name}", f"-Dbench_tree=tree_{name}") for name, include in trees]
-        include = f"-I{trees[0][1]}"
+        jobs = []
+        for name, tree in trees:
+            include, *macros = tree.split(",")
+            jobs.append(workers.submit(compiled, compiler, HERE / given.costs, f"{folder}/{name}.o", f"-I{include}",
+                                       f"-Dacre=acre_{name}", f"-Dbench_tree=tree_{name}",
+                                       *(f"-D{macro}" for macro in macros)))
+        include = f"-I{trees[0][1].split(',')[0]}"
         jobs.append(workers.submit(compiled, compiler, HERE.parent / "harness.cpp", f"{folder}/harness.o", include))
         declared = " ".join(f"BENCH_TREE(tree_{name})" for name, _ in trees)
         listed = ", ".join(f"tree_{name}::all_costs" for name, _ in trees)

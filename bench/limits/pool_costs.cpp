@@ -20,6 +20,18 @@ using namespace bench;
 
 constexpr std::size_t bytes = 64;
 
+// Pools that threads share: as usual, or noticing double frees as the macro says.
+#ifdef BENCH_DOUBLE_FREES
+constexpr auto noticed = acre::double_free_check::BENCH_DOUBLE_FREES;
+using shared_blocks_pool = acre::concurrent_pool<bytes, 16, noticed>;
+using shared_multi_pool = acre::basic_concurrent_multi_pool<acre::default_size_classes, noticed>;
+using static_blocks_pool = acre::static_pool<bytes, acre::shared_group<struct blocks, acre::heap, noticed>>;
+#else
+using shared_blocks_pool = acre::concurrent_pool<bytes>;
+using shared_multi_pool = acre::concurrent_multi_pool;
+using static_blocks_pool = acre::static_pool<bytes>;
+#endif
+
 struct pool_blocks {
     [[gnu::always_inline]] void* allocate() { return pool.allocate(); }
     [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p); }
@@ -55,18 +67,18 @@ struct wait_free_blocks {
 struct concurrent_pool_blocks {
     [[gnu::always_inline]] void* allocate() { return pool.allocate(); }
     [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p); }
-    acre::concurrent_pool<bytes> pool;
+    shared_blocks_pool pool;
 };
 struct static_pool_blocks {
-    [[gnu::always_inline]] static void* allocate() { return acre::static_pool<bytes>::allocate(); }
-    [[gnu::always_inline]] static void deallocate(void* p) { acre::static_pool<bytes>::deallocate(p); }
+    [[gnu::always_inline]] static void* allocate() { return static_blocks_pool::allocate(); }
+    [[gnu::always_inline]] static void deallocate(void* p) { static_blocks_pool::deallocate(p); }
 };
 struct concurrent_multi_pool_blocks {
     [[gnu::always_inline]] void* allocate() { return pool.allocate(bytes); }
     [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p, bytes); }
     [[gnu::always_inline]] void* allocate(std::size_t size) { return pool.allocate(size); }
     [[gnu::always_inline]] void deallocate(void* p, std::size_t size) { pool.deallocate(p, size); }
-    acre::concurrent_multi_pool pool;
+    shared_multi_pool pool;
 };
 
 template <class Blocks>

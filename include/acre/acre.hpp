@@ -3,6 +3,7 @@
 //   acre/observe/checked.hpp, checked_ptr.hpp and checked_scratch.hpp are for builds that look for misuse
 //   acre/adapt/ambient*.hpp, malloc_face.hpp, program_pools.hpp and hooks/ are for other people's code
 //   acre/memory/virtual_memory.hpp and acre/pools/hardened_*.hpp are for programs with special needs of their memory
+//   acre/heaps/general_heap.hpp needs the system's own headers
 // Including single headers instead compiles faster; every header stands alone.
 #pragma once
 

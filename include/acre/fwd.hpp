@@ -26,6 +26,9 @@ namespace acre {
 
 // Core and memory.
 class resource_ref;
+class general_heap;
+struct general_heap_options;
+struct general_heap_figures;
 class no_lock;
 class spin_lock;
 class priority_inheritance_mutex;
@@ -107,17 +110,18 @@ class chunk_pool;
 struct every_thread;
 template <std::size_t Size, class Group = every_thread>
 class static_pool;
-template <class Name, stateless_resource Upstream = heap>
+enum class double_free_check;
+template <class Name, stateless_resource Upstream = heap, double_free_check Check = double_free_check{}>
 struct shared_group;
 template <class Name, stateless_resource Upstream = heap>
 struct thread_group;
 class pool_registry;
 struct concurrent_pool_options;
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+template <std::size_t Slot, std::size_t Align = natural_alignment(Slot), double_free_check Check = double_free_check{}>
 class concurrent_pool;
-template <class T>
+template <class T, double_free_check Check = double_free_check{}>
 class concurrent_object_pool;
-template <class Classes>
+template <class Classes, double_free_check Check = double_free_check{}>
 class basic_concurrent_multi_pool;
 using concurrent_multi_pool = basic_concurrent_multi_pool<default_size_classes>;
 struct wait_free_pool_options;

@@ -180,6 +180,7 @@ subject_case make_case(std::string name) {
 
 /// The subjects of each room, in a file each, so that they compile in parallel.
 std::vector<subject_case> memory_subjects();
+std::vector<subject_case> heap_subjects();
 std::vector<subject_case> arena_subjects();
 std::vector<subject_case> pool_subjects();
 std::vector<subject_case> nested_subjects();

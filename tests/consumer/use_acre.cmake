@@ -13,7 +13,7 @@ set(compilers -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_C_COMPI
 
 if(WAY STREQUAL find_package)
     run(${CMAKE_COMMAND} -S ${ACRE_SOURCE} -B ${WORK}/acre ${compilers}
-        -D ACRE_BUILD_TOOLS=OFF -D ACRE_BUILD_TESTS=OFF -D ACRE_BUILD_EXAMPLES=OFF)
+        -D ACRE_BUILD_TOOLS=OFF -D ACRE_BUILD_C=OFF -D ACRE_BUILD_TESTS=OFF -D ACRE_BUILD_EXAMPLES=OFF)
     run(${CMAKE_COMMAND} -D CMAKE_INSTALL_PREFIX=${WORK}/installed -P ${WORK}/acre/cmake_install.cmake)
     set(where -D CMAKE_PREFIX_PATH=${WORK}/installed)
 else()

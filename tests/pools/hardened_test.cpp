@@ -153,6 +153,18 @@ TEST(hardened_pool, a_double_free_is_reported_after_the_quarantine) {
     EXPECT_DEATH(tested.deallocate(slots[19]), "acre::hardened_pool: double free");
 }
 
+// A slab is looked up in a table, which begins with a page.
+TEST(hardened_pool, the_table_of_slabs_grows) {
+    if (sizeof(void*) < 8) GTEST_SKIP() << "too few addresses";
+    acre::hardened_pool<32_KiB> tested{{.quarantine_slots = 0, .check_writes = false}};
+    std::vector<void*> slots(6000);
+    for (void*& each : slots) each = tested.allocate();
+    for (void* each : slots) tested.deallocate(each);
+    EXPECT_EQ(tested.live(), 0u);
+    EXPECT_DEATH(tested.deallocate(slots[0]), "acre::hardened_pool: double free");
+    EXPECT_DEATH(tested.deallocate(slots.back()), "acre::hardened_pool: double free");
+}
+
 TEST(hardened_multi_pool, misuse_is_reported) {
     acre::hardened_multi_pool tested;
     auto* p = static_cast<char*>(tested.allocate(100));

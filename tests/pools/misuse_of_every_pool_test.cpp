@@ -10,6 +10,7 @@
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
+#include <acre/pools/hardened_object_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
@@ -321,6 +322,59 @@ TEST(misuse_of_large_blocks, each_mistake_has_its_sentence) {
     EXPECT_DEATH(sizes.deallocate(p, 20'000), "acre::multi_pool: double free");
     sizes.deallocate(q, 20'000);
     EXPECT_DEATH(sizes.deallocate(q, 20'000), "acre::multi_pool: double free");
+}
+
+template <class Pool>
+void slots_and_blocks_are_told_apart() {
+    Pool tested;
+    Pool others;
+    void* slot = tested.allocate();
+    void* block = tested.allocate(20'000);
+    void* other = others.allocate(20'000);
+    EXPECT_DEATH(tested.deallocate(block), "freed with another size or alignment");
+    EXPECT_DEATH(tested.deallocate(slot, 20'000), "freed with another size or alignment");
+    EXPECT_DEATH(tested.deallocate(other, 20'000), "a pointer of another resource was freed");
+    tested.deallocate(block, 20'000);
+    others.deallocate(other, 20'000);
+    tested.deallocate(slot);
+}
+TEST(misuse_of_large_blocks, slots_and_blocks_of_a_pool_are_told_apart) {
+    slots_and_blocks_are_told_apart<acre::pool<64>>();
+    slots_and_blocks_are_told_apart<acre::concurrent_pool<64>>();
+}
+
+// Destroys an object of another pool while its own pool ends.
+template <template <class> class Pool>
+struct destroyer {
+    using pool_type = Pool<destroyer>;
+    destroyer(pool_type& home, destroyer* foreign) : home_(home), foreign_(foreign) {}
+    ~destroyer() {
+        if (foreign_ != nullptr) home_.destroy(foreign_);
+    }
+    destroyer(const destroyer&) = delete;
+    destroyer& operator=(const destroyer&) = delete;
+
+private:
+    pool_type& home_;
+    destroyer* foreign_;
+};
+template <template <class> class Pool>
+void an_object_of_another_pool_is_noticed() {
+    using type = destroyer<Pool>;
+    const auto mistake = [] {
+        typename type::pool_type tested;
+        typename type::pool_type others;
+        tested.create(tested, others.create(others, nullptr));
+        tested.release();
+    };
+    EXPECT_DEATH(mistake(), "a pointer of another resource was freed");
+}
+template <class T>
+using concurrent_object_pool_of = acre::concurrent_object_pool<T>;
+TEST(misuse_of_an_object_pool, an_object_of_another_pool_destroyed_by_a_destructor) {
+    an_object_of_another_pool_is_noticed<acre::object_pool>();
+    an_object_of_another_pool_is_noticed<concurrent_object_pool_of>();
+    an_object_of_another_pool_is_noticed<acre::hardened_object_pool>();
 }
 
 // The first slab is shorter than the alignment of slabs, so what lies behind it has the same header's address.

@@ -9,6 +9,7 @@
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/locks.hpp>
+#include <acre/heaps/general_heap.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
@@ -99,7 +100,9 @@ public:
         } else if constexpr (requires(R& r) { r.reset(acre::release); }) {
             resource().reset(acre::release);
         }
-        EXPECT_LE(resource().capacity(), traits.rest + threads * traits.rest_of_a_thread);
+        if constexpr (requires { resource().capacity(); }) {
+            EXPECT_LE(resource().capacity(), traits.rest + threads * traits.rest_of_a_thread);
+        }
         if constexpr (requires(R& r) { r.busy_arenas(); }) {
             EXPECT_EQ(resource().busy_arenas(), 0u);
         }
@@ -156,13 +159,15 @@ struct concurrent_multi_arena
 struct synchronized_by_priority : shared_subject<acre::synchronized<acre::multi_pool, acre::priority_inheritance_mutex>,
                                                  shared_traits{.largest = 12'000, .survives_forks = false}> {};
 struct concurrent_arena : shared_subject<acre::concurrent_arena, shared_traits{.largest = 6000}> {};
+// Not over the C heap: it serves requests where that has no memory.
+struct general_heap : shared_subject<acre::general_heap, shared_traits{.largest = 100'000, .rest = 1}> {};
 }  // namespace subjects
 
 using shared_subjects =
     testing::Types<subjects::concurrent_pool, subjects::concurrent_object_pool, subjects::concurrent_multi_pool,
                    subjects::synchronized_pool_resource, subjects::static_pool, subjects::synchronized_pool,
                    subjects::synchronized_multi_arena, subjects::synchronized_by_priority, subjects::concurrent_arena,
-                   subjects::concurrent_multi_arena>;
+                   subjects::concurrent_multi_arena, subjects::general_heap>;
 
 namespace detail {
 template <class Kept, template <class> class Predicate, class... Rest>

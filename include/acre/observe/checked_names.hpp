@@ -91,11 +91,12 @@ using concurrent_arena = checked<acre::concurrent_arena>;
 using concurrent_multi_arena = checked<acre::concurrent_multi_arena>;
 template <std::size_t Arenas, std::size_t Bytes>
 using inline_concurrent_multi_arena = checked<acre::inline_concurrent_multi_arena<Arenas, Bytes>>;
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+// Checked resources notice a double free at once in any case.
+template <std::size_t Slot, std::size_t Align = natural_alignment(Slot), double_free_check = double_free_check{}>
 using concurrent_pool = checked<acre::concurrent_pool<Slot, Align>>;
-template <class T>
+template <class T, double_free_check = double_free_check{}>
 using concurrent_object_pool = checked<acre::concurrent_object_pool<T>>;
-template <class Classes>
+template <class Classes, double_free_check = double_free_check{}>
 using basic_concurrent_multi_pool = checked<acre::basic_concurrent_multi_pool<Classes>>;
 using concurrent_multi_pool = basic_concurrent_multi_pool<default_size_classes>;
 template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>

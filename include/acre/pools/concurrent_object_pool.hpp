@@ -29,11 +29,12 @@ static_assert(false,
 
 namespace acre {
 
-/// Objects of type T, created and destroyed by any thread.
-template <class T>
+/// Objects of type T, created and destroyed by any thread. `Check` says when a double free is noticed.
+template <class T, double_free_check Check>
 class concurrent_object_pool
-    : public detail::object_face<concurrent_object_pool<T>, T, concurrent_pool<sizeof(T), alignof(T)>> {
-    using base = detail::object_face<concurrent_object_pool<T>, T, concurrent_pool<sizeof(T), alignof(T)>>;
+    : public detail::object_face<concurrent_object_pool<T, Check>, T, concurrent_pool<sizeof(T), alignof(T), Check>> {
+    using base =
+        detail::object_face<concurrent_object_pool<T, Check>, T, concurrent_pool<sizeof(T), alignof(T), Check>>;
 
 public:
     static constexpr const char* name = "acre::concurrent_object_pool";

@@ -7,12 +7,12 @@
 // shared_group<Name> names a further pool that every thread shares. Any other type names a separate pool that one
 // thread at a time uses, without a cache and without a lock.
 //
-// Cost: by default allocate and deallocate have about 20 instructions each, none of them atomic, and one lock in 1 to
-// 509 operations; in a group of one thread 13 and 22, without a lock. Memory comes from the heap, or from the upstream
-// that the group names, and goes back by release_unused(), or for all shared pools by acre::pool_registry::recycle().
-// A pool that gets no memory calls recycle() and tries again before it fails. Each thread keeps the free slots of two
-// magazines: at most 64 KiB, but always two slots. A double free, a pointer into the middle of a slot and a
-// pointer of another resource abort with a message at once, in every build (docs/misuse.md).
+// Cost: by default allocate and deallocate have 23 and 29 instructions, none of them atomic, and one lock in 1 to 509
+// operations; in a group of one thread 21 and 24, without a lock; with double_free_check::late 12 and 23. Memory comes
+// from the heap, or from the upstream that the group names, and goes back by release_unused(), or for all shared pools
+// by acre::pool_registry::recycle(). A pool that gets no memory calls recycle() and tries again before it fails. Each
+// thread keeps the free slots of two magazines: at most 64 KiB, but always two slots. A double free, a pointer into the
+// middle of a slot and a pointer of another resource abort with a message at once, in every build (docs/misuse.md).
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
 // program has one pool as long as libraries do not hide its symbol from each other. A library that uses one must not be
@@ -68,7 +68,8 @@ namespace acre {
 struct every_thread;
 
 /// A further group of all threads. Its memory comes from `Upstream`, a resource without state that any thread may use.
-template <class Name, stateless_resource Upstream>
+/// `Check` says when a double free is noticed.
+template <class Name, stateless_resource Upstream, double_free_check Check>
 struct shared_group;
 
 /// The group `Name` of one thread at a time. Its memory comes from `Upstream`, a resource without state; with heap the
@@ -206,22 +207,26 @@ struct group_traits {
     using name = Group;
     using upstream = heap;
     static constexpr bool shared = std::is_same_v<Group, every_thread>;
+    static constexpr double_free_check check = double_free_check::at_once;
 };
-template <class Name, class Upstream>
-struct group_traits<shared_group<Name, Upstream>> {
+template <class Name, class Upstream, double_free_check Check>
+struct group_traits<shared_group<Name, Upstream, Check>> {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = true;
+    static constexpr double_free_check check = Check;
 };
 template <class Name, class Upstream>
 struct group_traits<thread_group<Name, Upstream>> {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = false;
+    static constexpr double_free_check check = double_free_check::at_once;
 };
 
 /// Slots of `Slot` bytes for one thread at a time.
-template <std::size_t Slot, class Name, class Upstream, bool Shared>
+template <std::size_t Slot, class Name, class Upstream, bool Shared,
+          double_free_check Check = double_free_check::at_once>
 class static_slots {
 public:
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, 8);
@@ -309,8 +314,8 @@ public:
 };
 
 /// Slots of `Slot` bytes that all threads share.
-template <std::size_t Slot, class Name, class Upstream>
-class static_slots<Slot, Name, Upstream, true> {
+template <std::size_t Slot, class Name, class Upstream, double_free_check Check>
+class static_slots<Slot, Name, Upstream, true, Check> {
 public:
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, 8);
 
@@ -328,9 +333,10 @@ public:
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
-        all.depot.slabs().cache(geometry, p, bitmap_slabs::place_of(geometry, p),
-                                [p]() __attribute__((always_inline)) { abort_on(p); });
-        if (!local.cache.put(p)) [[unlikely]]
+        const auto on_misuse = [p]() __attribute__((always_inline)) { abort_on(p); };
+        const bitmap_slabs::place at = bitmap_slabs::place_of(geometry, p);
+        all.depot.slabs().template cache<Check>(geometry, p, at, on_misuse);
+        if (!local.cache.template put<Check>(p, on_misuse)) [[unlikely]]
             give_back_slow(p);
     }
 
@@ -350,7 +356,7 @@ private:
         return {geometry.slot_bytes, group_name, true, live(), held_bytes()};
     }
     [[gnu::always_inline]] static void mark_live(const void* p) noexcept {
-        bitmap_slabs::uncache(bitmap_slabs::place_of(geometry, p));
+        bitmap_slabs::uncache<Check>(bitmap_slabs::place_of(geometry, p));
     }
     [[noreturn, gnu::noinline, gnu::cold]] static void abort_on(const void* p) noexcept {
         const char* what = all.depot.slabs().mistake_with(geometry, p);
@@ -362,7 +368,7 @@ private:
         geometry,   static_pool_name,
         Upstream{}, SIZE_MAX,
         SIZE_MAX,   detail::magazine::capacity(geometry.slot_bytes, concurrent_pool_options{}.thread_bytes),
-        Upstream{}};
+        Upstream{}, Check};
 
     [[gnu::noinline]] static void give_back_slow(void* p) noexcept {
         if (attach()) {
@@ -438,8 +444,8 @@ class static_pool {
     static_assert(Size > 0 && Size <= max_request / 1024, "the slots of a pool have at least one byte");
     using group = detail::group_traits<Group>;
     using upstream_type = typename group::upstream;
-    using slots =
-        detail::static_slots<detail::shared_slot_bytes(Size), typename group::name, upstream_type, group::shared>;
+    using slots = detail::static_slots<detail::shared_slot_bytes(Size), typename group::name, upstream_type,
+                                       group::shared, group::check>;
 
 public:
     static constexpr const char* name = detail::static_pool_name;

@@ -1,6 +1,7 @@
 // What the target has, by the compiler's own macros: ACRE_HAS_THREADS is 1 where std::mutex and thread_local work, and
 // ACRE_HAS_STANDARD_ERROR is 1 where an operating system has a place for a line of text. ACRE_HAS_VIRTUAL_MEMORY is 1
-// where pages can be reserved and made usable later. Nothing here is to be set.
+// where pages can be reserved and made usable later. ACRE_HAS_GENERAL_HEAP is 1 where acre::general_heap works. Nothing
+// here is to be set.
 //
 // Used by acre's headers, not directly. docs/targets.md says what there is without each of them.
 #pragma once
@@ -26,4 +27,11 @@
 #define ACRE_HAS_VIRTUAL_MEMORY 1
 #else
 #define ACRE_HAS_VIRTUAL_MEMORY 0
+#endif
+
+// The heap of the process needs pages, threads and their destructors by POSIX.
+#if ACRE_HAS_VIRTUAL_MEMORY && ACRE_HAS_THREADS && !defined(_WIN32) && __has_include(<pthread.h>)
+#define ACRE_HAS_GENERAL_HEAP 1
+#else
+#define ACRE_HAS_GENERAL_HEAP 0
 #endif

@@ -20,10 +20,12 @@ __declspec(dllimport) int __stdcall VirtualProtect(void* start, std::size_t byte
                                                    unsigned long* before);
 __declspec(dllimport) int __stdcall VirtualLock(void* start, std::size_t bytes);
 __declspec(dllimport) unsigned long __stdcall GetLastError();
+__declspec(dllimport) unsigned long long __stdcall GetTickCount64();
 }
 #else
 #include <errno.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <fcntl.h>
@@ -98,6 +100,11 @@ struct pages {
     }
     static system_code huge_pages_are_off() noexcept { return unsupported; }
     static system_code advise_huge(void*, std::size_t) noexcept { return unsupported; }
+    static void refuse_huge(void*, std::size_t) noexcept {}
+    static system_code move(void*, void*, std::size_t) noexcept { return unsupported; }
+
+    /// Milliseconds since some moment.
+    static std::uint64_t milliseconds() noexcept { return GetTickCount64(); }
 
     static const char* meaning_of_reserve(system_code) noexcept { return "the address space is used up: reserve less"; }
     static const char* meaning_of_commit(system_code) noexcept {
@@ -228,6 +235,37 @@ struct pages {
 #else
         return ENOTSUP;
 #endif
+    }
+
+    /// Asks for small pages under `bytes` bytes at `start`, also where the system gives huge ones unasked.
+    static void refuse_huge([[maybe_unused]] void* start, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(MADV_NOHUGEPAGE)
+        ::madvise(start, bytes, MADV_NOHUGEPAGE);
+#endif
+    }
+
+    /// Moves the memory under `bytes` bytes at `from` to `to`, which loses its own. `from` stays usable, and its
+    /// contents are zero.
+    static system_code move([[maybe_unused]] void* to, [[maybe_unused]] void* from,
+                            [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(MREMAP_FIXED) && defined(MREMAP_DONTUNMAP)
+        return ::mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) != MAP_FAILED ? 0
+                                                                                                                : errno;
+#else
+        return ENOTSUP;
+#endif
+    }
+
+    /// Milliseconds since some moment, to a few of them.
+    static std::uint64_t milliseconds() noexcept {
+#if defined(CLOCK_MONOTONIC_COARSE)
+        constexpr clockid_t clock = CLOCK_MONOTONIC_COARSE;
+#else
+        constexpr clockid_t clock = CLOCK_MONOTONIC;
+#endif
+        timespec now{};
+        ::clock_gettime(clock, &now);
+        return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
     }
 
     static const char* meaning_of_reserve(system_code code) noexcept {

@@ -10,6 +10,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/pools/pool_options.hpp>
 #include <atomic>
 #include <cstddef>
 #include <utility>
@@ -78,12 +79,19 @@ public:
         return true;
     }
 
-    /// Keeps a free slot; false when the loaded magazine is full.
-    [[gnu::always_inline]] bool put(void* slot) noexcept {
+    /// Keeps a free slot; false when the loaded magazine is full. Where double frees are noticed late it calls
+    /// `on_misuse`, which must not return, when the magazine got this slot last.
+    template <double_free_check Check, class OnMisuse>
+    [[gnu::always_inline]] bool put(void* slot, OnMisuse on_misuse) noexcept {
         const std::size_t count = count_.load(std::memory_order_relaxed);
         if (count == room_) [[unlikely]]
             return false;
-        loaded_->cells()[count + 1] = slot;
+        void** top = loaded_->cells() + count;
+        if constexpr (Check == double_free_check::late) {
+            if (*top == slot) [[unlikely]]
+                on_misuse();
+        }
+        top[1] = slot;
         count_.store(count + 1, std::memory_order_relaxed);
         return true;
     }

@@ -9,7 +9,8 @@
 //  3. When B's loaded and spare magazines are full, B takes the lock and hands a full one to the depot for an empty one
 //     (put). When A has used up both of its own, it takes the lock and swaps an empty one for a full one (take). So the
 //     slot reaches A again inside a whole magazine: two array accesses per slot, one lock per magazine.
-//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs.
+//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs. Where double
+//     frees are noticed late, step 2 leaves the map alone; a slot that is free in its slab already was freed twice.
 //  5. When the depot has no full magazine, A's is filled from the slabs, which call upstream when they are used up.
 //
 // Cost: an exchange is a lock and a few stores; filling a magazine from the slabs, or emptying it, is a dozen
@@ -20,12 +21,14 @@
 
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/locks.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
 #include <acre/pools/detail/magazine.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
+#include <acre/pools/pool_options.hpp>
 #include <cstddef>
 #include <mutex>
 #include <new>
@@ -42,6 +45,7 @@ struct depot_config {
     std::size_t region_slots;
     std::size_t magazine_slots;  // capacity of one magazine
     resource_ref bookkeeping;    // upstream of magazines and caches
+    double_free_check check;
 };
 
 /// The slabs and the magazines of a concurrent pool, on cache lines of their own.
@@ -72,11 +76,12 @@ public:
         if (cache.spare_ == nullptr || cache.spare_has_slots()) {
             const std::lock_guard lock{lock_};
             empty_spare(config, cache);
-            if (cache.spare_ == nullptr) return slabs_.give_back_cached(config.geometry, slot);
+            if (cache.spare_ == nullptr) return give_back(config, slot);
             cache.spare_->claim(config.magazine_slots);
         }
         cache.swap_magazines(config.magazine_slots);
-        cache.put(slot);
+        // An empty magazine has nothing to compare with.
+        cache.put<double_free_check::at_once>(slot, [] {});
     }
 
     /// Returns a slot for a thread without a cache; null when there is no memory.
@@ -87,7 +92,7 @@ public:
     /// Returns a cached slot to its slab, for a thread without a cache.
     void put_uncached(const depot_config& config, void* slot) noexcept {
         const std::lock_guard lock{lock_};
-        slabs_.give_back_cached(config.geometry, slot);
+        give_back(config, slot);
     }
 
     /// Counts the slots in `cache` as free from now on. The cache must be detached before its end.
@@ -155,8 +160,7 @@ public:
     /// Returns all free slots to their slabs. No thread may use its cache meanwhile.
     void collect(const depot_config& config) noexcept {
         const std::lock_guard lock{lock_};
-        for (thread_cache* each = caches_; each != nullptr; each = each->next_) flush(config, *each);
-        put_full(config);
+        collect_locked(config);
     }
 
     /// Frees every slot and keeps the slabs; large blocks go back to upstream. No thread may use its cache meanwhile.
@@ -170,6 +174,8 @@ public:
     /// Gives everything back to upstream, caches of make_cache included. No thread may use its cache any more.
     void release(const depot_config& config) noexcept {
         const std::lock_guard lock{lock_};
+        // The last chance to notice a double free.
+        if (config.check == double_free_check::late) collect_locked(config);
         empty_magazines();
         give_magazines_back(config);
         give_caches_back(config, caches_);
@@ -195,7 +201,7 @@ public:
         while (taken != nullptr) {
             void* slot = std::exchange(taken, *static_cast<void**>(taken));
             bitmap_slabs::mark_cached(config.geometry, slot);
-            slabs_.give_back_cached(config.geometry, slot);
+            slabs_.give_back_cached(config.geometry, slot, double_free_check::at_once);
         }
         return count == 0 && cache.loaded_ != nullptr && cache.spare_ != nullptr;
     }
@@ -304,6 +310,11 @@ private:
         return before - held();
     }
 
+    void collect_locked(const depot_config& config) noexcept {
+        for (thread_cache* each = caches_; each != nullptr; each = each->next_) flush(config, *each);
+        put_full(config);
+    }
+
     magazine* take_empty(const depot_config& config) noexcept {
         if (empty_ != nullptr) return pop(empty_);
         void* p = take_bookkeeping(config, magazine::bytes(config.magazine_slots), magazine::alignment);
@@ -324,8 +335,7 @@ private:
         if (full_ != nullptr) {
             if (cache.spare_ != nullptr) push(empty_, cache.unset_spare());
             cache.set_spare(cache.unload(), 0);
-            --full_count_;
-            cache.load(pop(full_), config.magazine_slots);
+            cache.load(pop_full(), config.magazine_slots);
             return;
         }
         if (cache.loaded_ == nullptr) cache.load(take_empty(config), config.magazine_slots);
@@ -342,7 +352,7 @@ private:
         std::size_t count = 0;
         void* slot = take_from_slabs(config);
         while (slot != nullptr) {
-            bitmap_slabs::mark_cached(config.geometry, slot);
+            if (config.check == double_free_check::at_once) bitmap_slabs::mark_cached(config.geometry, slot);
             cells[count++] = slot;
             slot = count == capacity ? nullptr : take_within(config, 0);
         }
@@ -359,8 +369,7 @@ private:
             put_slots(config, *full);
             empty = full;
         } else {
-            push(full_, full);
-            ++full_count_;
+            push_full(full);
         }
         cache.set_spare(empty, 0);
     }
@@ -372,8 +381,7 @@ private:
     void take_back(const depot_config& config, magazine* returned) noexcept {
         if (returned == nullptr) return;
         if (returned->count == config.magazine_slots && full_count_ < max_full) {
-            push(full_, returned);
-            ++full_count_;
+            push_full(returned);
         } else {
             put_slots(config, *returned);
             push(empty_, returned);
@@ -382,16 +390,36 @@ private:
 
     void put_slots(const depot_config& config, magazine& from) noexcept {
         for (; from.count > 0; --from.count) {
-            slabs_.give_back_cached(config.geometry, from.cells()[from.count]);
+            give_back(config, from.cells()[from.count]);
         }
     }
     void put_full(const depot_config& config) noexcept {
         while (full_ != nullptr) {
-            magazine* each = pop(full_);
+            magazine* each = pop_full();
             put_slots(config, *each);
             push(empty_, each);
         }
-        full_count_ = 0;
+    }
+
+    void push_full(magazine* full) noexcept {
+        push(full_, full);
+        ++full_count_;
+    }
+    magazine* pop_full() noexcept {
+        --full_count_;
+        return pop(full_);
+    }
+
+    [[noreturn, gnu::noinline, gnu::cold]] void abort_on(const depot_config& config, const void* slot) const noexcept {
+        const char* what = slabs_.mistake_with(config.geometry, slot);
+        // Null when it was allocated again meanwhile.
+        abort_on_misuse(config.name, what == nullptr ? mistake::double_free : what, slot);
+    }
+
+    // Returns a freed slot to its slab.
+    void give_back(const depot_config& config, void* slot) noexcept {
+        if (!slabs_.give_back_cached(config.geometry, slot, config.check)) [[unlikely]]
+            abort_on(config, slot);
     }
 
     // Empties all magazines: their slots are about to become invalid.

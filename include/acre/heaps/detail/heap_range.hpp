@@ -1,0 +1,528 @@
+// The address space of acre::general_heap: one reserved range, divided into units of 16 KiB, of which runs are taken
+// and given back.
+//
+// Used by the library, not directly. Before the first unit lie the tables: a byte for each unit (its size class, 0
+// without slots), in descending order, so that `p - start` is all that a free needs to find a slot's class; a record
+// for each unit (runs of units know their neighbours by those of their first and last units); a record for each slab.
+// Units are taken from the bottom up to the frontier. Nothing is touched before it is used, and a small program's
+// records lie in the heap's object, so the tables cost as much memory as the units in use need.
+//
+// Free runs are kept in lists by length, and merge with their neighbours. Their memory stays with the heap until the
+// free runs hold more than the options allow; then the longest go back to the system.
+//
+// Cost: take and give are constant time, but for growth of the range and memory that goes back: a system call each.
+// The caller holds the heap's lock. No function allocates memory.
+#pragma once
+
+#include <acre/core/detail/target.hpp>
+#if ACRE_HAS_GENERAL_HEAP
+#include <acre/core/alignment.hpp>
+#include <acre/core/detail/minmax.hpp>
+#include <acre/core/literals.hpp>
+#include <acre/heaps/detail/heap_classes.hpp>
+#include <acre/memory/detail/pages.hpp>
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+namespace acre::detail {
+
+/// The number of a unit, from the start of the range. Unit 0 holds tables: 0 stands for none.
+using unit_number = std::uint32_t;
+
+/// A slab: slots of one class. Beside the slots, so that these are not touched before they are used.
+struct heap_slab {
+    std::uint32_t next = 0;  // in the list of its class: slabs with a free slot
+    std::uint32_t previous = 0;
+    unit_number first = 0;
+    std::uint16_t units = 0;
+    std::uint8_t size_class = 0;
+    std::uint8_t first_word = 0;  // words before it have no free slot
+    std::uint32_t free_slots = 0;
+    std::uint32_t slots = 0;
+    std::uint64_t free_bits[heap_classes::max_slots / 64] = {};
+};
+
+/// What a unit is part of. Exact for the first and the last unit of a run, and for each unit of a slab.
+struct unit_record {
+    enum class kind : std::uint32_t { none, slab, large, free };
+
+    unit_number length = 0;  // units of the run, in its first and last unit
+    unit_number next = 0;    // of a free run, in its list
+    unit_number previous = 0;
+    std::uint32_t what = 0;  // kind in the top bits; below the slab's number, or how many units of a free run may hold
+                             // data
+
+    kind is() const noexcept { return static_cast<kind>(what >> 30); }
+    std::uint32_t number() const noexcept { return what & 0x3fffffffu; }
+    void set(kind is, std::uint32_t number) noexcept { what = static_cast<std::uint32_t>(is) << 30 | number; }
+};
+
+/// The range and its runs of units.
+class heap_range {
+    using kind = unit_record::kind;
+
+public:
+    static constexpr std::size_t unit_bytes = heap_classes::unit_bytes;
+    static constexpr std::size_t huge_bytes = 2_MiB;
+    /// What becomes usable at once is a multiple of it: the largest page that a processor is set to.
+    static constexpr std::size_t largest_page = 64_KiB;
+
+    static constexpr std::size_t default_kept_bytes = 4_MiB;
+    static constexpr std::size_t default_kept_milliseconds = 1000;
+
+    // All zero, so that the heap's object takes no space in a file.
+    constexpr heap_range() noexcept = default;
+    heap_range(const heap_range&) = delete;
+    heap_range& operator=(const heap_range&) = delete;
+
+    /// Reserves the range, once. False when the system has no address space.
+    bool reserve() noexcept {
+        if (start_ != nullptr) return true;
+        for (std::size_t bytes = most_reserved; bytes >= least_reserved; bytes /= 2) {
+            void* start = nullptr;
+            if (pages::reserve(bytes, 1, start) != 0) continue;
+            if (lay_out(static_cast<std::byte*>(start), bytes)) return true;
+            pages::release(start, bytes);
+        }
+        return false;
+    }
+
+    /// The first unit: where units are counted from.
+    std::byte* start() const noexcept { return __atomic_load_n(&start_, __ATOMIC_RELAXED); }
+    /// Bytes from the start to the frontier.
+    std::size_t bytes() const noexcept { return __atomic_load_n(&bytes_, __ATOMIC_RELAXED); }
+
+    std::size_t offset_of(const void* p) const noexcept {
+        return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) -
+                                        reinterpret_cast<std::uintptr_t>(start()));
+    }
+    bool owns(const void* p) const noexcept { return offset_of(p) < bytes(); }
+    std::byte* address(unit_number unit) const noexcept { return start_ + std::size_t{unit} * unit_bytes; }
+    unit_number unit_of(const void* p) const noexcept {
+        return static_cast<unit_number>(offset_of(p) >> heap_classes::unit_shift);
+    }
+    /// The size class of the unit that contains `p`, which the range owns.
+    std::size_t class_of(const void* p) const noexcept { return class_at(start(), offset_of(p)); }
+    /// The same for an offset from the start.
+    [[gnu::always_inline]] static std::size_t class_at(const std::byte* start, std::size_t offset) noexcept {
+        return static_cast<std::size_t>(*(start - (offset >> heap_classes::unit_shift) - 1));
+    }
+    void set_class(unit_number unit, std::size_t size_class) noexcept {
+        *(start_ - std::size_t{unit} - 1) = static_cast<std::byte>(size_class);
+    }
+    unit_record& record(unit_number unit) noexcept {
+        return unit < first_records ? small_.records[unit] : reinterpret_cast<unit_record*>(record_table_.start)[unit];
+    }
+    heap_slab& slab(std::uint32_t number) noexcept {
+        return number < first_slabs ? small_.slabs[number] : reinterpret_cast<heap_slab*>(slab_table_.start)[number];
+    }
+
+    /// Takes `count` units whose first is a multiple of `alignment` units. 0 when there are none. `is_zero` says
+    /// whether their bytes are zero.
+    unit_number take(std::size_t count, std::size_t alignment, bool& is_zero) noexcept {
+        const std::size_t wanted = count + (alignment - 1);
+        if (wanted >= most_units) return 0;
+        unit_number first = take_free(static_cast<unit_number>(wanted), is_zero);
+        if (first == 0) first = take_at_frontier(static_cast<unit_number>(wanted), is_zero);
+        if (first == 0) return 0;
+        use(wanted);
+        if (alignment > 1) return trim_to(first, static_cast<unit_number>(count), alignment, is_zero);
+        set_run(first, static_cast<unit_number>(count), kind::large, 0);
+        return first;
+    }
+
+    /// Takes back the run of `count` units from `first` on. Without data its bytes are zero.
+    void give(unit_number first, unit_number count, bool with_data = true) noexcept {
+        units_in_use_ -= count;
+        put_free(first, count, with_data ? count : 0);
+        keep_to_allowance();
+    }
+
+    /// Makes the large run at `first` longer in place, to `count` units. False when its neighbour is in use.
+    bool extend(unit_number first, std::size_t count) noexcept {
+        const unit_number length = record(first).length;
+        const unit_number after = first + length;
+        if (count >= most_units) return false;
+        const auto more = static_cast<unit_number>(count - length);
+        if (after < frontier_) {
+            unit_record& next = record(after);
+            if (next.is() != kind::free || next.length < more) return false;
+            bool is_zero;
+            take_from(after, more, is_zero);
+        } else {
+            bool is_zero;
+            if (take_at_frontier(more, is_zero) == 0) return false;
+        }
+        use(more);
+        set_run(first, static_cast<unit_number>(count), kind::large, 0);
+        return true;
+    }
+
+    /// Makes the large run at `first` shorter.
+    void shrink(unit_number first, unit_number count) noexcept {
+        const unit_number length = record(first).length;
+        set_run(first, count, kind::large, 0);
+        give(first + count, length - count);
+    }
+
+    /// Gives the memory of the longest free runs back to the system until at most `kept` units of free runs may hold
+    /// data, by runs of at least `least` units. Returns the bytes that went back.
+    std::size_t give_back(std::size_t kept, std::size_t least) noexcept {
+        const std::size_t before = units_with_data_;
+        const int error = errno;  // free() leaves it as it is
+        for (unsigned list = lists; list-- > 0 && units_with_data_ > kept;) {
+            for (unit_number first = first_in(list); first != 0 && units_with_data_ > kept;
+                 first = record(first).next) {
+                give_back_run(first, least);
+            }
+        }
+        errno = error;
+        return (before - units_with_data_) * unit_bytes;
+    }
+
+    /// Takes the number of a slab's record, whose contents are those of an earlier one, or zero. 0 when there is none.
+    std::uint32_t take_slab() noexcept {
+        if (free_slab_ != 0) {
+            const std::uint32_t number = free_slab_;
+            free_slab_ = slab(number).next;
+            return number;
+        }
+        // From 1 on: 0 stands for none.
+        const std::uint32_t number = slab_count_ + 1;
+        if (number >= first_slabs && !reach(slab_table_, (std::size_t{number} + 1) * sizeof(heap_slab))) return 0;
+        return slab_count_ = number;
+    }
+    void give_slab(std::uint32_t number) noexcept {
+        slab(number).next = free_slab_;
+        free_slab_ = number;
+    }
+
+    /// Memory for the heap itself, zero at first, which is never given back. Null when there is none.
+    void* take_for_heap(std::size_t bytes) noexcept {
+        if (heap_bytes_ + bytes <= unit_bytes) {
+            heap_bytes_ += bytes;
+            return start_ + heap_bytes_ - bytes;
+        }
+        if (!reach(heap_table_, heap_table_bytes_ + bytes)) return nullptr;
+        heap_table_bytes_ += bytes;
+        return heap_table_.start + heap_table_bytes_ - bytes;
+    }
+
+    /// How much memory the heap keeps beyond what is in use: `bytes`, or as much as was in use within the last one to
+    /// two periods of so many milliseconds.
+    void set_allowance(std::size_t bytes, std::size_t milliseconds) noexcept {
+        kept_units_ = bytes / unit_bytes;
+        period_ = milliseconds;
+    }
+
+    std::size_t bytes_in_use() const noexcept { return units_in_use_ * unit_bytes; }
+    std::size_t bytes_free_with_data() const noexcept { return units_with_data_ * unit_bytes; }
+
+private:
+    // 1 TiB, or 1 GiB on 32-bit systems.
+    static constexpr std::size_t most_reserved = std::size_t{1} << (sizeof(void*) == 8 ? 40 : 30);
+    static constexpr std::size_t least_reserved = 64_MiB;
+    static constexpr std::size_t most_units = std::size_t{1} << 30;
+    static constexpr std::size_t least_given_back = 4;  // units: fewer are not worth a system call
+
+    void use(std::size_t units) noexcept {
+        units_in_use_ += units;
+        peak_ = detail::max(peak_, units_in_use_);
+    }
+
+    // Part of the range that becomes usable from its start on.
+    struct growing {
+        std::byte* start = nullptr;
+        std::size_t usable = 0;
+        std::size_t bytes = 0;
+    };
+
+    bool lay_out(std::byte* start, std::size_t bytes) noexcept {
+        const std::size_t units = bytes / unit_bytes;
+        std::byte* at = start;
+        const auto place = [&at](growing& table, std::size_t size) {
+            table = {at, 0, align_up(size, largest_page)};
+            at += table.bytes;
+        };
+        place(heap_table_, bytes / 64);
+        place(slab_table_, units * sizeof(heap_slab));
+        place(record_table_, units * sizeof(unit_record));
+        class_bytes_ = align_up(units, largest_page);
+        at += class_bytes_;
+        std::byte* const first = at + padding_to(reinterpret_cast<std::uintptr_t>(at), largest_page);
+        const auto room = static_cast<std::size_t>(start + bytes - first);
+        end_ = static_cast<unit_number>(room / largest_page * largest_page / unit_bytes);
+        page_units_ = static_cast<unit_number>(detail::max(pages::bytes(), unit_bytes) / unit_bytes);
+        set_allowance(default_kept_bytes, default_kept_milliseconds);
+        // Unit 0 is the heap's own.
+        frontier_ = 1;
+        usable_end_ = first_growth;
+        usable_classes_ = largest_page;
+        if (pages::commit(first - usable_classes_, usable_classes_ + first_growth * unit_bytes) != 0) return false;
+        __atomic_store_n(&start_, first, __ATOMIC_RELAXED);
+        return true;
+    }
+
+    // Makes the first `bytes` bytes of a table usable: the whole table where the system does not count what is never
+    // touched.
+    static bool reach(growing& table, std::size_t bytes) noexcept {
+        if (bytes <= table.usable) [[likely]]
+            return true;
+        if (bytes > table.bytes) return false;
+        if (table.usable == 0 && pages::commit(table.start, table.bytes) == 0) {
+            pages::refuse_huge(table.start, table.bytes);
+            table.usable = table.bytes;
+            return true;
+        }
+        const std::size_t wanted = detail::min(
+            table.bytes, align_up(detail::max(bytes, table.usable + table.usable / 2 + 64_KiB), largest_page));
+        if (pages::commit(table.start + table.usable, wanted - table.usable) != 0) return false;
+        table.usable = wanted;
+        return true;
+    }
+
+    // As above for the classes, which lie before the units in descending order.
+    bool reach_classes(std::size_t units) noexcept {
+        if (units <= usable_classes_) [[likely]]
+            return true;
+        if (units > class_bytes_) return false;
+        const std::size_t wanted =
+            detail::min(class_bytes_, align_up(detail::max(units, 2 * usable_classes_), largest_page));
+        if (pages::commit(start_ - wanted, wanted - usable_classes_) != 0) return false;
+        usable_classes_ = wanted;
+        return true;
+    }
+
+    // Makes the units up to `end` usable.
+    bool grow_to(std::size_t end) noexcept {
+        if (end > end_ || !reach_classes(end)) return false;
+        if (end >= first_records && !reach(record_table_, (end + 1) * sizeof(unit_record))) return false;
+        if (pages::commit(address(usable_end_), (end - usable_end_) * unit_bytes) != 0) return false;
+        usable_end_ = static_cast<unit_number>(end);
+        return true;
+    }
+
+    static constexpr unit_number first_growth = 64;  // 1 MiB
+
+    bool grow(unit_number needed_end) noexcept {
+        if (needed_end <= usable_end_) return true;
+        const unit_number usable = usable_end_;
+        std::size_t end =
+            detail::max<std::size_t>(needed_end, std::size_t{usable_end_} + detail::max(first_growth, usable / 8));
+        constexpr std::size_t huge_units = huge_bytes / unit_bytes;
+        const bool huge = usable >= huge_from;
+        constexpr std::size_t page = largest_page / unit_bytes;
+        const std::size_t step = huge ? huge_units : page;
+        end = (end + step - 1) / step * step;
+        const unit_number before = usable_end_;
+        if (!grow_to(detail::min<std::size_t>(end, end_)) && !grow_to((needed_end + page - 1) / page * page))
+            return false;
+        if (huge) {
+            const std::uintptr_t from = align_up(reinterpret_cast<std::uintptr_t>(address(before)), huge_bytes);
+            const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(address(usable_end_)) / huge_bytes * huge_bytes;
+            if (from < to) pages::advise_huge(reinterpret_cast<void*>(from), to - from);
+        }
+        return true;
+    }
+    static constexpr unit_number huge_from = 16_MiB / unit_bytes;
+
+    unit_number take_at_frontier(unit_number count, bool& is_zero) noexcept {
+        if (count > end_ - frontier_ || !grow(frontier_ + count)) return 0;
+        const unit_number first = frontier_;
+        frontier_ += count;
+        keep_to_allowance();
+        __atomic_store_n(&bytes_, std::size_t{frontier_} * unit_bytes, __ATOMIC_RELAXED);
+        is_zero = true;
+        return first;
+    }
+
+    // Free runs of up to `exact_lists` units have a list for each length, then there are four for each doubling.
+    static constexpr unsigned exact_lists = 32;
+    static constexpr unsigned lists = 128;
+    static unsigned list_of(unit_number count) noexcept {
+        if (count <= exact_lists) return count - 1;
+        const auto doubling = static_cast<unsigned>(std::bit_width(count) - 1);  // at least 5
+        return exact_lists + (doubling - 5) * 4 + (count >> (doubling - 2) & 3);
+    }
+    static_assert(sizeof(unit_number) == 4);
+
+    unit_number first_in(unsigned list) const noexcept { return free_runs_[list]; }
+
+    unit_number take_free(unit_number count, bool& is_zero) noexcept {
+        unsigned list = list_of(count);
+        if (count > exact_lists) {
+            // Runs of this list may be too short.
+            int tries = 8;
+            for (unit_number each = free_runs_[list]; each != 0 && tries-- > 0; each = record(each).next) {
+                if (record(each).length >= count) return take_from(each, count, is_zero);
+            }
+            ++list;
+        }
+        const unit_number found = first_from(list);
+        return found != 0 ? take_from(found, count, is_zero) : 0;
+    }
+
+    // The first run of the first list from `list` on that has one.
+    unit_number first_from(unsigned list) const noexcept {
+        if (list < 64) {
+            const std::uint64_t low = filled_[0] >> list << list;
+            if (low != 0) return free_runs_[std::countr_zero(low)];
+            list = 64;
+        }
+        if (list >= lists) return 0;
+        const std::uint64_t high = filled_[1] >> (list - 64) << (list - 64);
+        return high != 0 ? free_runs_[64 + std::countr_zero(high)] : 0;
+    }
+
+    // Takes the first `count` units of a free run.
+    unit_number take_from(unit_number first, unit_number count, bool& is_zero) noexcept {
+        const unit_number length = record(first).length;
+        const unit_number with_data = record(first).number();
+        unlink(first);
+        is_zero = with_data == 0;
+        if (length > count) {
+            // Where in the run the data are is not known.
+            const unit_number rest = length - count;
+            const unit_number left =
+                with_data == 0 ? 0 : detail::clamp<unit_number>(with_data - detail::min(with_data, count), 1, rest);
+            link(first + count, rest, left);
+        }
+        return first;
+    }
+
+    // Of a run that is longer by `alignment` - 1 units, keeps `count` aligned ones.
+    unit_number trim_to(unit_number first, unit_number count, std::size_t alignment, bool is_zero) noexcept {
+        const std::uintptr_t address_of_first = reinterpret_cast<std::uintptr_t>(address(first));
+        const auto front = static_cast<unit_number>(padding_to(address_of_first, alignment * unit_bytes) / unit_bytes);
+        const auto back = static_cast<unit_number>(alignment - 1 - front);
+        units_in_use_ -= front + back;
+        // Before its neighbours are freed, which would take it for a free run that it once was.
+        set_run(first + front, count, kind::large, 0);
+        if (front != 0) put_free(first, front, is_zero ? 0 : front);
+        if (back != 0) put_free(first + front + count, back, is_zero ? 0 : back);
+        return first + front;
+    }
+
+    void set_run(unit_number first, unit_number count, kind is, std::uint32_t number) noexcept {
+        unit_record& begin = record(first);
+        unit_record& last = record(first + count - 1);
+        last.length = count;
+        last.set(is == kind::large ? kind::none : is, number);
+        begin.length = count;
+        begin.set(is, number);
+    }
+
+    // Frees a run: merges it with free neighbours.
+    void put_free(unit_number first, unit_number count, unit_number with_data) noexcept {
+        if (first > 1 && record(first - 1).is() == kind::free) {
+            const unit_number before = record(first - 1).length;
+            first -= before;
+            count += before;
+            with_data += record(first).number();
+            unlink(first);
+        }
+        const unit_number after = first + count;
+        if (after < frontier_ && record(after).is() == kind::free) {
+            count += record(after).length;
+            with_data += record(after).number();
+            unlink(after);
+        }
+        link(first, count, with_data);
+    }
+
+    void link(unit_number first, unit_number count, unit_number with_data) noexcept {
+        const unsigned list = list_of(count);
+        set_run(first, count, kind::free, with_data);
+        unit_record& run = record(first);
+        run.previous = 0;
+        run.next = free_runs_[list];
+        if (run.next != 0) record(run.next).previous = first;
+        free_runs_[list] = first;
+        filled_[list / 64] |= std::uint64_t{1} << list % 64;
+        units_with_data_ += with_data;
+    }
+    void unlink(unit_number first) noexcept {
+        const unit_record& run = record(first);
+        const unsigned list = list_of(run.length);
+        if (run.previous != 0) {
+            record(run.previous).next = run.next;
+        } else {
+            free_runs_[list] = run.next;
+            if (run.next == 0) filled_[list / 64] &= ~(std::uint64_t{1} << list % 64);
+        }
+        if (run.next != 0) record(run.next).previous = run.previous;
+        units_with_data_ -= run.number();
+    }
+
+    void give_back_run(unit_number first, std::size_t least) noexcept {
+        unit_record& run = record(first);
+        if (run.number() == 0 || run.length < least) return;
+        // Whole pages, of which some systems have such of several units.
+        const unit_number begin = (first + page_units_ - 1) / page_units_ * page_units_;
+        const unit_number end = (first + run.length) / page_units_ * page_units_;
+        if (begin >= end || pages::discard(address(begin), std::size_t{end - begin} * unit_bytes) != 0) return;
+        const unit_number rest = detail::min(run.number(), run.length - (end - begin));
+        units_with_data_ -= run.number() - rest;
+        set_run(first, run.length, kind::free, rest);
+    }
+
+    // Memory that was in use a moment ago is likely to be needed again, and keeping it does not raise the peak. So free
+    // runs may hold data up to the highest use of the last two periods, and a sixteenth of it: what is in use may lie
+    // less densely later.
+    void keep_to_allowance() noexcept {
+        if (units_with_data_ <= kept_units_) [[likely]]
+            return;
+        note_time();
+        const std::size_t recently = period_ == 0 ? 0 : detail::max(peak_, peak_before_);
+        const std::size_t allowed = recently + recently / 16 - detail::min(recently, units_in_use_);
+        if (units_with_data_ > detail::max(kept_units_, allowed)) {
+            give_back(detail::max(kept_units_, allowed) * 3 / 4, least_given_back);
+        }
+    }
+    void note_time() noexcept {
+        const std::uint64_t now = pages::milliseconds();
+        if (now - period_start_ < period_) return;
+        peak_before_ = peak_;
+        peak_ = units_in_use_;
+        period_start_ = now;
+    }
+
+    std::byte* start_ = nullptr;
+    std::size_t bytes_ = 0;
+    unit_number frontier_ = 0;    // the units from here on were never in use
+    unit_number usable_end_ = 0;  // the units from here on are only reserved
+    unit_number end_ = 0;
+    unit_number page_units_ = 0;  // units of a page, if it has several; else 1
+    std::uint32_t slab_count_ = 0;
+    std::uint32_t free_slab_ = 0;
+    std::size_t heap_bytes_ = 0;        // of unit 0 that are taken
+    std::size_t heap_table_bytes_ = 0;  // of the table that are taken
+    std::size_t class_bytes_ = 0;
+    std::size_t usable_classes_ = 0;
+    std::size_t units_in_use_ = 0;
+    std::size_t units_with_data_ = 0;  // of free runs
+    std::size_t kept_units_ = 0;
+    std::uint64_t period_ = 0;  // milliseconds
+    std::uint64_t period_start_ = 0;
+    std::size_t peak_ = 0;         // the most units in use in this period
+    std::size_t peak_before_ = 0;  // and in the one before
+    growing record_table_;
+    growing slab_table_;
+    growing heap_table_;
+    std::uint64_t filled_[lists / 64] = {};  // a bit for each list with a run
+    unit_number free_runs_[lists] = {};
+
+    // The first records: a small program touches no table, each of which would need pages of its own.
+    static constexpr unit_number first_records = 256;
+    static constexpr std::uint32_t first_slabs = 64;
+    struct {
+        unit_record records[first_records];
+        heap_slab slabs[first_slabs];
+    } small_{};
+};
+
+}  // namespace acre::detail
+
+#endif  // ACRE_HAS_GENERAL_HEAP

@@ -1,0 +1,41 @@
+// What each thread keeps of acre::general_heap: a stack of free slots for each size class.
+//
+// Used by the library, not directly. A stack is an array of pointers, taken from the heap's own memory when the thread
+// first needs a slot of the class, and used again by other threads after it. Below its lowest slot lies a null: taking
+// reads the top, and null means that there is none. Before a thread has a stack, and after it ended, the stack is one
+// that is empty and full.
+#pragma once
+
+#include <acre/core/detail/target.hpp>
+#if ACRE_HAS_GENERAL_HEAP
+#include <acre/heaps/detail/heap_classes.hpp>
+#include <cstddef>
+
+namespace acre::detail {
+
+/// A null that is both the end of an empty stack and, behind it, the end of a full one. Never written.
+inline constinit void* no_slots[1] = {nullptr};
+
+/// A stack of free slots of one class.
+struct slot_stack {
+    void** top = no_slots + 1;  // one above the slot that is handed out next; null lies below the lowest
+    void** end = no_slots + 1;
+
+    bool exists() const noexcept { return end != no_slots + 1; }
+    /// The lowest place for a slot.
+    void** bottom(std::size_t size_class) const noexcept { return end - heap_classes::layouts[size_class].kept; }
+};
+
+/// The stacks of one thread.
+struct thread_slots {
+    enum class state : unsigned char { is_new, registered, ended };
+
+    slot_stack stacks[heap_classes::count];
+    state is = state::is_new;
+};
+
+inline thread_local constinit thread_slots this_threads_slots{};
+
+}  // namespace acre::detail
+
+#endif

@@ -1,0 +1,368 @@
+// The heap of the process, under acre::general_heap and libacre-malloc.so: slots from the calling thread's stacks,
+// larger requests as runs of units.
+//
+// Used by the library, not directly. Constant-initialised and never destroyed: it works before main and after the
+// handlers of exit. It reserves its range at the first request. Nothing here allocates memory elsewhere; registering a
+// thread may call the C library's calloc, which may be this heap.
+#pragma once
+
+#include <acre/core/detail/target.hpp>
+#if ACRE_HAS_GENERAL_HEAP
+#include <pthread.h>
+#include <acre/core/alignment.hpp>
+#include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/minmax.hpp>
+#include <acre/core/locks.hpp>
+#include <acre/core/misuse.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <acre/heaps/detail/heap_classes.hpp>
+#include <acre/heaps/detail/heap_depots.hpp>
+#include <acre/heaps/detail/heap_range.hpp>
+#include <acre/heaps/detail/heap_threads.hpp>
+#include <acre/memory/detail/pages.hpp>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+
+namespace acre::detail {
+
+class process_heap {
+public:
+    static constexpr std::size_t min_alignment = heap_classes::min_alignment;
+
+    constexpr process_heap() noexcept = default;
+    process_heap(const process_heap&) = delete;
+    process_heap& operator=(const process_heap&) = delete;
+
+    /// Storage of `bytes` bytes, aligned to 16. Null when there is none.
+    [[gnu::always_inline]] void* allocate(std::size_t bytes) noexcept {
+        if (bytes > heap_classes::finely_looked_up) [[unlikely]]
+            return allocate_larger(bytes);
+        return take(heap_classes::class_of_small(bytes));
+    }
+
+    /// As above, but null also where a request is not served at once: to be followed by allocate().
+    [[gnu::always_inline]] void* allocate_at_once(std::size_t bytes) noexcept {
+        if (bytes > heap_classes::finely_looked_up) [[unlikely]]
+            return nullptr;
+        slot_stack& stack = this_threads_slots.stacks[heap_classes::class_of_small(bytes)];
+        void* p = stack.top[-1];
+        if (p != nullptr) [[likely]]
+            --stack.top;
+        return p;
+    }
+
+    /// As above, of zeroes.
+    void* allocate_zero(std::size_t bytes) noexcept {
+        if (bytes > heap_classes::largest) {
+            bool is_zero;
+            void* p = take_units(bytes, 1, is_zero);
+            if (p == nullptr || is_zero) return p;
+            unpoison(p, bytes);
+            return std::memset(p, 0, bytes);
+        }
+        void* p = allocate(bytes);
+        if (p == nullptr) return p;
+        unpoison(p, bytes);
+        return std::memset(p, 0, bytes);
+    }
+
+    /// As allocate(), aligned to any power of two.
+    [[gnu::noinline]] void* allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+        if (alignment <= min_alignment) return allocate(bytes);
+        if (const std::size_t size_class = heap_classes::class_of_aligned(bytes, alignment)) return take(size_class);
+        bool is_zero;
+        return take_units(bytes, alignment, is_zero);
+    }
+
+    /// Takes back what any thread allocated; null is a no-op.
+    [[gnu::always_inline]] void free(void* p) noexcept {
+        const std::byte* const start = shared_.range.start();
+        const auto offset =
+            static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start));
+        if (offset >= shared_.range.bytes()) [[unlikely]]
+            return free_elsewhere(p);
+        const std::size_t size_class = heap_range::class_at(start, offset);
+        slot_stack& stack = this_threads_slots.stacks[size_class];
+        if (stack.top == stack.end) [[unlikely]]
+            return free_slow(size_class, p);
+        *stack.top++ = p;
+    }
+
+    /// Bytes that may be used of an allocation: at least those asked for.
+    std::size_t usable_size(const void* p) noexcept {
+        heap_range& range = shared_.range;
+        if (!range.owns(p)) abort_on_misuse(name, mistake::foreign_pointer, p);
+        if (const std::size_t size_class = range.class_of(p)) return heap_classes::bytes(size_class);
+        const std::lock_guard guard{shared_.lock};
+        return length_of_large(p) * heap_range::unit_bytes;
+    }
+
+    /// Grows or shrinks an allocation where it is. False when it cannot grow there.
+    bool resize(void* p, std::size_t bytes) noexcept {
+        heap_range& range = shared_.range;
+        if (!range.owns(p)) abort_on_misuse(name, mistake::foreign_pointer, p);
+        if (const std::size_t size_class = range.class_of(p)) return bytes <= heap_classes::bytes(size_class);
+        if (bytes > max_request) return false;
+        const std::size_t wanted = units_for(bytes);
+        const std::lock_guard guard{shared_.lock};
+        const std::size_t length = length_of_large(p);
+        const unit_number first = range.unit_of(p);
+        if (wanted > length) return range.extend(first, wanted);
+        if (wanted < length) range.shrink(first, static_cast<unit_number>(wanted));
+        return true;
+    }
+
+    /// As realloc, for `p` not null. Null when there is no memory: then `p` stays as it is.
+    [[gnu::noinline]] void* reallocate(void* p, std::size_t bytes) noexcept {
+        const std::size_t before = usable_size(p);
+        const bool is_slot = before <= heap_classes::largest;
+        // A slot that would stay half empty is exchanged, and a run of units that a slot can replace.
+        const bool stays = is_slot ? bytes >= before / 2 : bytes > heap_classes::largest;
+        if (stays && resize(p, bytes)) return p;
+        void* moved = allocate(bytes);
+        if (moved == nullptr) return bytes <= before && resize(p, bytes) ? p : nullptr;
+        const std::size_t kept = detail::min(before, bytes);
+        unpoison(moved, kept);
+        if (kept >= least_moved && move_pages(moved, p, kept)) {
+            free_large(p, false);
+        } else {
+            std::memcpy(moved, p, kept);
+            free(p);
+        }
+        return moved;
+    }
+
+    /// True when `p` lies in memory of the heap.
+    bool owns(const void* p) const noexcept { return shared_.range.owns(p); }
+
+    /// Gives the memory of free runs back to the system but for `kept` bytes, and before that the calling thread's free
+    /// slots to their slabs. Returns the bytes that went back.
+    std::size_t trim(std::size_t kept) noexcept {
+        for (std::size_t size_class = 1; size_class < heap_classes::count; ++size_class) {
+            slot_stack& stack = this_threads_slots.stacks[size_class];
+            if (stack.exists()) empty(stack, size_class);
+            depots_[size_class].trim(shared_);
+        }
+        const std::lock_guard guard{shared_.lock};
+        return shared_.range.give_back(kept / heap_range::unit_bytes, 1);
+    }
+
+    void set_allowance(std::size_t bytes, std::size_t milliseconds) noexcept {
+        const std::lock_guard guard{shared_.lock};
+        shared_.range.set_allowance(bytes, milliseconds);
+    }
+
+    struct figures {
+        std::size_t large_bytes = 0;      // of large blocks in use
+        std::size_t slot_bytes = 0;       // of slots in use, and of those that threads keep
+        std::size_t free_slot_bytes = 0;  // of the free slots of slabs
+        std::size_t free_bytes = 0;       // of free runs that may hold data
+    };
+    figures count() noexcept {
+        figures result;
+        std::size_t slabs = 0;
+        for (std::size_t size_class = 1; size_class < heap_classes::count; ++size_class) {
+            const heap_class& layout = heap_classes::layouts[size_class];
+            const heap_depot::figures each = depots_[size_class].count(shared_.range);
+            result.slot_bytes += each.handed_out * layout.slot_bytes;
+            result.free_slot_bytes += (each.slots - each.handed_out) * layout.slot_bytes;
+            slabs += each.slots / layout.slots * layout.units * heap_range::unit_bytes;
+        }
+        const std::lock_guard guard{shared_.lock};
+        const std::size_t in_use = shared_.range.bytes_in_use();
+        result.large_bytes = in_use > slabs ? in_use - slabs : 0;
+        result.free_bytes = shared_.range.bytes_free_with_data();
+        return result;
+    }
+
+    static constexpr const char* name = "acre::general_heap";
+
+private:
+    static constexpr std::size_t least_moved = std::size_t{1} << 20;  // moving fewer bytes by their pages costs more
+
+    static std::size_t units_for(std::size_t bytes) noexcept {
+        return (detail::max<std::size_t>(bytes, 1) + heap_range::unit_bytes - 1) >> heap_classes::unit_shift;
+    }
+
+    [[gnu::always_inline]] void* take(std::size_t size_class) noexcept {
+        slot_stack& stack = this_threads_slots.stacks[size_class];
+        void* p = stack.top[-1];
+        if (p == nullptr) [[unlikely]]
+            return take_slow(size_class);
+        --stack.top;
+        return p;
+    }
+
+    [[gnu::noinline]] void* allocate_larger(std::size_t bytes) noexcept {
+        if (bytes <= heap_classes::largest) return take(heap_classes::class_of_medium(bytes));
+        bool is_zero;
+        return take_units(bytes, 1, is_zero);
+    }
+
+    [[gnu::noinline]] void* take_units(std::size_t bytes, std::size_t alignment, bool& is_zero) noexcept {
+        if (bytes > max_request || alignment > max_request || !begin()) return nullptr;
+        const std::size_t aligned_units = alignment <= heap_range::unit_bytes ? 1 : alignment / heap_range::unit_bytes;
+        const std::lock_guard guard{shared_.lock};
+        const unit_number first = shared_.range.take(units_for(bytes), aligned_units, is_zero);
+        return first == 0 ? nullptr : shared_.range.address(first);
+    }
+
+    // The calling thread's stack is empty, or it has none.
+    [[gnu::noinline]] void* take_slow(std::size_t size_class) noexcept {
+        if (!begin()) return nullptr;
+        slot_stack& stack = this_threads_slots.stacks[size_class];
+        if (!stack.exists() && !give_stack(stack, size_class)) {
+            void* p = nullptr;
+            depots_[size_class].take(shared_, size_class, &p, 1);
+            return p;
+        }
+        void** const bottom = stack.bottom(size_class);
+        const std::size_t taken =
+            depots_[size_class].take(shared_, size_class, bottom, (heap_classes::layouts[size_class].kept + 1) / 2);
+        if (taken == 0) return nullptr;
+        stack.top = bottom + taken - 1;
+        return *stack.top;
+    }
+
+    // The calling thread's stack is full, or it has none, or `p` is no slot.
+    [[gnu::noinline]] void free_slow(std::size_t size_class, void* p) noexcept {
+        if (size_class == 0) return free_large(p);
+        slot_stack& stack = this_threads_slots.stacks[size_class];
+        if (!stack.exists() && !give_stack(stack, size_class)) {
+            return depots_[size_class].give(shared_, size_class, &p, 1, name);
+        }
+        if (stack.top == stack.end) {
+            // The older half goes.
+            void** const bottom = stack.bottom(size_class);
+            const std::size_t half = (heap_classes::layouts[size_class].kept + 1) / 2;
+            depots_[size_class].give(shared_, size_class, bottom, half, name);
+            const auto rest = static_cast<std::size_t>(stack.end - bottom) - half;
+            std::memmove(bottom, bottom + half, rest * sizeof(void*));
+            stack.top = bottom + rest;
+        }
+        *stack.top++ = p;
+    }
+
+    [[gnu::noinline]] void free_large(void* p, bool with_data = true) noexcept {
+        const std::lock_guard guard{shared_.lock};
+        const auto length = static_cast<unit_number>(length_of_large(p));
+        shared_.range.give(shared_.range.unit_of(p), length, with_data);
+    }
+    [[gnu::noinline]] void free_elsewhere(void* p) noexcept {
+        if (p != nullptr) abort_on_misuse(name, mistake::foreign_pointer, p);
+    }
+
+    std::size_t length_of_large(const void* p) noexcept {
+        heap_range& range = shared_.range;
+        const unit_number unit = range.unit_of(p);
+        const unit_record& run = range.record(unit);
+        if (run.is() != unit_record::kind::large || range.address(unit) != p) [[unlikely]]
+            abort_on_misuse(
+                name, run.is() == unit_record::kind::free ? mistake::double_free : mistake::inside_an_allocation, p);
+        return run.length;
+    }
+
+    // Moves whole pages to another address, without copying them; the old ones stay usable.
+    static bool move_pages(void* to, void* from, std::size_t bytes) noexcept {
+        return pages::move(to, from, align_up(bytes, heap_range::unit_bytes)) == 0;
+    }
+
+    // Before the first use of anything. False without address space.
+    bool begin() noexcept {
+        if (begun_.load(std::memory_order_acquire)) [[likely]]
+            return true;
+        return begin_slow();
+    }
+    [[gnu::noinline]] bool begin_slow() noexcept {
+        {
+            const std::lock_guard guard{shared_.lock};
+            if (begun_.load(std::memory_order_relaxed)) return true;
+            if (!shared_.range.reserve()) return false;
+            has_key_ = pthread_key_create(&key_, &thread_ends) == 0;
+            begun_.store(true, std::memory_order_release);
+        }
+        forks_.guard_static(this, &lock_all, &unlock_all, this, &child_begins);
+        return true;
+    }
+
+    // Gives the calling thread a stack. False when it has ended, or when there is no memory.
+    [[gnu::noinline]] bool give_stack(slot_stack& stack, std::size_t size_class) noexcept {
+        thread_slots& own = this_threads_slots;
+        if (own.is == thread_slots::state::ended || !has_key_) return false;
+        if (own.is == thread_slots::state::is_new) {
+            // First: the C library may call back.
+            own.is = thread_slots::state::registered;
+            pthread_setspecific(key_, &own);
+            if (stack.exists()) return true;
+        }
+        const std::size_t kept = heap_classes::layouts[size_class].kept;
+        const std::lock_guard guard{shared_.lock};
+        void** array = unused_arrays_[size_class];
+        if (array != nullptr) {
+            unused_arrays_[size_class] = static_cast<void**>(array[1]);
+        } else {
+            array = static_cast<void**>(shared_.range.take_for_heap((kept + 1) * sizeof(void*)));
+            if (array == nullptr) return false;
+            array[0] = nullptr;
+        }
+        stack.top = array + 1;
+        stack.end = array + 1 + kept;
+        return true;
+    }
+
+    void empty(slot_stack& stack, std::size_t size_class) noexcept {
+        void** const bottom = stack.bottom(size_class);
+        depots_[size_class].give(shared_, size_class, bottom, static_cast<std::size_t>(stack.top - bottom), name);
+        stack.top = bottom;
+    }
+
+    static void thread_ends(void* of) noexcept;
+
+    void take_stacks(thread_slots& from) noexcept {
+        from.is = thread_slots::state::ended;
+        for (std::size_t size_class = 1; size_class < heap_classes::count; ++size_class) {
+            slot_stack& stack = from.stacks[size_class];
+            if (!stack.exists()) continue;
+            empty(stack, size_class);
+            void** const array = stack.bottom(size_class) - 1;
+            stack = slot_stack{};
+            const std::lock_guard guard{shared_.lock};
+            array[1] = unused_arrays_[size_class];
+            unused_arrays_[size_class] = array;
+        }
+    }
+
+    static void lock_all(void* heap) noexcept {
+        auto& self = *static_cast<process_heap*>(heap);
+        for (heap_depot& each : self.depots_) each.lock().lock();
+        self.shared_.lock.lock();
+    }
+    static void unlock_all(void* heap) noexcept {
+        auto& self = *static_cast<process_heap*>(heap);
+        self.shared_.lock.unlock();
+        for (heap_depot& each : self.depots_) each.lock().unlock();
+    }
+    static void child_begins(void*) noexcept {}
+
+    locked_range shared_;
+    std::atomic<bool> begun_{false};
+    bool has_key_ = false;
+    pthread_key_t key_{};
+    fork_guard forks_;
+    void** unused_arrays_[heap_classes::count] = {};  // of threads that ended; guarded by the range's lock
+    heap_depot depots_[heap_classes::count];
+};
+
+/// The heap of the process.
+inline constinit process_heap the_heap;
+
+inline void process_heap::thread_ends(void* of) noexcept {
+    the_heap.take_stacks(*static_cast<thread_slots*>(of));
+}
+
+}  // namespace acre::detail
+
+#endif  // ACRE_HAS_GENERAL_HEAP

@@ -1,0 +1,44 @@
+# Installs the C interface from BUILD, the folder of a finished build, and uses it as C projects do: by pkg-config with
+# libacre.so and with libacre.a, and by CMake.
+function(run)
+    execute_process(COMMAND ${ARGV} RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+        list(JOIN ARGV " " text)
+        message(FATAL_ERROR "failed: ${text}")
+    endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+set(installed ${WORK}/installed)
+set(source ${CMAKE_CURRENT_LIST_DIR}/c_project)
+# The headers and the CMake package, then the C interface; not the command.
+foreach(folder IN ITEMS . c)
+    run(${CMAKE_COMMAND} -D CMAKE_INSTALL_PREFIX=${installed} -D CMAKE_INSTALL_LOCAL_ONLY=ON
+        -P ${BUILD}/${folder}/cmake_install.cmake)
+endforeach()
+set(libraries ${installed}/${LIBDIR})
+
+set(ENV{PKG_CONFIG_PATH} ${libraries}/pkgconfig)
+# flags(RESULT OPTION...): what pkg-config says, as a list.
+function(flags result)
+    execute_process(COMMAND pkg-config ${ARGN} acre OUTPUT_VARIABLE said RESULT_VARIABLE status
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT status EQUAL 0)
+        message(FATAL_ERROR "pkg-config does not find acre")
+    endif()
+    separate_arguments(said UNIX_COMMAND "${said}")
+    set(${result} ${said} PARENT_SCOPE)
+endfunction()
+flags(shared --cflags --libs)
+flags(static --cflags --static --libs)
+list(TRANSFORM static REPLACE "^-lacre$" ${libraries}/libacre.a)
+foreach(kind IN ITEMS shared static)
+    run(${C_COMPILER} -std=c11 -Wall -Wextra -pedantic -Werror ${source}/main.c ${${kind}} -Wl,-rpath,${libraries}
+        -o ${WORK}/${kind})
+    run(${WORK}/${kind})
+endforeach()
+
+run(${CMAKE_COMMAND} -S ${source} -B ${WORK}/project -G ${GENERATOR} -D CMAKE_C_COMPILER=${C_COMPILER}
+    -D CMAKE_PREFIX_PATH=${installed})
+run(${CMAKE_COMMAND} --build ${WORK}/project)
+run(${WORK}/project/consumer)

@@ -1,0 +1,266 @@
+// acre::general_heap: sizes and alignments, threads, forks, the program's begin and end, memory that goes back, misuse.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <acre/adapt/allocator.hpp>
+#include <acre/core/literals.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <acre/heaps/general_heap.hpp>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "conformance/refusal.hpp"
+#include "threads/in_threads.hpp"
+
+namespace {
+
+using acre::detail::the_heap;
+using acre_test::in_threads;
+using acre_test::outcome;
+using acre_test::outcome_of;
+using acre_test::patterned_block;
+using namespace acre::literals;
+
+// A block of the heap itself, of which another test may have left poisoned bytes.
+void* accessible(void* p) {
+    if (p != nullptr) acre::unpoison(p, the_heap.usable_size(p));
+    return p;
+}
+
+// Before main and after it: both objects live longer than GoogleTest's.
+struct used_early_and_late {
+    used_early_and_late() { std::memset(p = acre::general_heap{}.allocate(1000), 7, 1000); }
+    used_early_and_late(const used_early_and_late&) = delete;
+    used_early_and_late& operator=(const used_early_and_late&) = delete;
+    ~used_early_and_late() {
+        acre::general_heap memory;
+        void* late = memory.allocate(100'000);
+        std::memset(late, 7, 100'000);
+        if (static_cast<unsigned char*>(p)[999] != 7) _exit(3);
+        memory.deallocate(p);
+        memory.deallocate(late);
+    }
+    void* p;
+};
+const used_early_and_late before_and_after_main;
+
+TEST(general_heap, example) {
+    acre::general_heap memory;
+    void* p = memory.allocate(100);
+    std::thread{[&] { memory.deallocate(p); }}.join();
+    std::vector<int, acre::allocator<int, acre::general_heap>> numbers;
+    for (int i = 0; i < 1000; ++i) numbers.push_back(i);
+    EXPECT_EQ(numbers[999], 999);
+    EXPECT_TRUE(memory.owns(numbers.data()));
+}
+
+TEST(general_heap, is_ready_before_main) {
+    EXPECT_EQ(static_cast<unsigned char*>(before_and_after_main.p)[999], 7);
+}
+
+TEST(general_heap, has_no_state) {
+    static_assert(std::is_empty_v<acre::general_heap>);
+    EXPECT_TRUE(acre::general_heap{} == acre::general_heap{});
+}
+
+TEST(general_heap, every_size_at_every_alignment) {
+    acre::general_heap memory;
+    for (std::size_t alignment = 1; alignment <= 1_MiB; alignment *= 4) {
+        std::vector<patterned_block> blocks;
+        for (std::size_t bytes = 0; bytes <= 100'000; bytes += 1 + bytes / 7) {
+            blocks.push_back({memory.allocate(bytes, alignment), bytes, alignment + bytes});
+            ASSERT_TRUE(acre::is_aligned(blocks.back().p, alignment)) << bytes << " at " << alignment;
+            ASSERT_GE(memory.usable_size(blocks.back().p), bytes);
+            blocks.back().fill();
+        }
+        for (const patterned_block& each : blocks) {
+            EXPECT_TRUE(each.is_whole());
+            memory.deallocate(each.p);
+        }
+    }
+}
+
+TEST(general_heap, refuses_by_name) {
+    acre::general_heap memory;
+    EXPECT_EQ(outcome_of([&] { return memory.allocate(8, 3); }), acre_test::refused_as(outcome::bad_alignment));
+    EXPECT_EQ(outcome_of([&] { return memory.allocate(SIZE_MAX); }), acre_test::refused_as(outcome::request_too_large));
+    EXPECT_EQ(outcome_of([&] { return memory.allocate(acre::max_request / 2); }),
+              acre_test::refused_as(outcome::out_of_memory));
+    EXPECT_EQ(memory.try_allocate(8, 0), nullptr);
+    EXPECT_EQ(memory.try_allocate(8, std::size_t{1} << (8 * sizeof(void*) - 1)), nullptr);
+    EXPECT_EQ(memory.try_allocate(acre::max_request), nullptr);
+}
+
+// Random requests, frees and reallocations of all sizes; each block's pattern is whole to its end.
+TEST(general_heap, keeps_what_is_written) {
+    std::minstd_rand random{7};
+    std::vector<patterned_block> live;
+    const auto bytes_of_a_request = [&]() -> std::size_t {
+        switch (random() % 8) {
+            case 0:
+                return random() % 400'000;
+            case 1:
+                return random() % 40'000;
+            default:
+                return random() % 700;
+        }
+    };
+    for (std::uint64_t step = 0; step < 40'000; ++step) {
+        if (live.size() < 400 && random() % 3 != 0) {
+            const std::size_t bytes = bytes_of_a_request();
+            live.push_back({accessible(the_heap.allocate(bytes)), bytes, step});
+            live.back().fill();
+        } else if (!live.empty()) {
+            patterned_block& chosen = live[random() % live.size()];
+            ASSERT_TRUE(chosen.is_whole());
+            if (random() % 3 == 0) {
+                const std::size_t bytes = bytes_of_a_request();
+                const std::size_t kept = std::min(bytes, chosen.bytes);
+                chosen = {accessible(the_heap.reallocate(chosen.p, bytes)), kept, chosen.pattern};
+                ASSERT_TRUE(chosen.is_whole());
+                chosen.bytes = bytes;
+                chosen.fill();
+            } else {
+                the_heap.free(chosen.p);
+                chosen = live.back();
+                live.pop_back();
+            }
+        }
+    }
+    for (const patterned_block& each : live) the_heap.free(each.p);
+}
+
+TEST(general_heap, zeroes_are_zero_in_used_memory) {
+    for (const std::size_t bytes : {1, 100, 5000, 40'000, 3'000'000}) {
+        void* dirty = accessible(the_heap.allocate(bytes));
+        std::memset(dirty, 0xff, bytes);
+        the_heap.free(dirty);
+        auto* clean = static_cast<unsigned char*>(the_heap.allocate_zero(bytes));
+        for (std::size_t at = 0; at < bytes; ++at) ASSERT_EQ(clean[at], 0) << at << " of " << bytes;
+        the_heap.free(clean);
+    }
+}
+
+TEST(general_heap, large_blocks_grow_and_move) {
+    constexpr std::size_t last = 24_MiB;
+    std::size_t bytes = 20'000;
+    auto* p = static_cast<std::uint32_t*>(accessible(the_heap.allocate(bytes)));
+    std::size_t written = 0;
+    std::vector<void*> between;
+    while (bytes < last) {
+        for (; written < bytes / 4; ++written) p[written] = static_cast<std::uint32_t>(written);
+        // Every other time the neighbour is taken, and the block must move.
+        if (between.size() * 3 < written % 100) between.push_back(the_heap.allocate(50'000));
+        bytes += bytes / 2;
+        p = static_cast<std::uint32_t*>(accessible(the_heap.reallocate(p, bytes)));
+        ASSERT_NE(p, nullptr);
+    }
+    for (std::size_t at = 0; at < written; ++at) ASSERT_EQ(p[at], at);
+    p = static_cast<std::uint32_t*>(the_heap.reallocate(p, 4000));
+    for (std::size_t at = 0; at < 1000; ++at) ASSERT_EQ(p[at], at);
+    EXPECT_LE(the_heap.usable_size(p), 8192u);
+    the_heap.free(p);
+    for (void* each : between) the_heap.free(each);
+}
+
+TEST(general_heap, resizes_in_place) {
+    acre::general_heap memory;
+    void* small = memory.allocate(1000);
+    EXPECT_TRUE(memory.try_resize(small, 1000, memory.usable_size(small)));
+    EXPECT_TRUE(memory.try_resize(small, memory.usable_size(small), 1));
+    EXPECT_FALSE(memory.try_resize(small, 1, 2000));
+    memory.deallocate(small);
+    void* large = memory.allocate(1_MiB);
+    EXPECT_TRUE(memory.try_resize(large, 1_MiB, 100'000));
+    // What it gave up is free.
+    EXPECT_TRUE(memory.try_resize(large, 100'000, 1_MiB));
+    EXPECT_FALSE(memory.try_resize(large, 1_MiB, SIZE_MAX));
+    memory.deallocate(large);
+}
+
+TEST(general_heap, memory_goes_back_to_the_system) {
+    acre::general_heap memory;
+    std::vector<void*> blocks;
+    for (int i = 0; i < 64; ++i) blocks.push_back(std::memset(memory.allocate(1_MiB), 1, 1_MiB));
+    const std::size_t large = memory.figures().large;
+    EXPECT_GE(large, 64_MiB);
+    for (void* each : blocks) memory.deallocate(each);
+    EXPECT_LE(memory.figures().large, large - 64_MiB);
+    EXPECT_GE(memory.figures().free_runs, 64_MiB);
+    EXPECT_GE(memory.release_unused(), 64_MiB);
+    EXPECT_EQ(memory.figures().free_runs, 0u);
+
+    memory.set_options({.keep_bytes = 0, .keep_milliseconds = 0});
+    memory.deallocate(std::memset(memory.allocate(1_MiB), 1, 1_MiB));
+    EXPECT_EQ(memory.figures().free_runs, 0u);
+    memory.set_options({});
+}
+
+TEST(general_heap, slots_of_ended_threads_are_used_again) {
+    acre::general_heap memory;
+    const auto use = [&] {
+        std::vector<void*> mine;
+        for (std::size_t bytes = 1; bytes < 40'000; bytes += 1 + bytes / 8) {
+            for (int i = 0; i < 20; ++i) mine.push_back(memory.allocate(bytes));
+        }
+        for (void* each : mine) memory.deallocate(each);
+    };
+    std::thread{use}.join();
+    const std::size_t in_use = memory.figures().slots;
+    for (int generation = 0; generation < 50; ++generation) std::thread{use}.join();
+    EXPECT_EQ(memory.figures().slots, in_use);
+}
+
+// Threads free each other's blocks, some after the thread that made them ended.
+TEST(general_heap, threads_exchange_blocks) {
+    acre::general_heap memory;
+    std::array<acre_test::mailbox, 4> mail;
+    const auto give_back = [&](std::vector<patterned_block> blocks) {
+        for (const patterned_block& each : blocks) {
+            EXPECT_TRUE(each.is_whole());
+            memory.deallocate(each.p);
+        }
+    };
+    in_threads(mail.size(), [&](std::size_t number) {
+        std::minstd_rand random{static_cast<unsigned>(number) + 1};
+        for (std::uint64_t step = 0; step < 3000; ++step) {
+            const std::size_t bytes = random() % (random() % 16 == 0 ? 50'000 : 300);
+            const patterned_block made{memory.allocate(bytes), bytes, step * 8 + number};
+            made.fill();
+            mail[random() % mail.size()].put(made);
+            if (step % 64 == number) give_back(mail[number].take_all());
+        }
+    });
+    for (acre_test::mailbox& each : mail) give_back(each.take_all());
+}
+
+TEST(general_heap_death, misuse_is_told) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    acre::general_heap memory;
+    alignas(16) std::byte elsewhere[64];
+    EXPECT_DEATH(the_heap.free(elsewhere), "acre::general_heap: a pointer of another resource was freed");
+    auto* large = static_cast<std::byte*>(the_heap.allocate(100'000));
+    EXPECT_DEATH(the_heap.free(large + 16), "middle of an allocation");
+    EXPECT_DEATH(the_heap.free(large + 50'000), "middle of an allocation");
+    EXPECT_DEATH((the_heap.free(large), the_heap.free(large)), "double free");
+    the_heap.free(large);
+    // Slots are checked when they go back to their slab.
+    auto* small = static_cast<std::byte*>(the_heap.allocate(100));
+    EXPECT_DEATH((the_heap.free(small), the_heap.free(small), memory.release_unused()), "double free");
+    EXPECT_DEATH((the_heap.free(small + 16), memory.release_unused()), "middle of a slot");
+    the_heap.free(small);
+}
+
+TEST(general_heap_death, the_end_of_the_program_may_use_it) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    // Runs the destructor of before_and_after_main.
+    EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace

@@ -1,0 +1,155 @@
+// The runs of units below acre::general_heap, against a model: which units are in use, and what lies in them.
+#include <gtest/gtest.h>
+
+#include <acre/core/literals.hpp>
+#include <acre/heaps/detail/heap_range.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace {
+
+using acre::detail::heap_range;
+using acre::detail::unit_number;
+using namespace acre::literals;
+
+constexpr std::size_t unit = heap_range::unit_bytes;
+
+// A range, and what should be in it. A range is never given back to the system: the heap that it is made for lasts as
+// long as the process.
+class modelled_range {
+public:
+    modelled_range() { EXPECT_TRUE(tested.reserve()); }
+
+    void take(std::size_t count, std::size_t alignment) {
+        bool is_zero = false;
+        const unit_number first = tested.take(count, alignment, is_zero);
+        ASSERT_NE(first, 0u);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tested.address(first)) % (alignment * unit), 0u);
+        expect_free(first, count);
+        if (is_zero) expect_zero(first, count);
+        set(first, count);
+    }
+    void give(std::size_t which) {
+        const auto run = at(which);
+        expect_whole(run->first, run->second);
+        tested.give(run->first, static_cast<unit_number>(run->second));
+        runs.erase(run);
+    }
+    void extend(std::size_t which, std::size_t more) {
+        const auto run = at(which);
+        const std::size_t length = run->second + more;
+        if (!tested.extend(run->first, length)) return;
+        expect_free(run->first + static_cast<unit_number>(run->second), more);
+        set(run->first, length);
+    }
+    void shrink(std::size_t which) {
+        const auto run = at(which);
+        if (run->second == 1) return;
+        tested.shrink(run->first, static_cast<unit_number>(run->second / 2));
+        set(run->first, run->second / 2);
+    }
+    std::size_t units() const {
+        std::size_t sum = 0;
+        for (const auto& [first, count] : runs) sum += count;
+        return sum;
+    }
+
+    // Too large for a stack.
+    std::unique_ptr<heap_range> owner = std::make_unique<heap_range>();
+    heap_range& tested = *owner;
+    std::map<unit_number, std::size_t> runs;  // in use: the first unit, and how many
+
+private:
+    std::map<unit_number, std::size_t>::iterator at(std::size_t which) {
+        auto found = runs.begin();
+        std::advance(found, which % runs.size());
+        return found;
+    }
+    void expect_free(unit_number first, std::size_t count) const {
+        for (const auto& [other, length] : runs) {
+            EXPECT_TRUE(other + length <= first || first + count <= other) << first << " overlaps " << other;
+        }
+    }
+    // Each unit begins and ends with its number and that of its run.
+    void set(unit_number first, std::size_t count) {
+        runs[first] = count;
+        for (unit_number each = first; each != first + count; ++each) {
+            const std::uint32_t written[2] = {each, first};
+            std::memcpy(tested.address(each), written, sizeof written);
+            std::memcpy(tested.address(each) + unit - sizeof written, written, sizeof written);
+        }
+    }
+    void expect_whole(unit_number first, std::size_t count) const {
+        for (unit_number each = first; each != first + count; ++each) {
+            const std::uint32_t written[2] = {each, first};
+            EXPECT_EQ(std::memcmp(tested.address(each), written, sizeof written), 0);
+            EXPECT_EQ(std::memcmp(tested.address(each) + unit - sizeof written, written, sizeof written), 0);
+        }
+    }
+    void expect_zero(unit_number first, std::size_t count) const {
+        const std::byte* const begin = tested.address(first);
+        EXPECT_TRUE(std::all_of(begin, begin + count * unit, [](std::byte each) { return each == std::byte{0}; }));
+    }
+};
+
+TEST(heap_range, runs_are_as_the_model_says) {
+    modelled_range model;
+    std::minstd_rand random{20};
+    for (int step = 0; step < 4000; ++step) {
+        const std::size_t choice = random() % 16;
+        if (choice < 6 && model.units() < 2000) {
+            const std::size_t count = random() % 4 != 0 ? 1 + random() % 6 : 1 + random() % 120;
+            model.take(count, random() % 4 != 0 ? 1 : std::size_t{1} << random() % 5);
+        } else if (!model.runs.empty()) {
+            if (choice < 12) model.give(random());
+            if (choice == 12) model.extend(random(), 1 + random() % 20);
+            if (choice == 13) model.shrink(random());
+            if (choice == 14 && step % 8 == 0) model.tested.give_back(random() % 100, 1 + random() % 8);
+        }
+        ASSERT_EQ(model.tested.bytes_in_use(), model.units() * unit);
+        if (testing::Test::HasFailure()) return;
+    }
+    while (!model.runs.empty()) model.give(0);
+    EXPECT_EQ(model.tested.bytes_in_use(), 0u);
+    model.tested.give_back(0, 1);
+    EXPECT_EQ(model.tested.bytes_free_with_data(), 0u);
+}
+
+TEST(heap_range, free_neighbours_merge) {
+    modelled_range model;
+    for (int each = 0; each < 3; ++each) model.take(10, 1);
+    const unit_number first = model.runs.begin()->first;
+    for (const std::size_t which : {2, 0, 0}) model.give(which);
+    model.take(30, 1);
+    EXPECT_EQ(model.runs.begin()->first, first);
+}
+
+TEST(heap_range, keeps_what_was_in_use_a_moment_ago_and_no_more) {
+    modelled_range model;
+    model.tested.set_allowance(0, 1'000'000);
+    model.take(1000, 1);
+    model.take(1000, 1);
+    model.give(0);
+    EXPECT_EQ(model.tested.bytes_free_with_data(), 1000 * unit);
+    model.tested.set_allowance(0, 0);
+    model.give(0);
+    EXPECT_EQ(model.tested.bytes_free_with_data(), 0u);
+}
+
+TEST(heap_range, what_it_does_not_have_is_refused) {
+    modelled_range model;
+    bool is_zero;
+    EXPECT_EQ(model.tested.take(std::size_t{1} << 40, 1, is_zero), 0u);
+    EXPECT_EQ(model.tested.take(1, std::size_t{1} << 40, is_zero), 0u);
+    model.take(1, 1);
+    EXPECT_FALSE(model.tested.extend(model.runs.begin()->first, std::size_t{1} << 40));
+    EXPECT_EQ(model.tested.bytes_in_use(), unit);
+}
+
+}  // namespace

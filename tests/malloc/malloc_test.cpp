@@ -1,0 +1,278 @@
+// malloc and its family by libacre-malloc: alignment, errno, overflow, growth, usable sizes, threads, forks, modules,
+// the program's begin and end, misuse.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+extern "C" {
+void free_sized(void* p, std::size_t bytes);
+void free_aligned_sized(void* p, std::size_t alignment, std::size_t bytes);
+[[gnu::weak]] void free_sized(void* p, std::size_t) {
+    std::free(p);
+}
+[[gnu::weak]] void free_aligned_sized(void* p, std::size_t, std::size_t) {
+    std::free(p);
+}
+}
+
+namespace {
+
+// Not constant, so that the compiler does not refuse what is meant to fail.
+volatile std::size_t too_much = PTRDIFF_MAX;
+void* (*volatile hidden_realloc)(void*, std::size_t) = std::realloc;
+void* (*volatile hidden_reallocarray)(void*, std::size_t, std::size_t) = reallocarray;
+void (*volatile hidden_free)(void*) = std::free;
+
+bool is_aligned(const void* p, std::size_t alignment) {
+    return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
+}
+
+struct used_early_and_late {
+    used_early_and_late() : text(1000, 'e') {
+        std::atexit([] { std::free(std::malloc(100'000)); });
+    }
+    ~used_early_and_late() {
+        if (text != std::string(1000, 'e')) _exit(3);
+        text = std::string(5000, 'l');
+    }
+    std::string text;
+};
+used_early_and_late before_and_after_main;
+
+// What the C library's heap never gives: 16 bytes of use.
+TEST(malloc_family, is_acres) {
+    void* p = std::malloc(1);
+    EXPECT_EQ(malloc_usable_size(p), 16u);
+    std::free(p);
+    EXPECT_EQ(malloc_usable_size(nullptr), 0u);
+}
+
+TEST(malloc_family, every_size_is_aligned_and_usable) {
+    std::vector<void*> blocks;
+    for (std::size_t bytes = 0; bytes < 200'000; bytes += 1 + bytes / 9) {
+        void* p = std::malloc(bytes);
+        ASSERT_NE(p, nullptr);
+        ASSERT_TRUE(is_aligned(p, 16));
+        ASSERT_GE(malloc_usable_size(p), bytes);
+        std::memset(p, 1, malloc_usable_size(p));
+        blocks.push_back(p);
+    }
+    std::sort(blocks.begin(), blocks.end());
+    EXPECT_EQ(std::unique(blocks.begin(), blocks.end()), blocks.end());
+    for (void* each : blocks) std::free(each);
+}
+
+TEST(malloc_family, refuses_with_errno) {
+    errno = 0;
+    EXPECT_EQ(std::malloc(too_much + 1), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+    errno = 0;
+    EXPECT_EQ(std::calloc(too_much / 2, 4), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+    errno = 0;
+    EXPECT_EQ(std::calloc(too_much / 8, 4), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+    void* p = std::malloc(10);
+    std::memset(p, 5, 10);
+    errno = 0;
+    EXPECT_EQ(hidden_realloc(p, too_much), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+    errno = 0;
+    EXPECT_EQ(hidden_reallocarray(p, too_much / 2, 4), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+    EXPECT_EQ(static_cast<char*>(p)[9], 5);
+    std::free(p);
+    errno = 0;
+    EXPECT_EQ(aligned_alloc(64, too_much), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+    errno = 0;
+    EXPECT_EQ(pvalloc(too_much), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+}
+
+TEST(malloc_family, frees_leave_errno) {
+    errno = 77;
+    void* p = std::malloc(100);
+    void* large = std::malloc(50 << 20);
+    std::memset(large, 1, 50 << 20);
+    errno = 77;
+    std::free(p);
+    std::free(large);
+    std::free(nullptr);
+    EXPECT_EQ(errno, 77);
+}
+
+TEST(malloc_family, calloc_gives_zeroes) {
+    for (int round = 0; round < 3; ++round) {
+        for (const std::size_t bytes : {1, 24, 1000, 30'000, 100'000, 5'000'000}) {
+            auto* p = static_cast<unsigned char*>(std::calloc(bytes, 1));
+            for (std::size_t at = 0; at < bytes; ++at) ASSERT_EQ(p[at], 0);
+            std::memset(p, 0xee, bytes);
+            std::free(p);
+        }
+    }
+    void* none = std::calloc(0, 8);
+    EXPECT_NE(none, nullptr);
+    std::free(none);
+}
+
+TEST(malloc_family, realloc_keeps_the_contents) {
+    std::minstd_rand random{3};
+    auto* p = static_cast<unsigned char*>(std::realloc(nullptr, 1));
+    std::size_t bytes = 1;
+    p[0] = 0;
+    for (int step = 0; step < 3000; ++step) {
+        const std::size_t wanted = 1 + random() % (step % 50 == 0 ? 6'000'000 : 20'000);
+        p = static_cast<unsigned char*>(std::realloc(p, wanted));
+        ASSERT_NE(p, nullptr);
+        for (std::size_t at = 0; at < std::min(bytes, wanted); at += 97) {
+            ASSERT_EQ(p[at], static_cast<unsigned char>(at / 97)) << bytes << " to " << wanted;
+        }
+        for (std::size_t at = 0; at < wanted; at += 97) p[at] = static_cast<unsigned char>(at / 97);
+        bytes = wanted;
+    }
+    EXPECT_EQ(std::realloc(p, 0), nullptr);
+    p = static_cast<unsigned char*>(reallocarray(nullptr, 100, 10));
+    EXPECT_GE(malloc_usable_size(p), 1000u);
+    free_sized(p, 1000);
+}
+
+TEST(malloc_family, alignments) {
+    for (std::size_t alignment = sizeof(void*); alignment <= 4 << 20; alignment *= 2) {
+        for (const std::size_t bytes : {0, 1, 100, 4096, 70'000}) {
+            void* p = nullptr;
+            ASSERT_EQ(posix_memalign(&p, alignment, bytes), 0);
+            EXPECT_TRUE(is_aligned(p, alignment));
+            std::memset(p, 1, bytes);
+            void* q = aligned_alloc(alignment, bytes);
+            EXPECT_TRUE(is_aligned(q, alignment));
+            void* r = memalign(alignment, bytes);
+            EXPECT_TRUE(is_aligned(r, alignment));
+            std::free(p);
+            free_aligned_sized(q, alignment, bytes);
+            r = std::realloc(r, bytes + 1);
+            std::free(r);
+        }
+    }
+    void* untouched = &untouched;
+    EXPECT_EQ(posix_memalign(&untouched, 24, 8), EINVAL);
+    EXPECT_EQ(posix_memalign(&untouched, 4, 8), EINVAL);
+    EXPECT_EQ(posix_memalign(&untouched, 64, too_much), ENOMEM);
+    EXPECT_EQ(untouched, &untouched);
+    errno = 0;
+    EXPECT_EQ(aligned_alloc(too_much % 100 * 3, 8), nullptr);
+    EXPECT_EQ(errno, EINVAL);
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* p = valloc(10);
+    EXPECT_TRUE(is_aligned(p, page));
+    void* q = pvalloc(10);
+    EXPECT_TRUE(is_aligned(q, page) && malloc_usable_size(q) >= page);
+    std::free(p);
+    std::free(q);
+}
+
+TEST(malloc_family, memory_goes_back) {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 100; ++i) blocks.push_back(std::memset(std::malloc(300'000), 1, 300'000));
+    const std::size_t in_use = mallinfo2().uordblks;
+    for (void* each : blocks) std::free(each);
+    EXPECT_LE(mallinfo2().uordblks, in_use - 100 * 300'000);
+    EXPECT_EQ(malloc_trim(0), 1);
+    EXPECT_EQ(malloc_trim(0), 0);
+    EXPECT_EQ(mallinfo2().keepcost, 0u);
+}
+
+TEST(malloc_family, threads_and_forks) {
+    std::atomic<bool> over{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            while (!over) {
+                std::vector<std::string> texts(200, std::string(100, 't'));
+                std::thread{[moved = std::move(texts)] {}}.join();
+            }
+        });
+    }
+    for (int i = 0; i < 20; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(30);
+            std::vector<std::string> texts(5000, std::string(100, 'c'));
+            std::thread{[&] { texts.clear(); }}.join();
+            _exit(texts.empty() ? 0 : 1);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        EXPECT_EQ(status, 0);
+    }
+    over = true;
+    for (std::thread& each : threads) each.join();
+}
+
+// Destructors of other libraries' thread-specific data run after the heap's.
+TEST(malloc_family, works_while_a_thread_ends) {
+    static pthread_key_t key;
+    static std::atomic<int> rounds{0};
+    pthread_key_create(&key, [](void* p) {
+        std::free(p);
+        if (++rounds % 4 != 0) pthread_setspecific(key, std::malloc(200));
+    });
+    for (int i = 0; i < 8; ++i) {
+        std::thread{[] {
+            std::free(std::malloc(300));
+            pthread_setspecific(key, std::malloc(100));
+        }}.join();
+    }
+    EXPECT_GE(rounds, 8 * 4);
+    pthread_key_delete(key);
+}
+
+TEST(malloc_family, blocks_outlive_the_module_that_made_them) {
+    for (int i = 0; i < 5; ++i) {
+        void* module = dlopen(ACRE_TEST_MODULE, RTLD_NOW);
+        ASSERT_NE(module, nullptr) << dlerror();
+        const auto make = reinterpret_cast<void* (*)(std::size_t)>(dlsym(module, "acre_test_module_block"));
+        void* here = make(1000);
+        void* there = nullptr;
+        std::thread{[&] { there = make(2000); }}.join();
+        EXPECT_EQ(malloc_usable_size(here), malloc_usable_size(there) / 2);
+        dlclose(module);
+        EXPECT_EQ(static_cast<unsigned char*>(here)[999], static_cast<unsigned char*>(there)[1999]);
+        std::free(here);
+        std::free(there);
+    }
+}
+
+TEST(malloc_family_death, misuse_is_told) {
+    alignas(16) static char elsewhere[64];
+    void* const foreign = elsewhere;
+    EXPECT_DEATH(hidden_free(foreign), "a pointer of another resource was freed");
+    EXPECT_DEATH(hidden_realloc(foreign, 100), "a pointer of another resource was freed");
+    void* large = std::malloc(1 << 20);
+    EXPECT_DEATH((hidden_free(large), hidden_free(large)), "double free");
+    std::free(large);
+    void* small = std::malloc(100);
+    EXPECT_DEATH((hidden_free(small), hidden_free(small), malloc_trim(0)), "double free");
+    std::free(small);
+}
+
+TEST(malloc_family_death, the_end_of_the_program_may_use_it) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace

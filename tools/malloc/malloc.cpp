@@ -1,0 +1,139 @@
+// The C library's allocation functions over acre's heap of the process: libacre-malloc.so and libacre-malloc.a.
+//
+// Each function does what the C library's does, errno included. Nothing here needs the C++ runtime: a C program under
+// LD_PRELOAD does not load it.
+#include "malloc.hpp"
+
+#include <malloc.h>
+#include <unistd.h>
+#include <acre/core/alignment.hpp>
+#include <cerrno>
+#include <cstddef>
+
+using acre::detail::the_heap;
+
+namespace {
+
+[[gnu::noinline, gnu::cold]] void* refuse(int error) noexcept {
+    errno = error;
+    return nullptr;
+}
+
+void* or_no_memory(void* p) noexcept {
+    if (p == nullptr) [[unlikely]]
+        return refuse(ENOMEM);
+    return p;
+}
+
+// Out of line, so that malloc itself calls nothing and needs no stack.
+[[gnu::noinline]] void* malloc_slow(std::size_t bytes) noexcept {
+    return or_no_memory(the_heap.allocate(bytes));
+}
+
+std::size_t page_bytes() noexcept {
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+// A translation unit of a static library is linked as a whole, so all functions of the family stand here: none of them
+// is mixed with one of the C library's.
+extern "C" {
+
+ACRE_EXPORTED void* malloc(std::size_t bytes) {
+    if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
+        return p;
+    return malloc_slow(bytes);
+}
+
+ACRE_EXPORTED void free(void* p) {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void cfree(void* p) {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void free_sized(void* p, std::size_t) {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void free_aligned_sized(void* p, std::size_t, std::size_t) {
+    the_heap.free(p);
+}
+
+ACRE_EXPORTED void* calloc(std::size_t count, std::size_t size) {
+    std::size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) return refuse(ENOMEM);
+    return or_no_memory(the_heap.allocate_zero(bytes));
+}
+
+ACRE_EXPORTED void* realloc(void* p, std::size_t bytes) {
+    if (p == nullptr) return malloc(bytes);
+    if (bytes == 0) {
+        the_heap.free(p);
+        return nullptr;
+    }
+    return or_no_memory(the_heap.reallocate(p, bytes));
+}
+
+ACRE_EXPORTED void* reallocarray(void* p, std::size_t count, std::size_t size) {
+    std::size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) return refuse(ENOMEM);
+    return realloc(p, bytes);
+}
+
+ACRE_EXPORTED int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
+    if (!acre::is_alignment(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
+    void* p = the_heap.allocate_aligned(bytes, alignment);
+    if (p == nullptr) return ENOMEM;
+    *result = p;
+    return 0;
+}
+
+ACRE_EXPORTED void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+    if (!acre::is_alignment(alignment)) return refuse(EINVAL);
+    return or_no_memory(the_heap.allocate_aligned(bytes, alignment));
+}
+
+// As glibc: an alignment that is no power of two is rounded up to one.
+ACRE_EXPORTED void* memalign(std::size_t alignment, std::size_t bytes) {
+    if (alignment > acre::max_request) return refuse(EINVAL);
+    return or_no_memory(the_heap.allocate_aligned(bytes, std::bit_ceil(alignment)));
+}
+
+ACRE_EXPORTED void* valloc(std::size_t bytes) {
+    return or_no_memory(the_heap.allocate_aligned(bytes, page_bytes()));
+}
+
+ACRE_EXPORTED void* pvalloc(std::size_t bytes) {
+    const std::size_t page = page_bytes();
+    if (bytes > acre::max_request - page) return refuse(ENOMEM);
+    return or_no_memory(the_heap.allocate_aligned(acre::align_up(bytes == 0 ? 1 : bytes, page), page));
+}
+
+ACRE_EXPORTED std::size_t malloc_usable_size(void* p) {
+    return p == nullptr ? 0 : the_heap.usable_size(p);
+}
+
+/// Returns 1 when memory went back to the system.
+ACRE_EXPORTED int malloc_trim(std::size_t kept) {
+    return the_heap.trim(kept) != 0 ? 1 : 0;
+}
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+ACRE_EXPORTED struct mallinfo2 mallinfo2() {
+    const auto now = the_heap.count();
+    struct mallinfo2 result = {};
+    result.arena = now.slot_bytes + now.free_slot_bytes + now.free_bytes;
+    result.hblkhd = now.large_bytes;
+    result.uordblks = now.slot_bytes + now.large_bytes;
+    result.fordblks = now.free_slot_bytes + now.free_bytes;
+    result.keepcost = now.free_bytes;
+    return result;
+}
+#endif
+
+/// No option of the C library's heap applies: 0, not set.
+ACRE_EXPORTED int mallopt(int, int) {
+    return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,130 @@
+// The operators new and delete over acre's heap of the process, in every form.
+//
+// What they need of the C++ runtime, to throw std::bad_alloc and to find the new handler, is referred to weakly: a
+// program that calls these operators has it, a C program under LD_PRELOAD does not.
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include "malloc.hpp"
+
+using acre::detail::the_heap;
+
+extern "C" {
+[[gnu::weak]] void* __cxa_allocate_exception(std::size_t bytes) noexcept;
+[[gnu::weak]] void __cxa_throw(void* thrown, void* type, void (*destructor)(void*));
+[[gnu::weak]] extern void* vtable_of_bad_alloc[] asm("_ZTVSt9bad_alloc");
+[[gnu::weak]] extern char type_of_bad_alloc asm("_ZTISt9bad_alloc");
+[[gnu::weak]] void destroy_bad_alloc(void*) asm("_ZNSt9bad_allocD1Ev");
+[[gnu::weak]] std::new_handler current_new_handler() noexcept asm("_ZSt15get_new_handlerv");
+}
+
+namespace {
+
+// std::bad_alloc is no more than a pointer to its functions, by the ABI of C++.
+[[noreturn, gnu::cold]] void throw_bad_alloc() {
+    if (__cxa_allocate_exception == nullptr || vtable_of_bad_alloc == nullptr) std::abort();
+    auto** thrown = static_cast<void**>(__cxa_allocate_exception(sizeof(std::bad_alloc)));
+    *thrown = vtable_of_bad_alloc + 2;
+    __cxa_throw(thrown, &type_of_bad_alloc, &destroy_bad_alloc);
+    std::abort();
+}
+
+/// Asks the new handler for memory until there is some. Null when there is no handler.
+[[gnu::noinline]] void* try_new_slow(std::size_t bytes, std::size_t alignment) {
+    for (;;) {
+        if (void* p = the_heap.allocate_aligned(bytes, alignment)) return p;
+        const std::new_handler handler = current_new_handler == nullptr ? nullptr : current_new_handler();
+        if (handler == nullptr) return nullptr;
+        handler();
+    }
+}
+
+[[gnu::noinline]] void* new_slow(std::size_t bytes, std::size_t alignment) {
+    if (void* p = try_new_slow(bytes, alignment)) return p;
+    throw_bad_alloc();
+}
+
+// A handler that throws ends a program here: without exceptions none can be caught, and a nothrow new must not throw.
+[[gnu::noinline]] void* new_nothrow_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    return try_new_slow(bytes, alignment);
+}
+
+[[gnu::always_inline]] inline void* new_bytes(std::size_t bytes) {
+    if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
+        return p;
+    return new_slow(bytes, 1);
+}
+[[gnu::always_inline]] inline void* new_bytes_nothrow(std::size_t bytes) noexcept {
+    if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
+        return p;
+    return new_nothrow_slow(bytes, 1);
+}
+
+}  // namespace
+
+using std::align_val_t;
+using std::nothrow_t;
+using std::size_t;
+
+ACRE_EXPORTED void* operator new(size_t bytes) {
+    return new_bytes(bytes);
+}
+ACRE_EXPORTED void* operator new[](size_t bytes) {
+    return new_bytes(bytes);
+}
+ACRE_EXPORTED void* operator new(size_t bytes, const nothrow_t&) noexcept {
+    return new_bytes_nothrow(bytes);
+}
+ACRE_EXPORTED void* operator new[](size_t bytes, const nothrow_t&) noexcept {
+    return new_bytes_nothrow(bytes);
+}
+ACRE_EXPORTED void* operator new(size_t bytes, align_val_t alignment) {
+    return new_slow(bytes, size_t(alignment));
+}
+ACRE_EXPORTED void* operator new[](size_t bytes, align_val_t alignment) {
+    return new_slow(bytes, size_t(alignment));
+}
+ACRE_EXPORTED void* operator new(size_t bytes, align_val_t alignment, const nothrow_t&) noexcept {
+    return new_nothrow_slow(bytes, size_t(alignment));
+}
+ACRE_EXPORTED void* operator new[](size_t bytes, align_val_t alignment, const nothrow_t&) noexcept {
+    return new_nothrow_slow(bytes, size_t(alignment));
+}
+
+ACRE_EXPORTED void operator delete(void* p) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete(void* p, size_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p, size_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete(void* p, const nothrow_t&) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p, const nothrow_t&) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete(void* p, align_val_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p, align_val_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete(void* p, size_t, align_val_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p, size_t, align_val_t) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete(void* p, align_val_t, const nothrow_t&) noexcept {
+    the_heap.free(p);
+}
+ACRE_EXPORTED void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept {
+    the_heap.free(p);
+}
