@@ -71,6 +71,7 @@ def measure(runner, program, libraries, rounds):
     base = [run[0] for run in seen["as it is"]]
     return {name: {"seconds": statistics.median(run[0] for run in runs),
                    "ratio": statistics.median(run[0] for run in runs) / statistics.median(base),
+                   "low": sorted(run[0] for run in runs)[len(runs) // 4] / sorted(base)[len(base) // 4],
                    "peak": statistics.median(run[1] for run in runs),
                    "faults": statistics.median(run[2] for run in runs)} for name, runs in seen.items()}
 
@@ -120,7 +121,7 @@ def main():
             print(f"left out, not installed: {program.name}", file=sys.stderr)
             continue
         results[program.name] = measure(runner, program, libraries, chosen.rounds)
-        line = "  ".join(f"{name} {each['ratio']:.3f} {each['peak'] / results[program.name]['as it is']['peak']:.2f}"
+        line = "  ".join(f"{name} {each['ratio']:.3f} low {each['low']:.3f} {each['peak'] / results[program.name]['as it is']['peak']:.2f}"
                          f" f{each['faults']:.0f}" for name, each in results[program.name].items())
         print(f"{program.name:12} {results[program.name]['as it is']['seconds']:.3f}s {line}", file=sys.stderr)
     text = table(results, list(libraries))

@@ -10,6 +10,7 @@
 
 #include <acre/core/detail/target.hpp>
 #if ACRE_HAS_GENERAL_HEAP
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/heaps/detail/heap_classes.hpp>
@@ -17,6 +18,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 
 namespace acre::detail {
@@ -36,54 +38,52 @@ public:
 
     spin_lock& lock() noexcept { return lock_; }
 
-    /// Takes up to `wanted` slots. They lie in ascending order before `end`: the lowest is the last of them, so that a
-    /// stack hands it out first. Returns how many there were.
+    /// Takes up to `wanted` slots into the array at `begin`, in descending order of addresses, so that a stack hands
+    /// the lowest out first. Returns how many there were.
     std::size_t take(locked_range& from, std::size_t size_class, void** begin, std::size_t wanted) noexcept {
         const std::lock_guard guard{lock_};
         heap_range& range = from.range;
-        std::size_t taken = 0;
-        while (taken < wanted) {
-            if (partial_ == 0 && !add_slab(from, size_class)) break;
-            const std::uint32_t number = partial_;
-            heap_slab& slab = range.slab(number);
-            taken = take_from(slab, range.address(slab.first), heap_classes::layouts[size_class].slot_bytes, begin,
-                              taken, wanted);
+        void** free_end = begin + wanted;
+        while (free_end != begin) {
+            if (partial_ == 0 && !add_slab(from, size_class)) [[unlikely]]
+                break;
+            heap_slab& slab = range.slab(partial_);
+            free_end = take_from(slab, range.address(slab.first), heap_classes::bytes(size_class), begin, free_end);
             if (slab.free_slots == 0) unlink(range, slab);
         }
-        // The lowest addresses last.
-        for (std::size_t low = 0, high = taken; low + 1 < high; ++low) {
-            --high;
-            void* const other = begin[low];
-            begin[low] = begin[high];
-            begin[high] = other;
-        }
+        const auto taken = static_cast<std::size_t>(begin + wanted - free_end);
+        if (free_end != begin) [[unlikely]]
+            std::memmove(begin, free_end, taken * sizeof(void*));
         return taken;
     }
 
     /// Takes back `count` slots.
     void give(locked_range& to, std::size_t size_class, void* const* slots, std::size_t count,
               const char* name) noexcept {
-        const std::lock_guard guard{lock_};
-        heap_range& range = to.range;
         const heap_class& layout = heap_classes::layouts[size_class];
+        const std::lock_guard guard{lock_};
+        // Slots that were freed one after the other often lie in one slab.
+        slab_in_reach near;
         for (std::size_t each = 0; each < count; ++each) {
-            const std::uint32_t number = range.record(range.unit_of(slots[each])).number();
-            heap_slab& slab = range.slab(number);
-            const auto offset =
-                static_cast<std::uint64_t>(static_cast<std::byte*>(slots[each]) - range.address(slab.first));
-            const std::uint64_t slot = offset * layout.inverse >> 32;
+            void* const p = slots[each];
+            auto offset = static_cast<std::size_t>(static_cast<std::byte*>(p) - near.start);
+            if (offset >= near.bytes) {
+                near = slab_of(to.range, p, layout.slot_bytes);
+                offset = static_cast<std::size_t>(static_cast<std::byte*>(p) - near.start);
+            }
+            const auto slot = static_cast<std::size_t>(std::uint64_t{offset} * layout.inverse >> 32);
             if (slot * layout.slot_bytes != offset) [[unlikely]]
-                abort_on_misuse(name, mistake::inside_a_slot, slots[each]);
-            const auto word = static_cast<std::size_t>(slot / 64);
+                abort_on_misuse(name, mistake::inside_a_slot, p);
+            heap_slab& slab = *near.slab;
+            std::uint64_t& word = slab.free_bits[slot / 64];
             const std::uint64_t bit = std::uint64_t{1} << slot % 64;
-            if ((slab.free_bits[word] & bit) != 0) [[unlikely]]
-                abort_on_misuse(name, mistake::double_free, slots[each]);
-            slab.free_bits[word] |= bit;
-            if (word < slab.first_word) slab.first_word = static_cast<std::uint8_t>(word);
-            if (slab.free_slots++ == 0) {
-                link(range, number);
-            } else if (slab.free_slots == slab.slots && slab.next + slab.previous != 0) {
-                remove_slab(to, number);
+            if ((word & bit) != 0) [[unlikely]]
+                abort_on_misuse(name, mistake::double_free, p);
+            word |= bit;
+            slab.first_word = detail::min(slab.first_word, static_cast<std::uint32_t>(slot / 64));
+            const std::uint32_t free_before = slab.free_slots++;
+            if (free_before == 0 || free_before + 1 == slab.slots) [[unlikely]] {
+                if (!slab_changed(to, near)) near = slab_in_reach{};
             }
         }
     }
@@ -112,24 +112,47 @@ public:
     }
 
 private:
-    // Takes slots of a slab that has some.
-    static std::size_t take_from(heap_slab& slab, std::byte* start, std::size_t slot_bytes, void** begin,
-                                 std::size_t taken, std::size_t wanted) noexcept {
-        std::size_t word = slab.first_word;
-        const std::size_t before = taken;
+    // The slab of the last slot.
+    struct slab_in_reach {
+        std::byte* start = nullptr;
+        std::size_t bytes = 0;
+        heap_slab* slab = nullptr;
+        std::uint32_t number = 0;
+    };
+
+    static slab_in_reach slab_of(heap_range& range, const void* p, std::size_t slot_bytes) noexcept {
+        const std::uint32_t number = range.record(range.unit_of(p)).number();
+        heap_slab& slab = range.slab(number);
+        return {range.address(slab.first), slab.slots * slot_bytes, &slab, number};
+    }
+
+    // A slab got its first free slot, or has no slot in use any more. False when it was given back.
+    [[gnu::noinline]] bool slab_changed(locked_range& to, const slab_in_reach& which) noexcept {
+        if (which.slab->free_slots == 1) link(to.range, which.number);
+        // One that is the only one with a free slot is needed soon.
+        if (which.slab->free_slots != which.slab->slots || which.slab->next + which.slab->previous == 0) return true;
+        remove_slab(to, which.number);
+        return false;
+    }
+
+    // Takes slots of a slab that has some, in front of `free_end` at most down to `begin`; returns the new end.
+    static void** take_from(heap_slab& slab, std::byte* start, std::size_t slot_bytes, void** begin,
+                            void** free_end) noexcept {
+        const auto wanted = static_cast<std::uint32_t>(free_end - begin);
+        void** const stop = free_end - detail::min(wanted, slab.free_slots);
+        slab.free_slots -= static_cast<std::uint32_t>(free_end - stop);
+        std::uint32_t word = slab.first_word;
         for (;; ++word) {
             std::uint64_t bits = slab.free_bits[word];
             std::byte* const word_start = start + word * 64 * slot_bytes;
-            while (bits != 0 && taken < wanted) {
-                begin[taken++] = word_start + static_cast<std::size_t>(std::countr_zero(bits)) * slot_bytes;
-                bits &= bits - 1;
+            for (; bits != 0 && free_end != stop; bits &= bits - 1) {
+                *--free_end = word_start + static_cast<std::size_t>(std::countr_zero(bits)) * slot_bytes;
             }
             slab.free_bits[word] = bits;
-            if (taken == wanted || taken - before == slab.free_slots) break;
+            if (free_end == stop) break;
         }
-        slab.first_word = static_cast<std::uint8_t>(word);
-        slab.free_slots -= static_cast<std::uint32_t>(taken - before);
-        return taken;
+        slab.first_word = word;
+        return free_end;
     }
 
     [[gnu::noinline]] bool add_slab(locked_range& from, std::size_t size_class) noexcept {
@@ -147,8 +170,7 @@ private:
         }
         heap_slab& slab = range.slab(number);
         slab.first = first;
-        slab.units = static_cast<std::uint16_t>(layout.units);
-        slab.size_class = static_cast<std::uint8_t>(size_class);
+        slab.units = layout.units;
         slab.first_word = 0;
         slab.free_slots = layout.slots;
         slab.slots = layout.slots;

@@ -36,9 +36,8 @@ struct heap_slab {
     std::uint32_t next = 0;  // in the list of its class: slabs with a free slot
     std::uint32_t previous = 0;
     unit_number first = 0;
-    std::uint16_t units = 0;
-    std::uint8_t size_class = 0;
-    std::uint8_t first_word = 0;  // words before it have no free slot
+    std::uint32_t units = 0;
+    std::uint32_t first_word = 0;  // words before it have no free slot
     std::uint32_t free_slots = 0;
     std::uint32_t slots = 0;
     std::uint64_t free_bits[heap_classes::max_slots / 64] = {};
@@ -125,9 +124,11 @@ public:
         const std::size_t wanted = count + (alignment - 1);
         if (wanted >= most_units) return 0;
         unit_number first = take_free(static_cast<unit_number>(wanted), is_zero);
-        if (first == 0) first = take_at_frontier(static_cast<unit_number>(wanted), is_zero);
+        const bool is_new = first == 0;
+        if (is_new) first = take_at_frontier(static_cast<unit_number>(wanted), is_zero);
         if (first == 0) return 0;
         use(wanted);
+        if (is_new) keep_to_allowance();
         if (alignment > 1) return trim_to(first, static_cast<unit_number>(count), alignment, is_zero);
         set_run(first, static_cast<unit_number>(count), kind::large, 0);
         return first;
@@ -328,13 +329,16 @@ private:
     }
     static constexpr unit_number huge_from = 16_MiB / unit_bytes;
 
+    // Takes units from the frontier on, and the free ones right before it.
     unit_number take_at_frontier(unit_number count, bool& is_zero) noexcept {
-        if (count > end_ - frontier_ || !grow(frontier_ + count)) return 0;
-        const unit_number first = frontier_;
-        frontier_ += count;
-        keep_to_allowance();
+        const unit_record& last = record(frontier_ - 1);
+        const unit_number before = frontier_ > 1 && last.is() == kind::free ? last.length : 0;
+        if (count - before > end_ - frontier_ || !grow(frontier_ + count - before)) return 0;
+        const unit_number first = frontier_ - before;
+        is_zero = before == 0 || record(first).number() == 0;
+        if (before != 0) unlink(first);
+        frontier_ = first + count;
         __atomic_store_n(&bytes_, std::size_t{frontier_} * unit_bytes, __ATOMIC_RELAXED);
-        is_zero = true;
         return first;
     }
 
