@@ -9,11 +9,10 @@
 // reused before reset() by default. With `.reuse`, freed objects and runs of neighbours are reused: constant time for
 // one object; an array takes a step for each freed run before its own, and for each 64 slots of those. An array needs
 // array_slots(count) neighbouring slots. With `.synchronized`, any thread may allocate and deallocate: one atomic
-// addition, or if `.reuse` is set, too, a lock that all arenas of this type share. reset() and prefault() require that no
-// other thread allocates.
-// Memory: N * sizeof(T) bytes and 24 more; with `.reuse` a bit per object and 1/63 more. Static storage lies in .bss:
-// unused pages cost nothing. The destructor does not destroy live objects; it is trivial unless freed storage is
-// poisoned, or `.report_live` lets it say how many objects are left. Neither copied nor moved.
+// addition, or if `.reuse` is set, too, a lock that all arenas of this type share. reset() and prefault() require that
+// no other thread allocates. Memory: N * sizeof(T) bytes and 24 more; with `.reuse` a bit per object and 1/63 more.
+// Static storage lies in .bss: unused pages cost nothing. The destructor does not destroy live objects; it is trivial
+// unless freed storage is poisoned, or `.report_live` lets it say how many objects are left. Neither copied nor moved.
 //
 //     constinit acre::typed_arena<Orc, 1'000'000> orcs;
 //

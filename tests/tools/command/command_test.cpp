@@ -54,9 +54,10 @@ TEST_F(command, says_its_version_and_its_help) {
 TEST_F(command, wrong_usage_is_status_2) {
     write_trace();
     expect_failure("", 2, "subcommand");
-    expect_failure("inform a.acre", 2,
-                   "there is no subcommand 'inform': there are record, finish, try, run, info, diff, replay, fit, advise, "
-                   "report, export, man;");
+    expect_failure(
+        "inform a.acre", 2,
+        "there is no subcommand 'inform': there are record, finish, try, run, info, diff, replay, fit, advise, "
+        "report, export, man;");
     EXPECT_NE(acre("--help").output.find("\n  man "), std::string::npos);
     expect_failure("--bogus", 2, "there is no option '--bogus'");
     expect_failure("info", 2, "FILE is required; see 'acre info --help'");
