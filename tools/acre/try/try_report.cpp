@@ -58,7 +58,7 @@ std::vector<std::size_t> ranking(const contest_result& result) {
     for (std::size_t i = 0; i < result.ways.size(); ++i) {
         if (result.ways[i].failure.empty()) order.push_back(i);
     }
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return result.cpu_ratio(i).median; });
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair{result.cpu_ratio(i).median, i}; });
     return order;
 }
 
