@@ -355,6 +355,7 @@ private:
     unit_number first_in(unsigned list) const noexcept { return free_runs_[list]; }
 
     unit_number take_free(unit_number count, bool& is_zero) noexcept {
+        if (count >= frontier_) return 0;  // longer than any free run, and perhaps than those of the last list
         unsigned list = list_of(count);
         if (count > exact_lists) {
             // Runs of this list may be too short.
