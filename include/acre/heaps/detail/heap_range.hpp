@@ -69,7 +69,7 @@ public:
     static constexpr std::size_t largest_page = 64_KiB;
 
     static constexpr std::size_t default_kept_bytes = 4_MiB;
-    static constexpr std::size_t default_kept_milliseconds = 1000;
+    static constexpr std::size_t default_kept_milliseconds = 100;
 
     // All zero, so that the heap's object takes no space in a file.
     constexpr heap_range() noexcept = default;
@@ -474,14 +474,14 @@ private:
     }
 
     // Memory that was in use a moment ago is likely to be needed again, and keeping it does not raise the peak. So free
-    // runs may hold data up to the highest use of the last two periods, and a sixteenth of it: what is in use may lie
+    // runs may hold data up to the highest use of the last two periods, and a quarter of it: what is in use may lie
     // less densely later.
     void keep_to_allowance() noexcept {
         if (units_with_data_ <= kept_units_) [[likely]]
             return;
         note_time();
         const std::size_t recently = period_ == 0 ? 0 : detail::max(peak_, peak_before_);
-        const std::size_t allowed = recently + recently / 16 - detail::min(recently, units_in_use_);
+        const std::size_t allowed = recently + recently / 4 - detail::min(recently, units_in_use_);
         if (units_with_data_ > detail::max(kept_units_, allowed)) {
             give_back(detail::max(kept_units_, allowed) * 3 / 4, least_given_back);
         }
