@@ -7,6 +7,7 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/inline_arena.hpp>
 #include <acre/combine/fallback.hpp>
+#include <acre/combine/recycling.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/pools/multi_pool.hpp>
@@ -50,10 +51,10 @@ void objects_of_their_pool() {
     std::shared_ptr<monster> shared{acre::make_unique<monster>(monsters)};
     acre::object_pool<plain_monster> plain;
     auto plain_one = acre::make_unique<same_size_plain_orc>(plain);
-    acre::object_pool<int> integers;
-    std::vector<int, acre::allocator<int, acre::object_pool<int>>> numbers{integers};
-    numbers.resize(3);
     acre::pmr<acre::pool<64>> slots;
+    acre::pmr<acre::arena> memory;
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{*memory};
+    acre::recycling<acre::pool<64>> freed;
 }
 
 // A resource is a variable, and a pointer to one is an argument of the object where its constructor takes it.
@@ -244,5 +245,38 @@ void a_container_by_a_handle_of_a_derived_arena() {
 void a_container_in_a_const_resource() {
     const acre::arena level;
     std::vector<int, acre::allocator<int, acre::arena>> numbers{level};
+}
+#elif ACRE_TEST_CASE == 26
+void a_vector_of_the_pools_own_class() {
+    acre::object_pool<plain_orc> orcs;
+    std::vector<plain_orc, acre::allocator<plain_orc, acre::object_pool<plain_orc>>> band{orcs};
+    band.reserve(1);
+}
+#elif ACRE_TEST_CASE == 27
+void unique_arrays_of_the_pools_own_class() {
+    acre::object_pool<plain_orc> orcs;
+    auto band = acre::make_unique<plain_orc[]>(orcs, 0);
+}
+#elif ACRE_TEST_CASE == 28
+struct with_destructor : plain_monster {
+    ~with_destructor() {}
+};
+void a_derived_class_that_the_pool_would_destroy_as_its_base() {
+    acre::object_pool<plain_monster> monsters;
+    auto one = acre::make_unique<with_destructor>(monsters);
+}
+#elif ACRE_TEST_CASE == 29
+void recycling_of_an_object_pool() {
+    acre::recycling<acre::object_pool<plain_orc>> orcs;
+}
+#elif ACRE_TEST_CASE == 30
+void a_container_by_a_memory_resource_object() {
+    acre::pmr<acre::arena> memory;
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{memory};
+}
+#elif ACRE_TEST_CASE == 31
+void a_unique_object_by_a_memory_resource_object() {
+    acre::pmr<acre::arena> memory;
+    auto number = acre::make_unique<int>(memory, 1);
 }
 #endif

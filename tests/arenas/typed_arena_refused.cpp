@@ -17,6 +17,15 @@ struct named final {
     ~named() { id = 0; }
     int id = 1;
 };
+// A class from which none can be derived only to look at it.
+class made_by_a_factory {
+public:
+    static made_by_a_factory* make();
+
+private:
+    virtual ~made_by_a_factory();
+};
+constinit acre::typed_arena<made_by_a_factory, 4> made;
 constinit acre::typed_arena<named, 4, acre::typed_arena_options{.require_final = true}> finals;
 constinit acre::typed_arena<int, 4, acre::typed_arena_options{.require_final = true}> numbers;
 
@@ -194,6 +203,8 @@ void use() {
     orcs.destroy(one);
     plain.deallocate_one(plain.allocate_one());
     plain.deallocate_n(plain.allocate_n(2), 2);
+    made.deallocate_one(made.allocate_one());
+    made.deallocate_n(made.allocate_n(2), 2);
 #if ACRE_TEST_CASE == 5
     (void)orcs.create<mean_orc>();
 #elif ACRE_TEST_CASE == 6

@@ -168,9 +168,10 @@ public:
                       "not fit a slot of this pool, and each would take a block of its own from upstream: use "
                       "acre::multi_pool, or an acre::pool<Bytes> whose slots hold one");
         static_assert(
-            detail::misses_the_slots<T, R>() || detail::may_lie_in<T, R>,
-            "acre: an object pool would visit and destroy these objects, such as the nodes of a container, as "
-            "objects of its own class: use acre::multi_pool, or an acre::pool<Bytes> whose slots hold one");
+            detail::misses_the_slots<T, R>() || !detail::holds_one_class<R>,
+            "acre: an object pool would visit and destroy what lies in its slots, such as the nodes of a container or "
+            "the room that a vector reserves, as objects of its own: use acre::multi_pool, or an acre::pool<Bytes> "
+            "whose slots hold one");
         if (count > max_request / sizeof(T)) [[unlikely]]
             return fail();
         void* p = resource_.get().allocate(count * sizeof(T), alignof(T));

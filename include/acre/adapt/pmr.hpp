@@ -39,6 +39,8 @@ class pmr final : public std::pmr::memory_resource {
     using options = detail::options_of<held>;
 
 public:
+    using handle_of = held;
+
     /// Constructs the resource from `arguments`; pmr<R&> takes the resource to refer to.
     template <class... Arguments>
         requires std::is_constructible_v<R, Arguments...>

@@ -320,8 +320,8 @@ template <class T, class R>
     requires(std::is_unbounded_array_v<T> && resource<R>)
 unique_ptr<T, R> make_unique(R& from, std::size_t count) {
     using element = std::remove_extent_t<T>;
-    static_assert(detail::may_lie_in<element, R>,
-                  "acre: an object pool would visit and destroy these objects as some of its own class: use "
+    static_assert(!detail::holds_one_class<R>,
+                  "acre: an object pool would visit and destroy an array as one object of its own class: use "
                   "acre::multi_pool");
     const auto bytes = array_bytes(count, sizeof(element));
     if (!bytes) raise<request_too_large>("acre::make_unique", SIZE_MAX, max_request);

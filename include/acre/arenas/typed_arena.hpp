@@ -106,21 +106,33 @@ struct derived_with_operators_new : T, with_operators_new {};
 
 template <class T>
 concept derivable = std::is_class_v<T> && !std::is_final_v<T>;
-
-/// True when objects of a class derived from T may come from T's own operator new, whatever its parameters are.
+/// No class can be derived only to look at it where a virtual destructor is private or protected.
 template <class T>
-concept has_inherited_new =
-    derivable<T> && !requires(std::size_t bytes) { derived_with_operators_new<T>::operator new(bytes); };
-template <class T>
-concept has_inherited_new_array =
-    derivable<T> && !requires(std::size_t bytes) { derived_with_operators_new<T>::operator new[](bytes); };
+concept derivable_to_look = derivable<T> && (!std::has_virtual_destructor_v<T> || std::is_destructible_v<T>);
 
-/// True when T has a public operator new[], that of every `new` or one that is given `Arena`.
+/// True when T has a public operator new, that of every `new` or one that is given `Arena`.
+template <class T, class Arena>
+concept has_new = requires(std::size_t bytes) { T::operator new(bytes); } ||
+                  requires(std::size_t bytes) { T::operator new(bytes, std::nothrow); } ||
+                  requires(std::size_t bytes) { T::operator new(bytes, std::align_val_t{}); } ||
+                  requires(std::size_t bytes, Arena& arena) { T::operator new(bytes, arena); };
+/// The same for operator new[].
 template <class T, class Arena>
 concept has_new_array = requires(std::size_t bytes) { T::operator new[](bytes); } ||
                         requires(std::size_t bytes) { T::operator new[](bytes, std::nothrow); } ||
                         requires(std::size_t bytes) { T::operator new[](bytes, std::align_val_t{}); } ||
                         requires(std::size_t bytes, Arena& arena) { T::operator new[](bytes, arena); };
+
+/// True when objects of a class derived from T may come from T's own operator new, whatever its parameters are; of a
+/// class whose virtual destructor is not public, from a public one.
+template <class T, class Arena>
+concept has_inherited_new =
+    (derivable<T> && has_new<T, Arena>) ||
+    (derivable_to_look<T> && !requires(std::size_t bytes) { derived_with_operators_new<T>::operator new(bytes); });
+template <class T, class Arena>
+concept has_inherited_new_array =
+    (derivable<T> && has_new_array<T, Arena>) ||
+    (derivable_to_look<T> && !requires(std::size_t bytes) { derived_with_operators_new<T>::operator new[](bytes); });
 
 /// True when T's own operator new[] is asked for more bytes than the objects take: a cookie in front of them.
 template <class T, class Arena>
@@ -425,13 +437,13 @@ private:
 
     // An operator new of T that ignores its size, and one that divides it by sizeof(T), are wrong in silence.
     static constexpr void require_class_new() noexcept {
-        static_assert(!detail::has_inherited_new<T>,
+        static_assert(!detail::has_inherited_new<T, typed_arena>,
                       "acre::typed_arena: the class has an operator new, which a larger derived class inherits: call "
                       "class_new(bytes) there, or make the class final; elsewhere call create() or allocate(bytes)");
     }
     static constexpr void require_class_new_array() noexcept {
         static_assert(
-            !detail::has_inherited_new_array<T>,
+            !detail::has_inherited_new_array<T, typed_arena>,
             "acre::typed_arena: the class has an operator new[], which arrays of a larger derived class use, "
             "too: call class_new_array(bytes) there, or make the class final; elsewhere call allocate(bytes)");
         static_assert(!detail::has_new_with_cookie<T, typed_arena>,

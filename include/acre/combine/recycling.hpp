@@ -41,6 +41,9 @@ namespace acre {
 /// An R with a free list for each size class.
 template <resettable_resource R>
 class recycling : public detail::has_options<R> {
+    static_assert(!detail::holds_one_class<R>,
+                  "acre::recycling keeps freed storage for later, and an object pool would visit and destroy it as an "
+                  "object: an object pool uses freed slots again by itself");
     using options = detail::options_of<R>;
 
 public:
