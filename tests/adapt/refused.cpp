@@ -258,23 +258,15 @@ void unique_arrays_of_the_pools_own_class() {
     auto band = acre::make_unique<plain_orc[]>(orcs, 0);
 }
 #elif ACRE_TEST_CASE == 28
-struct with_destructor : plain_monster {
-    ~with_destructor() {}
-};
-void a_derived_class_that_the_pool_would_destroy_as_its_base() {
-    acre::object_pool<plain_monster> monsters;
-    auto one = acre::make_unique<with_destructor>(monsters);
-}
-#elif ACRE_TEST_CASE == 29
 void recycling_of_an_object_pool() {
     acre::recycling<acre::object_pool<plain_orc>> orcs;
 }
-#elif ACRE_TEST_CASE == 30
+#elif ACRE_TEST_CASE == 29
 void a_container_by_a_memory_resource_object() {
     acre::pmr<acre::arena> memory;
     std::vector<int, acre::allocator<int, acre::arena>> numbers{memory};
 }
-#elif ACRE_TEST_CASE == 31
+#elif ACRE_TEST_CASE == 30
 void a_unique_object_by_a_memory_resource_object() {
     acre::pmr<acre::arena> memory;
     auto number = acre::make_unique<int>(memory, 1);

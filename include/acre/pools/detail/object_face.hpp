@@ -20,12 +20,11 @@ public:
 
     using value_type = T;
 
-    /// Only a T may lie in the slots, or an object of a derived class of the same size that T's destructor destroys:
-    /// the pool visits and destroys what lies there as a T. make_unique refuses others.
+    /// Only a T may lie in the slots, or an object of a derived class of the same size: the pool visits and destroys
+    /// what lies there as a T. acre::allocator and make_unique refuse others.
     template <class U>
-    static constexpr bool holds = std::is_same_v<std::remove_cv_t<U>, T> ||
-                                  (std::is_base_of_v<T, U> && sizeof(U) == sizeof(T) &&
-                                   (std::has_virtual_destructor_v<T> || std::is_trivially_destructible_v<U>));
+    static constexpr bool holds =
+        std::is_same_v<std::remove_cv_t<U>, T> || (std::is_base_of_v<T, U> && sizeof(U) == sizeof(T));
 
     /// Destroys the objects that are still live, in address order. No other thread may use the pool.
     ~object_face() { finish(); }
