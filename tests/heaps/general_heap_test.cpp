@@ -241,7 +241,6 @@ TEST(general_heap, threads_exchange_blocks) {
 }
 
 TEST(general_heap_death, misuse_is_told) {
-    testing::FLAGS_gtest_death_test_style = "threadsafe";
     acre::general_heap memory;
     alignas(16) std::byte elsewhere[64];
     EXPECT_DEATH(the_heap.free(elsewhere), "acre::general_heap: a pointer of another resource was freed");
@@ -258,7 +257,6 @@ TEST(general_heap_death, misuse_is_told) {
 }
 
 TEST(general_heap_death, the_end_of_the_program_may_use_it) {
-    testing::FLAGS_gtest_death_test_style = "threadsafe";
     // Runs the destructor of before_and_after_main.
     EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
 }
