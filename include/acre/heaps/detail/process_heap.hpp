@@ -49,11 +49,8 @@ public:
             return nullptr;
         slot_stack& stack = this_threads_slots.stacks[heap_classes::class_of_small(bytes)];
         void* p = stack.top[-1];
-        if (p != nullptr) [[likely]] {
-            // What is handed out next is used soon: over whole programs this gains 1 %.
-            __builtin_prefetch(stack.top[-2], 1);
+        if (p != nullptr) [[likely]]
             --stack.top;
-        }
         return p;
     }
 
