@@ -12,6 +12,7 @@ class Program:
     name: str
     command: list
     same_output: bool = True
+    kind: str = "program"  # or a shape of allocation, which is no part of the mean
 
 
 def words(chance, count):
@@ -169,6 +170,11 @@ def all_programs(folder):
         Program("sort", ["sort", "--parallel=2", inputs["text"]]),
         Program("short", ["sh", "-c", "for each in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ls / ; done"]),
     ]
+    shapes = folder / "shapes"
+    subprocess.run(["g++", "-O2", "-std=c++20", "-fno-builtin", pathlib.Path(__file__).resolve().parent / "shapes.cpp",
+                    "-o", shapes, "-lpthread"], check=True)
+    for shape, threads in (("larson", 4), ("larson", 16), ("xmalloc", 4), ("scratch", 4), ("mixed", 1), ("large", 1)):
+        found.append(Program(f"{shape}-{threads}", [str(shapes), shape, str(threads)], kind="shape"))
     if pdf:
         found.append(Program("pdftotext", ["sh", "-c", f"pdftotext -layout {pdf} -"]))
     return found

@@ -5,6 +5,7 @@ program as it is.
 Usage: bench/whole/run [--rounds N] [--only NAME,...] [--out FILE]
 """
 import argparse
+import datetime
 import math
 import os
 import pathlib
@@ -80,7 +81,7 @@ def geometric_mean(values):
     return math.exp(statistics.mean(math.log(value) for value in values))
 
 
-def table(results, names):
+def table(results, names, shapes):
     lines = ["| program | s | " + " | ".join(names[1:]) + " | " + " | ".join(f"{name}, KiB" for name in names[1:]) + " |"]
     lines.append("|" + "---|" * (2 * len(names)))
     for program, measured in results.items():
@@ -89,12 +90,29 @@ def table(results, names):
         cells += [f"{measured[name]['ratio']:.3f}" for name in names[1:]]
         cells += [f"{measured[name]['peak'] / base['peak']:.2f}" for name in names[1:]]
         lines.append("| " + " | ".join(cells) + " |")
-    means = [geometric_mean([measured[name]["ratio"] for measured in results.values()]) for name in names[1:]]
-    peaks = [statistics.median(measured[name]["peak"] / measured["as it is"]["peak"] for measured in results.values())
+    counted = [measured for program, measured in results.items() if program not in shapes] or list(results.values())
+    means = [geometric_mean([measured[name]["ratio"] for measured in counted]) for name in names[1:]]
+    peaks = [statistics.median(measured[name]["peak"] / measured["as it is"]["peak"] for measured in counted)
              for name in names[1:]]
     lines.append("| geometric mean; median of peaks | | " + " | ".join(f"**{mean:.3f}**" for mean in means) + " | " +
                  " | ".join(f"**{peak:.2f}**" for peak in peaks) + " |")
     return "\n".join(lines)
+
+
+def introduction(rounds):
+    processor = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
+    huge = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    huge_pages = huge.read_text().split("[")[1].split("]")[0] if huge.exists() else "none"
+    return f"""# Whole programs, {datetime.date.today()}
+
+Made by `bench/whole/run --rounds {rounds} --out FILE`. Programs of the system on inputs from a fixed seed, as they are
+(glibc's malloc, or the program's own) and under each preloaded malloc, in turns in a random order; one round before is
+not counted. The first columns are medians of user and system time, as ratios to the program as it is; then the medians
+of peak resident memory, likewise. `short` is 20 times `ls`. The rows with a number behind the name are shapes of
+allocation with so many threads (`shapes.cpp`), and not in the mean. {os.cpu_count()} x {processor}, Linux
+{os.uname().release}, transparent huge pages: {huge_pages}.
+
+"""
 
 
 def main():
@@ -113,18 +131,20 @@ def main():
         wanted = chosen.mallocs.split(",")
         libraries = {name: path for name, path in libraries.items() if name in wanted or path in wanted or name == "as it is"}
     runner = Runner(folder)
-    results = {}
+    results, shapes = {}, set()
     for program in programs.all_programs(folder):
         if chosen.only and program.name not in chosen.only.split(","):
             continue
         if shutil.which(program.command[0]) is None:
             print(f"left out, not installed: {program.name}", file=sys.stderr)
             continue
+        if program.kind == "shape":
+            shapes.add(program.name)
         results[program.name] = measure(runner, program, libraries, chosen.rounds)
         line = "  ".join(f"{name} {each['ratio']:.3f} low {each['low']:.3f} {each['peak'] / results[program.name]['as it is']['peak']:.2f}"
                          f" f{each['faults']:.0f}" for name, each in results[program.name].items())
         print(f"{program.name:12} {results[program.name]['as it is']['seconds']:.3f}s {line}", file=sys.stderr)
-    text = table(results, list(libraries))
+    text = introduction(chosen.rounds) + table(results, list(libraries), shapes)
     print(text)
     if chosen.out:
         pathlib.Path(chosen.out).write_text(text + "\n")
