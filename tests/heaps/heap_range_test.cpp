@@ -125,7 +125,7 @@ TEST(heap_range, free_neighbours_merge) {
     modelled_range model;
     for (int each = 0; each < 3; ++each) model.take(10, 1);
     const unit_number first = model.runs.begin()->first;
-    for (const std::size_t which : {2, 0, 0}) model.give(which);
+    for (const std::size_t which : {2U, 0U, 0U}) model.give(which);
     model.take(30, 1);
     EXPECT_EQ(model.runs.begin()->first, first);
 }

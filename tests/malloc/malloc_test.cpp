@@ -118,7 +118,7 @@ TEST(malloc_family, frees_leave_errno) {
 
 TEST(malloc_family, calloc_gives_zeroes) {
     for (int round = 0; round < 3; ++round) {
-        for (const std::size_t bytes : {1, 24, 1000, 30'000, 100'000, 5'000'000}) {
+        for (const std::size_t bytes : {1U, 24U, 1000U, 30'000U, 100'000U, 5'000'000U}) {
             auto* p = static_cast<unsigned char*>(std::calloc(bytes, 1));
             for (std::size_t at = 0; at < bytes; ++at) ASSERT_EQ(p[at], 0);
             std::memset(p, 0xee, bytes);
@@ -153,7 +153,7 @@ TEST(malloc_family, realloc_keeps_the_contents) {
 
 TEST(malloc_family, alignments) {
     for (std::size_t alignment = sizeof(void*); alignment <= 4 << 20; alignment *= 2) {
-        for (const std::size_t bytes : {0, 1, 100, 4096, 70'000}) {
+        for (const std::size_t bytes : {0U, 1U, 100U, 4096U, 70'000U}) {
             void* p = nullptr;
             ASSERT_EQ(posix_memalign(&p, alignment, bytes), 0);
             EXPECT_TRUE(is_aligned(p, alignment));
