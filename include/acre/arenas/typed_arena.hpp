@@ -100,6 +100,8 @@ public:
 struct with_operators_new {
     static void* operator new(std::size_t);
     static void* operator new[](std::size_t);
+    static void operator delete(void*);
+    static void operator delete[](void*);
 };
 template <class T>
 struct derived_with_operators_new : T, with_operators_new {};

@@ -21,6 +21,7 @@ int run(const command_context& context) {
     const preloadable_library library{"run", library_beside_command(run_library)};
     ::setenv("LD_PRELOAD", preload_value(library.path()).c_str(), 1);
     std::vector<char*> arguments;
+    arguments.reserve(context.rest.size() + 1);
     for (const std::string& each : context.rest) arguments.push_back(const_cast<char*>(each.c_str()));
     arguments.push_back(nullptr);
     ::execv(program.c_str(), arguments.data());
