@@ -682,7 +682,7 @@ TEST(checked, records_forget_what_is_long_gone) {
     checked<acre::heap> heap{checked_options{.quarantine = 8, .records = own}};
     for (int i = 0; i < 5000; ++i)
         heap.deallocate(heap.allocate(static_cast<std::size_t>(i)), static_cast<std::size_t>(i));
-    EXPECT_LT(own.peak_bytes(), 32'000u);
+    EXPECT_LT(own.peak_bytes(), 64'000u) << "5,000 records take five times that";
 }
 
 // Threads.
