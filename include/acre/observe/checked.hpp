@@ -42,8 +42,9 @@
 #include <acre/memory/heap.hpp>
 #include <acre/observe/checked_options.hpp>
 #include <acre/observe/detail/checked_form.hpp>
-#include <acre/observe/detail/checked_iterator.hpp>
 #include <acre/observe/detail/checked_records.hpp>
+#include <acre/observe/detail/checked_walk.hpp>
+#include <acre/pools/detail/live_iterator.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -641,7 +642,9 @@ private:
 
     template <class Iterator>
     auto iterator_at(Iterator at, Iterator last) noexcept {
-        return detail::checked_iterator<Iterator, typename R::value_type>{at, last, records_};
+        using value = typename R::value_type;
+        using walk = detail::checked_walk<Iterator, value>;
+        return detail::live_iterator<walk, value>{walk{at, last, records_}};
     }
 
     inner storage_;
