@@ -28,7 +28,6 @@
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
-#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/misuse.hpp>
@@ -86,7 +85,7 @@ constexpr reset_policy keep(std::size_t bytes) noexcept {
 class scratch;
 
 /// Allocations of any size and type that die together.
-class arena : public detail::typed_calls<arena>, public detail::no_clear {
+class arena : public detail::typed_calls<arena> {
     using block = detail::arena_block;
     using destructor_node = detail::destructor_node;
     template <class T>
