@@ -16,3 +16,5 @@ file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/acre-config.cmake
      "endif()\n")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/acre-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/acre-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/acre)
+# For debuggers: docs/debugging.md.
+install(DIRECTORY debuggers/ DESTINATION ${CMAKE_INSTALL_DATADIR}/acre/debuggers FILES_MATCHING PATTERN *.py PATTERN *.natvis)
