@@ -5,7 +5,7 @@ install(TARGETS acre acre_checked EXPORT acre-targets)
 install(DIRECTORY include/acre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT acre-targets NAMESPACE acre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/acre)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/acre-config-version.cmake
-                                 COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
+                                 COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/acre-config.cmake
      "include(\"\${CMAKE_CURRENT_LIST_DIR}/acre-targets.cmake\")\n"
      "# The C interface, where it was built.\n"
