@@ -29,3 +29,5 @@ function(acre_install_pc file)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 acre_install_pc(cmake/acre.pc)
+# For debuggers: docs/debugging.md.
+install(DIRECTORY debuggers/ DESTINATION ${CMAKE_INSTALL_DATADIR}/acre/debuggers FILES_MATCHING PATTERN *.py PATTERN *.natvis)

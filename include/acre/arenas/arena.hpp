@@ -29,7 +29,6 @@
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
-#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
@@ -49,7 +48,7 @@ namespace acre {
 class scratch;
 
 /// Allocations of any size and type that die together.
-class arena : public detail::typed_calls<arena>, public detail::no_clear {
+class arena : public detail::typed_calls<arena> {
     using block = detail::arena_block;
     using destructor_node = detail::destructor_node;
     template <class T>
