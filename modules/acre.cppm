@@ -13,6 +13,8 @@ module;
 #include <acre/observe/checked.hpp>
 #include <acre/observe/checked_ptr.hpp>
 #include <acre/observe/checked_scratch.hpp>
+#include <acre/observe/describe.hpp>
+#include <acre/observe/dump.hpp>
 #if ACRE_HAS_GENERAL_HEAP
 #include <acre/heaps/general_heap.hpp>
 #endif
@@ -69,7 +71,9 @@ using acre::cursor;
 using acre::default_alignment;
 using acre::default_pool;
 using acre::default_size_classes;
+using acre::describe;
 using acre::double_free_check;
+using acre::dump;
 using acre::end_search_for_leaks_in;
 using acre::every_thread;
 using acre::exceptions_enabled;
@@ -195,6 +199,8 @@ using acre::unpoison_defined;
 using acre::unsynchronized_pool_resource;
 using acre::use_arena;
 using acre::use_resource;
+using acre::version_is_at_least;
+using acre::version_number;
 using acre::virtual_memory;
 using acre::virtual_memory_grants;
 using acre::virtual_memory_options;
