@@ -15,7 +15,7 @@ import reference
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
-FENCE = re.compile(r"^(```\w+) (?:compile|run)\s*$", re.MULTILINE)
+FENCE = re.compile(r"^(```[\w+-]+) [^\n]+$", re.MULTILINE)  # more than the language: what checks do with the block
 CODE = {".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".py": "python"}
 
 # The guide, in the order of a reader.
@@ -24,7 +24,7 @@ NAV = [
                "multi_arena", "static_pool", "pooled", "hardened"]),
     ("Threads", ["concurrent_arena", "concurrent_multi_arena", "concurrent_pool", "wait_free_pool"]),
     ("Memory and combining", ["memory", "virtual_memory", "general_heap", "malloc_library", "combine"]),
-    ("Your code", ["adapters", "porting", "malloc_face", "ambient", "ambient_arena", "program_pools", "c", "examples"]),
+    ("Your code", ["install", "adapters", "porting", "malloc_face", "ambient", "ambient_arena", "program_pools", "c", "examples"]),
     ("Looking", ["debugging", "statistics", "checked", "misuse", "tracing"]),
     ("The command", ["command", "record", "try", "advise", "replay", "fit", "report", "export", "trace-format"]),
     ("About", ["targets", "versioning", "hazards"]),

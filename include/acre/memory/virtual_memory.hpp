@@ -22,6 +22,7 @@
 //     acre::arena frame{{.first_block_bytes = 64_MiB}, pages};  // pages are backed as the arena reaches them
 #pragma once
 
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/detail/target.hpp>
 #if !ACRE_HAS_VIRTUAL_MEMORY
 static_assert(false,
@@ -49,7 +50,7 @@ static_assert(false,
 namespace acre {
 
 /// One range of reserved addresses, handed out in runs of pages. Honours any alignment that fits the range.
-class virtual_memory {
+class virtual_memory : public detail::no_clear<virtual_memory> {
 public:
     static constexpr const char* name = "acre::virtual_memory";
     using options_type = virtual_memory_options;

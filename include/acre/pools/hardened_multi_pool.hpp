@@ -12,6 +12,7 @@
 //     std::vector<char, acre::allocator<char, acre::hardened_multi_pool>> key{texts};
 #pragma once
 
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/detail/target.hpp>
 #if !ACRE_HAS_VIRTUAL_MEMORY
 static_assert(
@@ -33,7 +34,7 @@ namespace acre {
 
 /// Hardened slots of the size classes of `Classes`, and pages between guard pages for larger requests.
 template <class Classes>
-class basic_hardened_multi_pool {
+class basic_hardened_multi_pool : public detail::no_clear<basic_hardened_multi_pool<Classes>> {
     static_assert(size_class_policy<Classes>,
                   "acre::basic_hardened_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
 

@@ -35,7 +35,7 @@ namespace acre {
 
 /// Slots of the size classes of `Classes`, and upstream blocks for larger requests.
 template <class Classes>
-class basic_multi_pool : public detail::no_clear {
+class basic_multi_pool : public detail::no_clear<basic_multi_pool<Classes>> {
     static_assert(size_class_policy<Classes>,
                   "acre::basic_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
 
