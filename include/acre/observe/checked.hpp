@@ -103,11 +103,12 @@ class checked_ptr;
 
 /// An R that reports its misuse. R may be incomplete where checked<R> is only named.
 template <class R>
-class checked : public detail::forwarded_queries<checked<R>, detail::checked_form_of<R>>,
-                public detail::has_options<R>,
-                public detail::has_values<R>,
-                public detail::has_slots<R>,
-                public detail::has_mark_type<R> {
+    requires true  // acre/core/detail/left_out.hpp
+class checked<R> : public detail::forwarded_queries<checked<R>, detail::checked_form_of<R>>,
+                   public detail::has_options<R>,
+                   public detail::has_values<R>,
+                   public detail::has_slots<R>,
+                   public detail::has_mark_type<R> {
     using inner = detail::checked_form_of<R>;
     using base = detail::forwarded_queries<checked, inner>;
     using place = std::source_location;
