@@ -619,6 +619,26 @@ TEST_F(checked_reports, a_damaged_fence_is_reported_once) {
     EXPECT_EQ(all_told.size(), 1u);
 }
 
+TEST_F(checked_reports, a_late_write_is_reported_once) {
+    if (acre::poisoning) GTEST_SKIP() << "AddressSanitizer ends the program";
+    // Small ones are compared as words, large ones in a loop; of the last one a part is filled.
+    for (const std::size_t bytes : {5u, 20u, 64u, 100u, 1000u}) {
+        checked<acre::multi_pool> pool{checked_options{.quarantine = 1, .fill_bytes = 200, .handler = remember}};
+        void* p = pool.allocate(bytes);
+        pool.deallocate(p, bytes);
+        write(p, 3);
+        EXPECT_EQ(pool.check_all(), 1u) << bytes;
+        EXPECT_EQ(last().what, "an allocation was written to after it was freed");
+        EXPECT_NE(last().details.find("was written, 3 bytes from its first byte"), std::string::npos) << last().details;
+        EXPECT_EQ(pool.check_all(), 0u);
+        write(p, static_cast<std::ptrdiff_t>(bytes));
+        pool.deallocate(pool.allocate(bytes), bytes);
+        EXPECT_EQ(last().what, "an allocation was written to after it was freed");
+        EXPECT_EQ(all_told.size(), 2u) << "it left the quarantine";
+        all_told.clear();
+    }
+}
+
 // checked_ptr.
 
 struct animal {

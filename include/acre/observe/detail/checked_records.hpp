@@ -6,7 +6,6 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
-#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/sort.hpp>
 #include <acre/core/detail/target.hpp>
@@ -100,11 +99,7 @@ public:
           link_(std::exchange(other.link_, nullptr)) {
         if (link_ != nullptr) link_->records = this;
     }
-    checked_records& operator=(checked_records&& other) noexcept {
-        if (this == &other) return *this;
-        detail::destroy_at(this);
-        return *detail::construct_at(this, std::move(other));
-    }
+    checked_records& operator=(checked_records&&) = delete;
     ~checked_records() {
         if (link_ == nullptr) return;
         link_->records = nullptr;
@@ -302,11 +297,6 @@ public:
         const guard hold{*this};
         const record* found = find(p);
         return found != nullptr && found->is_live() && found->is_object();
-    }
-    std::size_t bytes_at(const void* p) noexcept {
-        const guard hold{*this};
-        const record* found = find(p);
-        return found == nullptr ? 0 : found->bytes;
     }
 
     /// Checks the fences of the allocation at `p`, and that it is live.
