@@ -26,9 +26,10 @@ using acre_test::tracked;
 static_assert(std::is_nothrow_move_constructible_v<unique_resource<acre::arena>>);
 static_assert(std::is_nothrow_move_assignable_v<unique_resource<acre::arena>>);
 static_assert(!std::is_copy_constructible_v<unique_resource<acre::arena>>);
-// What refers to a resource must not refer to a handle.
+// A handle leads to its resource, but is none, since it moves.
 static_assert(!acre::resource<unique_resource<acre::arena>>);
-static_assert(!std::is_constructible_v<acre::resource_ref, unique_resource<acre::arena>&>);
+static_assert(std::is_constructible_v<acre::resource_ref, unique_resource<acre::arena>&>);
+static_assert(!std::is_constructible_v<acre::resource_ref, unique_resource<acre::arena>>);
 static_assert(sizeof(unique_resource<acre::arena>) == 3 * sizeof(void*));
 
 unique_resource<acre::arena> load_level() {
