@@ -1,5 +1,5 @@
 # Short names for the scripts in scripts/. `make help` lists the targets.
-.PHONY: build deb single-header demo test test-all coverage lint bench fuzz docs format clean help
+.PHONY: build deb single-header demo test test-all coverage lint bench fuzz docs site format clean help
 
 build: ## the acre command, its recorder, the C library and the examples, optimised, in build/ (the default)
 	@scripts/build
@@ -34,6 +34,9 @@ fuzz: ## each fuzzer for 60 seconds, or SECONDS=N: inputs tried and lines reache
 docs: ## checks the links and compiles the code blocks of the documentation
 	@scripts/bootstrap build
 	@scripts/check-docs
+
+site: ## the guide for the browser, in build/site/html; scripts/site-tests opens its pages in headless Chromium
+	@scripts/site
 
 format: ## formats the C++ sources
 	@scripts/format

@@ -42,11 +42,12 @@ def arguments_of(folder, wanted):
     return {name: [str(word) for word in known[name]] for name in wanted if name not in missing}
 
 
-def run(arguments, folder):
+def run(arguments, folder, environment):
     """Seconds of CPU time and of wall time of a command, with all that it waits for."""
     begin = time.monotonic()
     with open(os.devnull, "r+b") as nothing:
-        process = subprocess.Popen(arguments, stdin=nothing, stdout=nothing, stderr=nothing, cwd=folder)
+        process = subprocess.Popen(arguments, stdin=nothing, stdout=nothing, stderr=nothing, cwd=folder,
+                                   env=dict(os.environ, **environment))
         _, status, usage = os.wait4(process.pid, 0)
     end = time.monotonic()
     if status != 0:
@@ -57,11 +58,15 @@ def run(arguments, folder):
 
 def recorded(command, arguments, folder, way):
     """Runs a program in one of the ways."""
-    if way == "plain":
-        return run(arguments, folder)
+    environment = {}
+    if arguments[0] == "env":  # heaptrack does not record what `env` executes
+        environment = dict([arguments[1].split("=", 1)])
+        arguments = arguments[2:]
     if way == "acre":
-        return run([command, "record", "-q", "-o", str(folder / "a.acre"), "--", *arguments], folder)
-    return run(["heaptrack", "-o", str(folder / "heaptrack.out"), *arguments], folder)
+        arguments = [command, "record", "-q", "-o", str(folder / "a.acre"), "--", *arguments]
+    elif way == "heaptrack":
+        arguments = ["heaptrack", "-o", str(folder / "heaptrack.out"), *arguments]
+    return run(arguments, folder, environment)
 
 
 def events_in(trace, command):

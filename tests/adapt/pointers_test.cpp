@@ -29,9 +29,9 @@ protected:
 
 TEST_F(pointers, to_containers) {
     const acre::arena* const referred[] = {&level_, &inside_, &*handle_, &*memory_, owner_.get(), &*perhaps_};
-    in_level::vector<int> lists[] = {in_level::vector<int>{&level_}, in_level::vector<int>{&inside_},
-                                     in_level::vector<int>{std::as_const(handle_)}, in_level::vector<int>{memory_},
-                                     in_level::vector<int>{owner_},  in_level::vector<int>{perhaps_}};
+    in_level::vector<int> lists[] = {
+        in_level::vector<int>{&level_}, in_level::vector<int>{&inside_}, in_level::vector<int>{std::as_const(handle_)},
+        in_level::vector<int>{memory_}, in_level::vector<int>{owner_},   in_level::vector<int>{perhaps_}};
     for (std::size_t i = 0; i < std::size(lists); ++i) {
         EXPECT_EQ(&lists[i].get_allocator().referred(), referred[i]);
     }

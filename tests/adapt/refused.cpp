@@ -1,6 +1,8 @@
 // What the adapters refuse at compile time. CMakeLists.txt lists the cases; each is compiled with ACRE_TEST_CASE set to
 // its number. Case 0 is the rest of the file, which compiles.
 #include <acre/adapt/allocator.hpp>
+#include <acre/adapt/ambient.hpp>
+#include <acre/adapt/ambient_arena.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/adapt/unique_resource.hpp>
@@ -16,6 +18,11 @@
 #include <list>
 #include <utility>
 #include <vector>
+
+#pragma GCC diagnostic error "-Wunused-result"
+#if defined(__clang__)
+#pragma GCC diagnostic error "-Wunused-value"
+#endif
 
 template <class T, class R>
 using list_in = std::list<T, acre::allocator<T, R>>;
@@ -75,6 +82,8 @@ void resources_by_name() {
     acre::multi_pool nodes{&level};
     acre::fallback either{handle, acre::heap{}};
     acre::statistics<acre::arena> counted;
+    acre::use_arena in_it{level};
+    acre::use_resource of_it{nodes};
     acre::inline_arena<64> inside;
     std::vector<int, acre::allocator<int, acre::arena>> numbers{inside};
     acre::resource_ref any{level};
@@ -275,5 +284,15 @@ void clear_under_a_lock() {
 #elif ACRE_TEST_CASE == 31
 void statistics_of_a_reference() {
     acre::statistics<acre::arena&> counted;
+}
+#elif ACRE_TEST_CASE == 32
+void an_arena_used_in_no_scope() {
+    acre::arena level;
+    acre::use_arena{level};
+}
+#elif ACRE_TEST_CASE == 33
+void a_resource_used_in_no_scope() {
+    acre::multi_pool nodes;
+    acre::use_resource{nodes};
 }
 #endif

@@ -84,6 +84,20 @@ TEST(describe, a_resource_in_others) {
     EXPECT_EQ(line_of(owned), "acre::unique_resource: " + line_of(*owned));
 }
 
+// As general_heap, which not every target has.
+struct heap_like {
+    struct held {
+        std::size_t slots = 1, free_slots = 2, large = 3, free_runs = 4;
+    };
+    static constexpr const char* name = "a heap";
+    static held figures() { return {}; }
+};
+
+TEST(describe, the_figures_of_a_heap) {
+    EXPECT_EQ(line_of(heap_like{}),
+              "a heap: 1 bytes in slots, 3 in large allocations, 2 in free slots, 4 in free runs");
+}
+
 TEST(describe, resources_without_numbers) {
     EXPECT_EQ(line_of(acre::heap{}), acre::heap::name);
     acre::arena level;

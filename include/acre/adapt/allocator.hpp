@@ -11,7 +11,8 @@
 // A pool has slots of one size. A container whose nodes fit no slot does not compile: use acre::multi_pool. An object
 // pool takes objects of its own class only.
 //
-// It is made of the resource, of a pointer to it, as std::pmr takes it, or of a handle (acre::unique_resource, acre::pmr).
+// It is made of the resource, of a pointer to it, as std::pmr takes it, or of a handle (acre::unique_resource,
+// acre::pmr).
 //
 // Holds a pointer to the resource, or nothing for a stateless one. The resource must live longer than the container.
 // Two allocators are equal when their resource is the same. Move assignment and swap of containers also transfer the
@@ -132,6 +133,15 @@ public:
         requires(std::is_same_v<R, resource_ref> && !std::is_same_v<Other, resource_ref&> &&
                  std::is_convertible_v<Other, resource_ref>)
     allocator(Other&& referred) : resource_(resource_ref(std::forward<Other>(referred))) {}
+    // Refused by a sentence.
+    template <class Other>
+        requires(std::is_same_v<R, resource_ref> && resource<std::remove_cvref_t<Other>> &&
+                 !std::is_convertible_v<Other, resource_ref>)
+    allocator(Other&&) noexcept {
+        static_assert(
+            std::is_void_v<Other>,
+            "acre: what refers to a resource needs one that is not const and lives longer: make it a variable");
+    }
     template <class U>
     allocator(const allocator<U, R>& other) noexcept : resource_(other.pointer()) {}
 

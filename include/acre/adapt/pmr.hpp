@@ -30,8 +30,8 @@ namespace acre {
 
 namespace detail {
 template <class Handle, class... Arguments>
-inline constexpr bool is_one_handle = (sizeof...(Arguments) == 1) &&
-                                      (std::is_same_v<std::remove_cvref_t<Arguments>, Handle> && ...);
+inline constexpr bool is_one_handle =
+    (sizeof...(Arguments) == 1) && (std::is_same_v<std::remove_cvref_t<Arguments>, Handle> && ...);
 }  // namespace detail
 
 /// A memory_resource that holds an R, or refers to one when R is a reference.

@@ -10,10 +10,10 @@
 // class with a virtual destructor that is not final. acre.hpp does not include this header, because <memory> takes long
 // to compile.
 //
-// make_unique and make_shared also take any std::pmr::memory_resource*. They construct as std::pmr does: a
-// std::pmr::string or a container in the object gets the memory resource, too. Such a unique_ptr is three pointers
-// wide. Argument-dependent lookup does not find them: after `using std::make_unique`, make_unique<T>(resource) is the
-// standard's.
+// make_unique and make_shared also take a pointer to a resource, or a handle, unless the object takes it itself, and
+// any std::pmr::memory_resource*. They construct as std::pmr does: a std::pmr::string or a container in the object gets
+// the memory resource, too. Such a unique_ptr is three pointers wide. Argument-dependent lookup does not find them:
+// after `using std::make_unique`, make_unique<T>(resource) is the standard's.
 //
 //     auto owned = acre::make_unique<Orc>(pool, "URG");
 //     auto several = acre::make_unique<Orc[]>(pool, 12);
@@ -291,9 +291,9 @@ concept const_or_temporary_resource =
 /// What stands in place of the resource, unless a constructor of T takes it: then the call may be one of
 /// std::make_unique. A standard memory resource is no resource.
 template <class T, class From, class... Arguments>
-concept stands_for_resource = (const_or_temporary_resource<From> || leads_to_resource<From>) &&
-                              !standard_memory_resource<led_to_t<From>> && !std::is_bounded_array_v<T> &&
-                              !std::is_constructible_v<T, From, Arguments...>;
+concept stands_for_resource =
+    (const_or_temporary_resource<From> || leads_to_resource<From>) && !standard_memory_resource<led_to_t<From>> &&
+    !std::is_bounded_array_v<T> && !std::is_constructible_v<T, From, Arguments...>;
 
 /// The resource that `from` leads to, on behalf of make_unique and make_shared.
 template <class From>
@@ -336,8 +336,8 @@ unique_ptr<T, resource_ref> make_unique(M* from, Arguments&&... arguments) {
                                     std::forward<Arguments>(arguments)...);
 }
 
-/// Constructs `count` value-initialised objects in storage of `from`: make_unique<T[]>(from, count). Throws as above; then
-/// the objects made before are destroyed.
+/// Constructs `count` value-initialised objects in storage of `from`: make_unique<T[]>(from, count). Throws as above;
+/// then the objects made before are destroyed.
 template <class T, class R>
     requires(std::is_unbounded_array_v<T> && resource<R>)
 unique_ptr<T, R> make_unique(R& from, std::size_t count) {

@@ -14,9 +14,9 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_vector.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/referred.hpp>
 #include <acre/core/resource.hpp>
-#include <acre/fwd.hpp>
 #include <compare>
 #include <cstddef>
 #include <cstring>

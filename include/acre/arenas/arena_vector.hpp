@@ -19,6 +19,7 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/iterable.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
@@ -26,7 +27,6 @@
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
-#include <acre/fwd.hpp>
 #include <cassert>
 #include <compare>
 #include <concepts>

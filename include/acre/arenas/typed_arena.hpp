@@ -25,6 +25,7 @@
 #include <acre/arenas/typed_arena_options.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
@@ -36,7 +37,6 @@
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <atomic>
 #include <cassert>

@@ -66,8 +66,8 @@ public:
         requires(!stateless_resource<R> && !std::same_as<R, resource_ref>)
     resource_ref(R& referred) noexcept : object_(&referred), operations_(&stateful_operations<R>) {}
 
-    // A temporary would dangle after the statement. Compilers print the parameter's type; a static_assert would also fail
-    // where code only asks whether a class is an upstream.
+    // A temporary would dangle after the statement. Compilers print the parameter's type; a static_assert would also
+    // fail where code only asks whether a class is an upstream.
     template <class R>
         requires(resource<R> && !stateless_resource<R> && !std::same_as<R, resource_ref>)
     resource_ref(const R&, detail::a_resource_that_is_const_or_ends_too_soon::make_it_a_variable = {}) = delete;

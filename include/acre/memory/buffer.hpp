@@ -17,12 +17,12 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/fwd.hpp>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>

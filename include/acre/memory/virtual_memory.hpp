@@ -22,7 +22,6 @@
 //     acre::arena frame{{.first_block_bytes = 64_MiB}, pages};  // pages are backed as the arena reaches them
 #pragma once
 
-#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/detail/target.hpp>
 #if !ACRE_HAS_VIRTUAL_MEMORY
 static_assert(false,
@@ -32,6 +31,7 @@ static_assert(false,
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/misuse.hpp>

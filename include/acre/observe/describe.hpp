@@ -102,10 +102,10 @@ void add_records(description& to, const R& r) noexcept {
         to.number("counted % allocations of % bytes live, % bytes at the peak, % refused", counts.allocations.value,
                   counts.bytes.value, counts.bytes.peak, counts.failures);
     }
-    if constexpr (requires { r.figures().free_slot_bytes; }) {
+    if constexpr (requires { r.figures().free_slots; }) {
         const auto now = r.figures();
-        to.number("% bytes in slots, % of them free, % in large allocations, % free", now.slot_bytes,
-                  now.free_slot_bytes, now.large_bytes, now.free_bytes);
+        to.number("% bytes in slots, % in large allocations, % in free slots, % in free runs", now.slots, now.large,
+                  now.free_slots, now.free_runs);
     }
 }
 

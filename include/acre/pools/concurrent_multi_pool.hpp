@@ -25,10 +25,10 @@
 //     memory.deallocate(p, 100);          // in another
 #pragma once
 
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/no_clear.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/misuse.hpp>
-#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false,
               "acre::concurrent_multi_pool needs threads, which this target does not have: use acre::multi_pool");

@@ -29,10 +29,10 @@
 //     using jobs = acre::static_pool<64, acre::shared_group<struct job>>;  // another pool for all threads
 #pragma once
 
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/no_clear.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/misuse.hpp>
-#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(
     false,

@@ -51,8 +51,8 @@ void destroy(T* first, T* last) noexcept {
     }
 }
 
-/// Calls `construct(at)` for each place from `target` on, `count` times. If one throws, destroys those before it, newest
-/// first.
+/// Calls `construct(at)` for each place from `target` on, `count` times. If one throws, destroys those before it,
+/// newest first.
 template <class T, class Construct>
 void construct_each(T* target, std::size_t count, Construct construct) {
     struct guard {

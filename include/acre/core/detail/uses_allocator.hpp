@@ -39,8 +39,8 @@ template <class... Elements, class Allocator>
 inline constexpr bool takes_allocator<std::tuple<Elements...>, Allocator> =
     (takes_allocator<std::remove_cv_t<Elements>, Allocator> || ...);
 
-/// True when a T without arguments is made with the allocator by its own constructor, as a string is. Not for pairs: they
-/// do not pass the allocator on, nor do tuples of them.
+/// True when a T without arguments is made with the allocator by its own constructor, as a string is. Not for pairs:
+/// they do not pass the allocator on, nor do tuples of them.
 template <class T, class Allocator>
 inline constexpr bool passes_allocator_on = !(is_pair<T> && takes_allocator<T, Allocator>);
 template <class... Elements, class Allocator>

@@ -130,7 +130,7 @@ public:
             added = record_for(p);
             if (added == nullptr) return false;
         }
-        begin(*added, bytes, alignment, kind, where);
+        begin(*added, p, bytes, alignment, kind, where);
         return true;
     }
 
@@ -150,8 +150,9 @@ public:
             return nullptr;
         }
         quarantine_.take_at(leaves);
-        begin(oldest, bytes, alignment, kind, where);
-        return oldest.p;
+        std::byte* const p = oldest.p;
+        begin(oldest, p, bytes, alignment, kind, where);
+        return p;
     }
 
     /// Checks that the allocation at `p` may be freed now; reports it and returns false when not.
@@ -164,9 +165,10 @@ public:
     /// not null; then next_given_back() says what follows.
     [[gnu::noinline]] given_block remove(void* p, claimed_size claimed, std::source_location where) noexcept {
         const guard hold{*this};
+        auto* first = static_cast<std::byte*>(p);
         record* const* known = table_.find_at_home(key_of(p));
         record* found = known == nullptr ? nullptr : *known;
-        if (known == nullptr || !is_right(*found, claimed) || !fences_are_whole(found->p, found->bytes)) [[unlikely]] {
+        if (known == nullptr || !is_right(*found, claimed) || !fences_are_whole(first, found->bytes)) [[unlikely]] {
             found = freeable(p, claimed, where);
             if (found == nullptr) return {};
         }
@@ -445,9 +447,8 @@ private:
     }
 
     // A new allocation in the record of its address.
-    [[gnu::always_inline]] void begin(record& of, std::size_t bytes, std::size_t alignment, request_kind kind,
-                                      std::source_location where) noexcept {
-        std::byte* const p = of.p;
+    [[gnu::always_inline]] void begin(record& of, std::byte* p, std::size_t bytes, std::size_t alignment,
+                                      request_kind kind, std::source_location where) noexcept {
         of.bytes = bytes;
         of.allocated = where;
         of.number = next_number_++;
