@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fuzz/sentences.hpp"
+#include "plan/plan_table.hpp"
 #include "plan/site_plan.hpp"
-#include "plan_table.hpp"
 #include "trace/error.hpp"
 
 namespace {

@@ -95,8 +95,10 @@ void add_try_command(command_line& line, const command_context& context) {
     command.trace("FILE", options->trace, "A trace: the program that was recorded is run again, without recording");
     std::vector<described_word> words;
     for (const auto& [name, meaning] : way_names()) words.push_back({name, meaning});
-    command.list_of("--with", options->with, words,
-                    "The mallocs to try, or paths of libraries to preload; without it all that are installed");
+    command
+        .list_of("--with", options->with, words,
+                 "The mallocs to try, or paths of libraries to preload; without it all that are installed")
+        .separated_by_commas();
     command.file("--plan", options->plan, "A plan by 'acre plan', to be tried as well: as 'acre run --plan' runs it");
     command.text("--budget", options->budget, "TIME", "How long it may take, in s, m or h, as in 5m")
         .check(check_budget)

@@ -62,6 +62,7 @@ std::vector<call_place> places_of(trace_reader& reader, const call_paths& paths,
         place.of_site[paths.site(stack)] += of_stack[stack];
     }
     std::vector<call_place> sorted;
+    sorted.reserve(places.size());
     for (auto& [key, place] : places) sorted.push_back(std::move(place));
     std::ranges::stable_sort(sorted, std::greater{}, &call_place::allocations);
     return sorted;

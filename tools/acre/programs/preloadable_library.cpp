@@ -84,7 +84,7 @@ preloadable_library::preloadable_library(std::string_view verb, const fs::path& 
     }
     if (path_.string().find_first_of(": \t\n$") == std::string::npos) return;
     // TMPDIR may contain such characters as well.
-    link_ = std::make_unique<temporary_directory>("/tmp/acre-");
+    link_ = std::make_unique<temporary_directory>("/tmp/acre-", "make /tmp a folder");
     const fs::path link = link_->path() / path_.filename();
     fs::create_symlink(path_, link);
     path_ = link;

@@ -465,7 +465,7 @@ record_result record(const record_options& options) {
     check_open_files();
     const preloadable_library recorder{
         "record", options.recorder.empty() ? library_beside_command("libacre-record.so") : options.recorder};
-    temporary_directory raw{fs::absolute(options.output).string() + ".raw-"};
+    temporary_directory raw{fs::absolute(options.output).string() + ".raw-", "name a shorter one with -o"};
     const ended_recording ended = run_to_the_end(options, program, recorder.path(), raw.path());
     record_result result;
     try {

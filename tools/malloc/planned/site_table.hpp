@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "../plan_table.hpp"
+#include "plan/plan_table.hpp"
 
 namespace acre::preload {
 
