@@ -25,6 +25,7 @@
 #include <acre/combine/recycling.hpp>
 #include <acre/combine/segregate.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/left_out.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
 #include <acre/core/literals.hpp>
@@ -33,7 +34,6 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/fwd.hpp>
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/memory/no_memory.hpp>
@@ -50,6 +50,7 @@
 #include <acre/pools/pool.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
+#include <acre/version.hpp>
 
 #if ACRE_HAS_THREADS
 #include <acre/adapt/pooled.hpp>

@@ -1,7 +1,7 @@
 // Names of acre's types, for headers that only mention them: as a pointer, a reference, a parameter or a result.
 //
 // Use it in a header in place of the types' own, which the source file includes. Cost: a compiler takes a
-// twentieth of the time of acre.hpp. The default template arguments of these types stand here and nowhere else.
+// twentieth of the time of acre.hpp.
 //
 // A template over a resource, as synchronized<R>, can be named once R is defined: include R's header. Not declared here
 // is what needs a header of the standard library: acre::unique_ptr (<memory>), and the default lock of synchronized
@@ -16,171 +16,31 @@
 #pragma once
 
 #include <acre/arenas/typed_arena_options.hpp>
-#include <acre/core/detail/alignments.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/observe/statistics_options.hpp>
-#include <cstddef>
-#include <type_traits>
 
 namespace acre {
 
-// Core and memory.
-class resource_ref;
+// What acre.hpp leaves out, in the order of the rooms.
 class general_heap;
 struct general_heap_options;
 struct general_heap_figures;
-class no_lock;
-class spin_lock;
-class priority_inheritance_mutex;
-enum class exhaustion;
-struct misuse;
-using misuse_handler = void (*)(const misuse&);
-class allocation_error;
-class out_of_memory;
-class request_too_large;
-class limit_exceeded;
-class out_of_arenas;
-class bad_alignment;
-class bad_option;
-class heap;
-class no_memory;
-class pmr_upstream;
-class buffer;
 enum class huge_pages;
 struct virtual_memory_options;
 struct virtual_memory_grants;
 class virtual_memory;
 struct system_refusal;
 class system_refused;
-template <std::size_t Bytes, std::size_t Alignment = default_alignment>
-class inline_buffer;
-
-// Arenas.
-struct arena_options;
-struct reset_policy;
-class arena;
-class scratch;
-class cursor;
-template <std::size_t Bytes>
-class inline_arena;
-struct concurrent_arena_options;
-class concurrent_arena;
-template <class T, class R = arena>
-class arena_vector;
-template <class R>
-class basic_arena_string;
-using arena_string = basic_arena_string<arena>;
-template <class T, std::size_t N, typed_arena_options Options = typed_arena_options{}, class Fallback = heap>
-class typed_arena;
-enum class large_requests;
-struct multi_arena_options;
-class multi_arena;
-template <std::size_t Arenas, std::size_t Bytes, std::size_t Open = 0, large_requests Large = large_requests{}>
-class inline_multi_arena;
-struct concurrent_multi_arena_options;
-class concurrent_multi_arena;
-template <std::size_t Arenas, std::size_t Bytes>
-class inline_concurrent_multi_arena;
-struct fit_options;
-struct multi_arena_fit;
-
-// Pools.
-struct pool_options;
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
-class pool;
-template <class T>
-class object_pool;
-struct default_size_classes;
-template <std::size_t... Bytes>
-struct size_class_list;
-template <class Classes>
-class basic_multi_pool;
-using multi_pool = basic_multi_pool<default_size_classes>;
 struct hardened_options;
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
-class hardened_pool;
-template <class T>
-class hardened_object_pool;
-template <class Classes>
-class basic_hardened_multi_pool;
-using hardened_multi_pool = basic_hardened_multi_pool<default_size_classes>;
-struct chunk_pool_options;
-template <std::size_t N, auto... Sizes>
-class chunk_pool;
-struct every_thread;
-template <std::size_t Size, class Group = every_thread>
-class static_pool;
-enum class double_free_check;
-template <class Name, stateless_resource Upstream = heap, double_free_check Check = double_free_check{}>
-struct shared_group;
-template <class Name, stateless_resource Upstream = heap>
-struct thread_group;
-class pool_registry;
-struct concurrent_pool_options;
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot), double_free_check Check = double_free_check{}>
-class concurrent_pool;
-template <class T, double_free_check Check = double_free_check{}>
-class concurrent_object_pool;
-template <class Classes, double_free_check Check = double_free_check{}>
-class basic_concurrent_multi_pool;
-using concurrent_multi_pool = basic_concurrent_multi_pool<default_size_classes>;
-struct wait_free_pool_options;
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
-class wait_free_pool;
-template <class T>
-class wait_free_object_pool;
-
-// Observing.
-struct live_allocation;
-class live_map;
-struct size_count;
-class size_histogram;
-struct statistics_counter;
-struct statistics_counts;
-struct statistics_scope;
-struct records_in;
-template <resource R, statistics_options Options = statistics_options{}>
-class statistics;
-template <resource R>
-class traced;
-class trace_scope;
-struct log_to;
-template <resource R>
-class logged;
 enum class leak_rule : unsigned char;
 struct checked_options;
-template <class R>
-class checked;
 template <class R>
 class checked_scratch;
 template <class T>
 class checked_ptr;
-
-// Combining.
-struct limited_options;
-template <resource R>
-class limited;
-template <resettable_resource R>
-class recycling;
-template <resource R, class Lock>
-class synchronized;
-template <detail::resource_part Primary, detail::resource_part Secondary>
-    requires owning_resource<std::remove_reference_t<Primary>>
-class fallback;
-template <std::size_t Threshold, detail::resource_part Small, detail::resource_part Large>
-class segregate;
-
-// Adapting.
-template <resource R>
-class resource_pointer;
-template <resource R>
-struct containers_in;
-template <class T, resource R>
-class allocator;
 template <class T, resource R>
 class resource_delete;
-template <resource R>
-class unique_resource;
 class program_pools;
 class ambient;
 class use_resource;
@@ -188,24 +48,5 @@ class ambient_arena;
 class use_arena;
 template <resource R>
 class malloc_face;
-template <class R>
-    requires resource<std::remove_reference_t<R>>
-class pmr;
-template <class Pool>
-class pool_resource;
-class unsynchronized_pool_resource;
-class synchronized_pool_resource;
-struct default_pool;
-struct own_pool;
-template <class Group>
-struct in_group;
-template <class Pool = default_pool>
-struct only_final;
-template <class T, class Pool = default_pool>
-class class_operators;
-template <class T, class Pool = default_pool>
-class pooled;
-template <class T, class Pool = default_pool>
-class nothrow_pooled;
 
 }  // namespace acre

@@ -9,11 +9,14 @@
 #include <acre/combine/synchronized.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/pools/multi_pool.hpp>
+#include <cstdint>
 #include <cstring>
 #include <list>
 #include <map>
 #include <memory_resource>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "conformance/checking_upstream.hpp"
@@ -164,6 +167,50 @@ TEST(pmr, a_constructor_that_throws_leaves_nothing_in_a_memory_resource) {
     EXPECT_THROW((void)acre::make_unique<throwing>(&frames), int);
     EXPECT_EQ(frames->allocations(), 0u);
     EXPECT_THROW((void)acre::make_unique<int>(static_cast<std::pmr::memory_resource*>(nullptr)), acre::bad_option);
+}
+
+TEST(pmr, unique_arrays_in_any_memory_resource) {
+    acre::pmr<acre::multi_arena> frames{{.arenas = 16, .bytes = 1024}};
+    {
+        auto numbers = acre::make_unique<int[]>(&frames, 3);
+        static_assert(std::is_same_v<decltype(numbers), acre::unique_ptr<int[], acre::resource_ref>>);
+        EXPECT_EQ(numbers[2], 0);
+        EXPECT_EQ(numbers.get_deleter().size(), 3u);
+        auto texts = acre::make_unique<std::pmr::string[]>(&frames, 3);
+        texts[2] = "a text too long for the small buffer inside a string";
+        EXPECT_TRUE(frames->owns(texts[2].data()));
+        acre::unique_ptr<const int[], acre::resource_ref> read_only = std::move(numbers);
+        EXPECT_EQ(frames->allocations(), 3u);
+        auto none = acre::make_unique<int[]>(&frames, 0);
+        EXPECT_EQ(none.get_deleter().size(), 0u);
+    }
+    EXPECT_EQ(frames->allocations(), 0u);
+    EXPECT_THROW((void)acre::make_unique<int[]>(&frames, SIZE_MAX), acre::request_too_large);
+    EXPECT_THROW((void)acre::make_unique<int[]>(static_cast<std::pmr::memory_resource*>(nullptr), 1), acre::bad_option);
+}
+
+// The third constructor throws.
+struct third_throws {
+    third_throws() : number(++made) {
+        if (made == 3) throw 1;
+    }
+    third_throws(const third_throws&) = delete;
+    ~third_throws() { destroyed.push_back(number); }
+
+    int number;
+    static inline int made = 0;
+    static inline std::vector<int> destroyed;
+};
+
+TEST(pmr, unique_arrays_die_backwards_and_leave_nothing_when_one_throws) {
+    acre::pmr<acre::multi_arena> frames{{.arenas = 16, .bytes = 1024}};
+    EXPECT_THROW((void)acre::make_unique<third_throws[]>(&frames, 5), int);
+    EXPECT_EQ(frames->allocations(), 0u);
+    EXPECT_EQ(third_throws::destroyed, (std::vector<int>{2, 1}));
+    third_throws::destroyed.clear();
+    (void)acre::make_unique<third_throws[]>(&frames, 2);
+    EXPECT_EQ(frames->allocations(), 0u);
+    EXPECT_EQ(third_throws::destroyed, (std::vector<int>{5, 4}));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What the adapters refuse at compile time. CMakeLists.txt lists the cases; each is compiled with ACRE_TEST_CASE set to
 // its number. Case 0 is the rest of the file, which compiles.
 #include <acre/adapt/allocator.hpp>
+#include <acre/adapt/ambient.hpp>
+#include <acre/adapt/ambient_arena.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/adapt/unique_resource.hpp>
@@ -16,6 +18,11 @@
 #include <list>
 #include <utility>
 #include <vector>
+
+#pragma GCC diagnostic error "-Wunused-result"
+#if defined(__clang__)
+#pragma GCC diagnostic error "-Wunused-value"
+#endif
 
 template <class T, class R>
 using list_in = std::list<T, acre::allocator<T, R>>;
@@ -57,7 +64,7 @@ void objects_of_their_pool() {
     acre::recycling<acre::pool<64>> freed;
 }
 
-// A resource is a variable, and a pointer to one is an argument of the object where its constructor takes it.
+// A resource is a variable, a pointer to one or a handle, or an argument of the object where its constructor takes it.
 struct lives_in {
     explicit lives_in(acre::arena*, int = 0) {}
     explicit lives_in(const acre::arena&) {}
@@ -70,7 +77,13 @@ void resources_by_name() {
     auto third = acre::make_unique<int>(&memory, 1);
     auto fourth = acre::make_shared<int>(&memory, 1);
     acre::unique_resource<acre::arena> handle;
-    auto fifth = acre::make_shared<int>(*handle, 1);
+    auto fifth = acre::make_shared<int>(handle, 1);
+    auto sixth = acre::make_unique<int>(&level, 1);
+    acre::multi_pool nodes{&level};
+    acre::fallback either{handle, acre::heap{}};
+    acre::statistics<acre::arena> counted;
+    acre::use_arena in_it{level};
+    acre::use_resource of_it{nodes};
     acre::inline_arena<64> inside;
     std::vector<int, acre::allocator<int, acre::arena>> numbers{inside};
     acre::resource_ref any{level};
@@ -203,14 +216,14 @@ void a_memory_resource_of_an_object_pool() {
     acre::pmr<acre::object_pool<plain_orc>> memory;
 }
 #elif ACRE_TEST_CASE == 17
-void a_unique_object_by_a_pointer() {
+void a_unique_object_by_a_pointer_to_a_const_resource() {
     acre::arena level;
-    auto number = acre::make_unique<int>(&level, 1);
+    const acre::arena* read_only = &level;
+    auto number = acre::make_unique<int>(read_only, 1);
 }
 #elif ACRE_TEST_CASE == 18
-void a_unique_object_by_a_handle() {
-    acre::unique_resource<acre::arena> level;
-    auto number = acre::make_unique<int>(level, 1);
+void a_unique_object_by_a_temporary_handle() {
+    auto number = acre::make_unique<int>(acre::unique_resource<acre::arena>{}, 1);
 }
 #elif ACRE_TEST_CASE == 19
 void a_unique_object_in_a_const_resource() {
@@ -218,28 +231,25 @@ void a_unique_object_in_a_const_resource() {
     auto number = acre::make_unique<int>(level, 1);
 }
 #elif ACRE_TEST_CASE == 20
-void a_unique_array_by_a_pointer() {
-    acre::multi_pool nodes;
-    auto numbers = acre::make_unique<int[]>(&nodes, 2);
+void a_handle_of_a_temporary() {
+    acre::allocator<int, acre::resource_ref> numbers(acre::arena{});
 }
 #elif ACRE_TEST_CASE == 21
-void a_shared_object_by_a_pointer() {
-    acre::arena level;
-    auto number = acre::make_shared<int>(&level, 1);
+void an_upstream_that_is_const() {
+    const acre::arena level;
+    acre::multi_pool nodes{level};
 }
 #elif ACRE_TEST_CASE == 22
 void a_shared_object_in_a_temporary() {
     auto number = acre::make_shared<int>(acre::arena{}, 1);
 }
 #elif ACRE_TEST_CASE == 23
-void a_container_by_a_pointer_to_a_derived_arena() {
-    acre::inline_arena<64> inside;
-    std::vector<int, acre::allocator<int, acre::arena>> numbers{&inside};
+void a_part_by_a_temporary_handle() {
+    acre::fallback either{acre::unique_resource<acre::arena>{}, acre::heap{}};
 }
 #elif ACRE_TEST_CASE == 24
-void a_container_by_a_handle_of_a_derived_arena() {
-    acre::unique_resource<acre::inline_arena<64>> inside;
-    std::vector<int, acre::allocator<int, acre::arena>> numbers{inside};
+void a_container_by_a_temporary_handle() {
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{acre::unique_resource<acre::arena>{}};
 }
 #elif ACRE_TEST_CASE == 25
 void a_container_in_a_const_resource() {
@@ -262,13 +272,27 @@ void recycling_of_an_object_pool() {
     acre::recycling<acre::object_pool<plain_orc>> orcs;
 }
 #elif ACRE_TEST_CASE == 29
-void a_container_by_a_memory_resource_object() {
-    acre::pmr<acre::arena> memory;
-    std::vector<int, acre::allocator<int, acre::arena>> numbers{memory};
+void clear_of_a_handle() {
+    acre::unique_resource<acre::arena> level;
+    level.clear();
 }
 #elif ACRE_TEST_CASE == 30
-void a_unique_object_by_a_memory_resource_object() {
-    acre::pmr<acre::arena> memory;
-    auto number = acre::make_unique<int>(memory, 1);
+void clear_under_a_lock() {
+    acre::synchronized<acre::object_pool<int>> numbers;
+    numbers.clear();
+}
+#elif ACRE_TEST_CASE == 31
+void statistics_of_a_reference() {
+    acre::statistics<acre::arena&> counted;
+}
+#elif ACRE_TEST_CASE == 32
+void an_arena_used_in_no_scope() {
+    acre::arena level;
+    acre::use_arena{level};
+}
+#elif ACRE_TEST_CASE == 33
+void a_resource_used_in_no_scope() {
+    acre::multi_pool nodes;
+    acre::use_resource{nodes};
 }
 #endif

@@ -122,6 +122,21 @@ TEST_F(uses_allocator, tuples_of_parts_of_other_types) {
     EXPECT_TRUE(owns(pairs.front().second));
 }
 
+// A pair does not pass the allocator on by itself, which std::tuple's constructor would ask of it.
+TEST_F(uses_allocator, tuples_of_nothing) {
+    using pair = std::pair<in_level::string, int>;
+    in_level::vector<std::tuple<int, pair, std::tuple<const pair>>> all{level_};
+    all.emplace_back();
+    all.resize(3);
+    for (const auto& [number, direct, nested] : all) {
+        EXPECT_EQ(number, 0);
+        EXPECT_EQ(&direct.first.get_allocator().referred(), &level_);
+        EXPECT_EQ(&std::get<0>(nested).first.get_allocator().referred(), &level_);
+    }
+    in_level::map<int, std::tuple<pair>> mapped{level_};
+    EXPECT_EQ(&std::get<0>(mapped[1]).first.get_allocator().referred(), &level_);
+}
+
 // Only what takes the allocator is made in front of the tuple and moved into it.
 TEST_F(uses_allocator, tuples_with_elements_that_stay_where_they_are) {
     struct immovable {

@@ -21,11 +21,12 @@ void use() {
     acre::checked<acre::arena> level;
     acre::checked_scratch temp{level};
     temp.allocate(100);
+    acre::checked_scratch of_a_pointer{&level};
 #if ACRE_TEST_CASE == 2
     acre::scratch plain{level};
 #elif ACRE_TEST_CASE == 3
     acre::checked_scratch{level};
 #elif ACRE_TEST_CASE == 4
-    acre::checked_scratch of_a_pointer{&level};
+    level.clear();
 #endif
 }

@@ -11,6 +11,9 @@
 // A pool has slots of one size. A container whose nodes fit no slot does not compile: use acre::multi_pool. An object
 // pool takes objects of its own class only.
 //
+// It is made of the resource, of a pointer to it, as std::pmr takes it, or of a handle (acre::unique_resource,
+// acre::pmr).
+//
 // Holds a pointer to the resource, or nothing for a stateless one. The resource must live longer than the container.
 // Two allocators are equal when their resource is the same. Move assignment and swap of containers also transfer the
 // allocator, so both are constant time; copy assignment keeps the target's. Thread rules: those of the resource.
@@ -21,6 +24,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/detail/uses_allocator.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
@@ -72,17 +76,6 @@ private:
 
 namespace detail {
 
-/// What a handle such as unique_resource refers to; void for all else.
-template <class T>
-struct handled {
-    using type = void;
-};
-template <class T>
-    requires requires { typename T::handle_of; }
-struct handled<T> {
-    using type = typename T::handle_of;
-};
-
 /// True when no slot of the pool R serves objects of T: each would take a block of its own from upstream.
 template <class T, class R>
 constexpr bool misses_the_slots() noexcept {
@@ -92,12 +85,6 @@ constexpr bool misses_the_slots() noexcept {
         return false;
     }
 }
-
-/// True for a pointer to an R or a handle of one, written in place of the resource.
-template <class Other, class R>
-inline constexpr bool is_pointer_to = std::is_pointer_v<Other> && std::is_convertible_v<Other, const R*>;
-template <class Other, class R>
-inline constexpr bool is_handle_of = std::is_convertible_v<typename handled<Other>::type*, const R*>;
 
 namespace a_resource_is_missing {
 /// Stands in the message of a container that is made without its resource: write vector<int> v{level}. Elements made by
@@ -134,29 +121,27 @@ public:
     allocator(detail::a_resource_is_missing::give_it_to_the_container = detail::a_resource_is_missing::say) noexcept
         requires(!stateless_resource<R>)
     = delete;
-    // Refused by a sentence: a pointer, as std::pmr takes it, and a handle.
-    template <class Other>
-        requires(detail::is_pointer_to<Other, R> || detail::is_handle_of<Other, R>)
-    allocator(const Other&) noexcept {
-        static_assert(
-            std::is_void_v<Other>,
-            "acre::allocator takes the resource itself: write v{level} in place of v{&level}, and of a handle "
-            "v{*handle}");
-    }
-    // Refused by a sentence: a const resource and a temporary one.
-    template <class Other>
-        requires(std::is_same_v<Other, R> && !stateless_resource<R> && !std::is_same_v<R, resource_ref>)
-    allocator(const Other&) noexcept {
-        static_assert(std::is_void_v<Other>,
-                      "acre::allocator needs a resource that is not const and lives longer: a variable");
-    }
     /// Allocates from `referred`, which must live longer.
     allocator(R& referred) noexcept : resource_(referred) {}
+    /// Of a pointer to the resource, as std::pmr takes it, or of a handle. Throws bad_option for null. A const resource
+    /// and a temporary one are refused by a sentence.
+    template <class From>
+        requires(detail::stands_for<From, R> && !stateless_resource<R> && !std::is_same_v<R, resource_ref>)
+    allocator(From&& from) : resource_(detail::referred<R>("acre::allocator", std::forward<From>(from))) {}
     /// Of a resource_ref: all that one is made of, a temporary one too.
     template <class Other>
         requires(std::is_same_v<R, resource_ref> && !std::is_same_v<Other, resource_ref&> &&
                  std::is_convertible_v<Other, resource_ref>)
     allocator(Other&& referred) : resource_(resource_ref(std::forward<Other>(referred))) {}
+    // Refused by a sentence.
+    template <class Other>
+        requires(std::is_same_v<R, resource_ref> && resource<std::remove_cvref_t<Other>> &&
+                 !std::is_convertible_v<Other, resource_ref>)
+    allocator(Other&&) noexcept {
+        static_assert(
+            std::is_void_v<Other>,
+            "acre: what refers to a resource needs one that is not const and lives longer: make it a variable");
+    }
     template <class U>
     allocator(const allocator<U, R>& other) noexcept : resource_(other.pointer()) {}
 

@@ -21,6 +21,7 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/detail/serves_threads.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
@@ -30,6 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace acre {
 
@@ -356,12 +358,20 @@ public:
     /// Until the end of this object, acre::ambient is `used`, which must outlive every block that came from it.
     template <resource R>
         requires(!std::is_same_v<R, ambient>)
-    explicit use_resource(R& used) noexcept : before_(detail::current_ambient) {
+    [[nodiscard(
+        "the resource is used in the scope of a variable: acre::use_resource use{arena};")]] explicit use_resource(R& used) noexcept
+        : before_(detail::current_ambient) {
         constexpr bool any_thread_frees = detail::serves_threads<R>;
         const detail::ambient_tag thread = any_thread_frees ? detail::ambient_tag{} : detail::tag_of_this_thread();
         detail::current_ambient = {detail::address_of(used), &detail::ambient_kind_of<R>,
                                    thread.with_kind(detail::ambient_kinds::number_of<R>())};
     }
+    /// Of a pointer to the resource, or of a handle. Throws bad_option for null.
+    template <detail::leads_to_resource From>
+    [[nodiscard(
+        "the resource is used in the scope of a variable: acre::use_resource use{arena};")]] explicit use_resource(From&&
+                                                                                                                       from)
+        : use_resource(detail::referred<detail::led_to_t<From>>("acre::use_resource", std::forward<From>(from))) {}
     use_resource(const use_resource&) = delete;
     use_resource& operator=(const use_resource&) = delete;
     /// The resource before is used again.

@@ -20,11 +20,13 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <cstddef>
+#include <utility>
 
 namespace acre {
 
@@ -83,7 +85,16 @@ using arena_allocator = allocator<T, ambient_arena>;
 class [[nodiscard("the arena is used in the scope of a variable: acre::use_arena use{request};")]] use_arena {
 public:
     /// Until the end of this object, acre::ambient_arena is `used`, which must outlive what was allocated from it.
-    explicit use_arena(arena& used) noexcept : before_(detail::current_arena) { detail::current_arena = &used; }
+    [[nodiscard("the arena is used in the scope of a variable: acre::use_arena use{request};")]] explicit use_arena(
+        arena& used) noexcept
+        : before_(detail::current_arena) {
+        detail::current_arena = &used;
+    }
+    /// Of a pointer to the arena, or of a handle. Throws bad_option for null.
+    template <detail::stands_for<arena> From>
+    [[nodiscard("the arena is used in the scope of a variable: acre::use_arena use{request};")]] explicit use_arena(
+        From&& from)
+        : use_arena(detail::referred<arena>("acre::use_arena", std::forward<From>(from))) {}
     use_arena(const use_arena&) = delete;
     use_arena& operator=(const use_arena&) = delete;
     /// The arena before is used again.

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <acre/adapt/allocator.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/resource.hpp>
 #include <concepts>
 #include <cstddef>
@@ -223,7 +224,8 @@ using set_of = std::conditional_t<key_traits<Key>::is_text, text_set<Set>, Set>;
 
 /// The standard's containers over an R.
 template <resource R>
-struct containers_in {
+    requires true  // acre/core/detail/left_out.hpp
+struct containers_in<R> {
     template <class T>
     using vector = std::vector<T, allocator<T, R>>;
     template <class T>

@@ -15,6 +15,7 @@
 
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
@@ -26,6 +27,12 @@
 #include <utility>
 
 namespace acre {
+
+namespace detail {
+template <class Handle, class... Arguments>
+inline constexpr bool is_one_handle =
+    (sizeof...(Arguments) == 1) && (std::is_same_v<std::remove_cvref_t<Arguments>, Handle> && ...);
+}  // namespace detail
 
 /// A memory_resource that holds an R, or refers to one when R is a reference.
 template <class R>
@@ -43,13 +50,18 @@ public:
 
     /// Constructs the resource from `arguments`; pmr<R&> takes the resource to refer to.
     template <class... Arguments>
-        requires std::is_constructible_v<R, Arguments...>
+        requires(std::is_constructible_v<R, Arguments...> && !detail::is_one_handle<pmr, Arguments...>)
     explicit pmr(Arguments&&... arguments) : resource_(std::forward<Arguments>(arguments)...) {}
 
     /// Constructs the resource from its options: pmr<R> p{{.name = value}}.
     explicit pmr(const options& given, resource_ref upstream = heap{})
         requires(std::is_constructible_v<R, const options&, resource_ref>)
         : resource_(given, upstream) {}
+
+    /// Refers to what a pointer or a handle leads to. Throws bad_option for null.
+    template <detail::stands_for<held> From>
+        requires(std::is_reference_v<R> && !detail::is_one_handle<pmr, From>)
+    explicit pmr(From&& from) : resource_(detail::referred<held>("acre::pmr", std::forward<From>(from))) {}
 
     pmr(const pmr&) = delete;
     pmr& operator=(const pmr&) = delete;
@@ -79,5 +91,7 @@ private:
 
 template <class R>
 pmr(R&) -> pmr<R&>;
+template <detail::leads_to_resource From>
+pmr(From&&) -> pmr<detail::led_to_t<From>&>;
 
 }  // namespace acre

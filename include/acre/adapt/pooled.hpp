@@ -21,9 +21,9 @@
 //     delete new Orc;
 #pragma once
 
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/misuse.hpp>
-#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false,
               "acre::pooled needs threads, which this target does not have: use acre::typed_arena for the class");

@@ -10,10 +10,10 @@
 // class with a virtual destructor that is not final. acre.hpp does not include this header, because <memory> takes long
 // to compile.
 //
-// make_unique and make_shared also take any std::pmr::memory_resource*. They construct as std::pmr does: a
-// std::pmr::string or a container in the object gets the memory resource, too. Such a unique_ptr is three pointers
-// wide. Argument-dependent lookup does not find them: after `using std::make_unique`, make_unique<T>(resource) is the
-// standard's.
+// make_unique and make_shared also take a pointer to a resource, or a handle, unless the object takes it itself, and
+// any std::pmr::memory_resource*. They construct as std::pmr does: a std::pmr::string or a container in the object gets
+// the memory resource, too. Such a unique_ptr is three pointers wide. Argument-dependent lookup does not find them:
+// after `using std::make_unique`, make_unique<T>(resource) is the standard's.
 //
 //     auto owned = acre::make_unique<Orc>(pool, "URG");
 //     auto several = acre::make_unique<Orc[]>(pool, 12);
@@ -27,10 +27,12 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/detail/uses_allocator.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/memory/heap.hpp>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -229,6 +231,25 @@ unique_ptr<T, R> unique_object(R& from, const Allocator& allocator, Arguments&&.
     return unique_ptr<T, R>{std::launder(object), resource_delete<T, R>{from}};
 }
 
+/// The same for an array of `count` objects.
+template <class T, class R, class Allocator>
+unique_ptr<T[], R> unique_array(R& from, const Allocator& allocator, std::size_t count) {
+    using element = std::remove_cv_t<T>;
+    const auto bytes = array_bytes(count, sizeof(T));
+    if (!bytes) raise<request_too_large>("acre::make_unique", SIZE_MAX, max_request);
+    void* p = bytes ? from.allocate(*bytes, alignof(T)) : nullptr;
+    if (!exceptions_enabled && p == nullptr) return unique_ptr<T[], R>{nullptr, resource_delete<T[], R>{from, 0}};
+    detail::storage_guard<R> guard{from, p, *bytes, alignof(T)};
+    auto* first = static_cast<element*>(p);
+    if constexpr (takes_allocator<element, Allocator>) {
+        detail::construct_each(first, count, [&](element* at) { detail::construct_with_allocator(at, allocator); });
+    } else {
+        detail::value_construct(first, count);
+    }
+    guard.succeeded();
+    return unique_ptr<T[], R>{first, resource_delete<T[], R>{from, count}};
+}
+
 /// Allocates objects of T for std::allocate_shared from a standard memory resource, whose address they are constructed
 /// with. std::pmr::polymorphic_allocator is in <memory_resource>, which takes long to compile.
 template <class T, class Memory>
@@ -259,31 +280,31 @@ private:
     Memory* from_;
     resource_ref below_;
 };
-/// True for a resource, whether const or not, that is not the first argument of another make_unique.
-template <class From>
-concept const_or_temporary_resource = resource<std::remove_cvref_t<From>> &&
-                                      !(std::is_lvalue_reference_v<From> && resource<std::remove_reference_t<From>>);
-template <class From>
-concept pointer_to_resource = std::is_pointer_v<std::remove_reference_t<From>> &&
-                              resource<std::remove_cv_t<std::remove_pointer_t<std::remove_cvref_t<From>>>> &&
-                              !standard_memory_resource<std::remove_pointer_t<std::remove_cvref_t<From>>>;
-template <class From>
-concept handle_of_resource = !std::is_void_v<typename handled<std::remove_cvref_t<From>>::type>;
 
-/// Refused by a sentence: what stands in place of the resource, unless a constructor of T takes it. Then the call is
-/// one of std::make_unique.
+/// A const or a temporary resource, or what leads to one as a handle that ends does.
+template <class From>
+concept const_or_temporary_resource =
+    (resource<std::remove_cvref_t<From>> &&
+     !(std::is_lvalue_reference_v<From> && resource<std::remove_reference_t<From>>)) ||
+    leads_to_unfit_resource<From>;
+
+/// What stands in place of the resource, unless a constructor of T takes it: then the call may be one of
+/// std::make_unique. A standard memory resource is no resource.
 template <class T, class From, class... Arguments>
 concept stands_for_resource =
-    (const_or_temporary_resource<From> || pointer_to_resource<From> || handle_of_resource<From>) &&
+    (const_or_temporary_resource<From> || leads_to_resource<From>) && !standard_memory_resource<led_to_t<From>> &&
     !std::is_bounded_array_v<T> && !std::is_constructible_v<T, From, Arguments...>;
 
+/// The resource that `from` leads to, on behalf of make_unique and make_shared.
 template <class From>
-constexpr void refuse_in_place_of_resource() noexcept {
-    static_assert(!pointer_to_resource<From> && !handle_of_resource<From>,
-                  "acre: make_unique and make_shared take the resource itself: write (level, ...) in place of "
-                  "(&level, ...), and of a handle (*handle, ...)");
+decltype(auto) resource_in_place(From&& from) {
     static_assert(!const_or_temporary_resource<From>,
                   "acre: make_unique and make_shared need a resource that is not const and lives longer: a variable");
+    if constexpr (const_or_temporary_resource<From>) {
+        return heap{};
+    } else {
+        return detail::referred<led_to_t<From>>("acre::make_unique", std::forward<From>(from));
+    }
 }
 }  // namespace detail
 
@@ -315,7 +336,8 @@ unique_ptr<T, resource_ref> make_unique(M* from, Arguments&&... arguments) {
                                     std::forward<Arguments>(arguments)...);
 }
 
-/// Constructs `count` value-initialised objects in storage of `from`: make_unique<T[]>(from, count). Throws as above.
+/// Constructs `count` value-initialised objects in storage of `from`: make_unique<T[]>(from, count). Throws as above;
+/// then the objects made before are destroyed.
 template <class T, class R>
     requires(std::is_unbounded_array_v<T> && resource<R>)
 unique_ptr<T, R> make_unique(R& from, std::size_t count) {
@@ -323,15 +345,15 @@ unique_ptr<T, R> make_unique(R& from, std::size_t count) {
     static_assert(!detail::holds_one_class<R>,
                   "acre: an object pool would visit and destroy an array as one object of its own class: use "
                   "acre::multi_pool");
-    const auto bytes = array_bytes(count, sizeof(element));
-    if (!bytes) raise<request_too_large>("acre::make_unique", SIZE_MAX, max_request);
-    void* p = bytes ? from.allocate(*bytes, alignof(element)) : nullptr;
-    if (!exceptions_enabled && p == nullptr) return unique_ptr<T, R>{nullptr, resource_delete<T, R>{from, 0}};
-    detail::storage_guard<R> guard{from, p, *bytes, alignof(element)};
-    auto* first = static_cast<std::remove_const_t<element>*>(p);
-    detail::value_construct(first, count);
-    guard.succeeded();
-    return unique_ptr<T, R>{first, resource_delete<T, R>{from, count}};
+    return detail::unique_array<element>(from, allocator<std::remove_cv_t<element>, R>{from}, count);
+}
+
+/// As above, in storage of a standard memory resource, which must live longer. Null is a bad_option.
+template <class T, standard_memory_resource M>
+    requires(std::is_unbounded_array_v<T>)
+unique_ptr<T, resource_ref> make_unique(M* from, std::size_t count) {
+    resource_ref below{from};
+    return detail::unique_array<std::remove_extent_t<T>>(below, static_cast<detail::pmr_interface<M>*>(from), count);
 }
 
 /// Refused, as the standard's: a unique_ptr to an array counts its objects at run time.
@@ -343,12 +365,12 @@ unique_ptr<std::remove_extent_t<T>[], resource_ref> make_unique(From&&, Argument
     return {};
 }
 
-/// Refused: what stands in place of the resource.
+/// As above, of a pointer to the resource, or of a handle. Null is a bad_option.
 template <class T, class From, class... Arguments>
     requires(detail::stands_for_resource<T, From, Arguments...>)
-unique_ptr<T, resource_ref> make_unique(From&&, Arguments&&...) {
-    detail::refuse_in_place_of_resource<From>();
-    return {};
+auto make_unique(From&& from, Arguments&&... arguments) {
+    decltype(auto) below = detail::resource_in_place(std::forward<From>(from));
+    return smart_pointers::make_unique<T>(below, std::forward<Arguments>(arguments)...);
 }
 
 /// Constructs a T with shared owners: object and counts in one allocation from `from`.
@@ -375,12 +397,12 @@ std::shared_ptr<T> make_shared(M* from, Arguments&&... arguments) {
                                    std::forward<Arguments>(arguments)...);
 }
 
-/// Refused: what stands in place of the resource.
+/// As above, of a pointer to the resource, or of a handle. Null is a bad_option.
 template <class T, class From, class... Arguments>
     requires(detail::stands_for_resource<T, From, Arguments...>)
-std::shared_ptr<T> make_shared(From&&, Arguments&&...) {
-    detail::refuse_in_place_of_resource<From>();
-    return {};
+std::shared_ptr<T> make_shared(From&& from, Arguments&&... arguments) {
+    decltype(auto) below = detail::resource_in_place(std::forward<From>(from));
+    return smart_pointers::make_shared<T>(below, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace smart_pointers

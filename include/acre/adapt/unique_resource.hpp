@@ -2,9 +2,9 @@
 // types for threads.
 //
 // Use it to return such a resource from a function, or to keep it in a std::vector or in a class that moves. The
-// resource itself stays where it is, so containers, allocators and scratches that point to it stay good. Make them of
-// the resource, *handle, never of the handle: a handle is no acre::resource, so that does not compile. Use the resource
-// itself where it never moves.
+// resource itself stays where it is, so containers, allocators and scratches that point to it stay good. Made of the
+// handle they refer to the resource, *handle, too. A handle is no acre::resource: none is a template argument of
+// acre::allocator. Use the resource itself where it never moves.
 //
 // The handle has the resource's members. Using one that was moved from aborts with a sentence.
 //
@@ -17,7 +17,7 @@
 //         return level;
 //     }
 //     acre::unique_resource<acre::arena> level = load_level();
-//     acre::scratch temp{*level};
+//     acre::scratch temp{level};
 #pragma once
 
 #include <acre/core/detail/construct.hpp>

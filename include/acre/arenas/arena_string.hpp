@@ -14,8 +14,9 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_vector.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/declarations.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/resource.hpp>
-#include <acre/fwd.hpp>
 #include <compare>
 #include <cstddef>
 #include <cstring>
@@ -34,6 +35,13 @@ public:
     explicit basic_arena_string(R& owner) noexcept : characters_(owner) {}
     /// A copy of `text`. Throws what the resource throws.
     basic_arena_string(std::string_view text, R& owner) : characters_(owner) { append(text); }
+    /// Of a pointer to the resource, or of a handle. Throws bad_option for null.
+    template <detail::stands_for<R> From>
+    explicit basic_arena_string(From&& from) : characters_(std::forward<From>(from)) {}
+    template <detail::stands_for<R> From>
+    basic_arena_string(std::string_view text, From&& from) : characters_(std::forward<From>(from)) {
+        append(text);
+    }
 
     /// Appends `text`, which may be part of this string. Throws what the resource throws; then nothing has changed.
     basic_arena_string& append(std::string_view text) {

@@ -19,13 +19,14 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/iterable.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
-#include <acre/fwd.hpp>
 #include <cassert>
 #include <compare>
 #include <concepts>
@@ -59,6 +60,19 @@ public:
     /// Empty; takes no memory.
     explicit arena_vector(R& owner) noexcept : owner_(&owner) {}
 
+    /// Of a pointer to the resource, or of a handle, here and below. Throws bad_option for null.
+    template <detail::stands_for<R> From>
+    explicit arena_vector(From&& from) : arena_vector(detail::referred<R>(name, std::forward<From>(from))) {}
+
+    // Refused by a sentence.
+    template <resource Other>
+        requires(!std::is_convertible_v<Other*, const R*> && !detail::scope_of<Other, R>)
+    explicit arena_vector(Other&) {
+        static_assert(std::is_void_v<Other>,
+                      "acre: the type names the resource: arena_vector<T> is of an acre::arena, and of another one "
+                      "write acre::arena_vector<T, Resource>");
+    }
+
     /// Copies of `values`. Throws what the resource and the elements throw.
     arena_vector(std::initializer_list<T> values, R& owner) : arena_vector(owner) { append(values); }
 
@@ -68,6 +82,14 @@ public:
     arena_vector(Range&& values, R& owner) : arena_vector(owner) {
         append(std::forward<Range>(values));
     }
+
+    template <detail::stands_for<R> From>
+    arena_vector(std::initializer_list<T> values, From&& from)
+        : arena_vector(values, detail::referred<R>(name, std::forward<From>(from))) {}
+    template <detail::iterable Range, detail::stands_for<R> From>
+        requires std::constructible_from<T, detail::element_of<Range>>
+    arena_vector(Range&& values, From&& from)
+        : arena_vector(std::forward<Range>(values), detail::referred<R>(name, std::forward<From>(from))) {}
 
     /// Copies the elements, in the resource of `other`.
     arena_vector(const arena_vector& other) : arena_vector(*other.owner_) { append(other); }

@@ -17,6 +17,7 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <cstddef>
@@ -35,6 +36,10 @@ public:
 
     /// Borrows the bump pointer of `owner`, which must live longer. Takes no memory.
     [[gnu::always_inline]] explicit cursor(arena& owner) noexcept : owner_(&owner), at_(borrow(owner)) {}
+
+    /// Of a pointer to the arena, or of a handle. Throws bad_option for null.
+    template <detail::stands_for<arena> From>
+    explicit cursor(From&& from) : cursor(detail::referred<arena>(name, std::forward<From>(from))) {}
 
     cursor(const cursor&) = delete;
     cursor& operator=(const cursor&) = delete;

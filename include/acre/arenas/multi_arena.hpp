@@ -30,10 +30,10 @@
 #pragma once
 
 #include <acre/arenas/detail/refcounted_arenas.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <cstddef>
 #include <type_traits>

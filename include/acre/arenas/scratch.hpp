@@ -16,10 +16,12 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <type_traits>
+#include <utility>
 
 namespace acre {
 
@@ -29,6 +31,9 @@ struct thread_scratch_access;
 namespace scratch_has_no_release_but {
 struct keep_to_keep_what_was_allocated_and_end_to_take_it_back {};
 }  // namespace scratch_has_no_release_but
+
+template <class Other>
+concept has_no_scopes = resource<Other> && !std::is_convertible_v<Other*, const arena*>;
 }  // namespace detail
 
 /// Has the arena's members that allocate and create. All that is allocated through it, or from its arena while it
@@ -44,14 +49,21 @@ public:
         ++parent.scopes_begun_;
     }
 
-    // Refused by a sentence: a pointer, as in a published arena, and a handle.
+    /// Of a pointer to the arena, as in a published arena, or of a handle. Throws bad_option for null.
+    template <detail::stands_for<arena> From>
+    [[nodiscard("this scratch ends in the same statement: give it a name")]] explicit scratch(From&& from)
+        : scratch(detail::referred<arena>(name, std::forward<From>(from))) {}
+
+    // Refused by a sentence: a scratch, which copies nothing, and resources that have no scopes.
     template <class Other>
-        requires((std::is_pointer_v<Other> && std::is_convertible_v<Other, const arena*>) ||
-                 requires { typename Other::handle_of; })
-    explicit scratch(const Other&) {
+        requires(std::is_same_v<Other, scratch> || detail::has_no_scopes<Other>)
+    explicit scratch(Other&) {
+        static_assert(!std::is_same_v<Other, scratch>,
+                      "acre: a scratch is not copied: scratch inner{temp.parent()} begins one in the same arena");
         static_assert(
-            std::is_void_v<Other>,
-            "acre::scratch takes the arena itself: scratch temp{level}, and of a handle scratch temp{*handle}");
+            std::is_same_v<Other, scratch>,
+            "acre::scratch is a scope of an acre::arena, and this is another resource: of a checked arena write "
+            "acre::checked_scratch; threads that share one have no scope in it: write acre::thread_scratch()");
     }
 
     /// Takes over the scope of `other`, which has ended then. So a function can return a scratch.

@@ -28,9 +28,12 @@ static_assert(false,
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/scratch.hpp>
 #include <acre/core/detail/per_thread.hpp>
+#include <acre/core/detail/referred.hpp>
+#include <acre/core/resource.hpp>
 #include <array>
 #include <cstddef>
 #include <new>
+#include <type_traits>
 
 namespace acre {
 
@@ -87,6 +90,24 @@ inline const arena* arena_of(const arena& conflict) noexcept {
 }
 inline const arena* arena_of(const scratch& conflict) noexcept {
     return &conflict.parent();
+}
+/// A pointer to an arena or a scratch, null for none, or a handle.
+template <class From>
+    requires(leads_to<const From&, const arena> || leads_to<const From&, const scratch>)
+const arena* arena_of(const From& conflict) noexcept {
+    if constexpr (requires { static_cast<bool>(conflict); }) {
+        if (!static_cast<bool>(conflict)) return nullptr;
+    }
+    return detail::arena_of(*conflict);
+}
+// Refused by a sentence: where a resource_ref leads to is not known.
+template <resource Other>
+    requires(!std::is_convertible_v<Other*, const arena*> && !std::is_same_v<Other, scratch>)
+const arena* arena_of(const Other&) noexcept {
+    static_assert(std::is_void_v<Other>,
+                  "acre::thread_scratch takes the arenas and scratches that results go to: leave another resource out, "
+                  "and pass the arena that a resource_ref leads to");
+    return nullptr;
 }
 }  // namespace detail
 

@@ -25,9 +25,11 @@
 #include <acre/arenas/typed_arena_options.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/detail/slot_policies.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
@@ -35,7 +37,6 @@
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <atomic>
 #include <cassert>
@@ -162,7 +163,7 @@ using counting_typed_arena_slots =
 /// Storage for `N` objects of exactly T. `Fallback` serves requests when full, if `.when_full` says so, and class-level
 /// new of other sizes.
 template <class T, std::size_t N, typed_arena_options Options, class Fallback>
-class typed_arena {
+class typed_arena : public detail::no_clear<typed_arena<T, N, Options, Fallback>> {
     static_assert(resource<Fallback>, "acre::typed_arena: the fallback is a resource, as acre::heap");
     static_assert(std::is_object_v<T> && !std::is_array_v<T> && !std::is_const_v<T>,
                   "acre::typed_arena holds single objects that are not const");

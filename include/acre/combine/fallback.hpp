@@ -71,6 +71,7 @@ public:
 };
 
 template <class Primary, class Secondary>
-fallback(Primary&&, Secondary&&) -> fallback<Primary, Secondary>;
+fallback(Primary&&, Secondary&&)
+    -> fallback<typename detail::part_type<Primary>::type, typename detail::part_type<Secondary>::type>;
 
 }  // namespace acre

@@ -23,6 +23,7 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
@@ -40,7 +41,7 @@ namespace acre {
 
 /// An R with a free list for each size class.
 template <resettable_resource R>
-class recycling : public detail::has_options<R> {
+class recycling : public detail::has_options<R>, public detail::no_clear<recycling<R>> {
     static_assert(!detail::holds_one_class<R>,
                   "acre::recycling keeps freed storage for later, and an object pool would visit and destroy it as an "
                   "object: an object pool uses freed slots again by itself");

@@ -4,21 +4,25 @@
 // its calls are inline.
 //
 // Cost: an indirect call; two words. A stateless resource (acre::heap) is copied into the handle. Any other resource is
-// referred to and must live longer, also a std::pmr::memory_resource*. Copies refer to the same resource. Thread rules:
+// referred to and must live longer, also a std::pmr::memory_resource*. A pointer, a smart pointer or a handle
+// (acre::unique_resource) stands for the resource that it leads to. Copies refer to the same resource. Thread rules:
 // those of the resource.
 //
 //     acre::arena first;                                            // upstream: acre::heap
 //     acre::multi_pool second{first};                    // a pool whose slabs come out of an arena
 //     acre::arena third{std::pmr::get_default_resource()};
+//     acre::arena fourth{&first};
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <concepts>
 #include <cstddef>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 namespace acre {
 
@@ -35,6 +39,11 @@ template <class Declaring>
 std::type_identity<Declaring> declaring_class(bool (Declaring::*)(const Declaring&) const noexcept);
 template <class M>
 using pmr_interface = typename decltype(detail::declaring_class(&M::is_equal))::type;
+
+namespace a_resource_that_is_const_or_ends_too_soon {
+/// Stands in the message of a handle to a const or a temporary resource.
+struct make_it_a_variable {};
+}  // namespace a_resource_that_is_const_or_ends_too_soon
 }  // namespace detail
 
 /// A std::pmr::memory_resource, or a class derived from it.
@@ -57,10 +66,21 @@ public:
         requires(!stateless_resource<R> && !std::same_as<R, resource_ref>)
     resource_ref(R& referred) noexcept : object_(&referred), operations_(&stateful_operations<R>) {}
 
-    /// A temporary would dangle after the statement.
-    template <resource R>
-        requires(!stateless_resource<R> && !std::same_as<R, resource_ref>)
-    resource_ref(const R&&) = delete;
+    // A temporary would dangle after the statement. Compilers print the parameter's type; a static_assert would also
+    // fail where code only asks whether a class is an upstream.
+    template <class R>
+        requires(resource<R> && !stateless_resource<R> && !std::same_as<R, resource_ref>)
+    resource_ref(const R&, detail::a_resource_that_is_const_or_ends_too_soon::make_it_a_variable = {}) = delete;
+    template <class From>
+        requires(detail::leads_to_unfit_resource<From>)
+    resource_ref(From&&, detail::a_resource_that_is_const_or_ends_too_soon::make_it_a_variable = {}) = delete;
+
+    /// What leads to a resource: a pointer, a smart pointer or a handle, which need not live longer. Throws bad_option
+    /// for null.
+    template <detail::leads_to_resource From>
+        requires(!detail::leads_to_unfit_resource<From> && !standard_memory_resource<detail::led_to_t<From>>)
+    resource_ref(From&& from)
+        : resource_ref(detail::referred<detail::led_to_t<From>>("acre::resource_ref", std::forward<From>(from))) {}
 
     /// A standard memory resource. Throws bad_option for null.
     template <standard_memory_resource M>

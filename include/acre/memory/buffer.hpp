@@ -17,11 +17,12 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/declarations.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/fwd.hpp>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,7 @@
 namespace acre {
 
 /// A span of bytes as a resource. Honours any power-of-two alignment that fits.
-class buffer {
+class buffer : public detail::no_clear<buffer> {
 public:
     static constexpr const char* name = "acre::buffer";
 

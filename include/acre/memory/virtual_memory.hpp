@@ -31,6 +31,7 @@ static_assert(false,
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/misuse.hpp>
@@ -49,7 +50,7 @@ static_assert(false,
 namespace acre {
 
 /// One range of reserved addresses, handed out in runs of pages. Honours any alignment that fits the range.
-class virtual_memory {
+class virtual_memory : public detail::no_clear<virtual_memory> {
 public:
     static constexpr const char* name = "acre::virtual_memory";
     using options_type = virtual_memory_options;

@@ -11,6 +11,7 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/observe/checked.hpp>
 #include <cstddef>
@@ -39,11 +40,10 @@ public:
         parent.innermost_ = &scope_;
         ++parent.scopes_begun_;
     }
-    // Refused by a sentence: a pointer, as in a published arena.
-    explicit checked_scratch(checked<R>* parent) noexcept : checked_scratch(*parent) {
-        static_assert(std::is_void_v<R>,
-                      "acre::checked_scratch takes the arena itself: checked_scratch temp{level}, without &");
-    }
+    /// Of a pointer to the arena. Throws bad_option for null.
+    [[nodiscard("this scratch ends in the same statement: give it a name")]] explicit checked_scratch(
+        checked<R>* parent, place where = place::current())
+        : checked_scratch(detail::referred<checked<R>>(name, parent), where) {}
     /// Takes over the scope of `other`, which has ended then.
     checked_scratch(checked_scratch&& other) noexcept : scope_(other.scope_), begin_(other.begin_) {
         if (scope_.owner == nullptr) return;

@@ -29,6 +29,7 @@
 //     assert(watched.requested_sizes().percentile(0.5) == 100);  // of all requests
 #pragma once
 
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/instrumented.hpp>
 #include <acre/core/detail/lifetime.hpp>
@@ -37,7 +38,6 @@
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
-#include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/size_histogram.hpp>

@@ -30,6 +30,7 @@
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/detail/slot_policies.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
@@ -221,7 +222,7 @@ namespace acre {
 
 /// `N` slots of each of `Sizes` bytes, in ascending order.
 template <std::size_t N, auto... Sizes>
-class chunk_pool {
+class chunk_pool : public detail::no_clear<chunk_pool<N, Sizes...>> {
     using named = detail::chunk_sizes<Sizes...>;
     static_assert(
         N > 0, "acre::chunk_pool: there must be one slot of each size at least, so the first number, N, is 1 or more");

@@ -25,9 +25,10 @@
 //     memory.deallocate(p, 100);          // in another
 #pragma once
 
+#include <acre/core/detail/declarations.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/misuse.hpp>
-#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false,
               "acre::concurrent_multi_pool needs threads, which this target does not have: use acre::multi_pool");
@@ -59,7 +60,7 @@ namespace acre {
 /// Slots of the size classes of `Classes`, and upstream blocks for larger requests, for all threads. `Check` says when
 /// a double free of a slot is noticed.
 template <class Classes, double_free_check Check>
-class basic_concurrent_multi_pool {
+class basic_concurrent_multi_pool : public detail::no_clear<basic_concurrent_multi_pool<Classes, Check>> {
     static_assert(size_class_policy<Classes>,
                   "acre::basic_concurrent_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
 

@@ -24,9 +24,9 @@
 //     messages.deallocate(p);             // in another
 #pragma once
 
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/misuse.hpp>
-#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false, "acre::concurrent_pool needs threads, which this target does not have: use acre::pool");
 #else

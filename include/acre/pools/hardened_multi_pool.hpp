@@ -19,11 +19,12 @@ static_assert(
 #else
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/fwd.hpp>
 #include <acre/pools/detail/hardened_slabs.hpp>
 #include <acre/pools/hardened_options.hpp>
 #include <acre/pools/size_classes.hpp>
@@ -33,7 +34,8 @@ namespace acre {
 
 /// Hardened slots of the size classes of `Classes`, and pages between guard pages for larger requests.
 template <class Classes>
-class basic_hardened_multi_pool {
+    requires true  // acre/core/detail/left_out.hpp
+class basic_hardened_multi_pool<Classes> : public detail::no_clear<basic_hardened_multi_pool<Classes>> {
     static_assert(size_class_policy<Classes>,
                   "acre::basic_hardened_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
 

@@ -22,7 +22,8 @@ namespace acre {
 
 /// Objects of type T, created and destroyed in any order.
 template <class T>
-class hardened_object_pool
+    requires true  // acre/core/detail/left_out.hpp
+class hardened_object_pool<T>
     : public detail::object_face<hardened_object_pool<T>, T, hardened_pool<sizeof(T), alignof(T)>> {
     using base = detail::object_face<hardened_object_pool<T>, T, hardened_pool<sizeof(T), alignof(T)>>;
 

@@ -31,12 +31,12 @@ static_assert(false, "acre::hardened_pool needs mmap or VirtualAlloc, and this t
 #else
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/fwd.hpp>
 #include <acre/pools/detail/hardened_slabs.hpp>
 #include <acre/pools/detail/slot_face.hpp>
 #include <acre/pools/hardened_options.hpp>
@@ -46,7 +46,8 @@ namespace acre {
 
 /// Slots of `Slot` bytes aligned to `Align`.
 template <std::size_t Slot, std::size_t Align>
-class hardened_pool : public detail::slot_face<hardened_pool<Slot, Align>, Slot, Align> {
+    requires true  // acre/core/detail/left_out.hpp
+class hardened_pool<Slot, Align> : public detail::slot_face<hardened_pool<Slot, Align>, Slot, Align> {
     using face = detail::slot_face<hardened_pool, Slot, Align>;
     friend face;
     using slabs = detail::hardened_slabs<1>;

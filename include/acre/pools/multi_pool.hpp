@@ -15,6 +15,7 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
@@ -22,7 +23,6 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/fwd.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
 #include <acre/pools/detail/large_blocks.hpp>
@@ -35,7 +35,7 @@ namespace acre {
 
 /// Slots of the size classes of `Classes`, and upstream blocks for larger requests.
 template <class Classes>
-class basic_multi_pool : public detail::no_clear {
+class basic_multi_pool : public detail::no_clear<basic_multi_pool<Classes>> {
     static_assert(size_class_policy<Classes>,
                   "acre::basic_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
 

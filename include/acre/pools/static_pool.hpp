@@ -29,9 +29,10 @@
 //     using jobs = acre::static_pool<64, acre::shared_group<struct job>>;  // another pool for all threads
 #pragma once
 
+#include <acre/core/detail/declarations.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/misuse.hpp>
-#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(
     false,
@@ -440,7 +441,7 @@ public:
 
 /// The program's pool for slots of `Size` bytes, 1 or more, in one group.
 template <std::size_t Size, class Group>
-class static_pool {
+class static_pool : public detail::no_clear<static_pool<Size, Group>> {
     static_assert(Size > 0 && Size <= max_request / 1024, "the slots of a pool have at least one byte");
     using group = detail::group_traits<Group>;
     using upstream_type = typename group::upstream;

@@ -30,9 +30,9 @@
 //     frames.deallocate(p);               // in any
 #pragma once
 
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/misuse.hpp>
-#include <acre/fwd.hpp>
 #if !ACRE_HAS_THREADS
 static_assert(false, "acre::wait_free_pool needs threads, which this target does not have: use acre::pool");
 #else

@@ -12,11 +12,11 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
-#include <acre/fwd.hpp>
 #include <boost/container/pmr/memory_resource.hpp>
 #include <cstddef>
 #include <type_traits>

@@ -18,6 +18,7 @@
 #include <acre/arenas/detail/bump_arithmetic.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/detail/treiber_stack.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
@@ -195,7 +196,7 @@ struct alignas(64) thread_arena {
 
 /// Equal arenas in the storage of `Storage`, for all threads.
 template <class Storage, template <class> class Atomic = std::atomic>
-class lock_free_arenas : protected Storage {
+class lock_free_arenas : protected Storage, public no_clear<Storage> {
     using fit = bump_arithmetic<Storage::max_alignment>;
     using shared_state = typename tagged_bump_pointer<Atomic>::state;
 

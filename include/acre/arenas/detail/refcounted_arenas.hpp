@@ -19,6 +19,7 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/sanitizer.hpp>
@@ -43,7 +44,7 @@ struct arena_record {
 
 /// Equal arenas in the storage of `Storage`.
 template <class Storage>
-class refcounted_arenas : protected Storage {
+class refcounted_arenas : protected Storage, public no_clear<Storage> {
     using fit = bump_arithmetic<Storage::max_alignment>;
 
 public:

@@ -5,6 +5,8 @@
 // it.
 #pragma once
 
+#include <acre/core/detail/no_clear.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <acre/core/detail/serves_threads.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
@@ -19,9 +21,34 @@ namespace acre::detail {
 template <class R>
 concept releasable_resource = requires(R& r) { r.release(); };
 
+/// An argument that a part is constructed from, or that leads to the part to refer to.
+template <class Part, class Argument>
+concept makes_part = std::is_constructible_v<Part, Argument> ||
+                     (std::is_reference_v<Part> && stands_for<Argument, std::remove_reference_t<Part>>);
+
+/// The argument, or the resource that it leads to.
+template <class Part, class Argument>
+decltype(auto) part_of(Argument&& argument) {
+    if constexpr (std::is_constructible_v<Part, Argument>) {
+        return std::forward<Argument>(argument);
+    } else {
+        return detail::referred<std::remove_reference_t<Part>>("acre::fallback", std::forward<Argument>(argument));
+    }
+}
+
+/// How a part is written that is made of an Argument: held, or referred to.
+template <class Argument>
+struct part_type {
+    using type = Argument;
+};
+template <leads_to_resource Argument>
+struct part_type<Argument> {
+    using type = led_to_t<Argument>&;
+};
+
 /// Two resources.
 template <resource_part First, resource_part Second>
-class two_parts {
+class two_parts : public no_clear<two_parts<First, Second>> {
 public:
     using first_type = std::remove_reference_t<First>;
     using second_type = std::remove_reference_t<Second>;
@@ -35,11 +62,13 @@ public:
     static constexpr bool holds = may_lie_in<T, first_type> && may_lie_in<T, second_type>;
 
     two_parts() = default;
-    /// Each part is constructed from one argument: its options, its upstream, or the resource to refer to.
+    /// Each part is constructed from one argument: its options, its upstream, or the resource to refer to, also by a
+    /// pointer or a handle.
     template <class FirstArgument, class SecondArgument>
-        requires std::is_constructible_v<First, FirstArgument> && std::is_constructible_v<Second, SecondArgument>
+        requires makes_part<First, FirstArgument> && makes_part<Second, SecondArgument>
     two_parts(FirstArgument&& first, SecondArgument&& second)
-        : first_(std::forward<FirstArgument>(first)), second_(std::forward<SecondArgument>(second)) {}
+        : first_(detail::part_of<First>(std::forward<FirstArgument>(first))),
+          second_(detail::part_of<Second>(std::forward<SecondArgument>(second))) {}
     /// Each part is constructed from the arguments in its tuple: std::forward_as_tuple(options, upstream).
     template <class... FirstArguments, class... SecondArguments>
     two_parts(std::piecewise_construct_t, std::tuple<FirstArguments...> first, std::tuple<SecondArguments...> second)

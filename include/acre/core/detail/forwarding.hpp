@@ -15,6 +15,7 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/format_text.hpp>
+#include <acre/core/detail/no_clear.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/resource.hpp>
 #include <concepts>
@@ -115,7 +116,7 @@ struct query_call {};
 
 /// Stands for no base. Each class has a type of its own, so that the empty base takes no space.
 template <class Derived>
-struct no_base {};
+struct no_base : no_clear<Derived> {};
 
 /// True when R has the members of typed_calls. `void` stands for a class that has them itself.
 template <class R>

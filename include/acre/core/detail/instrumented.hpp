@@ -55,9 +55,18 @@ private:
     }
 };
 
+/// R, a base class of its wrapper.
+template <class R>
+struct held_resource {
+    static_assert(!std::is_reference_v<R>,
+                  "acre: statistics, limited, traced and logged hold the resource that they watch: write "
+                  "limited<arena>, or limited<resource_ref> over one that is elsewhere");
+    using type = std::remove_reference_t<R>;
+};
+
 /// An R that reports each call to `Meter`.
 template <resource R, class Meter>
-class instrumented : public forwarded_resets<instrumented<R, Meter>, R, R> {
+class instrumented : public forwarded_resets<instrumented<R, Meter>, R, typename held_resource<R>::type> {
     using base = forwarded_resets<instrumented, R, R>;
     friend forwarded_requests<instrumented, R, R>;
     static_assert(

@@ -51,13 +51,18 @@ void destroy(T* first, T* last) noexcept {
     }
 }
 
-/// Calls `construct(at)` for each place from `target` on, `count` times. If one throws, destroys those before it.
+/// Calls `construct(at)` for each place from `target` on, `count` times. If one throws, destroys those before it,
+/// newest first.
 template <class T, class Construct>
 void construct_each(T* target, std::size_t count, Construct construct) {
     struct guard {
         T* first;
         T* next;
-        ~guard() { detail::destroy(first, next); }
+        ~guard() {
+            if constexpr (!std::is_trivially_destructible_v<T>) {
+                while (next != first) detail::destroy_at(--next);
+            }
+        }
     } made{target, target};
     for (; count > 0; --count, ++made.next) construct(made.next);
     made.first = made.next;

@@ -39,6 +39,14 @@ template <class... Elements, class Allocator>
 inline constexpr bool takes_allocator<std::tuple<Elements...>, Allocator> =
     (takes_allocator<std::remove_cv_t<Elements>, Allocator> || ...);
 
+/// True when a T without arguments is made with the allocator by its own constructor, as a string is. Not for pairs:
+/// they do not pass the allocator on, nor do tuples of them.
+template <class T, class Allocator>
+inline constexpr bool passes_allocator_on = !(is_pair<T> && takes_allocator<T, Allocator>);
+template <class... Elements, class Allocator>
+inline constexpr bool passes_allocator_on<std::tuple<Elements...>, Allocator> =
+    (passes_allocator_on<std::remove_cv_t<Elements>, Allocator> && ...);
+
 /// The arguments that construct a T, with the allocator added where T takes one. A tuple of references, or of parts
 /// that are made already.
 template <class T, class Allocator, class... Arguments>
@@ -107,6 +115,12 @@ struct tuple_arguments<std::tuple<Elements...>> {
         return std::tuple<element<Elements, Allocator, Arguments>...>(
             made<Elements>(allocator, std::forward<Arguments>(arguments))...);
     }
+    /// Of nothing: each element's own default, which is moved.
+    template <class Allocator>
+    static constexpr auto of_nothing(const Allocator& allocator) {
+        return std::tuple<std::remove_cv_t<Elements>...>(
+            detail::made_with_allocator<std::remove_cv_t<Elements>>(allocator)...);
+    }
     /// Of a pair or tuple.
     template <class Allocator, class Parts>
     static constexpr auto of_parts(const Allocator& allocator, Parts&& parts) {
@@ -141,7 +155,9 @@ inline constexpr bool gives_allocator =
 template <class Tuple, class Allocator, class... Arguments>
 constexpr auto construction_arguments_of_tuple(const Allocator& allocator, Arguments&&... arguments) {
     using to_elements = tuple_arguments<Tuple>;
-    if constexpr (is_one_of_parts<to_elements::count, Arguments...>) {
+    if constexpr (sizeof...(Arguments) == 0 && !passes_allocator_on<Tuple, Allocator>) {
+        return to_elements::of_nothing(allocator);
+    } else if constexpr (is_one_of_parts<to_elements::count, Arguments...>) {
         return to_elements::of_parts(allocator, std::forward<Arguments>(arguments)...);
     } else if constexpr (to_elements::template are_elements<Arguments...>) {
         return to_elements::of(allocator, std::forward<Arguments>(arguments)...);

@@ -18,7 +18,7 @@ namespace acre::detail {
 /// max_alignment, and allocate(), try_allocate() and deallocate(p) for one slot; its allocate_large, try_allocate_large
 /// and deallocate_large handle requests that no slot fits. Cost over a slot: two comparisons, none for a constant size.
 template <class Pool, std::size_t Slot, std::size_t Align>
-class slot_face : public no_clear {
+class slot_face : public no_clear<Pool> {
     static_assert(Slot > 0 && Slot <= max_request / 1024, "the slots of a pool have at least one byte");
     static_assert(is_alignment(Align), "the alignment of a pool is a power of two");
 

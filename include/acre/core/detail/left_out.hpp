@@ -1,0 +1,49 @@
+// Says by a sentence which header a template needs that acre.hpp leaves out.
+//
+// The templates themselves are partial specialisations that fit all their arguments (`requires true`), so they are
+// chosen over these wherever their header is included, before or after.
+#pragma once
+
+#include <acre/core/detail/declarations.hpp>
+#include <acre/core/resource.hpp>
+#include <cstddef>
+
+namespace acre {
+
+namespace detail {
+template <class>
+inline constexpr bool has_its_header = false;
+}  // namespace detail
+
+template <resource R>
+struct containers_in {
+    static_assert(detail::has_its_header<R>,
+                  "acre.hpp leaves acre::containers_in out: write #include <acre/adapt/containers.hpp>");
+};
+
+template <class R>
+class checked {
+    static_assert(detail::has_its_header<R>,
+                  "acre.hpp leaves acre::checked out: write #include <acre/observe/checked.hpp>");
+};
+
+template <std::size_t Slot, std::size_t Align>
+class hardened_pool {
+    static_assert(Slot > 0 && Slot < 1,
+                  "acre.hpp leaves acre::hardened_pool out: write #include <acre/pools/hardened_pool.hpp>");
+};
+
+template <class T>
+class hardened_object_pool {
+    static_assert(
+        detail::has_its_header<T>,
+        "acre.hpp leaves acre::hardened_object_pool out: write #include <acre/pools/hardened_object_pool.hpp>");
+};
+
+template <class Classes>
+class basic_hardened_multi_pool {
+    static_assert(detail::has_its_header<Classes>,
+                  "acre.hpp leaves acre::hardened_multi_pool out: write #include <acre/pools/hardened_multi_pool.hpp>");
+};
+
+}  // namespace acre

@@ -1,0 +1,81 @@
+// What a program may write in place of a resource: a pointer, a smart pointer or a handle leads to it; a const or a
+// temporary resource is refused by a sentence. Used by what refers to a resource, not directly.
+//
+// Cost: a comparison with null, which compilers leave out for &level.
+#pragma once
+
+#include <acre/core/error.hpp>
+#include <acre/core/resource.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace acre::detail {
+
+/// What `*from` is, if it refers to something that stays: the resource that a pointer or a handle leads to.
+template <class From>
+struct led_to {
+    using type = void;
+};
+template <class From>
+    requires(!resource<std::remove_cvref_t<From>> &&
+             requires(std::remove_reference_t<From>& from) { requires std::is_lvalue_reference_v<decltype(*from)>; })
+struct led_to<From> {
+    using type = std::remove_reference_t<decltype(*std::declval<std::remove_reference_t<From>&>())>;
+};
+template <class From>
+using led_to_t = typename led_to<From>::type;
+
+/// A pointer to an R, or what leads to one as a pointer does.
+template <class From, class R>
+concept leads_to = !std::is_void_v<led_to_t<From>> && std::is_convertible_v<led_to_t<From>*, R*>;
+
+/// The same, to any resource.
+template <class From>
+concept leads_to_resource = !std::is_void_v<led_to_t<From>> && resource<led_to_t<From>>;
+
+/// An owner, as a handle, that ends with its statement.
+template <class From>
+concept ends_at_once = !std::is_lvalue_reference_v<From> && !std::is_pointer_v<std::remove_cvref_t<From>>;
+
+/// An owner of a resource that ends with its statement, or a pointer to a const one.
+template <class From>
+concept leads_to_unfit_resource =
+    !std::is_void_v<led_to_t<From>> && resource<std::remove_const_t<led_to_t<From>>> &&
+    (ends_at_once<From> || (std::is_const_v<led_to_t<From>> && !resource<led_to_t<From>>));
+
+/// An R that cannot be referred to: it is const or a temporary, or a pointer leads to a const one.
+template <class From, class R>
+concept unfit_resource =
+    (std::is_convertible_v<std::remove_reference_t<From>*, const R*> &&
+     (!std::is_lvalue_reference_v<From> || !std::is_convertible_v<std::remove_reference_t<From>*, R*>)) ||
+    (leads_to<From, const R> && !leads_to<From, R>);
+
+/// A scratch of an R: its arena is its parent.
+template <class From, class R>
+concept scope_of = resource<std::remove_cvref_t<From>> && requires(std::remove_reference_t<From>& from) {
+    requires std::is_convertible_v<decltype(&from.parent()), R*>;
+};
+
+/// All that referred() takes.
+template <class From, class R>
+concept stands_for = leads_to<From, R> || unfit_resource<From, R> || scope_of<From, R>;
+
+/// The R that `from` leads to, on behalf of `user`. Throws bad_option for null. What is no R is refused by a sentence.
+template <class R, class From>
+R& referred(const char* user, From&& from) {
+    static_assert(!scope_of<From, R>,
+                  "acre: this takes the arena, not a scratch of it: write temp.parent(), or name the scratch in the "
+                  "type, as acre::allocator<T, acre::scratch>");
+    static_assert(!unfit_resource<From, R> && (!leads_to<From, R> || !ends_at_once<From>),
+                  "acre: what refers to a resource needs one that is not const and lives longer: make it a variable");
+    if constexpr (leads_to<From, R>) {
+        if constexpr (requires { static_cast<bool>(from); }) {
+            require_option(static_cast<bool>(from), user, "resource", 0, "a pointer that is not null");
+        }
+        return *from;
+    } else {
+        __builtin_unreachable();
+    }
+}
+
+}  // namespace acre::detail
