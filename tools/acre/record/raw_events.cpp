@@ -266,7 +266,8 @@ std::uint64_t raw_events::size_of(thread_position& thread, const raw::row& row) 
 
 bool raw_events::take_live(const thread_position& thread, const raw::row& row, operation op, live_object& taken) {
     const bool of_resource = op == operation::allocate || op == operation::deallocate;
-    return of_resource ? traced_.take(thread.resource, pointer_of(row), taken) : live_.take(number_of_address(pointer_of(row)), taken);
+    return of_resource ? traced_.take(thread.resource, pointer_of(row), taken)
+                       : live_.take(number_of_address(pointer_of(row)), taken);
 }
 
 void raw_events::insert_live(const thread_position& thread, const raw::row& row, operation op, live_object object) {

@@ -1,12 +1,13 @@
 #include "running_conversion.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <exception>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -113,9 +114,12 @@ void running_conversion::run(const std::stop_token& stop) {
     using std::chrono::milliseconds;
     constexpr milliseconds longest{40};
     constexpr std::uint64_t many = 1 << 14;  // rows
-    std::mutex mutex;
+    // Signals are for the main thread, and a write beyond the file size limit is to fail with an error.
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::condition_variable_any stopped;
-    std::unique_lock lock{mutex};
+    std::unique_lock lock{waiting_};
     milliseconds pause{5};
     while (!stopped.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) {
         try {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -65,6 +66,7 @@ private:
     std::string prefix_;             // of the names of the process's logs
     std::uint32_t next_region_ = 1;  // that was not looked at
     std::unique_ptr<converted_part> part_;
+    std::mutex waiting_;
     std::jthread thread_;
 };
 
