@@ -116,6 +116,11 @@ TEST(malloc_family, frees_leave_errno) {
     EXPECT_EQ(errno, 77);
 }
 
+// Preloaded, in a program of its own: half of the limit is all that the heap can reserve.
+TEST(malloc_family, programs_start_with_little_address_space) {
+    EXPECT_EQ(std::system("ulimit -v 40000 && ls / > /dev/null"), 0);
+}
+
 TEST(malloc_family, calloc_gives_zeroes) {
     for (int round = 0; round < 3; ++round) {
         for (const std::size_t bytes : {1U, 24U, 1000U, 30'000U, 100'000U, 5'000'000U}) {

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "error.hpp"
@@ -216,6 +218,7 @@ std::vector<std::uint8_t> trace_reader::payload_of(const section& of) {
     }
     std::vector<std::uint8_t> raw(static_cast<std::size_t>(of.head.raw_bytes));
     const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), compressed.data(), compressed.size());
+    if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation) throw std::bad_alloc{};
     if (ZSTD_isError(size) != 0 || size != raw.size()) throw tool_error{"the payload cannot be decompressed"};
     return raw;
 }

@@ -224,7 +224,7 @@ public:
 private:
     // 1 TiB, or 1 GiB on 32-bit systems.
     static constexpr std::size_t most_reserved = std::size_t{1} << (sizeof(void*) == 8 ? 40 : 30);
-    static constexpr std::size_t least_reserved = 64_MiB;
+    static constexpr std::size_t least_reserved = 4_MiB;
     static constexpr std::size_t most_units = std::size_t{1} << 30;
     static constexpr std::size_t least_given_back = 4;  // units: fewer are not worth a system call
 
