@@ -1,8 +1,14 @@
 # Short names for the scripts in scripts/. `make help` lists the targets.
-.PHONY: build demo test test-all coverage lint bench fuzz docs format clean help
+.PHONY: build deb single-header demo test test-all coverage lint bench fuzz docs site format clean help
 
 build: ## the acre command, its recorder, the C library and the examples, optimised, in build/ (the default)
 	@scripts/build
+
+deb: ## a Debian package of the library, the command and its libraries: build/acre_*.deb
+	@scripts/deb
+
+single-header: ## the library as one file, and one a folder of it: build/single_include/acre.hpp
+	@scripts/single-header
 
 demo: ## records a game and sqlite3, prints the advice, and what following it gave
 	@scripts/demo
@@ -29,6 +35,9 @@ docs: ## checks the links and compiles the code blocks of the documentation
 	@scripts/bootstrap build
 	@scripts/check-docs
 
+site: ## the guide for the browser, in build/site/html; scripts/site-tests opens its pages in headless Chromium
+	@scripts/site
+
 format: ## formats the C++ sources
 	@scripts/format
 
@@ -37,4 +46,4 @@ clean: ## removes everything that was built
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
-	@sed -nE 's/^([a-z-]+): ## (.*)/  \1|\2/p' Makefile | while IFS='|' read -r name what; do printf '  %-9s %s\n' "$$name" "$$what"; done
+	@sed -nE 's/^([a-z-]+): ## (.*)/  \1|\2/p' Makefile | while IFS='|' read -r name what; do printf '  %-13s %s\n' "$$name" "$$what"; done

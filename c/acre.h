@@ -56,6 +56,8 @@ ACRE_EXPORT acre_status acre_last_status(void);
 ACRE_EXPORT const char* acre_last_error(void);
 ACRE_EXPORT void acre_clear_error(void);
 
+// The version of this header: major version * 10,000 + minor version * 100 + patch.
+#define ACRE_VERSION_NUMBER 100
 // The version of the library, such as "0.1.0".
 ACRE_EXPORT const char* acre_version(void);
 

@@ -2,6 +2,9 @@
 // checked_cost.py builds this program with and without AddressSanitizer and prints a table.
 //
 // Usage: checked_cost ROUNDS     prints a line for each workload and contestant: its median nanoseconds
+//        checked_cost run WORKLOAD CONTESTANT ROUNDS     runs one, by their numbers, for callgrind; each round is
+//        100,000
+//                                                        allocations and frees
 #include <acre/observe/checked.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/pool.hpp>
@@ -10,7 +13,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <random>
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -123,6 +126,10 @@ const named_workload workloads[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc == 5 && std::string_view{argv[1]} == "run") {
+        for (int round = 0; round < std::atoi(argv[4]); ++round) workloads[std::atoi(argv[2])].run(std::atoi(argv[3]));
+        return 0;
+    }
     const int rounds = argc > 1 ? std::atoi(argv[1]) : 5;
     for (const named_workload& each : workloads) {
         std::vector<double> taken[std::size(contestants)];

@@ -50,6 +50,7 @@
 #include <acre/pools/pool.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
+#include <acre/version.hpp>
 
 #if ACRE_HAS_THREADS
 #include <acre/adapt/pooled.hpp>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "conformance/suite.hpp"
@@ -203,6 +204,19 @@ TEST_P(conformance_of_owning, it_knows_what_it_owns) {
     }
     EXPECT_FALSE(*tested().owns(&elsewhere));
     EXPECT_FALSE(*tested().owns(&model));
+    give_all_back(model);
+}
+
+TEST_P(conformance, it_describes_itself) {
+    live_model model;
+    for (int i = 0; i < 20; ++i) take(model, 24, 8);
+    const std::string line = tested().description();
+    EXPECT_FALSE(line.empty());
+    EXPECT_EQ(line.find('%'), std::string::npos) << line;
+    if (tested().used() && tested().capacity()) {
+        const auto numbers = std::to_string(*tested().used()) + " of " + std::to_string(*tested().capacity());
+        EXPECT_NE(line.find(numbers + " bytes used"), std::string::npos) << line;
+    }
     give_all_back(model);
 }
 

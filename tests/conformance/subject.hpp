@@ -4,12 +4,14 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/observe/describe.hpp>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -55,6 +57,8 @@ public:
     virtual std::optional<std::size_t> mark() = 0;
     virtual void rewind(std::size_t mark_number) = 0;
 
+    /// The line of acre::describe.
+    virtual std::string description() const = 0;
     /// Its checking_upstream, or null.
     virtual checking_upstream* upstream() = 0;
     virtual subject_traits traits() const = 0;
@@ -152,6 +156,11 @@ public:
         (void)mark_number;
     }
 
+    std::string description() const override {
+        std::string text;
+        acre::describe(constant(), [&text](std::string_view line) { text = line; });
+        return text;
+    }
     checking_upstream* upstream() override { return world_.upstream(); }
     subject_traits traits() const override { return World::traits; }
 

@@ -21,10 +21,10 @@ set(libraries ${installed}/${LIBDIR})
 set(ENV{PKG_CONFIG_PATH} ${libraries}/pkgconfig)
 # flags(RESULT OPTION...): what pkg-config says, as a list.
 function(flags result)
-    execute_process(COMMAND pkg-config ${ARGN} acre OUTPUT_VARIABLE said RESULT_VARIABLE status
+    execute_process(COMMAND pkg-config ${ARGN} acre-c OUTPUT_VARIABLE said RESULT_VARIABLE status
                     OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(NOT status EQUAL 0)
-        message(FATAL_ERROR "pkg-config does not find acre")
+        message(FATAL_ERROR "pkg-config does not find acre-c")
     endif()
     separate_arguments(said UNIX_COMMAND "${said}")
     set(${result} ${said} PARENT_SCOPE)

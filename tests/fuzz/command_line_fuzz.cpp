@@ -53,7 +53,7 @@ private:
 
 /// Whether carrying it out could do more than to read.
 bool does_something(const std::vector<std::string>& words) {
-    constexpr std::string_view doing[] = {"record", "finish", "try", "run", "man", "complete"};
+    constexpr std::string_view doing[] = {"record", "finish", "try", "run", "plan", "man", "complete"};
     return std::find_first_of(words.begin(), words.end(), std::begin(doing), std::end(doing)) != words.end();
 }
 

@@ -3,6 +3,7 @@
 
 #include <acre/core/literals.hpp>
 #include <acre/heaps/detail/heap_range.hpp>
+#include <acre/memory/detail/pages.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,12 @@ using acre::detail::unit_number;
 using namespace acre::literals;
 
 constexpr std::size_t unit = heap_range::unit_bytes;
+
+// What a run that went back to the system may keep: where a page is larger than a unit, the parts of pages at its ends.
+std::size_t parts_of_pages() {
+    const std::size_t page = acre::detail::pages::bytes();
+    return page > unit ? 2 * page : 0;
+}
 
 // A range, and what should be in it. A range is never given back to the system: the heap that it is made for lasts as
 // long as the process.
@@ -118,7 +125,7 @@ TEST(heap_range, runs_are_as_the_model_says) {
     while (!model.runs.empty()) model.give(0);
     EXPECT_EQ(model.tested.bytes_in_use(), 0u);
     model.tested.give_back(0, 1);
-    EXPECT_EQ(model.tested.bytes_free_with_data(), 0u);
+    EXPECT_LE(model.tested.bytes_free_with_data(), parts_of_pages());
 }
 
 TEST(heap_range, free_neighbours_merge) {
@@ -139,7 +146,7 @@ TEST(heap_range, keeps_what_was_in_use_a_moment_ago_and_no_more) {
     EXPECT_EQ(model.tested.bytes_free_with_data(), 1000 * unit);
     model.tested.set_allowance(0, 0);
     model.give(0);
-    EXPECT_EQ(model.tested.bytes_free_with_data(), 0u);
+    EXPECT_LE(model.tested.bytes_free_with_data(), parts_of_pages());
 }
 
 TEST(heap_range, what_it_does_not_have_is_refused) {

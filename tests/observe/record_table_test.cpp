@@ -80,6 +80,24 @@ TEST(record_table, keeps_what_it_has_when_upstream_has_no_memory) {
     for (std::size_t key = 0; key <= kept; ++key) EXPECT_NE(tested.find(key), nullptr);
 }
 
+TEST(record_table, nearly_all_of_a_sparse_table_are_found_at_home) {
+    checking_upstream below;
+    record_table<std::size_t, 2> tested{below};
+    EXPECT_EQ(tested.find_at_home(7), nullptr);
+    std::size_t at_home = 0;
+    // Slots of 96 bytes in slabs with a header, in steps of 16 bytes.
+    const auto key = [](std::size_t i) { return i / 170 * 1024 + 5 + i % 170 * 6; };
+    for (std::size_t i = 0; i < 1'500; ++i) *tested.insert(key(i)) = i;
+    for (std::size_t i = 0; i < 1'500; ++i) {
+        const std::size_t* found = tested.find_at_home(key(i));
+        if (found == nullptr) continue;
+        EXPECT_EQ(*found, i);
+        ++at_home;
+    }
+    EXPECT_GT(at_home, 1'300u);
+    EXPECT_EQ(tested.find_at_home(4), nullptr);
+}
+
 TEST(record_table, clears_and_moves) {
     checking_upstream below;
     record_table<int> first{below};

@@ -7,10 +7,12 @@
 #include <malloc.h>
 #include <unistd.h>
 #include <acre/core/alignment.hpp>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 
-using acre::detail::the_heap;
+using acre::preload::the_heap;
 
 namespace {
 
@@ -27,7 +29,21 @@ void* or_no_memory(void* p) noexcept {
 
 // Out of line, so that malloc itself calls nothing and needs no stack.
 [[gnu::noinline]] void* malloc_slow(std::size_t bytes) noexcept {
+    acre::preload::before_slow_request();
     return or_no_memory(the_heap.allocate(bytes));
+}
+[[gnu::noinline]] void* malloc_planned(unsigned group, std::size_t bytes) noexcept {
+    if (void* p = acre::preload::take_planned(group, bytes)) [[likely]]
+        return p;
+    return malloc_slow(bytes);
+}
+
+[[gnu::always_inline]] inline void* malloc_for(const void* caller, std::size_t bytes) noexcept {
+    if (const unsigned group = acre::preload::group_of(caller)) [[unlikely]]
+        return malloc_planned(group, bytes);
+    if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
+        return p;
+    return malloc_slow(bytes);
 }
 
 std::size_t page_bytes() noexcept {
@@ -41,9 +57,7 @@ std::size_t page_bytes() noexcept {
 extern "C" {
 
 ACRE_EXPORTED void* malloc(std::size_t bytes) {
-    if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
-        return p;
-    return malloc_slow(bytes);
+    return malloc_for(__builtin_return_address(0), bytes);
 }
 
 ACRE_EXPORTED void free(void* p) {
@@ -62,11 +76,14 @@ ACRE_EXPORTED void free_aligned_sized(void* p, std::size_t, std::size_t) {
 ACRE_EXPORTED void* calloc(std::size_t count, std::size_t size) {
     std::size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) return refuse(ENOMEM);
+    if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]] {
+        if (void* p = acre::preload::take_planned(group, bytes)) return std::memset(p, 0, bytes);
+    }
     return or_no_memory(the_heap.allocate_zero(bytes));
 }
 
 ACRE_EXPORTED void* realloc(void* p, std::size_t bytes) {
-    if (p == nullptr) return malloc(bytes);
+    if (p == nullptr) return malloc_for(__builtin_return_address(0), bytes);
     if (bytes == 0) {
         the_heap.free(p);
         return nullptr;

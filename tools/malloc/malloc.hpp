@@ -1,6 +1,6 @@
-// What the files of libacre-malloc share.
+// What the files of libacre-malloc and of libacre-plan share. The folders plain and planned each have a heap.hpp.
 #pragma once
 
-#include <acre/heaps/detail/process_heap.hpp>
+#include "heap.hpp"
 
 #define ACRE_EXPORTED [[gnu::visibility("default")]]

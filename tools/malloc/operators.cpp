@@ -8,7 +8,7 @@
 
 #include "malloc.hpp"
 
-using acre::detail::the_heap;
+using acre::preload::the_heap;
 
 extern "C" {
 [[gnu::weak]] void* __cxa_allocate_exception(std::size_t bytes) noexcept;
@@ -41,6 +41,7 @@ namespace {
 }
 
 [[gnu::noinline]] void* new_slow(std::size_t bytes, std::size_t alignment) {
+    acre::preload::before_slow_request();
     if (void* p = try_new_slow(bytes, alignment)) return p;
     throw_bad_alloc();
 }
@@ -50,12 +51,28 @@ namespace {
     return try_new_slow(bytes, alignment);
 }
 
+[[gnu::noinline]] void* new_planned(unsigned group, std::size_t bytes) {
+    if (void* p = acre::preload::take_planned(group, bytes)) [[likely]]
+        return p;
+    return new_slow(bytes, 1);
+}
+[[gnu::noinline]] void* new_planned_nothrow(unsigned group, std::size_t bytes) noexcept {
+    if (void* p = acre::preload::take_planned(group, bytes)) [[likely]]
+        return p;
+    return new_nothrow_slow(bytes, 1);
+}
+
+// Inline, so that the return address is that of the operator.
 [[gnu::always_inline]] inline void* new_bytes(std::size_t bytes) {
+    if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]]
+        return new_planned(group, bytes);
     if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
         return p;
     return new_slow(bytes, 1);
 }
 [[gnu::always_inline]] inline void* new_bytes_nothrow(std::size_t bytes) noexcept {
+    if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]]
+        return new_planned_nothrow(group, bytes);
     if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
         return p;
     return new_nothrow_slow(bytes, 1);

@@ -19,10 +19,11 @@
 // storage: R serves 32 bytes more for each allocation, or twice its alignment where that is stricter than 16, and R's
 // options in bytes have to allow for them. Pools of slots get larger slots by themselves.
 //
-// Cost: about 20 ns for an allocation and its free of 64 bytes (14 times an acre::pool, a seventh of malloc under
-// AddressSanitizer), and the bytes that are filled. The records take 80 to 100 bytes for each live allocation from the
-// option .records, never from R; a request whose record has no memory is refused. reset, rewind and check_all are
-// linear in the records. Thread rules: those of R; over a resource that threads share, the records have a lock.
+// Cost: about 8 ns for an allocation and its free of 64 bytes over an acre::pool (5 times the pool, a twentieth of
+// malloc under AddressSanitizer), 16 ns over others, and the bytes that are filled. The records take 130 to 190 bytes
+// for each live allocation from the option .records, never from R; a request whose record has no memory is refused.
+// reset, rewind and check_all are linear in the records. Thread rules: those of R; over a resource that threads share,
+// the records have a lock.
 //
 //     acre::checked<acre::pool<64>> slots;
 //     void* p = slots.allocate();
@@ -42,8 +43,9 @@
 #include <acre/memory/heap.hpp>
 #include <acre/observe/checked_options.hpp>
 #include <acre/observe/detail/checked_form.hpp>
-#include <acre/observe/detail/checked_iterator.hpp>
 #include <acre/observe/detail/checked_records.hpp>
+#include <acre/observe/detail/checked_walk.hpp>
+#include <acre/pools/detail/live_iterator.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -118,6 +120,8 @@ class checked<R> : public detail::forwarded_queries<checked<R>, detail::checked_
     static_assert(!requires { typename R::lock_type; }, "the lock goes outside: write synchronized<checked<R>>");
 
     static constexpr bool has_slots_of_one_size = requires(R& r) { r.allocate(); };
+    // Slots that no one counts but this.
+    static constexpr bool has_own_slots = has_slots_of_one_size && !std::is_same_v<inner, R>;
     static constexpr bool destroys_objects = detail::pool_of_objects<R>;
     static constexpr bool is_arena = detail::has_marks<R> || detail::has_typed_calls<R>;
 
@@ -183,11 +187,11 @@ public:
     // Requests. `where` is the caller's place.
 
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment, place where = place::current()) {
-        return serve<true>(bytes, alignment, {}, where);
+        return serve<true>(bytes, alignment, where);
     }
     void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment,
                        place where = place::current()) noexcept {
-        return serve<false>(bytes, alignment, {}, where);
+        return serve<false>(bytes, alignment, where);
     }
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
                     place where = place::current()) noexcept {
@@ -218,17 +222,17 @@ public:
     void* allocate(place where = place::current())
         requires has_slots_of_one_size
     {
-        return serve<true>(form::slot_bytes, form::slot_alignment, slot_kind, where);
+        return serve_slot<true>(where);
     }
     void* try_allocate(place where = place::current()) noexcept
         requires has_slots_of_one_size
     {
-        return serve<false>(form::slot_bytes, form::slot_alignment, slot_kind, where);
+        return serve_slot<false>(where);
     }
     void deallocate(void* p, place where = place::current()) noexcept
         requires has_slots_of_one_size
     {
-        if (p != nullptr) take_back(p, {}, where);
+        if (p != nullptr) take_back_slot(p, where);
     }
     void deallocate_unsized(void* p, place where = place::current()) noexcept
         requires requires(R& r) { r.deallocate_unsized(p); }
@@ -431,8 +435,26 @@ private:
     }
 
     template <bool Throws>
-    void* serve(std::size_t bytes, std::size_t alignment, detail::request_kind kind, place otherwise) {
-        const place where = take_place(otherwise);
+    void* serve(std::size_t bytes, std::size_t alignment, place where) {
+        return serve_inline<Throws>(bytes, alignment, {}, take_place(where));
+    }
+    template <bool Throws>
+    void* serve_slot(place otherwise) {
+        return serve_usual<Throws>(form::slot_bytes, form::slot_alignment, slot_kind, take_place(otherwise));
+    }
+    // For constants.
+    template <bool Throws>
+    [[gnu::always_inline]] void* serve_usual(std::size_t bytes, std::size_t alignment, detail::request_kind kind,
+                                             place where) {
+        if constexpr (has_own_slots) {
+            if (void* p = records_.template reuse<shared_by_threads>(bytes, alignment, kind, where)) return p;
+        }
+        return serve_inline<Throws>(bytes, alignment, kind, where);
+    }
+    // Inlined, so that what is constant costs nothing.
+    template <bool Throws>
+    [[gnu::always_inline]] void* serve_inline(std::size_t bytes, std::size_t alignment, detail::request_kind kind,
+                                              place where) {
         if (!detail::checked_records::fits(bytes, alignment)) [[unlikely]]
             return refuse<Throws>(bytes, alignment);
         const auto block = detail::fenced_block::of(bytes, alignment);
@@ -441,19 +463,26 @@ private:
             storage = retry(block);
             if (storage == nullptr) return refuse<Throws>(bytes, alignment);
         }
-        void* p = records_.add(storage, bytes, alignment, kind, where);
-        if (p == nullptr) [[unlikely]] {
-            storage_.deallocate(storage, block.bytes, block.alignment);
-            if constexpr (Throws) return raise<out_of_memory>("acre::checked (records)", bytes, alignment);
-        }
+        auto* p = static_cast<std::byte*>(storage) + block.alignment;
+        if (!records_.template add<shared_by_threads>(p, bytes, alignment, kind, where)) [[unlikely]]
+            return undo<Throws>(storage, bytes, alignment);
         return p;
     }
 
     // What is held back may be what is missing.
-    [[gnu::noinline]] void* retry(const detail::fenced_block& block) noexcept {
+    [[gnu::noinline, gnu::cold]] void* retry(detail::fenced_block block) noexcept {
         if (records_.held() == 0) return nullptr;
         give_back_held();
         return storage_.try_allocate(block.bytes, block.alignment);
+    }
+
+    // There is no memory for the record.
+    template <bool Throws>
+    [[gnu::noinline, gnu::cold]] void* undo(void* storage, std::size_t bytes, std::size_t alignment) {
+        const auto block = detail::fenced_block::of(bytes, alignment);
+        storage_.deallocate(storage, block.bytes, block.alignment);
+        if constexpr (Throws) return raise<out_of_memory>("acre::checked (records)", bytes, alignment);
+        return nullptr;
     }
 
     // R itself says why. Where it would serve the request without fences, memory is what is missing.
@@ -469,15 +498,35 @@ private:
     }
 
     void take_back(void* p, detail::claimed_size claimed, place otherwise) noexcept {
-        detail::fenced_block given;
-        if (!records_.remove(p, claimed, take_place(otherwise), given)) return;
-        do {
-            storage_.deallocate(given.storage, given.bytes, given.alignment);
-        } while (records_.next_given_back(given));
+        const auto given = records_.remove(p, claimed, take_place(otherwise));
+        if (given.block.storage == nullptr) return;
+        storage_.deallocate(given.block.storage, given.block.bytes, given.block.alignment);
+        if (given.others_follow) [[unlikely]]
+            give_back_held(false);
     }
-    [[gnu::noinline]] void give_back_held() noexcept {
-        detail::fenced_block given;
-        while (records_.next_given_back(given, true)) storage_.deallocate(given.storage, given.bytes, given.alignment);
+    // The same for constants.
+    [[gnu::always_inline]] void take_back_usual(void* p, std::size_t bytes, std::size_t alignment,
+                                                detail::request_kind kind, place otherwise) noexcept {
+        const place where = take_place(otherwise);
+        if constexpr (has_own_slots) {
+            void* leaving = nullptr;
+            if (records_.template remove_usual<shared_by_threads>(p, bytes, alignment, kind, where, leaving))
+                [[likely]] {
+                if (leaving != nullptr) storage_.deallocate(leaving);
+                return;
+            }
+        }
+        take_back(p, kind.slot ? detail::claimed_size{} : detail::claimed_size{bytes, alignment}, where);
+    }
+    void take_back_slot(void* p, place where) noexcept {
+        take_back_usual(p, form::slot_bytes, form::slot_alignment, slot_kind, where);
+    }
+    // Gives back what is held, or what the options do not allow to hold.
+    [[gnu::noinline]] void give_back_held(bool all = true) noexcept {
+        for (auto given = records_.next_given_back(all); given.block.storage != nullptr;
+             given = records_.next_given_back(all)) {
+            storage_.deallocate(given.block.storage, given.block.bytes, given.block.alignment);
+        }
     }
 
     template <class T>
@@ -491,7 +540,11 @@ private:
             if (!records_.may_be_freed(p, claimed, where)) return;
             detail::destroy_at(object);
         }
-        take_back(p, claimed, where);
+        if constexpr (has_own_slots && detail::of_one_type<R>) {
+            take_back_usual(p, sizeof(T), alignof(T), {.object = destroys_objects}, where);
+        } else {
+            take_back(p, claimed, where);
+        }
     }
 
     // Objects that an arena destroys at its reset.
@@ -507,7 +560,7 @@ private:
     template <bool Throws, class T, class... Arguments>
     T* make(const void* caller, Arguments&&... arguments) {
         const detail::request_kind kind{.object = destroys_objects, .caller = caller};
-        void* p = serve<Throws>(sizeof(T), alignof(T), kind, place{});
+        void* p = serve_usual<Throws>(sizeof(T), alignof(T), kind, take_place(place{}));
         if (p == nullptr) return nullptr;
         T* object = detail::construct_at_or<T>(
             p, [this, p]() noexcept { take_back(p, {}, place::current()); }, std::forward<Arguments>(arguments)...);
@@ -517,7 +570,7 @@ private:
     template <bool Throws, class T>
     std::span<T> make_array(std::size_t count, place where) {
         const std::size_t bytes = array_bytes(count, sizeof(T)).value_or(SIZE_MAX);
-        void* p = serve<Throws>(bytes, alignof(T), {}, where);
+        void* p = serve<Throws>(bytes, alignof(T), where);
         if (p == nullptr) return {};
         struct guard {
             checked& made_in;
@@ -591,7 +644,9 @@ private:
 
     template <class Iterator>
     auto iterator_at(Iterator at, Iterator last) noexcept {
-        return detail::checked_iterator<Iterator, typename R::value_type>{at, last, records_};
+        using value = typename R::value_type;
+        using walk = detail::checked_walk<Iterator, value>;
+        return detail::live_iterator<walk, value>{walk{at, last, records_}};
     }
 
     inner storage_;

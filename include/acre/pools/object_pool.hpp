@@ -21,46 +21,26 @@
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/detail/bitmap_slabs.hpp>
+#include <acre/pools/detail/live_iterator.hpp>
 #include <acre/pools/detail/object_face.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <cstddef>
-#include <new>
-#include <type_traits>
 #include <utility>
 
 namespace acre {
 
 namespace detail {
 
-/// Forward iterator over the live objects of `Pool`, as T or const T, in address order. The current object may be
-/// destroyed before the iterator moves on. It skips objects destroyed ahead of it. It may visit objects created
-/// meanwhile, so a loop that creates one at each step may never end.
-template <class Pool, class T>
-class live_iterator {
+/// The walk over the live slots of `Pool`.
+template <class Pool>
+class pool_walk {
 public:
-    using value_type = std::remove_const_t<T>;
-    using reference = T&;
-    using pointer = T*;
-    using difference_type = std::ptrdiff_t;
+    pool_walk() noexcept = default;
+    explicit pool_walk(const Pool& walked) noexcept : pool_(&walked), at_(walked.first_live()) {}
 
-    live_iterator() noexcept = default;
-    explicit live_iterator(const Pool& walked) noexcept : pool_(&walked), at_(walked.first_live()) {}
-
-    reference operator*() const noexcept { return *std::launder(static_cast<pointer>(at_.slot)); }
-    pointer operator->() const noexcept { return std::launder(static_cast<pointer>(at_.slot)); }
-
-    live_iterator& operator++() noexcept {
-        pool_->advance(at_);
-        return *this;
-    }
-    live_iterator operator++(int) noexcept {
-        live_iterator before = *this;
-        ++*this;
-        return before;
-    }
-
-    friend bool operator==(const live_iterator& a, const live_iterator& b) noexcept { return a.at_.slot == b.at_.slot; }
+    void* object() const noexcept { return at_.slot; }
+    void next() noexcept { pool_->advance(at_); }
 
 private:
     const Pool* pool_ = nullptr;
@@ -73,12 +53,13 @@ private:
 template <class T>
 class object_pool : public detail::object_face<object_pool<T>, T, pool<sizeof(T), alignof(T)>> {
     using base = detail::object_face<object_pool<T>, T, pool<sizeof(T), alignof(T)>>;
+    using walk = detail::pool_walk<object_pool>;
 
 public:
     static constexpr const char* name = "acre::object_pool";
 
-    using iterator = detail::live_iterator<object_pool, T>;
-    using const_iterator = detail::live_iterator<object_pool, const T>;
+    using iterator = detail::live_iterator<walk, T>;
+    using const_iterator = detail::live_iterator<walk, const T>;
 
     /// Takes no memory.
     constexpr object_pool() noexcept : base(name) {}
@@ -94,14 +75,13 @@ public:
     }
 
     /// The live objects, in address order.
-    iterator begin() noexcept { return iterator{*this}; }
+    iterator begin() noexcept { return iterator{walk{*this}}; }
     iterator end() noexcept { return iterator{}; }
-    const_iterator begin() const noexcept { return const_iterator{*this}; }
+    const_iterator begin() const noexcept { return const_iterator{walk{*this}}; }
     const_iterator end() const noexcept { return const_iterator{}; }
 
 private:
-    friend iterator;
-    friend const_iterator;
+    friend walk;
 };
 
 }  // namespace acre

@@ -25,7 +25,8 @@ protected:
     advice advice_of(verdict which, std::uint64_t threads, std::uint32_t stack) const {
         advice each;
         each.candidate = each.decision = which;
-        each.function = paths_.sites()[paths_.site(stack)].function;
+        each.site = paths_.site(stack);
+        each.function = paths_.sites()[each.site].function;
         each.figures.threads = threads;
         each.block_bytes = 10'240;
         each.slot_bytes = 48;
@@ -54,7 +55,8 @@ protected:
                "([[maybe_unused]] std::size_t n, [[maybe_unused]] std::size_t bytes, "
                "[[maybe_unused]] std::size_t alignment, [[maybe_unused]] Arguments... arguments) {\n" +
                body + "}\ntemplate void pasted_" + std::to_string(number) +
-               "<thing>(std::size_t, std::size_t, std::size_t);\n";
+               "<thing>(std::size_t, std::size_t, std::size_t);\ntemplate void pasted_" + std::to_string(number) +
+               "<derived>(std::size_t, std::size_t, std::size_t);\n";
     }
 
     temporary_directory directory_;
@@ -67,7 +69,8 @@ protected:
 
 TEST_F(code, all_of_it_compiles) {
     std::ofstream source{directory_ / "pasted.cpp"};
-    source << "#include <span>\n#include <vector>\nstruct thing { long value[6]; };\n";
+    source << "struct thing { long value[6]; };\n"
+              "struct base { virtual ~base() = default; long value[4]; };\nstruct derived : base { long more; };\n";
     int number = 0;
     for (const verdict which : all_verdicts) {
         if (which == verdict::leave) continue;
@@ -80,6 +83,32 @@ TEST_F(code, all_of_it_compiles) {
     source.close();
     const std::string compile = CXX_COMMAND " '" + (directory_ / "pasted.cpp").string() + "' 2>&1";
     EXPECT_EQ(std::system(compile.c_str()), 0);
+}
+
+TEST_F(code, in_c_it_is_c) {
+    for (frame_info& frame : made_.tables.frames) frame.locations[0].file = "made.c";
+    const call_paths paths{made_.tables};
+    for (const verdict which : all_verdicts) {
+        if (which == verdict::leave) continue;
+        for (const std::uint64_t threads : {1U, 4U}) {
+            const std::filesystem::path file = directory_ / "pasted.c";
+            const std::string pasted = code_of(advice_of(which, threads, stack_), paths);
+            const std::size_t after_includes = pasted.find('\n', pasted.rfind("#include")) + 1;
+            const bool is_statements = pasted.find("static") == std::string::npos;
+            std::ofstream{file} << pasted.substr(0, after_includes)
+                                << (is_statements ? "void pasted(size_t bytes);\nvoid pasted(size_t bytes) {\n" : "")
+                                << pasted.substr(after_includes) << (is_statements ? "}\n" : "");
+            const std::string compile = C_COMMAND " '" + file.string() + "' 2>&1";
+            EXPECT_EQ(std::system(compile.c_str()), 0) << pasted;
+        }
+    }
+}
+
+TEST_F(code, an_arena_per_lifetime_has_room_and_the_heap_behind_it) {
+    const std::string pasted = code_for(verdict::multi_arena, 1);
+    EXPECT_NE(pasted.find("static acre::fallback handle_request_memory{handle_request_arenas, acre::heap{}};"),
+              std::string::npos)
+        << pasted;
 }
 
 TEST_F(code, every_text_of_every_verdict_can_be_filled) {

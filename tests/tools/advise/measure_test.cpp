@@ -23,7 +23,7 @@ made_trace two_threads_of_requests() {
     made_trace made;
     const auto text = made.stack({"thread", "request:5", "copy_text:7"});
     const auto end = made.stack({"thread", "request:8"});
-    const auto other = made.stack({"thread", "log:8"});
+    const auto other = made.stack({"thread", "request:6", "log:8"});
     for (int i = 0; i < 60; ++i) {
         std::array<std::vector<std::uint64_t>, 2> objects;
         for (std::uint64_t n = 0; n < 20; ++n) {

@@ -42,8 +42,9 @@ protected:
 
 TEST_F(command, says_its_version_and_its_help) {
     EXPECT_EQ(acre("--version").output.substr(0, 5), "acre ");
-    for (const char* what : {"--help", "record --help", "finish --help", "info --help", "diff --help", "replay --help",
-                             "fit --help", "advise --help", "report --help", "export --help", "man --help"}) {
+    for (const char* what :
+         {"--help", "record --help", "finish --help", "info --help", "diff --help", "replay --help", "fit --help",
+          "advise --help", "plan --help", "report --help", "export --help", "man --help"}) {
         const run_result result = acre(what);
         EXPECT_EQ(result.status, 0) << what;
         EXPECT_NE(result.output.find("Example"), std::string::npos) << what;
@@ -57,7 +58,7 @@ TEST_F(command, wrong_usage_is_status_2) {
     expect_failure(
         "inform a.acre", 2,
         "there is no subcommand 'inform': there are record, finish, try, run, info, diff, replay, fit, advise, "
-        "report, export, man;");
+        "plan, report, export, man;");
     EXPECT_NE(acre("--help").output.find("\n  man "), std::string::npos);
     expect_failure("--bogus", 2, "there is no option '--bogus'");
     expect_failure("info", 2, "FILE is required; see 'acre info --help'");

@@ -83,7 +83,7 @@ TEST_F(completion, offers_subcommands_and_options_with_descriptions) {
     const std::string subcommands = answer("''");
     EXPECT_TRUE(subcommands.starts_with("words\nrecord\tRuns a program"));
     EXPECT_EQ(words_of(subcommands), (words{"words", "record", "finish", "try", "run", "info", "diff", "replay", "fit",
-                                            "advise", "report", "export", "man"}));
+                                            "advise", "plan", "report", "export", "man"}));
     EXPECT_EQ(words_of(answer("man ''")), words_of(subcommands));
     const words of_info = words_of(answer("info -"));
     for (const char* option : {"--top", "--json", "--help", "-h", "--quiet", "-q"}) {

@@ -17,8 +17,8 @@ namespace {
 using namespace acre::test;
 namespace fs = std::filesystem;
 
-const std::vector<std::string> subcommands{"record", "finish", "try",    "run",    "info",   "diff",
-                                           "replay", "fit",    "advise", "report", "export", "man"};
+const std::vector<std::string> subcommands{"record", "finish", "try",  "run",    "info",   "diff", "replay",
+                                           "fit",    "advise", "plan", "report", "export", "man"};
 
 std::string file_text(const fs::path& path) {
     std::ifstream file{path};

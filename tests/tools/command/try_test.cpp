@@ -54,6 +54,11 @@ TEST_F(try_command, measures_the_program_in_each_way) {
     EXPECT_GE(object["rounds"], 1);
 }
 
+TEST_F(try_command, takes_a_list_of_mallocs) {
+    const std::string list = std::string{quiet_library} + "," + shouting_library;
+    EXPECT_EQ(tried("--unchecked --with " + list + " -- true")["ways"].size(), 3U);
+}
+
 TEST_F(try_command, prints_a_table_and_a_conclusion) {
     const run_result result = acre("try --budget 0.2s " + with(quiet_library) + " -- echo 'two words'");
     EXPECT_EQ(result.status, 0);

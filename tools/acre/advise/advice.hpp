@@ -9,6 +9,7 @@
 
 #include "group.hpp"
 #include "replay/interval.hpp"
+#include "reset_passes.hpp"
 #include "verdict.hpp"
 
 namespace acre::tool {
@@ -61,6 +62,13 @@ struct measured_saving {
     }
 };
 
+/// An arena in a function that was refused, since some of its objects lived on where it would have been reset.
+struct refused_arena {
+    std::uint32_t function = 0;
+    reset_passes passes;
+    std::uint32_t site = 0;  // of most of the objects that lived on
+};
+
 struct advice {
     verdict candidate = verdict::leave;  // by the lives of the objects
     verdict decision = verdict::leave;   // after measuring: the candidate, or leave
@@ -75,6 +83,8 @@ struct advice {
     context_set contexts;
     group_figures figures;
     generation_figures generations;
+    reset_passes resets;  // of a scope; none is occupied
+    std::optional<refused_arena> refused;
     std::vector<site_objects> blockers;  // their objects outlive the scope of the arena
     double share = 0;                    // of all allocations
     std::uint32_t escape_depth = 0;      // largest number of functions that an object leaves before it dies

@@ -108,7 +108,11 @@ nlohmann::json life_json(std::uint64_t life) {
     return life == life_histogram::endless ? nlohmann::json() : nlohmann::json(life);
 }
 
-nlohmann::json evidence_json(const advice& each) {
+nlohmann::json resets_json(const reset_passes& passes) {
+    return {{"passes", passes.count}, {"empty", passes.count - passes.occupied}};
+}
+
+nlohmann::json evidence_json(const advice& each, const call_paths& paths) {
     const group_figures& figures = each.figures;
     nlohmann::json evidence{
         {"allocations", figures.objects},
@@ -134,6 +138,12 @@ nlohmann::json evidence_json(const advice& each) {
             {"p50_bytes", each.generations.p50_bytes}, {"p99_bytes", each.generations.p99_bytes},
             {"max_bytes", each.generations.max_bytes}, {"expansion", each.generations.expansion()},
             {"drag", each.generations.drag()}};
+        evidence["resets"] = resets_json(each.resets);
+    }
+    if (each.refused) {
+        evidence["refused"] = resets_json(each.refused->passes);
+        evidence["refused"]["function"] = paths.functions()[each.refused->function].name;
+        evidence["refused"]["lived_on"] = paths.site_text(each.refused->site);
     }
     return evidence;
 }
@@ -181,7 +191,7 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
             {"options", options_json(each)},
             {"code", each.decision == verdict::leave ? "" : code_of(each, paths)},
             {"saving", saving_json(each.saving)},
-            {"evidence", evidence_json(each)},
+            {"evidence", evidence_json(each, paths)},
             {"sites", sites_json(each.sites, paths)},
             {"blockers", sites_json(each.blockers, paths)},
             {"cautions", cautions_of(each, paths)},

@@ -60,6 +60,7 @@ public:
         const auto most_frequent = std::max_element(ends_.begin(), ends_.end(),
                                                     [](const auto& a, const auto& b) { return a.second < b.second; });
         figures_.last_free = most_frequent->first;
+        for (const auto& [stack, count] : ends_) figures_.last_frees.push_back(stack);
         return figures_;
     }
 

@@ -75,9 +75,10 @@ struct generation_figures {
     std::uint64_t p99_bytes = 0;
     std::uint64_t max_bytes = 0;
     std::uint64_t peak_bytes = 0;
-    std::uint32_t last_free = 0;  // the stack of the free that ends most generations
-    double held_bytes = 0;        // held by an arena, summed over the events
-    double live_bytes = 0;        // live bytes, summed likewise
+    std::uint32_t last_free = 0;            // the stack of the free that ends most generations
+    std::vector<std::uint32_t> last_frees;  // the stacks of all such frees
+    double held_bytes = 0;                  // held by an arena, summed over the events
+    double live_bytes = 0;                  // live bytes, summed likewise
 
     /// Bytes in an arena for each live byte.
     double expansion() const noexcept {

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
@@ -210,6 +211,8 @@ private:
         }
         each.escape_depth = depths_.of(each.contexts);
         ruling ruled = rule_for(each.figures, each.escape_depth);
+        if (traits_of(ruled.candidate).in_owner && !dies_in_owner(each.contexts))
+            ruled = rule_for(each.figures, no_owner);
         each.candidate = ruled.candidate;
         each.reason = std::move(ruled.reason);
         if (callers < max_callers && traits_of(each.candidate).clearer_by_caller &&
@@ -218,6 +221,34 @@ private:
             return;
         }
         list_.advices.push_back(std::move(each));
+    }
+
+    /// Whether one function owns all of the lifetimes, and nothing was live at any of its ends. The ends of a recursive
+    /// function are not told apart: there each call has a scratch of its own, within that of its caller.
+    bool dies_in_owner(const context_set& contexts) const {
+        const auto owner = [&](std::uint32_t context) { return run_.contexts()[context].owner; };
+        const std::uint32_t function = paths_.nodes()[owner(contexts.front())].function;
+        const bool is_same = std::ranges::all_of(
+            contexts, [&](std::uint32_t each) { return paths_.nodes()[owner(each)].function == function; });
+        if (!is_same) return false;
+        const bool is_recursive =
+            std::ranges::any_of(contexts, [&](std::uint32_t each) { return paths_.is_recursive(owner(each)); });
+        return is_recursive || study_resets(run_, paths_, function, contexts, {}).is_safe();
+    }
+
+    /// The innermost refused arena that would have served most of the objects.
+    std::optional<refused_arena> refused_for(const advice& each) const {
+        for (const auto& [refused, contexts] : std::views::reverse(scopes_.refused())) {
+            context_set both;
+            std::ranges::set_intersection(sorted(each.contexts), sorted(contexts), std::back_inserter(both));
+            if (2 * objects_in(both) >= each.figures.objects) return refused;
+        }
+        return std::nullopt;
+    }
+
+    static context_set sorted(context_set set) {
+        std::ranges::sort(set);
+        return set;
     }
 
     /// True when another caller splits off a group that is worth a look and has a clearer verdict.
@@ -267,7 +298,10 @@ private:
         each.share = share_of(each.figures.objects);
         if (comes_through_library(each.stack)) each.candidate = traits_of(each.candidate).for_containers;
         each.decision = each.candidate;
-        if (!each.of_scope) each.function = scope_of_site(each);
+        if (!each.of_scope) {
+            each.function = scope_of_site(each);
+            each.refused = refused_for(each);
+        }
         choose_sizes(each, run_);
     }
 

@@ -124,9 +124,44 @@ std::optional<advice> scope_planner::try_scope(const candidate& from, const cont
             (figures ? good : bad) = middle;
         }
     }
-    advice found = make_advice(from, front(good), context_set(cut(good), sorted.end()), *best);
-    if (!worth_a_look(found.contexts)) return std::nullopt;
+    context_set kept = front(good);
+    context_set evicted(cut(good), sorted.end());
+    reset_passes passes;
+    const double min_objects = min_kept * static_cast<double>(objects_in(set));
+    best = without_survivors(from, kept, evicted, *best, min_objects, passes);
+    if (!best || !worth_a_look(kept)) return std::nullopt;
+    advice found = make_advice(from, std::move(kept), evicted, *best);
+    found.resets = std::move(passes);
     return found;
+}
+
+/// Moves the contexts that lived on where an arena would be reset from `kept` to `evicted`. Nothing if fewer than
+/// `min_objects` are left, or an arena does not serve them.
+std::optional<generation_figures> scope_planner::without_survivors(const candidate& from, context_set& kept,
+                                                                   context_set& evicted, generation_figures found,
+                                                                   double min_objects, reset_passes& passes) {
+    const context_set all = kept;
+    std::optional<reset_passes> first;
+    while (true) {
+        passes = study_resets(run_, paths_, from.function, kept, found.last_frees);
+        if (passes.is_safe()) return found;
+        if (!first) first = passes;
+        for (const std::uint32_t context : passes.lived_on) {
+            std::erase(kept, context);
+            evicted.push_back(context);
+        }
+        const auto next = kept.empty() ? std::nullopt : serves(kept, from.function);
+        if (!next || static_cast<double>(objects_in(kept)) < min_objects) break;
+        found = *next;
+    }
+    refuse(from, all, *first);
+    return std::nullopt;
+}
+
+void scope_planner::refuse(const candidate& from, const context_set& set, const reset_passes& passes) {
+    const auto busiest = std::ranges::max_element(
+        passes.lived_on, {}, [&](std::uint32_t context) { return run_.contexts()[context].objects; });
+    refused_.push_back({{from.function, passes, run_.contexts()[*busiest].site}, set});
 }
 
 /// Number of contexts from the front that hold at least this share of the objects.

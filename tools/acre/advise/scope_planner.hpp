@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "advice.hpp"
@@ -20,6 +21,10 @@ public:
     std::vector<advice> plan();
     const std::vector<bool>& claimed() const noexcept { return claimed_; }
 
+    /// The arenas that would have freed live objects, outermost first, each with the contexts that it would have
+    /// served.
+    const std::vector<std::pair<refused_arena, context_set>>& refused() const noexcept { return refused_; }
+
 private:
     /// A function in which objects die.
     struct candidate {
@@ -34,6 +39,10 @@ private:
     std::vector<generation_question> questions_of(const candidate& each) const;
     std::vector<std::uint32_t> owners_above(std::uint32_t node) const;
     std::optional<advice> try_scope(const candidate& from, const context_set& set, double min_kept);
+    std::optional<generation_figures> without_survivors(const candidate& from, context_set& kept, context_set& evicted,
+                                                        generation_figures found, double min_objects,
+                                                        reset_passes& passes);
+    void refuse(const candidate& from, const context_set& set, const reset_passes& passes);
     std::size_t count_holding(const context_set& sorted, double share) const;
     context_set shortest_lives_first(context_set set) const;
     generation_figures answer_to(const generation_question& question) const;
@@ -48,6 +57,7 @@ private:
     const history& run_;
     const call_paths& paths_;
     std::vector<bool> claimed_;
+    std::vector<std::pair<refused_arena, context_set>> refused_;
     std::map<generation_question, generation_figures> answers_;  // found so far
 };
 

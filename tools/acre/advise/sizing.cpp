@@ -51,6 +51,12 @@ void estimate_arenas(advice& each) {
     each.arenas = (rounded_peak(figures) + figures.group_life) / each.arena_bytes + 2;
 }
 
+/// Half as many arenas again as the recorded order of events needs: another order, or sizes that a container chooses
+/// itself, may need more.
+void add_headroom(advice& each) {
+    each.arenas += each.arenas / 2 + 1;
+}
+
 /// Takes the front's pair with the least memory, found for the neediest thread where each has arenas of its own. Keeps
 /// the estimate where no pair serves the recorded order.
 void fit_arenas(advice& each, const history& run) {
@@ -68,7 +74,10 @@ void choose_sizes(advice& each, const history& run) {
     each.block_bytes = first_block_bytes(each);
     each.slot_bytes = each.figures.top_size;
     if (traits_of(each.candidate).size == sized_by::buffer) each.buffer_bytes = buffer_bytes(each.figures);
-    if (traits_of(each.candidate).size == sized_by::arenas) fit_arenas(each, run);
+    if (traits_of(each.candidate).size == sized_by::arenas) {
+        fit_arenas(each, run);
+        add_headroom(each);
+    }
 }
 
 }  // namespace acre::tool

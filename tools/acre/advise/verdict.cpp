@@ -22,8 +22,8 @@ constexpr const char* share_an_arena =
 constexpr const char* arena_code = R"(#include <acre/acre.hpp>
 using namespace acre::literals;
 {storage}acre::arena {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
-T* object = {owner}_memory.create<T>();  // for new T; no delete
-std::vector<T, acre::allocator<T, acre::arena>> v{{{owner}_memory}};  // for std::vector<T>
+T* object = {owner}_memory.create<T>(arguments...);  // for new T(arguments...); no delete
+std::vector<T, acre::allocator<T, acre::arena>> v{{{owner}_memory}};  // likewise std::map, std::list, ...
 {owner}_memory.reset();  // in {function}, after the block that holds the arena's containers
 )";
 
@@ -31,20 +31,25 @@ std::vector<T, acre::allocator<T, acre::arena>> v{{{owner}_memory}};  // for std
 constexpr const char* unreset_arena_code = R"(#include <acre/acre.hpp>
 using namespace acre::literals;
 static acre::{arena_type} {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
-T* object = {owner}_memory.create<T>();  // for new T; no delete
-std::vector<T, acre::allocator<T, acre::{arena_type}>> v{{{owner}_memory}};  // for std::vector<T>
+void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc; no free
+T* object = new ({owner}_memory.allocate(sizeof(T), alignof(T))) T(arguments...);  // for new T(arguments...)
+std::vector<T, acre::allocator<T, acre::{arena_type}>> v{{{owner}_memory}};  // likewise std::map, std::list, ...
 )";
 
 constexpr const char* scratch_code = R"(#include <acre/acre.hpp>
 using namespace acre::literals;
 thread_local acre::arena scratch_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
 acre::scratch temp{{scratch_memory}};      // in {function}, before the first allocation; inside the loop, if any
-std::span<T> array = temp.allocate<T>(n);  // for malloc or new T[n]; no free
+void* p = temp.allocate(bytes, alignment);      // for malloc; no free
+std::span<T> array = temp.create_array<T>(n);   // for new T[n]; no delete
+std::vector<T, acre::allocator<T, acre::scratch>> v{{temp}};  // for std::vector<T>
 )";
 
 constexpr const char* stack_buffer_code = R"(#include <acre/acre.hpp>
 acre::inline_arena<{buffer}> buffer;             // in {function}, on the stack; inside the loop, if any
-std::span<T> array = buffer.allocate<T>(n);  // for malloc or new T[n]; no free
+void* p = buffer.allocate(bytes, alignment);     // for malloc; no free
+std::span<T> array = buffer.create_array<T>(n);  // for new T[n]; no delete
+std::vector<T, acre::allocator<T, acre::inline_arena<{buffer}>>> v{{buffer}};  // for std::vector<T>
 )";
 
 constexpr const char* object_pool_code = R"(#include <acre/acre.hpp>
@@ -67,8 +72,108 @@ auto shared = acre::make_shared<T>({owner}_pool, arguments...);  // for std::mak
 constexpr const char* multi_arena_code = R"(#include <acre/acre.hpp>
 using namespace acre::literals;
 {storage}acre::multi_arena {owner}_arenas{{{{.arenas = {arenas}, .bytes = {arena_bytes}}}}};
-void* p = {owner}_arenas.allocate(bytes, alignment);  // for malloc
-{owner}_arenas.deallocate(p, bytes, alignment);       // for free
+{storage}acre::fallback {owner}_memory{{{owner}_arenas, acre::heap{{}}}};  // the heap serves what the arenas cannot
+void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc
+{owner}_memory.deallocate(p, bytes, alignment);       // for free
+std::vector<T, acre::allocator<T, decltype({owner}_memory)>> v{{{owner}_memory}};  // likewise std::map, std::list, ...
+)";
+
+// In C all functions have the shape of malloc's, since free does not get a size there.
+constexpr const char* arena_c_code = R"(#include <acre.h>
+static {thread_storage}acre_arena* {owner}_arena;
+static acre_resource* {owner}_memory(void) {{
+    if ({owner}_arena == NULL)
+        {owner}_arena = acre_arena_create(
+            &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}});
+    return acre_arena_resource({owner}_arena);
+}}
+static void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}  // no free
+static void* {owner}_realloc(void* p, size_t bytes) {{ return acre_realloc({owner}_memory(), p, bytes); }}
+static void {owner}_reset(void) {{ acre_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
+)";
+
+constexpr const char* scratch_c_code = R"(#include <acre.h>
+static {thread_storage}acre_arena* {owner}_arena;
+static acre_mark {owner}_begin(void) {{  // in {function}, before the first allocation; inside the loop, if any
+    if ({owner}_arena == NULL)
+        {owner}_arena = acre_arena_create(
+            &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}});
+    return acre_arena_mark({owner}_arena);
+}}
+static void* {owner}_malloc(size_t bytes) {{ return acre_arena_allocate({owner}_arena, bytes, 0); }}  // no free
+static void {owner}_end(acre_mark begun) {{ acre_arena_rewind({owner}_arena, begun); }}  // where the loop or {function} ends
+)";
+
+constexpr const char* stack_buffer_c_code = R"(#include <stdalign.h>
+#include <stdlib.h>
+alignas(16) char buffer[{buffer}];                            // in {function}, on the stack; inside the loop, if any
+void* p = bytes <= sizeof buffer ? buffer : malloc(bytes);  // for malloc, of the only live object
+if (p != (void*)buffer) free(p);                            // for free
+)";
+
+constexpr const char* object_pool_c_code = R"(#include <acre.h>
+static {thread_storage}acre_pool* {owner}_pool;
+static void* {owner}_allocate(void) {{  // for malloc of the struct of {slot} bytes
+    if ({owner}_pool == NULL) {owner}_pool = acre_pool_create({slot}, NULL);
+    return acre_pool_allocate({owner}_pool);
+}}
+static void {owner}_free(void* object) {{ acre_pool_free({owner}_pool, object); }}
+)";
+
+constexpr const char* multi_pool_c_code = R"(#include <acre.h>
+static {thread_storage}acre_multi_pool* {owner}_pool;
+static acre_resource* {owner}_memory(void) {{
+    if ({owner}_pool == NULL) {owner}_pool = acre_multi_pool_create(NULL);
+    return acre_multi_pool_resource({owner}_pool);
+}}
+static void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}
+static void* {owner}_realloc(void* p, size_t bytes) {{ return acre_realloc({owner}_memory(), p, bytes); }}
+static void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
+)";
+
+constexpr const char* multi_arena_c_code = R"(#include <acre.h>
+#include <stdlib.h>
+static {thread_storage}acre_multi_arena* {owner}_arenas;
+static acre_resource* {owner}_memory(void) {{
+    if ({owner}_arenas == NULL)
+        {owner}_arenas = acre_multi_arena_create(
+            &(acre_multi_arena_options){{.arenas = {arenas}, .bytes = {arena_bytes_number}}});
+    return acre_multi_arena_resource({owner}_arenas);
+}}
+static void* {owner}_malloc(size_t bytes) {{  // malloc serves what the arenas cannot
+    void* p = acre_malloc({owner}_memory(), bytes);
+    return p != NULL ? p : malloc(bytes);
+}}
+static void {owner}_free(void* p) {{
+    if (p == NULL || !acre_resource_owns({owner}_memory(), p)) free(p);
+    else acre_free({owner}_memory(), p);
+}}
+)";
+
+constexpr const char* concurrent_object_pool_c_code = R"(#include <acre.h>
+#include <threads.h>
+static acre_concurrent_pool* {owner}_pool;
+static once_flag {owner}_made = ONCE_FLAG_INIT;
+static void {owner}_make(void) {{ {owner}_pool = acre_concurrent_pool_create({slot}, NULL); }}
+static void* {owner}_allocate(void) {{  // for malloc of the struct of {slot} bytes
+    call_once(&{owner}_made, {owner}_make);
+    return acre_concurrent_pool_allocate({owner}_pool);
+}}
+static void {owner}_free(void* object) {{ acre_concurrent_pool_free({owner}_pool, object); }}
+)";
+
+constexpr const char* concurrent_multi_pool_c_code = R"(#include <acre.h>
+#include <threads.h>
+static acre_concurrent_multi_pool* {owner}_pool;
+static once_flag {owner}_made = ONCE_FLAG_INIT;
+static void {owner}_make(void) {{ {owner}_pool = acre_concurrent_multi_pool_create(NULL); }}
+static acre_resource* {owner}_memory(void) {{
+    call_once(&{owner}_made, {owner}_make);
+    return acre_concurrent_multi_pool_resource({owner}_pool);
+}}
+static void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}
+static void* {owner}_realloc(void* p, size_t bytes) {{ return acre_realloc({owner}_memory(), p, bytes); }}
+static void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
 )";
 
 constexpr verdict_traits table[] = {
@@ -88,7 +193,8 @@ constexpr verdict_traits table[] = {
      .cautions = {"Nothing that outlives the reset may come from the arena; in this run nothing did. Containers in the "
                   "arena must end before the reset: put them into a block of their own, and the reset after it."},
      .caution_for_threads = "{threads} threads do this: each needs an arena of its own.",
-     .code = arena_code},
+     .code = arena_code,
+     .c_code = arena_c_code},
     {.which = verdict::scratch,
      .name = "scratch",
      .resource = "arena",
@@ -105,7 +211,8 @@ constexpr verdict_traits table[] = {
          {"Nothing that is returned or kept after the function may come from the scratch.",
           "The scratch frees everything at the end of its block: declared before a loop, it would hold what all "
           "iterations allocate."},
-     .code = scratch_code},
+     .code = scratch_code,
+     .c_code = scratch_c_code},
     {.which = verdict::stack_buffer,
      .name = "stack_buffer",
      .resource = "stack_buffer",
@@ -119,7 +226,8 @@ constexpr verdict_traits table[] = {
      .cautions = {"Nothing that is returned or kept after the function may lie in the buffer; what does not fit comes "
                   "from malloc. The buffer frees everything at the end of its block: declared before a loop, it would "
                   "serve only the first iterations."},
-     .code = stack_buffer_code},
+     .code = stack_buffer_code,
+     .c_code = stack_buffer_c_code},
     {.which = verdict::object_pool,
      .name = "object_pool",
      .resource = "pool",
@@ -134,7 +242,8 @@ constexpr verdict_traits table[] = {
          {to_own_pool,
           "create() without arguments is new T(), which sets plain data to zero; new T does not. Where a "
           "container or std::make_shared allocates here, use an acre::multi_pool with acre::allocator instead."},
-     .code = object_pool_code},
+     .code = object_pool_code,
+     .c_code = object_pool_c_code},
     {.which = verdict::multi_pool,
      .name = "multi_pool",
      .resource = "multi_pool",
@@ -145,7 +254,8 @@ constexpr verdict_traits table[] = {
      .title = "a multi_pool for {function}",
      .evidence = any_order,
      .cautions = {to_own_pool},
-     .code = multi_pool_code},
+     .code = multi_pool_code,
+     .c_code = multi_pool_c_code},
     {.which = verdict::multi_arena,
      .name = "multi_arena",
      .resource = "multi_arena",
@@ -158,9 +268,10 @@ constexpr verdict_traits table[] = {
      .evidence =
          "They live about equally long: 99.5 % die before {group_life} more of them are allocated, {life_ratio} "
          "times the live bytes at the peak; {churn} for each object live at the peak.",
-     .cautions = {"The arenas are enough for what was live in this run. When they are full, allocate throws "
-                  "acre::out_of_arenas and try_allocate returns null. One object that lives on keeps its whole arena."},
-     .code = multi_arena_code},
+     .cautions = {"There are half as many arenas again as this run needed, and the heap serves what they cannot. One "
+                  "object that lives on keeps its whole arena."},
+     .code = multi_arena_code,
+     .c_code = multi_arena_c_code},
     {.which = verdict::monotonic_arena,
      .name = "monotonic_arena",
      .resource = "arena",
@@ -173,7 +284,8 @@ constexpr verdict_traits table[] = {
          {"If they should have been freed, this is a leak, and an arena would only hide it. A longer run that does "
           "free them would keep the memory."},
      .caution_for_threads = share_an_arena,
-     .code = unreset_arena_code},
+     .code = unreset_arena_code,
+     .c_code = arena_c_code},
     {.which = verdict::phase_arena,
      .name = "phase_arena",
      .resource = "arena",
@@ -186,7 +298,8 @@ constexpr verdict_traits table[] = {
          "them one by one makes hardly any memory reusable.",
      .cautions = {"The memory is freed only when the arena is reset or destroyed, at the end of the phase."},
      .caution_for_threads = share_an_arena,
-     .code = unreset_arena_code},
+     .code = unreset_arena_code,
+     .c_code = arena_c_code},
     {.which = verdict::concurrent_object_pool,
      .name = "concurrent_object_pool",
      .resource = "concurrent_multi_pool",
@@ -197,7 +310,8 @@ constexpr verdict_traits table[] = {
      .title = "a concurrent_object_pool for {function}",
      .evidence = freed_by_others,
      .cautions = {to_shared_pool},
-     .code = object_pool_code},
+     .code = object_pool_code,
+     .c_code = concurrent_object_pool_c_code},
     {.which = verdict::concurrent_multi_pool,
      .name = "concurrent_multi_pool",
      .resource = "concurrent_multi_pool",
@@ -207,7 +321,8 @@ constexpr verdict_traits table[] = {
      .title = "a concurrent_multi_pool for {function}",
      .evidence = freed_by_others,
      .cautions = {to_shared_pool},
-     .code = multi_pool_code},
+     .code = multi_pool_code,
+     .c_code = concurrent_multi_pool_c_code},
     {.which = verdict::leave,
      .name = "leave",
      .resource = "system",

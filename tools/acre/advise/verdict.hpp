@@ -63,6 +63,7 @@ struct verdict_traits {
     std::array<const char*, 2> cautions{};
     const char* caution_for_threads = "";  // only where several threads allocate
     const char* code = "";
+    const char* c_code = "";  // for a C file
 };
 
 const verdict_traits& traits_of(verdict which);

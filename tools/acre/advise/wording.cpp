@@ -52,6 +52,20 @@ std::string generations_text(const advice& each) {
         bytes_text(generations.peak_bytes));
 }
 
+std::string resets_text(const reset_passes& resets) {
+    if (resets.count == 0) return "The trace shows no pass through the place of the reset.";
+    return fmt::format("At each of the {} through the place of the reset, none of them was live.",
+                       plural(resets.count, "pass", "passes"));
+}
+
+std::string refusal_text(const refused_arena& refused, const call_paths& paths) {
+    const reset_passes& passes = refused.passes;
+    return fmt::format(
+        " No arena in {}: at {} of the {} through the place of its reset some of them were live, mostly of {}.",
+        paths.functions()[refused.function].short_name, count_text(passes.occupied),
+        plural(passes.count, "pass", "passes"), paths.site_text(refused.site));
+}
+
 std::string blockers_text(const advice& each, const call_paths& paths) {
     std::vector<site_objects> sorted = each.blockers;
     std::sort(sorted.begin(), sorted.end(), [](const site_objects& a, const site_objects& b) {
@@ -73,9 +87,8 @@ bool is_in_c(const advice& each, const call_paths& paths) {
 
 std::string c_text(const advice& each, const call_paths& paths) {
     return fmt::format(
-        "{} is C, and acre is a C++20 library: put the resource into a C++ file behind functions that are extern "
-        "\"C\", "
-        "and call those.",
+        "{} is C: put the code at the top of the file, call its functions in place of malloc and free, "
+        "and link libacre.",
         file_name(paths.sites()[each.site].file));
 }
 
@@ -93,6 +106,17 @@ std::string variable_name(const std::string& function) {
 const char* storage_of(const advice& each) {
     if (traits_of(each.candidate).shared_by_threads) return "";
     return each.figures.threads > 1 ? "thread_local " : "static ";
+}
+
+/// The same in C, behind `static`.
+const char* thread_storage_of(const advice& each) {
+    return each.figures.threads > 1 ? "_Thread_local " : "";
+}
+
+/// Where C code that resets an arena is called.
+std::string reset_place_of(const advice& each, const std::string& function) {
+    if (each.candidate == verdict::arena) return "call it in " + function + ", after the last use";
+    return "where all of them are dead, if anywhere";
 }
 
 /// Fills the values that the texts of verdict.cpp name.
@@ -128,6 +152,12 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("buffer", std::to_string(each.buffer_bytes));
     add("arenas", std::to_string(each.arenas));
     add("arena_bytes", bytes_literal(each.arena_bytes));
+    // Of code in C.
+    add("thread_storage", thread_storage_of(each));
+    add("c_reset_place", reset_place_of(each, function));
+    add("block_bytes", std::to_string(each.block_bytes));
+    add("max_block_bytes", std::to_string(std::max<std::uint64_t>(each.block_bytes, 1 << 20)));
+    add("arena_bytes_number", std::to_string(each.arena_bytes));
     return fmt::vformat(text, values);
 }
 
@@ -160,7 +190,9 @@ std::string location_of(const advice& each, const call_paths& paths) {
 
 std::string evidence_of(const advice& each, const call_paths& paths) {
     return fmt::format("{}, {}, {}. ", objects_text(each), sizes_text(each.figures), peak_text(each)) +
-           filled(traits_of(each.candidate).evidence, each, paths);
+           filled(traits_of(each.candidate).evidence, each, paths) +
+           (each.of_scope ? " " + resets_text(each.resets) : "") +
+           (each.refused ? refusal_text(*each.refused, paths) : "");
 }
 
 std::string saving_of(const advice& each) {
@@ -207,7 +239,8 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
 }
 
 std::string code_of(const advice& each, const call_paths& paths) {
-    return filled(traits_of(each.candidate).code, each, paths);
+    const verdict_traits& traits = traits_of(each.candidate);
+    return filled(is_in_c(each, paths) ? traits.c_code : traits.code, each, paths);
 }
 
 }  // namespace acre::tool

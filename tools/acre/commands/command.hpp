@@ -45,6 +45,7 @@ void add_diff_command(command_line& line, const command_context& context);
 void add_replay_command(command_line& line, const command_context& context);
 void add_fit_command(command_line& line, const command_context& context);
 void add_advise_command(command_line& line, const command_context& context);
+void add_plan_command(command_line& line, const command_context& context);
 void add_export_command(command_line& line, const command_context& context);
 void add_report_command(command_line& line, const command_context& context);
 void add_complete_command(command_line& line, const command_context& context);

@@ -3,8 +3,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "command.hpp"
+#include "plan/handed_plan.hpp"
 #include "programs/preloadable_library.hpp"
 #include "programs/program.hpp"
 #include "trace/error.hpp"
@@ -14,11 +16,22 @@ namespace acre::tool {
 
 namespace {
 
+struct run_options {
+    std::string plan;
+};
+
 /// Becomes the program, so returns only by an exception.
-int run(const command_context& context) {
+int run(const run_options& options, const command_context& context) {
     if (context.rest.empty()) throw usage_error{"a program to run, after --, is required"};
     const std::filesystem::path program = find_program_to_preload(context.rest.front(), "run");
-    const preloadable_library library{"run", library_beside_command(run_library)};
+    std::optional<handed_plan> plan;
+    if (!options.plan.empty()) {
+        plan.emplace(read_plan(options.plan), options.plan, program);
+        for (const std::string& each : plan->losses()) remark(context, each);
+        const auto [name, value] = plan->variable();
+        ::setenv(name.c_str(), value.c_str(), 1);
+    }
+    const preloadable_library library{"run", library_beside_command(plan ? plan_library : run_library)};
     ::setenv("LD_PRELOAD", preload_value(library.path()).c_str(), 1);
     std::vector<char*> arguments;
     arguments.reserve(context.rest.size() + 1);
@@ -31,13 +44,16 @@ int run(const command_context& context) {
 }  // namespace
 
 void add_run_command(command_line& line, const command_context& context) {
+    auto options = std::make_shared<run_options>();
     subcommand command{line, "run",
                        "Runs a program (after --), and those that it starts, on acre's heap instead of malloc's"};
+    command.file("--plan", options->plan, "A plan by 'acre plan': its sites get memory of their own");
     command.footer(
-        "Example:\n"
-        "  acre run -- ./app input.txt\n\n"
+        "Examples:\n"
+        "  acre run -- ./app input.txt\n"
+        "  acre run --plan app.plan -- ./app input.txt\n\n"
         "Exit status: the program's own, or 1 when it could not be started.");
-    command.runs([&] { return run(context); });
+    command.runs([&, options] { return run(*options, context); });
 }
 
 }  // namespace acre::tool

@@ -18,6 +18,7 @@ namespace {
 struct try_options {
     std::string trace;
     std::vector<std::string> with;
+    std::string plan;
     std::string budget = "60s";
     std::string input;
     std::string check;
@@ -62,7 +63,10 @@ same_result requirement_of(const try_options& options) {
 int run_try(const try_options& options, const command_context& context) {
     const std::vector<std::string> command = command_of(options, context);
     const std::filesystem::path program = find_program_to_preload(command.front(), "try");
-    const way_list ways{program, options.with};
+    way_list ways{program, options.with};
+    if (!options.plan.empty()) {
+        for (const std::string& each : ways.add_plan(program, options.plan)) remark(context, each);
+    }
     if (ways.ways().size() == 1) {
         throw tool_error{
             "there is no other malloc here to try: install one (libmimalloc2.0, libjemalloc2, libtcmalloc-minimal4), "
@@ -91,8 +95,11 @@ void add_try_command(command_line& line, const command_context& context) {
     command.trace("FILE", options->trace, "A trace: the program that was recorded is run again, without recording");
     std::vector<described_word> words;
     for (const auto& [name, meaning] : way_names()) words.push_back({name, meaning});
-    command.list_of("--with", options->with, words,
-                    "The mallocs to try, or paths of libraries to preload; without it all that are installed");
+    command
+        .list_of("--with", options->with, words,
+                 "The mallocs to try, or paths of libraries to preload; without it all that are installed")
+        .separated_by_commas();
+    command.file("--plan", options->plan, "A plan by 'acre plan', to be tried as well: as 'acre run --plan' runs it");
     command.text("--budget", options->budget, "TIME", "How long it may take, in s, m or h, as in 5m")
         .check(check_budget)
         .shows_default();
@@ -110,6 +117,7 @@ void add_try_command(command_line& line, const command_context& context) {
         "  acre try --stdin words.txt --budget 5m -- sort\n"
         "  acre try --with acre,mimalloc,./libmine.so -- ./app input.txt\n"
         "  acre try --check 'grep -q finished' -- ./server --benchmark\n"
+        "  acre try --plan app.plan -- ./app input.txt\n"
         "  acre try app.acre");
     command.runs([&, options] { return run_try(*options, context); });
 }

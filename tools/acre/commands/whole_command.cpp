@@ -22,6 +22,7 @@ constexpr const char* examples =
     "  acre replay app.acre --with pool,arena\n"
     "  acre fit app.acre --for multi_arena\n"
     "  acre advise app.acre\n"
+    "  acre plan app.acre -o app.plan\n"
     "  acre report app.acre -o app.html\n\n"
     "'acre SUBCOMMAND --help' gives details and examples.";
 
@@ -98,6 +99,7 @@ whole_command::whole_command(command_context& context) : context_{context}, part
     add_replay_command(line, context);
     add_fit_command(line, context);
     add_advise_command(line, context);
+    add_plan_command(line, context);
     add_report_command(line, context);
     add_export_command(line, context);
     add_complete_command(line, context);

@@ -58,7 +58,7 @@ fs::path library_beside_command(std::string_view name) {
         throw tool_error{"/proc is not mounted, so acre does not find its library " + std::string{name} + ": mount it"};
     }
     const fs::path here = program.parent_path();
-    for (const char* folder : {"../lib", "../lib/x86_64-linux-gnu", "../lib64", "."}) {
+    for (const char* folder : {ACRE_LIBRARY_FOLDER, "../lib", "."}) {
         const fs::path candidate = (here / folder / name).lexically_normal();
         if (fs::exists(candidate, error)) return candidate;
     }
@@ -84,7 +84,7 @@ preloadable_library::preloadable_library(std::string_view verb, const fs::path& 
     }
     if (path_.string().find_first_of(": \t\n$") == std::string::npos) return;
     // TMPDIR may contain such characters as well.
-    link_ = std::make_unique<temporary_directory>("/tmp/acre-");
+    link_ = std::make_unique<temporary_directory>("/tmp/acre-", "make /tmp a folder");
     const fs::path link = link_->path() / path_.filename();
     fs::create_symlink(path_, link);
     path_ = link;

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "elf_file.hpp"
 #include "record/raw_log.hpp"
 #include "trace/error.hpp"
 
@@ -308,23 +309,6 @@ recordable_program find_checked(const std::string& name, std::string_view verb, 
     }
 }
 
-/// The names of the libraries that an ELF file needs directly.
-std::vector<std::string> needed_libraries(Elf* file) {
-    std::vector<std::string> names;
-    Elf_Scn* section = nullptr;
-    while (file != nullptr && (section = elf_nextscn(file, section)) != nullptr) {
-        GElf_Shdr head{};
-        if (gelf_getshdr(section, &head) == nullptr || head.sh_type != SHT_DYNAMIC) continue;
-        Elf_Data* entries = elf_getdata(section, nullptr);
-        GElf_Dyn entry{};
-        for (int i = 0; entries != nullptr && gelf_getdyn(entries, i, &entry) != nullptr; ++i) {
-            if (entry.d_tag != DT_NEEDED) continue;
-            if (const char* name = elf_strptr(file, head.sh_link, entry.d_un.d_val)) names.emplace_back(name);
-        }
-    }
-    return names;
-}
-
 }  // namespace
 
 recordable_program find_recordable_program(const std::string& name) {
@@ -335,17 +319,20 @@ fs::path find_program_to_preload(const std::string& name, std::string_view verb)
     return find_checked(name, verb, another_malloc).path;
 }
 
-std::string linked_malloc(const fs::path& program) {
+fs::path executed_file(const fs::path& program) {
     fs::path path = program;
     for (int i = 0; i < max_scripts && is_script(path); ++i) path = interpreter_of(path);
+    return path;
+}
+
+std::string linked_malloc(const fs::path& program) {
+    const fs::path path = executed_file(program);
     std::string found;
-    with_elf_file(path, [&](Elf* file) {
-        for (const std::string& library : needed_libraries(file)) {
-            for (const std::string_view known : {"jemalloc", "mimalloc", "tcmalloc", "snmalloc", "tbbmalloc"}) {
-                if (library.find(known) != std::string::npos) found = known;
-            }
+    for (const std::string& library : needed_libraries(path)) {
+        for (const std::string_view known : {"jemalloc", "mimalloc", "tcmalloc", "snmalloc", "tbbmalloc"}) {
+            if (library.find(known) != std::string::npos) found = known;
         }
-    });
+    }
     return found;
 }
 

@@ -19,6 +19,9 @@ recordable_program find_recordable_program(const std::string& name);
 /// preloaded into it.
 std::filesystem::path find_program_to_preload(const std::string& name, std::string_view verb);
 
+/// The ELF file that the system loads for a program: of a script, its interpreter.
+std::filesystem::path executed_file(const std::filesystem::path& program);
+
 /// A malloc that a shared library which the program is linked with brings: "jemalloc", "mimalloc", "tcmalloc"; empty
 /// for the C library's. Of a script, its interpreter's.
 std::string linked_malloc(const std::filesystem::path& program);

@@ -9,12 +9,11 @@
 
 namespace acre::tool {
 
-temporary_directory::temporary_directory(const std::string& prefix) {
+temporary_directory::temporary_directory(const std::string& prefix, const std::string& if_too_long) {
     std::string name = prefix + "XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) {
         if (errno == ENAMETOOLONG)
-            throw tool_error{"cannot write to '" + prefix + "XXXXXX': " + reason_of(errno) +
-                             "; name a shorter one with -o"};
+            throw tool_error{"cannot write to '" + prefix + "XXXXXX': " + reason_of(errno) + "; " + if_too_long};
         throw tool_error{"cannot write to '" + std::filesystem::path{prefix}.parent_path().string() +
                          "': " + reason_of(errno)};
     }

@@ -9,8 +9,9 @@ namespace acre::tool {
 /// A directory that is removed with its contents in the destructor.
 class temporary_directory {
 public:
-    /// Makes a directory whose path is `prefix` and six letters more, for this user only. Throws tool_error.
-    explicit temporary_directory(const std::string& prefix);
+    /// Makes a directory whose path is `prefix` and six letters more, for this user only. Throws tool_error; for a name
+    /// that is too long its sentence ends with `if_too_long`, what to do.
+    temporary_directory(const std::string& prefix, const std::string& if_too_long);
     ~temporary_directory() {
         std::error_code ignored;
         if (!path_.empty()) std::filesystem::remove_all(path_, ignored);

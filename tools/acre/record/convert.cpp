@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
 
 #include "raw_memory.hpp"
+#include "running_conversion.hpp"
 #include "text/text.hpp"
 #include "trace/seeded_hash.hpp"
 #include "trace/table_fit.hpp"
@@ -21,9 +23,8 @@ namespace acre::tool {
 
 namespace {
 
-/// The progress at the ends of the first two stages of a conversion; the third is writing.
+/// The progress at the end of the first stage of a conversion.
 constexpr double symbols_done = 0.2;
-constexpr double counting_done = 0.4;
 
 /// Nodes that the recorder keeps at least; see recorder::call_tree.
 constexpr std::size_t max_recorded_nodes = (1 << 24) - 2;
@@ -195,10 +196,36 @@ public:
         return of;
     }
 
+    /// Whether no stack moves.
+    bool keeps_all() const { return kept_nodes_ == nodes_.size(); }
+
 private:
     const std::vector<raw::node>& nodes_;
     std::size_t kept_nodes_ = 0;
     std::size_t kept_scopes_ = 0;
+};
+
+/// All of a log, converted at once.
+struct whole_conversion {
+    whole_conversion(const raw_reader& log, raw::clock_pair end, const trace_tables& tables, const trace_fit& fit,
+                     const progress_report& progress)
+        : events{log, tick_clock{log.start(), end}} {
+        if (!log.pauses().empty() || !log.scope_names().empty())
+            events.for_each([](const event&) {}, [](const mark&) {});
+        event_sections encoder{[&](std::span<const std::uint8_t> section) { sections.add(section); },
+                               tables.call_tree.size(), tables.scope_names.size(), 0};
+        std::uint64_t done = 0;
+        events.for_each(
+            [&](const event& each) {
+                encoder.add(fit(each));
+                progress.part(symbols_done, 1, ++done, log.row_count());
+            },
+            [&](const mark& each) { encoder.add(fit(each)); });
+        encoder.finish();
+    }
+
+    raw_events events;
+    made_sections sections;
 };
 
 }  // namespace
@@ -244,17 +271,22 @@ std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end)
 }
 
 conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header header, raw::clock_pair end,
-                   const std::filesystem::path& output, const std::function<void(double)>& tell) {
+                   const std::filesystem::path& output, const std::function<void(double)>& tell, converted_part* part) {
     // So that a write beyond the file size limit fails with an error instead of killing this process.
     std::signal(SIGXFSZ, SIG_IGN);
     const progress_report progress{tell};
     trace_tables tables = make_tables(log, symbols, progress, header.notes);
-    raw_events events{log, tick_clock{log.start(), end}};
-    std::uint64_t done = 0;
-    events.for_each([&](const event&) { progress.part(symbols_done, counting_done, ++done, log.row_count()); },
-                    [](const mark&) {});
-
     if (header.command.empty()) header.command = log.command();
+    const trace_fit fit{log, tables, header};
+    std::optional<whole_conversion> whole;
+    const bool goes_on = part != nullptr && part->is_of(log) && fit.keeps_all();
+    const std::uint64_t converted_early = goes_on ? part->events().events() : 0;
+    if (goes_on) {
+        part->finish(log, end);
+    } else {
+        whole.emplace(log, end, tables, fit, progress);
+    }
+    const raw_events& events = goes_on ? part->events() : whole->events;
     header.date = utc_date(log.start_of_day());
     header.machine = machine_in_words();
     header.duration = events.last_time();
@@ -264,19 +296,10 @@ conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header 
     header.sampling_period = log.sampling_period();
     header.allocator = allocator_in_words(log.allocator());
     add_notes_of_log(log, events, header.notes);
-    const trace_fit fit{log, tables, header};
-
     trace_writer writer{output, header, tables};
-    done = 0;
-    events.for_each(
-        [&](const event& each) {
-            writer.add(fit(each));
-            progress.part(counting_done, 1, ++done, log.row_count());
-        },
-        [&](const mark& each) { writer.add(fit(each)); });
-    writer.finish();
+    writer.finish(goes_on ? part->sections() : whole->sections);
     progress.at(1);
-    return {events.events(), events.unmatched_frees(), std::move(header.notes)};
+    return {events.events(), events.unmatched_frees(), converted_early, std::move(header.notes)};
 }
 
 }  // namespace acre::tool

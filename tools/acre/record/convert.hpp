@@ -11,10 +11,13 @@
 
 namespace acre::tool {
 
+class converted_part;
+
 struct conversion {
     std::uint64_t events = 0;
     std::uint64_t unmatched_frees = 0;
-    std::vector<std::string> notes;  // those of the header and those about the log
+    std::uint64_t converted_early = 0;  // of the events: those converted while the program ran
+    std::vector<std::string> notes;     // those of the header and those about the log
 };
 
 /// Why a recording stopped, as the rest of "it stopped when ...", and what to do about it. Both are empty if it did not
@@ -32,8 +35,9 @@ raw::clock_pair read_clocks();
 std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end);
 
 /// `header`: what the log does not contain, such as the exit status and the CPU times. An empty command is taken from
-/// the log. `end`: see read_clocks().
+/// the log. `end`: see read_clocks(). `part`: what was converted while the program ran, of this log or another one.
 conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header header, raw::clock_pair end,
-                   const std::filesystem::path& output, const std::function<void(double)>& progress);
+                   const std::filesystem::path& output, const std::function<void(double)>& progress,
+                   converted_part* part = nullptr);
 
 }  // namespace acre::tool

@@ -224,7 +224,8 @@ finished_program run_recorded(const record_options& options, const recordable_pr
         signals.restore();
         become_program(options, program, recorder, raw_directory, memory.path(), errors[1]);
     }
-    const memory_keeper keeper{memory, raw_directory};  // a thread, so not before the fork
+    const memory_keeper keeper{memory, raw_directory};                       // a thread, so not before the fork
+    running_conversion conversion{memory, raw_directory, finished.process};  // likewise
     signal_relay::send_to(finished.process);
     const int fork_error = finished.process < 0 ? errno : 0;
     ::close(errors[1]);
@@ -233,6 +234,7 @@ finished_program run_recorded(const record_options& options, const recordable_pr
     const int status = finished.process > 0 ? wait_for_end(finished) : 0;
     signal_relay::send_to(0);
     finished.end = read_clocks();
+    finished.converted = conversion.end();
     finished.left_running = orphans.still_running();
     if (start_error != 0) {
         throw tool_error{"cannot start '" + program.path.string() + "': " + reason_of(start_error)};

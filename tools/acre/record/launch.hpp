@@ -12,6 +12,7 @@
 #include "raw_log.hpp"
 #include "record.hpp"
 #include "recording_memory.hpp"
+#include "running_conversion.hpp"
 
 namespace acre::tool {
 
@@ -22,7 +23,8 @@ struct finished_program {
     std::uint64_t user_time = 0;  // microseconds, without its children
     std::uint64_t system_time = 0;
     raw::clock_pair end{};
-    std::vector<std::string> left_running;  // processes that it started and did not wait for, each as "1234 (name)"
+    std::unique_ptr<converted_part> converted;  // what was converted while it ran
+    std::vector<std::string> left_running;      // processes that it started and did not wait for, each as "1234 (name)"
 };
 
 /// `raw_directory` must be absolute. Throws tool_error if the program cannot be started. While it runs, this process

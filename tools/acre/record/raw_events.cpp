@@ -1,6 +1,9 @@
 #include "raw_events.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <bit>
 
 namespace acre::tool {
 
@@ -22,6 +25,11 @@ constexpr std::uint64_t moment_of(const raw::row& row) {
     return row.ticks - ((row.ticks - pointer_of(row)) & (wrap - 1));
 }
 
+/// Blocks that lie side by side have consecutive numbers, which live_table keeps together.
+constexpr std::uint64_t number_of_address(std::uint64_t address) {
+    return std::rotr(address, 4);
+}
+
 std::vector<live_object> in_order(std::vector<live_object> objects) {
     std::sort(objects.begin(), objects.end(),
               [](const live_object& a, const live_object& b) { return a.number < b.number; });
@@ -31,22 +39,70 @@ std::vector<live_object> in_order(std::vector<live_object> objects) {
 }  // namespace
 
 /// The next complete row; in an incomplete one the time is 0.
-const raw::row* raw_events::thread_position::peek() {
-    while (segment < segments->size()) {
-        const raw_rows rows = (*segments)[segment];
-        for (; row < rows.size(); ++row) {
-            if (rows[row].ticks != 0) return &rows[row];
+const raw::row* raw_events::peek(thread_position& thread) {
+    for (; thread.segment < thread.segments.size(); ++thread.segment) {
+        row_segment& segment = thread.segments[thread.segment];
+        if (segment.file >= 0) load(segment);
+        for (; thread.row < segment.rows.size(); ++thread.row) {
+            if (segment.rows[thread.row].ticks != 0) return &segment.rows[thread.row];
         }
-        log->let_go(rows);
-        ++segment;
-        row = 0;
+        if (segment.own == nullptr && log_ != nullptr) log_->let_go(segment.rows);
+        segment.own.reset();
+        thread.row = 0;
     }
+    thread.segments.clear();
+    thread.segment = 0;
     return nullptr;
 }
 
+/// Whether a row follows the next one.
+bool raw_events::has_another_row(const thread_position& thread) {
+    return thread.segment + 1 < thread.segments.size() || thread.row + 1 < thread.segments[thread.segment].rows.size();
+}
+
+void raw_events::load(row_segment& segment) {
+    segment.own = std::make_unique<raw::row[]>(segment.count);
+    segment.rows = {segment.own.get(), segment.count};
+    const auto bytes = static_cast<ssize_t>(segment.count * sizeof(raw::row));
+    if (::pread(segment.file, segment.own.get(), static_cast<std::size_t>(bytes), static_cast<off_t>(segment.offset)) !=
+        bytes)
+        is_lacking_ = true;
+    segment.file = -1;
+}
+
+void raw_events::take_log(const raw_reader& log) {
+    log_ = &log;
+    sampling_period_ = log.sampling_period();
+}
+
+void raw_events::append(std::uint32_t thread, row_segment segment) {
+    if (thread >= threads_.size()) {
+        threads_.resize(std::size_t{thread} + 1);
+        numbers_.resize(std::max(numbers_.size(), threads_.size()), unnumbered);
+    }
+    thread_position& position = threads_[thread];
+    position.appended += segment.count;
+    position.segments.push_back(std::move(segment));
+    if (!position.is_queued) enqueue(thread);
+}
+
+/// The rows of the log that were not appended before.
+void raw_events::append_rest() {
+    has_all_rows_ = true;
+    for (std::uint32_t i = 0; i < log_->threads().size(); ++i) {
+        std::uint64_t passed = i < threads_.size() ? threads_[i].appended : 0;
+        for (const raw_rows rows : log_->threads()[i]) {
+            const std::size_t skipped = static_cast<std::size_t>(std::min<std::uint64_t>(passed, rows.size()));
+            passed -= skipped;
+            if (skipped < rows.size()) append(i, {.rows = rows.subspan(skipped), .own = nullptr});
+        }
+    }
+    threads_.resize(std::max(threads_.size(), log_->threads().size()));
+    numbers_.resize(std::max(numbers_.size(), threads_.size()), unnumbered);
+}
+
 void raw_events::begin() {
-    threads_.assign(log_.threads().size(), {});
-    numbers_.resize(threads_.size(), unnumbered);
+    threads_.clear();
     queue_ = {};
     live_ = {};
     traced_ = {};
@@ -56,41 +112,47 @@ void raw_events::begin() {
     pauses_passed_ = pauses_ = 0;
     threads_ended_ = 0;
     paused_ = false;
-    for (std::uint32_t i = 0; i < threads_.size(); ++i) {
-        threads_[i].log = &log_;
-        threads_[i].segments = &log_.threads()[i];
-        enqueue(i);
-    }
 }
 
 void raw_events::enqueue(std::uint32_t thread) {
     thread_position& position = threads_[thread];
-    const raw::row* row = position.peek();
+    const raw::row* row = peek(position);
+    position.is_queued = row != nullptr;
     if (row == nullptr) return;
     position.ticks = std::max(position.ticks, row->ticks);
     queue_.push({position.ticks, thread});
 }
 
-std::optional<raw_events::item> raw_events::next_item() {
+/// Whether the next row of a thread is early enough and, where it needs the row after it, that is there.
+bool raw_events::may_take(std::uint32_t thread, std::uint64_t until) {
+    if (has_all_rows_) return true;
+    thread_position& position = threads_[thread];
+    if (position.ticks > until) return false;
+    const raw::row& row = *peek(position);
+    const bool needs_another = kind_of(row) == raw::row_kind::realloc_release || row.size == raw::size_follows;
+    return !needs_another || has_another_row(position);
+}
+
+std::optional<raw_events::item> raw_events::next_item(std::uint64_t until) {
     std::optional<item> made;
     if (!held_back_.empty()) {
         made = held_back_.back();
         held_back_.pop_back();
     }
-    while (!made && !queue_.empty()) {
+    while (!made && !queue_.empty() && may_take(queue_.top().thread, until)) {
         const std::uint32_t thread = queue_.top().thread;
         queue_.pop();
         thread_position& position = threads_[thread];
         // The last thread with rows needs no queue.
         do {
-            const raw::row& row = *position.peek();
+            const raw::row row = *peek(position);
             position.ticks = std::max(position.ticks, row.ticks);
-            position.advance();
+            ++position.row;
             made = take_row(thread, row);
-        } while (!made && position.peek() != nullptr && queue_.empty());
+        } while (!made && queue_.empty() && has_all_rows_ && peek(position) != nullptr);
         enqueue(thread);
     }
-    if (!made) made = next_unended_scope();
+    if (!made && has_all_rows_) made = next_unended_scope();
     if (!made) return made;
     if (std::holds_alternative<event>(*made)) ++events_;
     std::visit([&](auto& each) { last_time_ = each.time = std::max(last_time_, each.time); }, *made);
@@ -109,8 +171,8 @@ std::optional<mark> raw_events::next_unended_scope() {
 
 /// The next pause or resumption up to that time.
 std::optional<mark> raw_events::next_pause(std::uint64_t time) {
-    while (pauses_passed_ < log_.pauses().size()) {
-        const raw::pause_record& record = log_.pauses()[pauses_passed_];
+    while (pauses_passed_ < log_->pauses().size()) {
+        const raw::pause_record& record = log_->pauses()[pauses_passed_];
         mark made;
         made.time = clock_.nanoseconds(record.ticks);
         if (made.time > time) return std::nullopt;
@@ -129,7 +191,7 @@ std::optional<mark> raw_events::next_pause(std::uint64_t time) {
 
 /// Whether an object that is freed at that moment may have been allocated in a pause.
 bool raw_events::paused_before(std::uint64_t ticks) const {
-    return !log_.pauses().empty() && log_.pauses().front().ticks <= ticks;
+    return log_ != nullptr && !log_->pauses().empty() && log_->pauses().front().ticks <= ticks;
 }
 
 void raw_events::number_threads_without_events() {
@@ -150,8 +212,8 @@ std::optional<raw_events::item> raw_events::take_row(std::uint32_t number, const
     if (kind <= row_kind::delete_array) return release(number, row, static_cast<operation>(kind));
     switch (kind) {
         case row_kind::realloc_release:
-            if (const raw::row* next = thread.peek(); next != nullptr && kind_of(*next) == row_kind::realloc_refused) {
-                thread.advance();
+            if (const raw::row* next = peek(thread); next != nullptr && kind_of(*next) == row_kind::realloc_refused) {
+                ++thread.row;
                 return std::nullopt;
             }
             return release(number, row, operation::realloc);
@@ -180,7 +242,8 @@ event raw_events::make_event(std::uint32_t thread, const raw::row& row, operatio
     event made;
     made.time = clock_.nanoseconds(threads_[thread].ticks);
     made.thread = numbers_[thread];
-    made.stack = row.node < log_.nodes().size() ? row.node : no_stack;
+    node_bound_ = std::max<std::uint64_t>(node_bound_, std::uint64_t{row.node} + 1);
+    made.stack = log_ == nullptr || row.node < log_->nodes().size() ? row.node : no_stack;
     made.op = op;
     return made;
 }
@@ -195,22 +258,23 @@ mark raw_events::make_mark(std::uint32_t thread, std::uint32_t name, mark_kind k
 
 std::uint64_t raw_events::size_of(thread_position& thread, const raw::row& row) {
     if (row.size != raw::size_follows) return row.size;
-    const raw::row* next = thread.peek();
+    const raw::row* next = peek(thread);
     if (next == nullptr || kind_of(*next) != raw::row_kind::size_before) return row.size;
-    thread.advance();
+    ++thread.row;
     return pointer_of(*next);
 }
 
 bool raw_events::take_live(const thread_position& thread, const raw::row& row, operation op, live_object& taken) {
     const bool of_resource = op == operation::allocate || op == operation::deallocate;
-    return of_resource ? traced_.take(thread.resource, pointer_of(row), taken) : live_.take(pointer_of(row), taken);
+    return of_resource ? traced_.take(thread.resource, pointer_of(row), taken)
+                       : live_.take(number_of_address(pointer_of(row)), taken);
 }
 
 void raw_events::insert_live(const thread_position& thread, const raw::row& row, operation op, live_object object) {
     if (op == operation::allocate) {
         traced_.insert(thread.resource, pointer_of(row), object, row.ticks);
     } else {
-        live_.insert(pointer_of(row), object);
+        live_.insert(number_of_address(pointer_of(row)), object);
     }
 }
 
@@ -245,7 +309,7 @@ std::optional<raw_events::item> raw_events::release(std::uint32_t number, const 
     live_object object;
     if (!take_live(thread, row, op, object)) {
         const bool may_be_left_out =
-            paused_before(thread.ticks) || (op == operation::deallocate && log_.sampling_period() > 1);
+            paused_before(thread.ticks) || (op == operation::deallocate && sampling_period_ > 1);
         ++(may_be_left_out ? unrecorded_ : unmatched_);
         return std::nullopt;
     }
@@ -273,7 +337,9 @@ std::optional<raw_events::item> raw_events::release_all(std::uint32_t number, co
 }
 
 std::optional<raw_events::item> raw_events::begin_scope(std::uint32_t thread, const raw::row& row) {
-    const std::size_t names = log_.scope_names().size();
+    has_marks_ = true;
+    if (log_ == nullptr) return std::nullopt;
+    const std::size_t names = log_->scope_names().size();
     if (names == 0 || !threads_[thread].scopes.begin(row.size < names ? row.size : 0, scope_limit_))
         return std::nullopt;
     return make_mark(thread, row.size < names ? row.size : 0, mark_kind::scope_begin);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <unordered_map>
@@ -107,39 +108,100 @@ private:
 /// Converts time stamp counter ticks to nanoseconds since the start.
 class tick_clock {
 public:
-    tick_clock(raw::clock_pair start, raw::clock_pair end) : start_{start} {
-        if (end.ticks > start.ticks && end.nanoseconds > start.nanoseconds) {
-            rate_ =
-                static_cast<double>(end.nanoseconds - start.nanoseconds) / static_cast<double>(end.ticks - start.ticks);
-        }
+    explicit tick_clock(raw::clock_pair start) : known_{start}, start_{start} {}
+    tick_clock(raw::clock_pair start, raw::clock_pair end) : tick_clock{start} { extend(end); }
+
+    /// The clocks at a later moment. Ticks up to there may be converted; those before the previous moment no more, or
+    /// not exactly.
+    void extend(raw::clock_pair later) {
+        if (later.ticks <= until_.ticks || later.nanoseconds <= until_.nanoseconds) return;
+        if (until_.ticks > known_.ticks) known_ = until_;
+        until_ = later;
+        rate_ = static_cast<double>(later.nanoseconds - known_.nanoseconds) /
+                static_cast<double>(later.ticks - known_.ticks);
     }
 
     std::uint64_t nanoseconds(std::uint64_t ticks) const {
-        return ticks <= start_.ticks ? 0 : nanoseconds_in(ticks - start_.ticks);
+        const auto since = static_cast<double>(static_cast<std::int64_t>(ticks - known_.ticks));
+        const auto before = static_cast<double>(known_.nanoseconds - start_.nanoseconds);
+        // A damaged log may contain any number.
+        return static_cast<std::uint64_t>(std::clamp(before + since * rate_, 0.0, latest));
     }
 
     std::uint64_t nanoseconds_in(std::uint64_t ticks) const {
-        // A damaged log may contain any number.
         return static_cast<std::uint64_t>(std::min(static_cast<double>(ticks) * rate_, latest));
     }
 
 private:
     static constexpr double latest = 9e18;
 
+    raw::clock_pair known_;
     raw::clock_pair start_;
+    raw::clock_pair until_ = known_;
     double rate_ = 1;
 };
 
+/// Consecutive rows of a thread: in a mapped log, in memory of their own, or in a file that is read when they are
+/// needed.
+struct row_segment {
+    raw_rows rows;
+    std::unique_ptr<raw::row[]> own;
+    std::size_t count = rows.size();
+    int file = -1;  // the descriptor, while they are there only
+    std::uint64_t offset = 0;
+};
+
+/// Turns rows into events. The rows are those of a log, or come in parts while the log is written: append() and
+/// drain() take turns then, and take_log() gives it the whole log for the rest.
 class raw_events {
 public:
-    raw_events(const raw_reader& log, tick_clock clock) : log_{log}, clock_{clock} {}
+    raw_events(const raw_reader& log, tick_clock clock) : clock_{clock} { take_log(log); }
+    raw_events(tick_clock clock, std::uint32_t sampling_period) : clock_{clock}, sampling_period_{sampling_period} {}
 
-    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order. Call it twice:
-    /// threads get their numbers from their first events, so only the second pass knows the numbers of all marks.
+    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order, from the start
+    /// of the log. Threads get their numbers from their first events, so only a second pass knows the numbers of all
+    /// marks.
     template <typename Visit, typename VisitMark>
     void for_each(Visit&& visit, VisitMark&& visit_mark) {
         begin();
-        while (std::optional<item> next = next_item()) {
+        finish(visit, visit_mark);
+    }
+
+    /// Rows of a thread, which follow those it has had.
+    void append(std::uint32_t thread, row_segment segment);
+
+    /// The clocks now, before drain().
+    void extend_clock(raw::clock_pair now) { clock_.extend(now); }
+
+    /// Calls `visit` for the events up to a moment, at most `most`. All rows that were counted before that moment must
+    /// have been appended. False when there are no more.
+    template <typename Visit>
+    bool drain(std::uint64_t until, std::size_t most, Visit&& visit) {
+        for (std::size_t i = 0; i < most; ++i) {
+            const std::optional<item> next = next_item(until);
+            if (!next) return false;
+            if (const event* happened = std::get_if<event>(&*next)) visit(*happened);
+        }
+        return true;
+    }
+
+    /// Whether rows could not be read from their file.
+    bool is_lacking() const noexcept { return is_lacking_; }
+
+    /// The log of the rows so far. finish() takes the others from there.
+    void take_log(const raw_reader& log);
+
+    /// Whether the rows so far need what only the whole log tells: the numbers of threads in marks.
+    bool has_marks() const noexcept { return has_marks_; }
+
+    /// One more than the largest node of a row so far.
+    std::uint64_t node_bound() const noexcept { return node_bound_; }
+
+    /// Calls `visit` and `visit_mark` for the rest.
+    template <typename Visit, typename VisitMark>
+    void finish(Visit&& visit, VisitMark&& visit_mark) {
+        append_rest();
+        while (std::optional<item> next = next_item(~std::uint64_t{0})) {
             while (std::optional<mark> before = next_pause(last_time_)) visit_mark(*before);
             if (const event* happened = std::get_if<event>(&*next)) {
                 visit(*happened);
@@ -162,18 +224,16 @@ public:
     std::uint64_t last_time() const noexcept { return last_time_; }
 
 private:
-    /// The position in a thread's rows.
+    /// A thread's rows that were not taken yet.
     struct thread_position {
-        const raw_reader* log = nullptr;
-        const std::vector<raw_rows>* segments = nullptr;
-        std::size_t segment = 0;
-        std::size_t row = 0;
+        std::vector<row_segment> segments;
+        std::size_t segment = 0;     // the first with rows that were not taken
+        std::size_t row = 0;         // in that segment
+        std::uint64_t appended = 0;  // rows, in all
         std::uint64_t ticks = 0;     // of the row, never less than before
         std::uint64_t resource = 0;  // of the following resource rows
+        bool is_queued = false;
         scope_nesting scopes;
-
-        const raw::row* peek();
-        void advance() { ++row; }
     };
 
     /// A thread in the queue, by the time of its next row.
@@ -189,7 +249,12 @@ private:
 
     void begin();
     void enqueue(std::uint32_t thread);
-    std::optional<item> next_item();
+    void append_rest();
+    const raw::row* peek(thread_position& thread);
+    void load(row_segment& segment);
+    static bool has_another_row(const thread_position& thread);
+    bool may_take(std::uint32_t thread, std::uint64_t until);
+    std::optional<item> next_item(std::uint64_t until);
     std::optional<item> take_row(std::uint32_t thread, const raw::row& row);
     std::optional<mark> next_pause(std::uint64_t time);
     std::optional<mark> next_unended_scope();
@@ -211,8 +276,13 @@ private:
 
     static constexpr std::uint32_t unnumbered = ~std::uint32_t{0};
 
-    const raw_reader& log_;
+    const raw_reader* log_ = nullptr;
+    bool has_all_rows_ = false;
+    bool has_marks_ = false;
+    bool is_lacking_ = false;
+    std::uint64_t node_bound_ = 0;
     tick_clock clock_;
+    std::uint32_t sampling_period_ = 1;
     std::vector<thread_position> threads_;
     std::priority_queue<waiting, std::vector<waiting>, std::greater<>> queue_;
     live_table<live_object> live_;  // of malloc

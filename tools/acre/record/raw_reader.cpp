@@ -85,7 +85,7 @@ void mapped_file::let_go(std::span<const std::byte> part) const noexcept {
     if (!part.empty()) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
-raw_reader::raw_reader(const std::filesystem::path& path) : file_{path} {
+raw_reader::raw_reader(const std::filesystem::path& path) : file_{path}, name_{path.filename().string()} {
     read_head(path);
     read_chunks();
     order_nodes();

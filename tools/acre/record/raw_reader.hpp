@@ -42,6 +42,9 @@ public:
     /// Throws tool_error if the file is not a raw log.
     explicit raw_reader(const std::filesystem::path& path);
 
+    /// The file's name, without its folder.
+    const std::string& name() const noexcept { return name_; }
+
     bool has_flag(std::uint32_t flag) const noexcept { return (flags_ & flag) != 0; }
     const raw::process_identity& process() const noexcept { return process_; }
     raw::clock_pair start() const noexcept { return start_; }
@@ -110,6 +113,7 @@ private:
     void take_in_order(std::vector<segment>& segments, std::uint64_t next, Take&& take);
 
     mapped_file file_;
+    std::string name_;
     std::uint32_t flags_ = 0;
     raw::process_identity process_{};
     bool waiting_written_ = false;

@@ -172,8 +172,8 @@ public:
     }
 
     /// Throws tool_error before it writes anything if one of the outputs exists and is not a trace. `end`: all zeros if
-    /// unknown.
-    record_result convert_all(const trace_header& header, raw::clock_pair end) {
+    /// unknown. `part`: what was converted while the program ran.
+    record_result convert_all(const trace_header& header, raw::clock_pair end, converted_part* part = nullptr) {
         std::vector<const process_logs*> others;
         for (const auto& [process, logs] : logs_) {
             if (process != started_ && last_with_rows(logs) != nullptr) others.push_back(&logs);
@@ -181,7 +181,7 @@ public:
         const std::vector<fs::path> outputs = outputs_of(others);
         for (const fs::path& each : outputs) check_output(each);
         record_result result;
-        if (has_rows()) convert_process(logs_.at(started_), header, end, output_, result);
+        if (has_rows()) convert_process(logs_.at(started_), header, end, output_, result, part);
         for (std::size_t i = 0; i < others.size(); ++i) {
             trace_header other;
             other.exit_status = trace_header::unknown_status;
@@ -233,7 +233,7 @@ private:
     }
 
     void convert_process(const process_logs& logs, trace_header header, raw::clock_pair end, const fs::path& output,
-                         record_result& result) {
+                         record_result& result, converted_part* part = nullptr) {
         const raw_reader& log = *last_with_rows(logs);
         if (logs.size() > 1) {
             header.notes.push_back("The process executed " + std::to_string(logs.size()) +
@@ -245,8 +245,9 @@ private:
         if (first) header.notes.insert(header.notes.end(), notes_.begin(), notes_.end());
         // The CPU time is that of the process, so all programs that it executed count.
         for (const auto& each : logs) header.recording_time += recording_microseconds(*each, end_of(*each, end));
-        const conversion made = convert(log, symbols_, header, end_of(log, end), output, progress_);
+        const conversion made = convert(log, symbols_, header, end_of(log, end), output, progress_, part);
         result.events += made.events;
+        result.converted_early += made.converted_early;
         result.unmatched_frees += made.unmatched_frees;
         result.traces.push_back(output);
         if (first) result.notes = made.notes;
@@ -374,7 +375,7 @@ record_result convert_recording(const record_options& options, const ended_recor
     header.user_time = finished.user_time;
     header.system_time = finished.system_time;
     if (!conversion.has_rows()) header.notes.push_back("There is no trace of the program itself: " + why + ".");
-    return conversion.convert_all(header, finished.end);
+    return conversion.convert_all(header, finished.end, finished.converted.get());
 }
 
 /// The bound of the logs on the disk of `directory`; 0: none.
@@ -421,7 +422,7 @@ record_result finish_directory_or_file(const fs::path& raw, const fs::path& outp
     header.recording_time = recording_microseconds(log, log.last_clock());
     symbol_sources symbols;
     const conversion made = convert(log, symbols, header, log.last_clock(), output, progress);
-    return {0, made.events, made.unmatched_frees, {output}, made.notes, {}, false};
+    return {0, made.events, made.unmatched_frees, 0, {output}, made.notes, {}, false};
 }
 
 /// Serialised for another process. CBOR keeps file names that are not UTF-8 as they are.
@@ -430,17 +431,23 @@ std::string packed(const record_result& result) {
     traces.reserve(result.traces.size());
     for (const fs::path& each : result.traces) traces.push_back(each.string());
     std::string bytes;
-    nlohmann::json::to_cbor(nlohmann::json{result.events, result.unmatched_frees, traces, result.notes,
-                                           result.why_nothing, result.is_failure},
+    nlohmann::json::to_cbor(nlohmann::json{result.events, result.unmatched_frees, result.converted_early, traces,
+                                           result.notes, result.why_nothing, result.is_failure},
                             bytes);
     return bytes;
 }
 
 record_result unpacked(const std::string& bytes) {
     const nlohmann::json fields = nlohmann::json::from_cbor(bytes);
-    const auto traces = fields[2].get<std::vector<std::string>>();
-    return {0,         fields[0], fields[1], {traces.begin(), traces.end()}, fields[3].get<std::vector<std::string>>(),
-            fields[4], fields[5]};
+    const auto traces = fields[3].get<std::vector<std::string>>();
+    return {0,
+            fields[0],
+            fields[1],
+            fields[2],
+            {traces.begin(), traces.end()},
+            fields[4].get<std::vector<std::string>>(),
+            fields[5],
+            fields[6]};
 }
 
 /// In a child process, because libdw aborts when memory runs out.
@@ -458,7 +465,7 @@ record_result record(const record_options& options) {
     check_open_files();
     const preloadable_library recorder{
         "record", options.recorder.empty() ? library_beside_command("libacre-record.so") : options.recorder};
-    temporary_directory raw{fs::absolute(options.output).string() + ".raw-"};
+    temporary_directory raw{fs::absolute(options.output).string() + ".raw-", "name a shorter one with -o"};
     const ended_recording ended = run_to_the_end(options, program, recorder.path(), raw.path());
     record_result result;
     try {

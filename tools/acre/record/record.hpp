@@ -36,6 +36,7 @@ struct record_result {
     int exit_status = 0;  // of the program; 128 + n if signal n ended it
     std::uint64_t events = 0;
     std::uint64_t unmatched_frees = 0;
+    std::uint64_t converted_early = 0;          // of the events: those converted while the program ran
     std::vector<std::filesystem::path> traces;  // the first is that of the started process
     std::vector<std::string> notes;             // sentences for the user; those about a trace are in it as well
     std::string why_nothing;                    // why there is no trace; empty if there is one

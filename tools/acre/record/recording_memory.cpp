@@ -172,6 +172,17 @@ recording_memory::~recording_memory() {
     if (file_ >= 0) ::close(file_);
 }
 
+std::uint32_t recording_memory::regions() const noexcept {
+    return head_ == nullptr ? 0 : std::min(head_->next_region.load(), head_->regions);
+}
+
+std::string recording_memory::log_of(std::uint32_t number, bool& is_first) const {
+    const mapped_region region{file_, number};
+    if (region.head() == nullptr) return {};
+    is_first = std::atomic_ref{region.head()->has_log}.load(std::memory_order_acquire) != 0;
+    return log_name(*region.head());
+}
+
 void recording_memory::end() {
     if (head_ != nullptr) head_->ended = 1;
 }

@@ -50,6 +50,16 @@ public:
     /// gone.
     std::vector<raw::process_identity> write_waiting(const std::filesystem::path& directory) const;
 
+    /// The descriptor of the memory; -1 if there is none.
+    int descriptor() const noexcept { return head_ == nullptr ? -1 : file_; }
+
+    /// The regions in use so far; the first one is not a process's.
+    std::uint32_t regions() const noexcept;
+
+    /// The log that a region belongs to, once it is known; empty before. `is_first`: whether the region has the log's
+    /// head.
+    std::string log_of(std::uint32_t region, bool& is_first) const;
+
     /// The reports in memory and those in the raw directory.
     process_reports reports(const std::filesystem::path& directory) const;
 

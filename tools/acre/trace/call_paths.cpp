@@ -237,20 +237,26 @@ std::string call_paths::path_text(std::uint32_t stack, std::size_t max) const {
     return text;
 }
 
-source_location call_paths::place_in(std::uint32_t stack, std::uint32_t function) const {
+std::uint32_t call_paths::call_in(std::uint32_t stack, std::uint32_t function) const noexcept {
     for (; stack != no_stack; stack = tables_.call_tree[stack].parent) {
-        const std::uint32_t number = tables_.call_tree[stack].frame;
-        const auto& functions = functions_of_frame_[number];
-        const auto found = std::find(functions.begin(), functions.end(), function);
-        if (found == functions.end()) continue;
-        const auto& locations = tables_.frames[number].locations;
-        if (locations.empty()) break;
-        source_location place = locations[static_cast<std::size_t>(found - functions.begin())];
-        place.function = printable(place.function);
-        place.file = printable(place.file);
-        return place;
+        const auto& functions = functions_of_frame_[tables_.call_tree[stack].frame];
+        if (std::find(functions.begin(), functions.end(), function) != functions.end()) break;
     }
-    return {};
+    return stack;
+}
+
+source_location call_paths::place_in(std::uint32_t stack, std::uint32_t function) const {
+    const std::uint32_t call = call_in(stack, function);
+    if (call == no_stack) return {};
+    const std::uint32_t number = tables_.call_tree[call].frame;
+    const auto& functions = functions_of_frame_[number];
+    const auto& locations = tables_.frames[number].locations;
+    if (locations.empty()) return {};
+    const auto found = std::find(functions.begin(), functions.end(), function);
+    source_location place = locations[static_cast<std::size_t>(found - functions.begin())];
+    place.function = printable(place.function);
+    place.file = printable(place.file);
+    return place;
 }
 
 std::string call_paths::site_text(std::uint32_t site) const {

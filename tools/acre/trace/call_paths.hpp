@@ -90,6 +90,11 @@ public:
     /// Short names from the site outwards, at most `max`: "parse < load < main".
     std::string path_text(std::uint32_t stack, std::size_t max) const;
 
+    /// The node of the trace's tree in which `function` is on the stack: its innermost call. `no_stack` if it is not.
+    std::uint32_t call_in(std::uint32_t stack, std::uint32_t function) const noexcept;
+    std::uint32_t caller_of(std::uint32_t call) const noexcept { return tables_.call_tree[call].parent; }
+    std::uint32_t frame_of(std::uint32_t call) const noexcept { return tables_.call_tree[call].frame; }
+
     /// The source location within `function` of its innermost call on the stack; line 0 if not known.
     source_location place_in(std::uint32_t stack, std::uint32_t function) const;
 

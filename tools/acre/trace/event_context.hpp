@@ -25,6 +25,15 @@ public:
     explicit event_context(std::size_t nodes)
         : of_stack_(std::min(std::bit_ceil(nodes), format::stack_indices)), live_{of_stack_.size()} {}
 
+    /// The stacks are fewer than `nodes` from now on; never fewer than before. While all have an index of their own, a
+    /// context that grew guesses like one that was made for all of them.
+    void grow(std::size_t nodes) {
+        const std::size_t wanted = std::min(std::bit_ceil(nodes), format::stack_indices);
+        if (wanted <= of_stack_.size()) return;
+        of_stack_.resize(wanted);
+        live_.grow(wanted);
+    }
+
     using stacks = std::array<std::uint32_t, format::stack_guesses>;
     using objects = std::array<std::uint64_t, format::object_guesses>;
 

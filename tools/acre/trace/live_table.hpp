@@ -151,6 +151,9 @@ public:
     /// Sites are numbered from 0.
     explicit live_objects(std::size_t sites) : newest_of_site_(sites, end) {}
 
+    /// Room for more sites.
+    void grow(std::size_t sites) { newest_of_site_.resize(sites, end); }
+
     /// Object numbers must grow.
     void insert(std::uint64_t object, std::uint64_t size, std::uint32_t site) {
         const position at = new_entry();

@@ -1,52 +1,19 @@
 #include "writer.hpp"
 
-#include <zstd.h>
-
 #include <algorithm>
-#include <new>
-#include <string>
 
-#include "error.hpp"
 #include "table_codec.hpp"
 
 namespace acre::tool {
 
-namespace {
-
-constexpr int compression_level = 1;
-
-void put_little_endian(std::uint8_t* to, std::uint64_t value, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
-}
-
-format::section_head_image image_of(const format::section_head& head) {
-    format::section_head_image image{};
-    put_little_endian(image.data(), static_cast<std::uint32_t>(head.kind), 4);
-    put_little_endian(image.data() + 4, head.flags, 4);
-    put_little_endian(image.data() + 8, head.compressed_bytes, 8);
-    put_little_endian(image.data() + 16, head.raw_bytes, 8);
-    put_little_endian(image.data() + 24, head.checksum, 8);
-    return image;
-}
-
-/// The fewest bytes from which a reader expands so many.
-std::uint64_t least_compressed_bytes(const format::section_head& head) {
-    return head.raw_bytes / format::max_table_expansion;
-}
-
-}  // namespace
-
 trace_writer::trace_writer(const std::filesystem::path& path, const trace_header& header, const trace_tables& tables)
-    : file_{path, written_file::trace},
-      context_{tables.call_tree.size()},
-      nodes_{tables.call_tree.size()},
-      scope_names_{tables.scope_names.size()} {
+    : file_{path, written_file::trace} {
     check_tables(tables);
-    std::array<std::uint8_t, format::file_head_bytes> head{};
-    std::copy(format::magic.begin(), format::magic.end(), head.begin());
-    put_little_endian(head.data() + format::magic.size(), format::version, 4);
-    file_.write(head);
-    file_bytes_ = head.size();
+    byte_sink head;
+    head.append(format::magic);
+    head.little_endian(format::version, 4);
+    while (head.bytes().size() < format::file_head_bytes) head.byte(0);
+    write(head.bytes());
     const encoded_tables encoded = encode_tables(tables);
     write_section(format::section_kind::header, encode_header(header));
     write_section(format::section_kind::strings, encoded.strings);
@@ -54,192 +21,28 @@ trace_writer::trace_writer(const std::filesystem::path& path, const trace_header
     write_section(format::section_kind::frames, encoded.frames);
     write_section(format::section_kind::call_tree, encoded.call_tree);
     write_section(format::section_kind::scopes, encoded.scopes);
+    events_.emplace([this](std::span<const std::uint8_t> section) { write(section); }, tables.call_tree.size(),
+                    tables.scope_names.size(), file_bytes_);
 }
 
-void trace_writer::add(const event& e) {
-    check(e);
-    append(e);
-    event passed = e;
-    if (!context_.pass(passed)) throw tool_error{"an event frees an object that is not live"};
-    if (++events_ - chunk_first_event_ == format::events_per_chunk) write_chunk();
-}
-
-void trace_writer::add(const mark& m) {
-    if (m.thread >= format::max_threads) throw tool_error{"a mark's thread is out of range"};
-    if (m.is_scope() && m.name >= scope_names_) throw tool_error{"a mark names a scope that is not in the table"};
-    scopes_.pass(m);
-    marks_.byte(static_cast<std::uint8_t>(m.kind));
-    marks_.number(events_ - previous_mark_event_);
-    previous_mark_event_ = events_;
-    const std::uint64_t tick = m.time / format::tick_nanoseconds;
-    marks_.signed_number(static_cast<std::int64_t>(tick - previous_mark_tick_));
-    previous_mark_tick_ = tick;
-    marks_.number(m.thread);
-    if (m.is_scope()) marks_.number(m.name);
-    if (++mark_count_ - chunk_first_mark_ == format::marks_per_chunk) write_marks();
-}
-
-void trace_writer::check(const event& e) {
-    if (e.stack >= nodes_) throw tool_error{"an event has a stack that is not in the call tree"};
-    // It is encoded as size + 1.
-    if (e.size == ~std::uint64_t{0}) throw tool_error{"an event has an impossible size"};
-    if (e.alignment_log2 > 63) throw tool_error{"an event has an impossible alignment"};
-    if (e.thread > threads_ || e.thread >= format::max_threads) {
-        throw tool_error{"an event's thread is not numbered in order"};
-    }
-    if (e.thread == threads_) ++threads_;
-    if (e.allocates) {
-        if (e.object != objects_) throw tool_error{"an event's object is not numbered in order"};
-        ++objects_;
-        bytes_ += e.size;
-    }
-}
-
-void trace_writer::append(const event& e) {
-    using enum format::column;
-    const std::uint8_t code = format::operation_code(e.op, e.allocates);
-    std::uint8_t op_byte = code == context_.guess_operation(e.stack) ? 0 : code;
-    if (e.thread != previous_thread_) {
-        op_byte |= format::thread_changes_bit;
-        column(thread).number(e.thread);
-        previous_thread_ = e.thread;
-    }
-    const auto& stacks = context_.guess_stacks(e.thread);
-    const auto known = static_cast<std::size_t>(std::find(stacks.begin(), stacks.end(), e.stack) - stacks.begin());
-    column(stack).number(known < stacks.size() ? known : stacks.size() + e.stack);
-    if (!e.allocates) {
-        append_object(e);
-    } else {
-        column(size).number(e.size == context_.guess_size(e.stack) ? 0 : e.size + 1);
-        if (e.alignment_log2 != context_.guess_alignment(e.stack)) {
-            op_byte |= format::alignment_bit;
-            column(alignment).byte(e.alignment_log2);
-        }
-    }
-    column(op).byte(op_byte);
-    append_time(e.time);
-}
-
-void trace_writer::append_object(const event& e) {
-    using enum format::column;
-    const auto objects = context_.guess_objects(e.thread, e.stack);
-    const auto known = static_cast<std::size_t>(std::find(objects.begin(), objects.end(), e.object) - objects.begin());
-    column(guess).byte(static_cast<std::uint8_t>(known));
-    if (known == objects.size()) column(object).number(objects_ - 1 - e.object);
-}
-
-void trace_writer::append_time(std::uint64_t time) {
-    const std::uint64_t tick = time / format::tick_nanoseconds;
-    if (run_ == 0 || tick != previous_tick_) {
-        end_run();
-        column(format::column::step).signed_number(static_cast<std::int64_t>(tick - previous_tick_));
-        previous_tick_ = tick;
-    }
-    ++run_;
-}
-
-void trace_writer::end_run() {
-    if (run_ != 0) column(format::column::run).number(run_);
-    run_ = 0;
-}
-
-void trace_writer::write_chunk() {
-    end_run();
-    byte_sink head;
-    head.number(events_ - chunk_first_event_);
-    head.number(chunk_first_event_);
-    head.number(chunk_first_object_);
-    std::array<const byte_sink*, 1 + format::column_count> frames{&head};
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-        head.number(columns_[i].bytes().size());
-        frames[i + 1] = &columns_[i];
-    }
-    write_section(format::section_kind::events, frames, events_ - chunk_first_event_);
-    for (byte_sink& each : columns_) each.clear();
-    chunk_first_event_ = events_;
-    chunk_first_object_ = objects_;
-    // After the events that they lie between, so that a truncated file has both.
-    write_marks();
-}
-
-void trace_writer::write_marks() {
-    if (mark_count_ == chunk_first_mark_) return;
-    byte_sink head;
-    head.number(mark_count_ - chunk_first_mark_);
-    head.number(chunk_first_mark_);
-    const byte_sink* const frames[] = {&head, &marks_};
-    write_section(format::section_kind::marks, frames, mark_count_ - chunk_first_mark_);
-    marks_.clear();
-    chunk_first_mark_ = mark_count_;
-}
-
-void trace_writer::finish() {
-    if (events_ != chunk_first_event_) write_chunk();
-    write_marks();
-    write_end();
-    file_.finish();
-}
-
-void trace_writer::write_end() {
-    byte_sink payload;
-    payload.number(events_);
-    payload.number(objects_);
-    payload.number(bytes_);
-    payload.number(threads_);
-    payload.number(context_.live());
-    payload.number(mark_count_);
-    write_section(format::section_kind::end, payload);
+void trace_writer::write(std::span<const std::uint8_t> bytes) {
+    file_.write(bytes);
+    file_bytes_ += bytes.size();
 }
 
 void trace_writer::write_section(format::section_kind kind, const byte_sink& payload) {
     const byte_sink* const frames[] = {&payload};
-    write_section(kind, frames);
+    write(packer_.pack(kind, frames, 0));
 }
 
-/// The fewest bytes that a section with so many events or marks may have in the file.
-std::uint64_t trace_writer::least_bytes(std::uint64_t entries) const {
-    const std::uint64_t for_entries = (entries + format::entries_per_byte - 1) / format::entries_per_byte;
-    const std::uint64_t live = context_.live();
-    const std::uint64_t before = file_bytes_ + format::section_head_bytes;
-    // max_live_objects grows by one for two bytes.
-    const std::uint64_t allowed = format::max_live_objects(before);
-    return std::max(for_entries, live > allowed ? (live - allowed) * 2 : 0);
+void trace_writer::finish() {
+    events_->finish();
+    file_.finish();
 }
 
-/// Adds a frame that zstd skips, so that the compressed payload has at least that many bytes.
-void trace_writer::pad(std::uint64_t bytes) {
-    constexpr std::uint32_t skippable_magic = 0x184d'2a50;
-    constexpr std::size_t head_bytes = 8;
-    if (compressed_.size() >= bytes) return;
-    const std::size_t used = compressed_.size();
-    const std::size_t content = std::max(static_cast<std::size_t>(bytes), used + head_bytes) - used - head_bytes;
-    compressed_.resize(used + head_bytes + content);
-    put_little_endian(compressed_.data() + used, skippable_magic, 4);
-    put_little_endian(compressed_.data() + used + 4, content, 4);
-}
-
-void trace_writer::write_section(format::section_kind kind, std::span<const byte_sink* const> frames,
-                                 std::uint64_t entries) {
-    compressed_.clear();
-    format::section_head head{.kind = kind};
-    for (const byte_sink* frame : frames) {
-        const auto& raw = frame->bytes();
-        const std::size_t used = compressed_.size();
-        compressed_.resize(used + ZSTD_compressBound(raw.size()));
-        const std::size_t written = ZSTD_compress(compressed_.data() + used, compressed_.size() - used, raw.data(),
-                                                  raw.size(), compression_level);
-        if (ZSTD_isError(written) != 0) throw std::bad_alloc{};  // the only error that is possible here
-        compressed_.resize(used + written);
-        head.raw_bytes += raw.size();
-    }
-    pad(std::max(entries == 0 ? 0 : least_bytes(entries), least_compressed_bytes(head)));
-    head.compressed_bytes = compressed_.size();
-    if (head.raw_bytes > format::max_raw_bytes(head)) throw tool_error{"the tables are too large for a trace"};
-    const auto unsealed = image_of(head);
-    head.checksum = format::checksum(compressed_, format::checksum(std::span{unsealed}.first(24)));
-    file_.write(image_of(head));
-    file_.write(compressed_);
-    file_bytes_ += format::section_head_bytes + compressed_.size();
+void trace_writer::finish(const made_sections& sections) {
+    sections.for_each([this](std::span<const std::uint8_t> bytes) { write(bytes); });
+    file_.finish();
 }
 
 }  // namespace acre::tool

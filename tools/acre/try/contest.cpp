@@ -88,7 +88,7 @@ class runner {
 public:
     explicit runner(const contest_options& options)
         : options_{options},
-          directory_{temporary_prefix()},
+          directory_{temporary_prefix(), "set TMPDIR to a folder with a shorter name"},
           input_{options.input.empty() ? "/dev/null" : options.input, O_RDONLY},
           output_{directory_.path() / "output", O_RDWR | O_CREAT},
           errors_{directory_.path() / "errors", O_RDWR | O_CREAT},

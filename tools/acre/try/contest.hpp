@@ -19,6 +19,7 @@ struct way {
     std::string name;
     std::string description;
     std::vector<std::pair<std::string, std::string>> variables{};  // of its environment
+    std::vector<std::string> command{};  // of acre, that runs a program in this way; empty: the variables do
 };
 
 /// What two runs must have in common to be compared.

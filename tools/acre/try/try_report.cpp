@@ -79,9 +79,13 @@ std::string quoted_for_shell(const std::string& word) {
 
 std::string command_for(const way& how, const std::vector<std::string>& command) {
     std::string line;
-    for (const auto& [name, value] : how.variables) line += name + "=" + quoted_for_shell(value) + " ";
+    for (const std::string& each : how.command) line += quoted_for_shell(each) + " ";
+    if (!how.command.empty()) line += "-- ";
+    if (how.command.empty()) {
+        for (const auto& [name, value] : how.variables) line += name + "=" + quoted_for_shell(value) + " ";
+    }
     for (std::size_t i = 0; i < command.size(); ++i) line += (i == 0 ? "" : " ") + quoted_for_shell(command[i]);
-    return printable(how.name == "acre" ? "acre run -- " + line.substr(line.find(' ') + 1) : line);
+    return printable(line);
 }
 
 /// The sentence that answers the question: which malloc, and what it gives.

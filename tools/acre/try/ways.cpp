@@ -14,6 +14,7 @@ namespace acre::tool {
 
 namespace {
 
+constexpr std::string_view plan_name = "acre + plan";
 constexpr const char* acre_name = "acre";
 constexpr const char* acre_description = "acre's general heap, as 'acre run' preloads it";
 
@@ -34,8 +35,7 @@ way_list::way_list(const std::filesystem::path& program, const std::vector<std::
     ways_.push_back({name_as_it_is(program), "the program without a change"});
     for (const std::string& each : names) add_named(each);
     if (!names.empty()) return;
-    if (const auto own = library_beside_command(run_library); std::filesystem::exists(own))
-        add(acre_name, acre_description, own);
+    if (const auto own = library_beside_command(run_library); std::filesystem::exists(own)) add_acre();
     for (const known_malloc& each : known_mallocs) {
         if (const std::string library = find_library(each.libraries); !library.empty())
             add(std::string{each.name}, std::string{each.description}, library);
@@ -47,12 +47,26 @@ void way_list::add(const std::string& name, const std::string& description, cons
     ways_.push_back({name, description, {{"LD_PRELOAD", preload_value(libraries_.back()->path())}}});
 }
 
+void way_list::add_acre() {
+    add(acre_name, acre_description, library_beside_command(run_library));
+    ways_.back().command = {"acre", "run"};
+}
+
+std::vector<std::string> way_list::add_plan(const std::filesystem::path& program, const std::string& plan) {
+    plan_ = std::make_unique<handed_plan>(read_plan(plan), plan, program);
+    add(std::string{plan_name}, "acre's general heap with the plan, as 'acre run --plan' preloads it",
+        library_beside_command(plan_library));
+    ways_.back().variables.push_back(plan_->variable());
+    ways_.back().command = {"acre", "run", "--plan", plan};
+    return plan_->losses();
+}
+
 void way_list::add_named(const std::string& name) {
     const auto known = std::ranges::find(known_mallocs, std::string_view{name}, &known_malloc::name);
     if (name.find('/') != std::string::npos) {
         add(name, "a library of yours, preloaded", name);
     } else if (name == acre_name) {
-        add(name, acre_description, library_beside_command(run_library));
+        add_acre();
     } else if (known == known_mallocs.end()) {
         std::vector<std::string> all;
         for (const auto& [each, meaning] : way_names()) all.push_back(each);

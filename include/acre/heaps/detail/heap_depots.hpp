@@ -29,6 +29,13 @@ struct locked_range {
     heap_range range;
 };
 
+/// A class of slots: the number that the units of its slabs have, and the size class that its slots are of. They differ
+/// where slots of one size are kept apart.
+struct heap_class_number {
+    std::size_t number = 0;
+    std::size_t size_class = 0;
+};
+
 /// The slabs of one class. In a cache line of its own.
 class alignas(64) heap_depot {
 public:
@@ -40,18 +47,21 @@ public:
 
     /// Takes up to `wanted` slots into the array at `begin`, in descending order of addresses, so that a stack hands
     /// the lowest out first. Returns how many there were.
-    std::size_t take(locked_range& from, std::size_t size_class, void** begin, std::size_t wanted) noexcept {
+    std::size_t take(locked_range& from, heap_class_number of, void** begin, std::size_t wanted) noexcept {
         const std::lock_guard guard{lock_};
+        if (successor_ != nullptr) [[unlikely]]
+            return successor_->take(from, {of.size_class, of.size_class}, begin, wanted);
         heap_range& range = from.range;
         void** free_end = begin + wanted;
         while (free_end != begin) {
-            if (partial_ == 0 && !add_slab(from, size_class)) [[unlikely]]
+            if (partial_ == 0 && !add_slab(from, of)) [[unlikely]]
                 break;
             heap_slab& slab = range.slab(partial_);
-            free_end = take_from(slab, range.address(slab.first), heap_classes::bytes(size_class), begin, free_end);
+            free_end = take_from(slab, range.address(slab.first), heap_classes::bytes(of.size_class), begin, free_end);
             if (slab.free_slots == 0) unlink(range, slab);
         }
         const auto taken = static_cast<std::size_t>(begin + wanted - free_end);
+        handed_out_ += taken;
         if (free_end != begin) [[unlikely]]
             std::memmove(begin, free_end, taken * sizeof(void*));
         return taken;
@@ -62,6 +72,9 @@ public:
               const char* name) noexcept {
         const heap_class& layout = heap_classes::layouts[size_class];
         const std::lock_guard guard{lock_};
+        if (successor_ != nullptr) [[unlikely]]
+            return successor_->give(to, size_class, slots, count, name);
+        handed_out_ -= count;
         // Slots that were freed one after the other often lie in one slab.
         slab_in_reach near;
         for (std::size_t each = 0; each < count; ++each) {
@@ -103,12 +116,30 @@ public:
         std::size_t handed_out = 0;
         std::size_t slots = 0;
     };
-    figures count(heap_range& range) noexcept {
+    figures count() noexcept {
         const std::lock_guard guard{lock_};
-        std::size_t free = 0;
-        for (std::uint32_t each = partial_; each != 0; each = range.slab(each).next)
-            free += range.slab(each).free_slots;
-        return {slots_ - free, slots_};
+        return {handed_out_, slots_};
+    }
+
+    /// Gives all slabs to another depot of slots of the same size, for good: from now on this one is only another name
+    /// for it. Linear in the slabs with a free slot.
+    void join(heap_depot& successor, heap_range& range) noexcept {
+        const std::lock_guard guard{lock_};
+        if (successor_ != nullptr) return;
+        const std::lock_guard of_successor{successor.lock_};
+        while (partial_ != 0) {
+            const std::uint32_t number = partial_;
+            unlink(range, range.slab(number));
+            successor.link(range, number);
+        }
+        successor.slots_ += slots_;
+        successor.handed_out_ += handed_out_;
+        slots_ = handed_out_ = 0;
+        successor_ = &successor;
+    }
+    bool has_joined() noexcept {
+        const std::lock_guard guard{lock_};
+        return successor_ != nullptr;
     }
 
 private:
@@ -155,8 +186,8 @@ private:
         return free_end;
     }
 
-    [[gnu::noinline]] bool add_slab(locked_range& from, std::size_t size_class) noexcept {
-        const heap_class& layout = heap_classes::layouts[size_class];
+    [[gnu::noinline]] bool add_slab(locked_range& from, heap_class_number of) noexcept {
+        const heap_class& layout = heap_classes::layouts[of.size_class];
         const std::lock_guard guard{from.lock};
         heap_range& range = from.range;
         const std::uint32_t number = range.take_slab();
@@ -166,7 +197,7 @@ private:
         if (first == 0) return range.give_slab(number), false;
         for (unit_number each = first; each != first + layout.units; ++each) {
             range.record(each).set(unit_record::kind::slab, number);
-            range.set_class(each, size_class);
+            range.set_class(each, of.number);
         }
         heap_slab& slab = range.slab(number);
         slab.first = first;
@@ -212,6 +243,8 @@ private:
     spin_lock lock_;
     std::uint32_t partial_ = 0;  // slabs with a free slot
     std::size_t slots_ = 0;      // of all slabs
+    std::size_t handed_out_ = 0;
+    heap_depot* successor_ = nullptr;  // that has got all slabs
 };
 
 }  // namespace acre::detail

@@ -8,10 +8,15 @@
 
 #include <acre/core/detail/target.hpp>
 #if ACRE_HAS_GENERAL_HEAP
+#include <acre/heaps/detail/counted_blocks.hpp>
 #include <acre/heaps/detail/heap_classes.hpp>
 #include <cstddef>
+#include <type_traits>
 
 namespace acre::detail {
+
+template <std::size_t Private>
+class basic_process_heap;
 
 /// A null that is both the end of an empty stack and, behind it, the end of a full one. Never written.
 inline constinit void* no_slots[1] = {nullptr};
@@ -26,15 +31,20 @@ struct slot_stack {
     void** bottom(std::size_t size_class) const noexcept { return end - heap_classes::layouts[size_class].kept; }
 };
 
-/// The stacks of one thread.
+/// The stacks of one thread, and its cursors in counted blocks. `Private`: number of classes beyond the size classes.
+template <std::size_t Private>
 struct thread_slots {
     enum class state : unsigned char { is_new, registered, ended };
 
-    slot_stack stacks[heap_classes::count];
+    // The last one is that of counted blocks: always empty and full.
+    slot_stack stacks[heap_classes::count + (Private == 0 ? 0 : Private + 1)];
+    [[no_unique_address]] std::conditional_t<Private == 0, no_counted_cursors, counted_cursors> counted;
+    basic_process_heap<Private>* heap = nullptr;
     state is = state::is_new;
 };
 
-inline thread_local constinit thread_slots this_threads_slots{};
+template <std::size_t Private>
+inline thread_local constinit thread_slots<Private> this_threads_slots{};
 
 }  // namespace acre::detail
 

@@ -4,6 +4,11 @@
 // Used by the library, not directly. Constant-initialised and never destroyed: it works before main and after the
 // handlers of exit. It reserves its range at the first request. Nothing here allocates memory elsewhere; registering a
 // thread may call the C library's calloc, which may be this heap.
+//
+// A heap with private classes keeps apart what its user asks to: a private class has slabs of its own with slots of one
+// of the sizes, and a counted group has blocks in which a pointer moves forward. Freeing needs not know about them: the
+// table of the range says of which class an address is. libacre-plan.so routes sites of a program by them
+// (docs/plan.md); general_heap and libacre-malloc.so have none.
 #pragma once
 
 #include <acre/core/detail/target.hpp>
@@ -15,6 +20,7 @@
 #include <acre/core/locks.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/sanitizer.hpp>
+#include <acre/heaps/detail/counted_blocks.hpp>
 #include <acre/heaps/detail/heap_classes.hpp>
 #include <acre/heaps/detail/heap_depots.hpp>
 #include <acre/heaps/detail/heap_range.hpp>
@@ -25,16 +31,31 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <new>
+#include <type_traits>
 
 namespace acre::detail {
 
-class process_heap {
+/// What a heap knows of its private classes.
+template <std::size_t Private>
+struct private_classes {
+    std::size_t opened = 0;
+    std::uint8_t size_classes[Private] = {};
+    bool is_evicted[counted_cursors::count] = {};  // by counted group
+};
+struct no_private_classes {};
+
+/// `Private`: number of classes beyond the size classes. Of several such heaps in a process each has its own range.
+template <std::size_t Private>
+class basic_process_heap {
+    using thread_slots = detail::thread_slots<Private>;
+
 public:
     static constexpr std::size_t min_alignment = heap_classes::min_alignment;
 
-    constexpr process_heap() noexcept = default;
-    process_heap(const process_heap&) = delete;
-    process_heap& operator=(const process_heap&) = delete;
+    constexpr basic_process_heap() noexcept = default;
+    basic_process_heap(const basic_process_heap&) = delete;
+    basic_process_heap& operator=(const basic_process_heap&) = delete;
 
     /// Storage of `bytes` bytes, aligned to 16. Null when there is none.
     [[gnu::always_inline]] void* allocate(std::size_t bytes) noexcept {
@@ -47,11 +68,7 @@ public:
     [[gnu::always_inline]] void* allocate_at_once(std::size_t bytes) noexcept {
         if (bytes > heap_classes::finely_looked_up) [[unlikely]]
             return nullptr;
-        slot_stack& stack = this_threads_slots.stacks[heap_classes::class_of_small(bytes)];
-        void* p = stack.top[-1];
-        if (p != nullptr) [[likely]]
-            --stack.top;
-        return p;
+        return take_of_at_once(heap_classes::class_of_small(bytes));
     }
 
     /// As above, of zeroes.
@@ -85,7 +102,7 @@ public:
         if (offset >= shared_.range.bytes()) [[unlikely]]
             return free_elsewhere(p);
         const std::size_t size_class = heap_range::class_at(start, offset);
-        slot_stack& stack = this_threads_slots.stacks[size_class];
+        slot_stack& stack = this_threads_slots<Private>.stacks[size_class];
         if (stack.top == stack.end) [[unlikely]]
             return free_slow(size_class, p);
         *stack.top++ = p;
@@ -95,7 +112,7 @@ public:
     std::size_t usable_size(const void* p) noexcept {
         heap_range& range = shared_.range;
         if (!range.owns(p)) abort_on_misuse(name, mistake::foreign_pointer, p);
-        if (const std::size_t size_class = range.class_of(p)) return heap_classes::bytes(size_class);
+        if (const std::size_t number = range.class_of(p)) return slot_bytes(number, p);
         const std::lock_guard guard{shared_.lock};
         return length_of_large(p) * heap_range::unit_bytes;
     }
@@ -104,7 +121,7 @@ public:
     bool resize(void* p, std::size_t bytes) noexcept {
         heap_range& range = shared_.range;
         if (!range.owns(p)) abort_on_misuse(name, mistake::foreign_pointer, p);
-        if (const std::size_t size_class = range.class_of(p)) return bytes <= heap_classes::bytes(size_class);
+        if (const std::size_t number = range.class_of(p)) return bytes <= slot_bytes(number, p);
         if (bytes > max_request) return false;
         const std::size_t wanted = units_for(bytes);
         const std::lock_guard guard{shared_.lock};
@@ -141,10 +158,10 @@ public:
     /// Gives the memory of free runs back to the system but for `kept` bytes, and before that the calling thread's free
     /// slots to their slabs. Returns the bytes that went back.
     std::size_t trim(std::size_t kept) noexcept {
-        for (std::size_t size_class = 1; size_class < heap_classes::count; ++size_class) {
-            slot_stack& stack = this_threads_slots.stacks[size_class];
-            if (stack.exists()) empty(stack, size_class);
-            depots_[size_class].trim(shared_);
+        for (std::size_t number = slot_classes; number-- > 1;) {
+            slot_stack& stack = this_threads_slots<Private>.stacks[number];
+            if (stack.exists()) empty(stack, number);
+            depots_[number].trim(shared_);
         }
         const std::lock_guard guard{shared_.lock};
         return shared_.range.give_back(kept / heap_range::unit_bytes, 1);
@@ -164,9 +181,10 @@ public:
     figures count() noexcept {
         figures result;
         std::size_t slabs = 0;
-        for (std::size_t size_class = 1; size_class < heap_classes::count; ++size_class) {
-            const heap_class& layout = heap_classes::layouts[size_class];
-            const heap_depot::figures each = depots_[size_class].count(shared_.range);
+        for (std::size_t number = 1; number < slot_classes; ++number) {
+            const heap_depot::figures each = depots_[number].count();
+            if (each.slots == 0) continue;
+            const heap_class& layout = heap_classes::layouts[size_class_of(number)];
             result.slot_bytes += each.handed_out * layout.slot_bytes;
             result.free_slot_bytes += (each.slots - each.handed_out) * layout.slot_bytes;
             slabs += each.slots / layout.slots * layout.units * heap_range::unit_bytes;
@@ -180,7 +198,53 @@ public:
 
     static constexpr const char* name = "acre::general_heap";
 
+    /// Opens a class of slots of the same size as those of `size_class`, in slabs of their own; 0 when there are too
+    /// many. It is never closed.
+    std::size_t open_private_class(std::size_t size_class) noexcept
+        requires(Private != 0)
+    {
+        const std::lock_guard guard{shared_.lock};
+        if (privates_.opened == Private) return 0;
+        __atomic_store_n(&privates_.size_classes[privates_.opened], static_cast<std::uint8_t>(size_class),
+                         __ATOMIC_RELAXED);
+        return heap_classes::count + privates_.opened++;
+    }
+
+    /// A slot of any class; null when there is none.
+    void* take_of(std::size_t number) noexcept { return take(number); }
+
+    /// As above, but null also where the calling thread has none at hand.
+    [[gnu::always_inline]] void* take_of_at_once(std::size_t number) noexcept {
+        slot_stack& stack = this_threads_slots<Private>.stacks[number];
+        void* p = stack.top[-1];
+        if (p != nullptr) [[likely]]
+            --stack.top;
+        return p;
+    }
+
+    /// Whether the slots of a private class have been put to those of its size, because it held more than twice the
+    /// memory that it needed.
+    bool has_joined(std::size_t number) noexcept { return depots_[number].has_joined(); }
+
+    /// Storage of up to `counted_block::largest` bytes from a block of this group, of which the calling thread has some
+    /// of its own. Null when there is no memory, and from the time on when the group's blocks hold more than twice the
+    /// bytes in use.
+    [[gnu::always_inline]] void* take_counted(std::size_t group, std::size_t bytes) noexcept
+        requires(Private != 0)
+    {
+        counted_cursor& cursor = this_threads_slots<Private>.counted.of[group];
+        if (void* p = cursor.take(bytes)) [[likely]]
+            return p;
+        return take_counted_slow(cursor, group, bytes);
+    }
+
 private:
+    /// Number of classes of slots, class 0 included.
+    static constexpr std::size_t slot_classes = heap_classes::count + Private;
+    /// Units of counted blocks have it.
+    static constexpr std::size_t counted_class = slot_classes;
+    static_assert(counted_class <= 255, "a byte for each unit says its class");
+
     static constexpr std::size_t least_moved = std::size_t{1} << 20;  // moving fewer bytes by their pages costs more
 
     static std::size_t units_for(std::size_t bytes) noexcept {
@@ -188,7 +252,7 @@ private:
     }
 
     [[gnu::always_inline]] void* take(std::size_t size_class) noexcept {
-        slot_stack& stack = this_threads_slots.stacks[size_class];
+        slot_stack& stack = this_threads_slots<Private>.stacks[size_class];
         void* p = stack.top[-1];
         if (p == nullptr) [[unlikely]]
             return take_slow(size_class);
@@ -211,34 +275,37 @@ private:
     }
 
     // The calling thread's stack is empty, or it has none.
-    [[gnu::noinline]] void* take_slow(std::size_t size_class) noexcept {
+    [[gnu::noinline]] void* take_slow(std::size_t number) noexcept {
         if (!begin()) return nullptr;
-        slot_stack& stack = this_threads_slots.stacks[size_class];
-        if (!stack.exists() && !give_stack(stack, size_class)) {
+        const heap_class_number of{number, size_class_of(number)};
+        slot_stack& stack = this_threads_slots<Private>.stacks[number];
+        if (!stack.exists() && !give_stack(stack, of.size_class)) {
             void* p = nullptr;
-            depots_[size_class].take(shared_, size_class, &p, 1);
+            depots_[number].take(shared_, of, &p, 1);
             return p;
         }
-        void** const bottom = stack.bottom(size_class);
+        void** const bottom = stack.bottom(of.size_class);
         const std::size_t taken =
-            depots_[size_class].take(shared_, size_class, bottom, (heap_classes::layouts[size_class].kept + 1) / 2);
+            depots_[number].take(shared_, of, bottom, (heap_classes::layouts[of.size_class].kept + 1) / 2);
         if (taken == 0) return nullptr;
         stack.top = bottom + taken - 1;
         return *stack.top;
     }
 
     // The calling thread's stack is full, or it has none, or `p` is no slot.
-    [[gnu::noinline]] void free_slow(std::size_t size_class, void* p) noexcept {
-        if (size_class == 0) return free_large(p);
-        slot_stack& stack = this_threads_slots.stacks[size_class];
-        if (!stack.exists() && !give_stack(stack, size_class)) {
-            return depots_[size_class].give(shared_, size_class, &p, 1, name);
+    [[gnu::noinline]] void free_slow(std::size_t number, void* p) noexcept {
+        if (number == 0) return free_large(p);
+        if constexpr (Private != 0) {
+            if (number == counted_class) return free_counted(p);
         }
+        const std::size_t size_class = size_class_of(number);
+        slot_stack& stack = this_threads_slots<Private>.stacks[number];
+        if (!stack.exists() && !give_stack(stack, size_class)) return give_slots(number, &p, 1);
         if (stack.top == stack.end) {
             // The older half goes.
             void** const bottom = stack.bottom(size_class);
             const std::size_t half = (heap_classes::layouts[size_class].kept + 1) / 2;
-            depots_[size_class].give(shared_, size_class, bottom, half, name);
+            give_slots(number, bottom, half);
             const auto rest = static_cast<std::size_t>(stack.end - bottom) - half;
             std::memmove(bottom, bottom + half, rest * sizeof(void*));
             stack.top = bottom + rest;
@@ -253,6 +320,58 @@ private:
     }
     [[gnu::noinline]] void free_elsewhere(void* p) noexcept {
         if (p != nullptr) abort_on_misuse(name, mistake::foreign_pointer, p);
+    }
+
+    [[gnu::noinline]] void* take_counted_slow(counted_cursor& cursor, std::size_t group, std::size_t bytes) noexcept
+        requires(Private != 0)
+    {
+        thread_slots& own = this_threads_slots<Private>;
+        if (!begin() || !register_thread(own)) return nullptr;
+        if (__atomic_load_n(&privates_.is_evicted[group], __ATOMIC_RELAXED)) {
+            cursor.leave([this](counted_block& block) { give_block(block); });
+            return nullptr;
+        }
+        if (cursor.next_empty()) return cursor.take(bytes);
+        if (cursor.is_sparse()) {
+            __atomic_store_n(&privates_.is_evicted[group], true, __ATOMIC_RELAXED);
+            cursor.leave([this](counted_block& block) { give_block(block); });
+            return nullptr;
+        }
+        void* const block = take_block();
+        if (block == nullptr) return nullptr;
+        cursor.begin(*::new (block) counted_block{&own, cursor});
+        return cursor.take(bytes);
+    }
+
+    void* take_block() noexcept {
+        const std::lock_guard guard{shared_.lock};
+        bool is_zero;
+        const unit_number first = shared_.range.take(counted_block::units, counted_block::units, is_zero);
+        if (first == 0) return nullptr;
+        for (unit_number each = first; each != first + counted_block::units; ++each)
+            shared_.range.set_class(each, counted_class);
+        return shared_.range.address(first);
+    }
+    [[gnu::noinline]] void give_block(counted_block& block) noexcept {
+        const std::lock_guard guard{shared_.lock};
+        const unit_number first = shared_.range.unit_of(&block);
+        for (unit_number each = first; each != first + counted_block::units; ++each) shared_.range.set_class(each, 0);
+        shared_.range.give(first, counted_block::units);
+    }
+
+    [[gnu::noinline]] void free_counted(void* p) noexcept
+        requires(Private != 0)
+    {
+        counted_block& block = counted_block::of(p);
+        if (!block.is_live(p)) abort_on_misuse(name, mistake::double_free, p);
+        if (block.free(p, &this_threads_slots<Private>)) give_block(block);
+    }
+
+    // The thread ends: the last free of each of its blocks gives it back.
+    void leave_counted(thread_slots& from) noexcept
+        requires(Private != 0)
+    {
+        for (counted_cursor& each : from.counted.of) each.leave([this](counted_block& block) { give_block(block); });
     }
 
     std::size_t length_of_large(const void* p) noexcept {
@@ -288,16 +407,23 @@ private:
         return true;
     }
 
+    // False when the thread has ended.
+    bool register_thread(thread_slots& own) noexcept {
+        if (own.is == thread_slots::state::registered) [[likely]]
+            return true;
+        if (own.is == thread_slots::state::ended || !has_key_) return false;
+        // First: the C library may call back.
+        own.is = thread_slots::state::registered;
+        own.heap = this;
+        pthread_setspecific(key_, &own);
+        return true;
+    }
+
     // Gives the calling thread a stack. False when it has ended, or when there is no memory.
     [[gnu::noinline]] bool give_stack(slot_stack& stack, std::size_t size_class) noexcept {
-        thread_slots& own = this_threads_slots;
-        if (own.is == thread_slots::state::ended || !has_key_) return false;
-        if (own.is == thread_slots::state::is_new) {
-            // First: the C library may call back.
-            own.is = thread_slots::state::registered;
-            pthread_setspecific(key_, &own);
-            if (stack.exists()) return true;
-        }
+        thread_slots& own = this_threads_slots<Private>;
+        if (!register_thread(own)) return false;
+        if (stack.exists()) return true;
         const std::size_t kept = heap_classes::layouts[size_class].kept;
         const std::lock_guard guard{shared_.lock};
         void** array = unused_arrays_[size_class];
@@ -313,20 +439,62 @@ private:
         return true;
     }
 
-    void empty(slot_stack& stack, std::size_t size_class) noexcept {
-        void** const bottom = stack.bottom(size_class);
-        depots_[size_class].give(shared_, size_class, bottom, static_cast<std::size_t>(stack.top - bottom), name);
+    void empty(slot_stack& stack, std::size_t number) noexcept {
+        void** const bottom = stack.bottom(size_class_of(number));
+        give_slots(number, bottom, static_cast<std::size_t>(stack.top - bottom));
         stack.top = bottom;
     }
 
-    static void thread_ends(void* of) noexcept;
+    void give_slots(std::size_t number, void* const* slots, std::size_t count) noexcept {
+        depots_[number].give(shared_, size_class_of(number), slots, count, name);
+        if constexpr (Private != 0) {
+            if (number >= heap_classes::count) join_if_sparse(number);
+        }
+    }
+
+    // Slots that are kept apart may not hold more memory than they use: then other slots of that size need it.
+    [[gnu::noinline]] void join_if_sparse(std::size_t number) noexcept
+        requires(Private != 0)
+    {
+        const std::size_t size_class = size_class_of(number);
+        const heap_depot::figures now = depots_[number].count();
+        if (now.handed_out * 2 >= now.slots || now.slots * heap_classes::bytes(size_class) < least_joined) return;
+        depots_[number].join(depots_[size_class], shared_.range);
+    }
+    static constexpr std::size_t least_joined = 64_KiB;
+
+    // The size class of a class of slots.
+    static std::size_t size_class_of(std::size_t number) noexcept {
+        if constexpr (Private == 0) {
+            return number;
+        } else {
+            return number < heap_classes::count
+                       ? number
+                       : __atomic_load_n(&privates_.size_classes[number - heap_classes::count], __ATOMIC_RELAXED);
+        }
+    }
+
+    // Bytes of the slot or of the counted block's object at `p`.
+    static std::size_t slot_bytes(std::size_t number, const void* p) noexcept {
+        if constexpr (Private != 0) {
+            if (number == counted_class) return counted_block::bytes_of(p);
+        }
+        return heap_classes::bytes(size_class_of(number));
+    }
+
+    static void thread_ends(void* of) noexcept {
+        auto& slots = *static_cast<thread_slots*>(of);
+        slots.heap->take_stacks(slots);
+    }
 
     void take_stacks(thread_slots& from) noexcept {
         from.is = thread_slots::state::ended;
-        for (std::size_t size_class = 1; size_class < heap_classes::count; ++size_class) {
-            slot_stack& stack = from.stacks[size_class];
+        if constexpr (Private != 0) leave_counted(from);
+        for (std::size_t number = slot_classes; number-- > 1;) {
+            slot_stack& stack = from.stacks[number];
             if (!stack.exists()) continue;
-            empty(stack, size_class);
+            empty(stack, number);
+            const std::size_t size_class = size_class_of(number);
             void** const array = stack.bottom(size_class) - 1;
             stack = slot_stack{};
             const std::lock_guard guard{shared_.lock};
@@ -336,12 +504,13 @@ private:
     }
 
     static void lock_all(void* heap) noexcept {
-        auto& self = *static_cast<process_heap*>(heap);
-        for (heap_depot& each : self.depots_) each.lock().lock();
+        auto& self = *static_cast<basic_process_heap*>(heap);
+        // Those of private classes first: they join others.
+        for (std::size_t number = slot_classes; number-- > 0;) self.depots_[number].lock().lock();
         self.shared_.lock.lock();
     }
     static void unlock_all(void* heap) noexcept {
-        auto& self = *static_cast<process_heap*>(heap);
+        auto& self = *static_cast<basic_process_heap*>(heap);
         self.shared_.lock.unlock();
         for (heap_depot& each : self.depots_) each.lock().unlock();
     }
@@ -353,15 +522,15 @@ private:
     pthread_key_t key_{};
     fork_guard forks_;
     void** unused_arrays_[heap_classes::count] = {};  // of threads that ended; guarded by the range's lock
-    heap_depot depots_[heap_classes::count];
+    heap_depot depots_[slot_classes];
+    // One heap of a process has private classes.
+    static inline constinit std::conditional_t<Private == 0, no_private_classes, private_classes<Private>> privates_{};
 };
+
+using process_heap = basic_process_heap<0>;
 
 /// The heap of the process.
 inline constinit process_heap the_heap;
-
-inline void process_heap::thread_ends(void* of) noexcept {
-    the_heap.take_stacks(*static_cast<thread_slots*>(of));
-}
 
 }  // namespace acre::detail
 

@@ -48,11 +48,16 @@ inline constexpr std::size_t wide_bytes = sizeof(wide_word);
     std::memcpy(p, &word, sizeof word);
 }
 [[gnu::always_inline]] inline bool is_zero(wide_word word) noexcept {
+#if defined(__SSE2__)
+    using bytes [[gnu::vector_size(16)]] = char;
+    return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(reinterpret_cast<bytes>(word) == bytes{})) == 0xFFFF;
+#else
     return (word[0] | word[1]) == 0;
+#endif
 }
 
 /// Sets `bytes` bytes at `p` to `pattern`.
-inline void fill(std::byte* p, std::size_t bytes, unsigned char pattern) noexcept {
+[[gnu::noinline]] inline void fill(std::byte* p, std::size_t bytes, unsigned char pattern) noexcept {
     if (bytes < wide_bytes || bytes > 512) {
         std::memset(p, pattern, bytes);
         return;
@@ -65,7 +70,7 @@ inline void fill(std::byte* p, std::size_t bytes, unsigned char pattern) noexcep
     put_wide(last, word);
 }
 /// True when all of `bytes` bytes at `p` are `pattern`.
-inline bool all_are(const std::byte* p, std::size_t bytes, unsigned char pattern) noexcept {
+[[gnu::noinline]] inline bool all_are(const std::byte* p, std::size_t bytes, unsigned char pattern) noexcept {
     if (bytes < wide_bytes) {
         for (; bytes > 0; --bytes, ++p) {
             if (*p != std::byte{pattern}) return false;
@@ -77,6 +82,29 @@ inline bool all_are(const std::byte* p, std::size_t bytes, unsigned char pattern
     wide_word other = wide_at(last) ^ word;
     for (; p < last; p += wide_bytes) other |= wide_at(p) ^ word;
     return is_zero(other);
+}
+
+/// True for the sizes that quick_fill and differs_from serve: one to four wide words, which may overlap.
+[[gnu::always_inline]] inline bool is_quick(std::size_t bytes) noexcept {
+    return bytes - wide_bytes <= 3 * wide_bytes;
+}
+[[gnu::always_inline]] inline void quick_fill(std::byte* p, std::size_t bytes, unsigned char pattern) noexcept {
+    const wide_word word = wide_of(pattern);
+    std::byte* const last = p + bytes - wide_bytes;
+    put_wide(p, word);
+    put_wide(last, word);
+    if (bytes <= 2 * wide_bytes) return;
+    put_wide(p + wide_bytes, word);
+    put_wide(last - wide_bytes, word);
+}
+/// Zero when all bytes are `pattern`.
+[[gnu::always_inline]] inline wide_word differs_from(const std::byte* p, std::size_t bytes,
+                                                     unsigned char pattern) noexcept {
+    const wide_word word = wide_of(pattern);
+    const std::byte* const last = p + bytes - wide_bytes;
+    wide_word other = (wide_at(p) ^ word) | (wide_at(last) ^ word);
+    if (bytes > 2 * wide_bytes) other |= (wide_at(p + wide_bytes) ^ word) | (wide_at(last - wide_bytes) ^ word);
+    return other;
 }
 
 /// The first of `bytes` bytes at `p` that is not `pattern`; null when all are.
@@ -127,11 +155,15 @@ struct fenced_block {
     poison(p + bytes, fence_bytes);
 }
 
+/// Zero when both fences of an allocation are whole; they are open.
+[[gnu::always_inline]] inline wide_word fence_damage(const std::byte* p, std::size_t bytes) noexcept {
+    const wide_word fence = wide_of(fence_pattern);
+    return (wide_at(p - fence_bytes) ^ fence) | (wide_at(p + bytes) ^ fence);
+}
 /// True when both fences of an allocation are whole.
 [[gnu::always_inline]] inline bool fences_are_whole(const std::byte* p, std::size_t bytes) noexcept {
     open_fences(p, bytes);
-    const wide_word fence = wide_of(fence_pattern);
-    const bool whole = is_zero((wide_at(p - fence_bytes) ^ fence) | (wide_at(p + bytes) ^ fence));
+    const bool whole = is_zero(fence_damage(p, bytes));
     close_fences(p, bytes);
     return whole;
 }

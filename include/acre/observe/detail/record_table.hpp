@@ -2,13 +2,14 @@
 // throws: insert returns null when upstream has no memory.
 //
 // Open addressing with linear probing. Cost: constant time except for growing, which doubles the table; 8 bytes and the
-// record for each bucket, with three eighths to three quarters of the buckets in use. Takes memory at the first record.
-// Not thread-safe.
+// record for each bucket, with half of `MaxLoad` eighths to all of them in use. Takes memory at the first record.
+// Inserting and erasing move records. Not thread-safe.
 #pragma once
 
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -17,8 +18,8 @@
 
 namespace acre::detail {
 
-/// Values by key; keys are less than SIZE_MAX.
-template <class Value>
+/// Values by key; keys are less than SIZE_MAX. The table grows when more than `MaxLoad` eighths of it are in use.
+template <class Value, std::size_t MaxLoad = 6>
 class record_table {
     static_assert(std::is_trivially_copyable_v<Value>);
 
@@ -28,6 +29,7 @@ public:
     record_table(record_table&& other) noexcept
         : buckets_(std::exchange(other.buckets_, nullptr)),
           capacity_(std::exchange(other.capacity_, 0)),
+          shift_(other.shift_),
           size_(std::exchange(other.size_, 0)),
           upstream_(other.upstream_) {}
     /// The same records, in memory of the same upstream. Empty when that has none.
@@ -39,6 +41,7 @@ public:
         const bucket* from = other.buckets_;
         construct_each(buckets_, other.capacity_, [&](bucket* at) { ::new (static_cast<void*>(at)) bucket(*from++); });
         capacity_ = other.capacity_;
+        shift_ = other.shift_;
         size_ = other.size_;
     }
     record_table& operator=(const record_table&) = delete;
@@ -59,9 +62,18 @@ public:
     }
     Value* find(std::size_t key) noexcept { return const_cast<Value*>(std::as_const(*this).find(key)); }
 
+    /// The record of `key` if it is in the bucket where the search for it begins, as most are; else null, and find says
+    /// whether there is one.
+    [[gnu::always_inline]] Value* find_at_home(std::size_t key) noexcept {
+        if (capacity_ == 0) [[unlikely]]
+            return nullptr;
+        bucket& home = buckets_[home_of(key + 1)];
+        return home.tag == key + 1 ? &home.value : nullptr;
+    }
+
     /// The record of `key`, added if there was none; null when there is no memory for it.
     Value* insert(std::size_t key) noexcept {
-        if ((size_ + 1) * 4 > capacity_ * 3) [[unlikely]] {
+        if (is_full()) [[unlikely]] {
             if (Value* found = find(key)) return found;
             // One bucket stays free: it ends every search.
             if (!grow() && size_ + 1 >= capacity_) return nullptr;
@@ -72,6 +84,26 @@ public:
             ++size_;
         }
         return &found.value;
+    }
+
+    /// True when the next new record makes the table grow.
+    bool is_full() const noexcept { return (size_ + 1) * 8 > capacity_ * MaxLoad; }
+    bool is_half_full() const noexcept { return size_ * 16 >= capacity_ * MaxLoad; }
+    /// Doubles the table; false when there is no memory.
+    [[gnu::noinline]] bool grow() noexcept {
+        const std::size_t new_capacity = capacity_ == 0 ? first_capacity : capacity_ * 2;
+        void* storage = upstream_.try_allocate(new_capacity * sizeof(bucket), alignof(bucket));
+        if (storage == nullptr) return false;
+        auto* larger = static_cast<bucket*>(storage);
+        detail::value_construct(larger, new_capacity);
+        bucket* const old = std::exchange(buckets_, larger);
+        const std::size_t old_capacity = std::exchange(capacity_, new_capacity);
+        shift_ = 64 - static_cast<unsigned>(std::countr_zero(new_capacity));
+        for (std::size_t index = 0; index < old_capacity; ++index) {
+            if (old[index].tag != 0) buckets_[index_of(old[index].tag)] = old[index];
+        }
+        if (old != nullptr) upstream_.deallocate(old, old_capacity * sizeof(bucket), alignof(bucket));
+        return true;
     }
 
     /// Removes the record of `key`; false when there is none.
@@ -105,7 +137,15 @@ public:
             if (buckets_[index].tag != 0) function(buckets_[index].tag - 1, buckets_[index].value);
         }
     }
+    /// As above; the function may change the value.
+    template <class Function>
+    void for_each(Function function) {
+        for (std::size_t index = 0; index < capacity_; ++index) {
+            if (buckets_[index].tag != 0) function(buckets_[index].tag - 1, buckets_[index].value);
+        }
+    }
 
+    std::size_t capacity() const noexcept { return capacity_; }
     std::size_t size() const noexcept { return size_; }
     resource_ref upstream() const noexcept { return upstream_; }
 
@@ -117,8 +157,9 @@ private:
 
     static constexpr std::size_t first_capacity = 64;
 
-    std::size_t home_of(std::size_t tag) const noexcept {
-        return static_cast<std::size_t>((std::uint64_t{tag} * 0x9E3779B97F4A7C15u) >> 32) & (capacity_ - 1);
+    // Multiplying by the golden ratio spreads numbers at equal distances evenly: they rarely meet.
+    [[gnu::always_inline]] std::size_t home_of(std::size_t tag) const noexcept {
+        return static_cast<std::size_t>((std::uint64_t{tag} * 0x9E3779B97F4A7C15u) >> shift_);
     }
 
     // The bucket of `tag`, or the free bucket where it belongs.
@@ -143,23 +184,9 @@ private:
         --size_;
     }
 
-    [[gnu::noinline]] bool grow() noexcept {
-        const std::size_t new_capacity = capacity_ == 0 ? first_capacity : capacity_ * 2;
-        void* storage = upstream_.try_allocate(new_capacity * sizeof(bucket), alignof(bucket));
-        if (storage == nullptr) return false;
-        auto* larger = static_cast<bucket*>(storage);
-        detail::value_construct(larger, new_capacity);
-        bucket* const old = std::exchange(buckets_, larger);
-        const std::size_t old_capacity = std::exchange(capacity_, new_capacity);
-        for (std::size_t index = 0; index < old_capacity; ++index) {
-            if (old[index].tag != 0) buckets_[index_of(old[index].tag)] = old[index];
-        }
-        if (old != nullptr) upstream_.deallocate(old, old_capacity * sizeof(bucket), alignof(bucket));
-        return true;
-    }
-
     bucket* buckets_ = nullptr;
     std::size_t capacity_ = 0;  // a power of two
+    unsigned shift_ = 0;        // 64 less its exponent
     std::size_t size_ = 0;
     resource_ref upstream_ = heap{};
 };

@@ -73,33 +73,34 @@ struct slab_geometry {
     }
 
     /// Address of the header of the slab that `address` lies in.
-    constexpr std::uintptr_t header_address(std::uintptr_t address) const noexcept {
+    [[gnu::always_inline]] constexpr std::uintptr_t header_address(std::uintptr_t address) const noexcept {
         return slab_start(address) + colour(address, slab_shift) * header_line;
     }
     template <std::size_t SlabBytes>
-    static constexpr std::uintptr_t header_address(std::uintptr_t address) noexcept {
+    [[gnu::always_inline]] static constexpr std::uintptr_t header_address(std::uintptr_t address) noexcept {
         return align_down(address, SlabBytes) + colour(address, std::countr_zero(SlabBytes)) * header_line;
     }
 
     /// A number whose integral part, above its low 32 bits, is the number of the slot that begins at `address`. The
     /// rest, the fraction, tells whether a slot does.
-    constexpr std::uint64_t slot_number(std::uintptr_t address) const noexcept {
+    [[gnu::always_inline]] constexpr std::uint64_t slot_number(std::uintptr_t address) const noexcept {
         return slot_number(address, slab_bytes, reciprocal);
     }
-    static constexpr std::uint64_t slot_number(std::uintptr_t address, std::size_t slab_bytes,
-                                               std::uint64_t reciprocal) noexcept {
+    [[gnu::always_inline]] static constexpr std::uint64_t slot_number(std::uintptr_t address, std::size_t slab_bytes,
+                                                                      std::uint64_t reciprocal) noexcept {
         return (address & (slab_bytes - 1)) * reciprocal;
     }
     static constexpr std::size_t integral_part(std::uint64_t slot_number) noexcept {
         return static_cast<std::size_t>(slot_number >> 32);
     }
     /// Number of the slot that begins at `address`.
-    constexpr std::size_t slot_index(std::uintptr_t address) const noexcept {
+    [[gnu::always_inline]] constexpr std::size_t slot_index(std::uintptr_t address) const noexcept {
         return integral_part(slot_number(address));
     }
 
-    /// True when a slot begins at `address`; false for an address in its middle.
-    constexpr bool begins_slot(std::uintptr_t address) const noexcept {
+    /// True when a slot begins at `address`; false for an address in its middle. Always inline, as all in the way of a
+    /// free: a compiler that is short of budget would call a function that counts the bits of a constant.
+    [[gnu::always_inline]] constexpr bool begins_slot(std::uintptr_t address) const noexcept {
         if (std::has_single_bit(stride)) return (address & (stride - 1)) == 0;
         if (!fraction_is_exact()) return slot_index(address) * stride == (address & (slab_bytes - 1));
         return begins_slot(slot_number(address), static_cast<std::uint32_t>(reciprocal));

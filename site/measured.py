@@ -1,0 +1,61 @@
+"""The section "Measured" of a type's page: tables of bench/results in which the type has a row."""
+import functools
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# What a page is about, as the tables name it, and at most how many tables it shows.
+NAMES = {
+    "arena": ["acre::arena"], "scratch": ["acre::arena + scratch"], "cursor": ["acre::cursor"],
+    "arena_vector": ["acre::arena_vector"], "typed_arena": ["acre::typed_arena"],
+    "object_pool": ["acre::object_pool", "acre::pool"], "multi_pool": ["acre::multi_pool"],
+    "chunk_pool": ["acre::chunk_pool"], "multi_arena": ["acre::multi_arena"], "static_pool": ["acre::static_pool"],
+    "pooled": ["acre::pooled"], "concurrent_arena": ["acre::concurrent_arena"],
+    "concurrent_multi_arena": ["acre::concurrent_multi_arena"],
+    "concurrent_pool": ["acre::concurrent_pool", "acre::concurrent_multi_pool"],
+}
+MOST_TABLES = 3
+TABLE = re.compile(r"^## ([^\n]+)\n\n((?:\|[^\n]*\n)+)", re.MULTILINE)
+
+
+@functools.cache
+def tables():
+    """(file, date and compiler, caption, lines) of each table of nanoseconds on a clean heap; newest files first."""
+    found = []
+    for path in sorted((ROOT / "bench/results").glob("*.md"), reverse=True):
+        text = path.read_text(encoding="utf-8")
+        if not text.startswith("# acre-bench"):
+            continue
+        about = ", ".join(re.findall(r"^- (?:machine|compiler|date): ([^\n]*?)(?:, load [^\n]*| UTC[^\n]*)?$", text, re.MULTILINE))
+        for caption, lines in TABLE.findall(text):
+            if "littered" not in caption and "a thread was started" not in caption and "| ns |" in lines:
+                found.append((path.name, about, caption, lines.strip().split("\n")))
+    return found
+
+
+def names_in(line):
+    return line.split("|")[1].strip() if line.startswith("|") else ""
+
+
+def is_of(variant, names):
+    """acre::arena, and "acre::arena, one a thread", but not acre::arena_vector."""
+    return any(variant == name or variant.startswith(name + ",") for name in names)
+
+
+def section(page, path):
+    """Markdown, empty for a page without a measured type. Its links are those of docs/."""
+    names = NAMES.get(page, []) if path == f"guide/{page}.md" else []
+    chosen = [each for each in tables() if any(is_of(names_in(line), names) for line in each[3])] if names else []
+    if not chosen:
+        return ""
+    # W: a published table that was run again, on whose terms; the others were made to compare.
+    chosen.sort(key=lambda each: each[2].startswith("W"))
+    shown, files = [], {}
+    for file, about, caption, lines in chosen[:MOST_TABLES]:
+        files[file] = about
+        bold = [re.sub(r"\| ([^|]+) \|", r"| **\1** |", line, count=1) if is_of(names_in(line), names) else line
+                for line in lines]
+        shown.append(f"**{caption.split(': ', 1)[-1]}**\n\n" + "\n".join(bold) + "\n")
+    where = " · ".join(f"[{file[:-3]}](../bench/results/{file}): {about}" for file, about in files.items())
+    return ("\n\n## Measured\n\nMedians on one machine: read the ratios, not the nanoseconds. `least` is the fastest round. "
+            f"{where}\n\n" + "\n".join(shown))

@@ -1,0 +1,149 @@
+// `acre plan` and `acre run --plan`: sites get the memory that the plan says, the program's results stay the same under
+// any plan, and what cannot be used is refused before the program starts.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command_run.hpp"
+
+#ifdef ACRE_HAS_PLAN_LIBRARY
+
+namespace {
+
+using namespace acre::test;
+using nlohmann::json;
+
+class plan_command : public command_run {
+protected:
+    /// Records the subject, and makes a.plan.
+    void plan(const std::string& arguments, const std::string& policy) {
+        if (content_of("a.acre").empty()) {
+            const run_result recorded = acre("-q record -o a.acre -- " + subject + " " + arguments);
+            ASSERT_EQ(recorded.status, 0) << recorded.errors;
+        }
+        const run_result made = acre("plan a.acre --policy " + policy + " -o a.plan");
+        ASSERT_EQ(made.status, 0) << made.errors;
+        EXPECT_NE(made.errors.find(" are planned, with "), std::string::npos) << made.errors;
+    }
+
+    /// What the subject prints under a.plan.
+    std::string under_plan(const std::string& arguments) {
+        const run_result result = acre("run --plan a.plan -- " + subject + " " + arguments);
+        EXPECT_EQ(result.status, 0) << result.errors;
+        EXPECT_EQ(result.errors, "");
+        return result.output;
+    }
+
+    int near_pairs(const std::string& arguments) {
+        const std::string output = under_plan(arguments);
+        return output.starts_with("near ") ? std::stoi(output.substr(5)) : -1;
+    }
+
+    json read() { return json::parse(content_of("a.plan")); }
+    void write(const json& plan) { std::ofstream{directory_ / "a.plan"} << plan; }
+
+    const std::string subject = "'" ACRE_PLAN_SUBJECT "'";
+    const std::string module = "'" ACRE_PLAN_MODULE "'";
+};
+
+TEST_F(plan_command, gives_sites_memory_of_their_own) {
+    plan("near", "leave");
+    EXPECT_GT(near_pairs("near"), 900);
+    for (const char* policy : {"pool", "counted"}) {
+        plan("near", policy);
+        EXPECT_EQ(near_pairs("near"), 0) << policy;
+    }
+    // Both sites share the memory of what lives long.
+    plan("near", "separate");
+    EXPECT_GT(near_pairs("near"), 900);
+}
+
+TEST_F(plan_command, knows_the_callers_of_operator_new) {
+    plan("new", "pool");
+    EXPECT_EQ(near_pairs("new"), 0);
+}
+
+TEST_F(plan_command, plans_modules_that_are_loaded_later) {
+    plan(module, "pool");
+    EXPECT_EQ(near_pairs(module), 0);
+}
+
+TEST_F(plan_command, leaves_results_as_they_are_under_any_plan) {
+    const std::string expected = shell(subject + " work").output;
+    EXPECT_TRUE(expected.starts_with("sum "));
+    for (const char* policy : {"advice", "pool", "counted", "separate", "leave", "inverted", "shuffled"}) {
+        plan("work", policy);
+        EXPECT_EQ(under_plan("work"), expected) << policy;
+    }
+}
+
+TEST_F(plan_command, is_a_text_that_may_be_changed_by_hand) {
+    plan("near", "leave");
+    json object = read();
+    EXPECT_EQ(object["made_by"], "leave");
+    EXPECT_EQ(object["recording"]["file"], "a.acre");
+    EXPECT_EQ(object["recording"]["command"][1], "near");
+    bool has_orc = false;
+    for (json& site : object["sites"]) {
+        if (site["symbol"].get<std::string>().find("request_orc") == std::string::npos) continue;
+        has_orc = true;
+        EXPECT_EQ(site["allocations"], 100'000);
+        EXPECT_EQ(site["policy"], "leave");
+        site["policy"] = "pool";
+        site["group"] = "orcs";
+    }
+    EXPECT_TRUE(has_orc) << object;
+    write(object);
+    EXPECT_EQ(near_pairs("near"), 0);
+    EXPECT_EQ(json::parse(acre("-q plan a.acre").output)["made_by"], "advice");
+}
+
+TEST_F(plan_command, says_which_sites_are_lost) {
+    std::filesystem::copy_file(ACRE_PLAN_MODULE, directory_ / "module.so");
+    const std::string copied = "'" + (directory_ / "module.so").string() + "'";
+    plan(copied, "pool");
+    std::ofstream{directory_ / "module.so"} << "another build";
+    const std::string line = "run --plan a.plan -- " + subject + " near";
+    const run_result result = acre(line);
+    EXPECT_EQ(result.output, "near 0\n") << "the program's own sites are planned";
+    EXPECT_NE(result.errors.find("module.so' is not the file that was recorded: 1 site in it is not planned\n"),
+              std::string::npos)
+        << result.errors;
+    EXPECT_EQ(acre("-q " + line).errors, "");
+}
+
+TEST_F(plan_command, is_tried_beside_the_others) {
+    plan("near", "pool");
+    const run_result result = acre("-q try --json --budget 0.2s --with acre --plan a.plan -- " + subject + " work");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    const json object = json::parse(result.output);
+    ASSERT_EQ(object["ways"].size(), 3U);
+    EXPECT_EQ(object["ways"][2]["name"], "acre + plan");
+    EXPECT_FALSE(object["ways"][2]["failed"]) << object;
+}
+
+TEST_F(plan_command, refuses_before_the_program_starts) {
+    plan("near", "pool");
+    const std::string program = " -- " + subject;
+    expect_failure("run --plan b.plan" + program, 1, "there is no plan 'b.plan'");
+    expect_failure("run --plan a.acre" + program, 1, "cannot use the plan 'a.acre': it is not JSON");
+    const std::string text = content_of("a.plan");
+    std::ofstream{directory_ / "a.plan"} << text.substr(0, text.size() - 100);
+    expect_failure("run --plan a.plan" + program, 1, "it is not JSON, or ends too early");
+    std::ofstream{directory_ / "a.plan"} << text;
+    expect_failure("try --plan a.plan --budget 0.1s -- true", 1, "no file of it is part of");
+    json object = read();
+    for (json& each : object["modules"]) each["build_id"] = "00";
+    write(object);
+    expect_failure("run --plan a.plan" + program, 1, "it is of another program, or of another build");
+    expect_failure("plan a.acre --policy best", 2, "--policy: 'best' is not one of");
+    expect_failure("plan b.acre", 1, "b.acre");
+    expect_failure("plan a.acre -o a.acre", 1, "is the input: name another file with -o");
+}
+
+}  // namespace
+
+#endif

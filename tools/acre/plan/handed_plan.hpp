@@ -1,0 +1,36 @@
+// A plan on its way to libacre-plan.so: checked against the program, and compiled into a table.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "site_plan.hpp"
+
+namespace acre::tool {
+
+/// The file name of the library that routes a program's sites.
+inline constexpr std::string_view plan_library = "libacre-plan.so";
+
+/// The table is in a file without a name, which the program and those that it starts inherit while this object lives.
+class handed_plan {
+public:
+    /// Throws tool_error if no file of the program is the one that was recorded. `name` is that of the plan.
+    handed_plan(const site_plan& plan, const std::string& name, const std::filesystem::path& program);
+    ~handed_plan();
+    handed_plan(const handed_plan&) = delete;
+    handed_plan& operator=(const handed_plan&) = delete;
+
+    /// To be set in the program's environment.
+    std::pair<std::string, std::string> variable() const;
+
+    /// A sentence for each file that is not the one that was recorded, so that the plan loses its sites.
+    const std::vector<std::string>& losses() const noexcept { return losses_; }
+
+private:
+    int descriptor_ = -1;
+    std::vector<std::string> losses_;
+};
+
+}  // namespace acre::tool

@@ -1,0 +1,76 @@
+// A plan as the command hands it to libacre-plan.so: a table in a file without a name, whose descriptor the variable
+// ACRE_PLAN_TABLE tells.
+//
+// The command has checked the plan; the library only checks that the table is one, for the program may have closed the
+// descriptor and opened another file in its place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace acre::preload {
+
+/// What becomes of a group's requests.
+enum class plan_policy : std::uint8_t { leave, pool, counted, separate };
+
+struct plan_table {
+    static constexpr const char* variable = "ACRE_PLAN_TABLE";
+    static constexpr char right_magic[8] = {'a', 'c', 'r', 'e', 'p', 'l', 'a', 'n'};
+    static constexpr std::uint32_t right_version = 1;
+    static constexpr std::uint32_t most_sites = 4096;
+    static constexpr std::uint32_t most_modules = 1024;
+    static constexpr std::uint32_t most_groups = 255;
+    static constexpr std::uint32_t most_build_id_bytes = 64;
+
+    /// A module, which is recognised by its build id.
+    struct module_entry {
+        std::uint32_t first_site;
+        std::uint32_t sites;
+        std::uint8_t build_id_bytes;
+        std::uint8_t build_id[most_build_id_bytes];
+        std::uint8_t unused[7];
+    };
+    struct site_entry {
+        std::uint64_t offset;  // of the return address, from where the module is loaded
+        std::uint64_t group;   // from 1 on
+    };
+
+    char magic[8];
+    std::uint32_t version;
+    std::uint32_t bytes;  // of the whole table
+    std::uint32_t modules;
+    std::uint32_t sites;
+    plan_policy policies[most_groups + 1];  // by group
+
+    const module_entry* first_module() const noexcept { return reinterpret_cast<const module_entry*>(this + 1); }
+    const site_entry* first_site() const noexcept {
+        return reinterpret_cast<const site_entry*>(first_module() + modules);
+    }
+
+    /// Whether `length` bytes at `of` are a table.
+    static bool is_sound(const void* of, std::size_t length) noexcept {
+        if (length < sizeof(plan_table)) return false;
+        const auto& table = *static_cast<const plan_table*>(of);
+        if (std::memcmp(table.magic, right_magic, sizeof right_magic) != 0 || table.version != right_version ||
+            table.modules > most_modules || table.sites > most_sites || table.bytes != length ||
+            length != sizeof table + table.modules * sizeof(module_entry) + table.sites * sizeof(site_entry))
+            return false;
+        for (std::uint32_t i = 0; i < table.modules; ++i) {
+            const module_entry& each = table.first_module()[i];
+            if (each.first_site > table.sites || each.sites > table.sites - each.first_site ||
+                each.build_id_bytes > most_build_id_bytes)
+                return false;
+        }
+        for (std::uint32_t i = 0; i < table.sites; ++i) {
+            if (table.first_site()[i].group == 0 || table.first_site()[i].group > most_groups) return false;
+        }
+        for (const plan_policy each : table.policies) {
+            if (each > plan_policy::separate) return false;
+        }
+        return true;
+    }
+};
+static_assert(sizeof(plan_table) % 8 == 0 && sizeof(plan_table::module_entry) % 8 == 0);
+
+}  // namespace acre::preload

@@ -1,0 +1,206 @@
+#include "site_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "text/text.hpp"
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* format_name = "acre plan";
+constexpr int format_version = 1;
+constexpr std::uintmax_t max_file_bytes = std::uintmax_t{64} << 20;
+
+constexpr std::array<std::pair<site_policy, std::string_view>, 4> policies{{{site_policy::leave, "leave"},
+                                                                            {site_policy::pool, "pool"},
+                                                                            {site_policy::counted, "counted"},
+                                                                            {site_policy::separate, "separate"}}};
+
+/// Reads a plan's JSON. Each function throws tool_error when something is missing or is of another kind.
+class plan_parser {
+public:
+    explicit plan_parser(const std::string& name) : name_{name} {}
+
+    site_plan parse(std::string_view text) const {
+        const json whole = json::parse(text, nullptr, false);
+        if (whole.is_discarded()) refuse("it is not JSON, or ends too early");
+        if (!whole.is_object() || text_of(whole, "format") != format_name)
+            refuse("it is JSON, but not a plan: 'acre plan' makes one");
+        if (number_of(whole, "version") != format_version) {
+            refuse(fmt::format("it is of version {}, and this acre reads version {}: make it again",
+                               number_of(whole, "version"), format_version));
+        }
+        site_plan plan;
+        read_recording(whole, plan);
+        for (const json& each : list_of(whole, "modules"))
+            plan.modules.push_back({text_of(each, "path"), build_id_of(each)});
+        for (const json& each : list_of(whole, "sites")) plan.sites.push_back(site_of(each, plan));
+        check_limits(plan);
+        return plan;
+    }
+
+private:
+    [[noreturn]] void refuse(const std::string& why) const {
+        throw tool_error{"cannot use the plan '" + name_ + "': " + why};
+    }
+
+    const json& part_of(const json& object, const char* key) const {
+        if (!object.is_object()) refuse(fmt::format("something stands where an object with '{}' should", key));
+        const auto found = object.find(key);
+        if (found == object.end()) refuse(fmt::format("'{}' is missing", key));
+        return *found;
+    }
+    std::string text_of(const json& object, const char* key) const {
+        const json& part = part_of(object, key);
+        if (!part.is_string()) refuse(fmt::format("'{}' is not a text", key));
+        return part.get<std::string>();
+    }
+    std::uint64_t number_of(const json& object, const char* key) const {
+        const json& part = part_of(object, key);
+        if (!part.is_number_unsigned()) refuse(fmt::format("'{}' is not a whole number from 0 on", key));
+        return part.get<std::uint64_t>();
+    }
+    const json& list_of(const json& object, const char* key) const {
+        const json& part = part_of(object, key);
+        if (!part.is_array()) refuse(fmt::format("'{}' is not a list", key));
+        return part;
+    }
+    /// An offset, as "0x12ab".
+    std::uint64_t offset_of(const json& object, const char* key) const {
+        const std::string text = text_of(object, key);
+        std::uint64_t value = 0;
+        const char* const end = text.data() + text.size();
+        if (!text.starts_with("0x") || std::from_chars(text.data() + 2, end, value, 16).ptr != end || text.size() < 3)
+            refuse(fmt::format("'{}' is not an offset as \"0x12ab\": '{}'", key, printable(text)));
+        return value;
+    }
+    std::string build_id_of(const json& object) const {
+        std::string id = text_of(object, "build_id");
+        const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+        if (id.empty() || id.size() % 2 != 0 || id.size() > 128 || !std::ranges::all_of(id, is_digit))
+            refuse(fmt::format("'{}' is not a build id in lower-case hexadecimal digits", printable(id)));
+        return id;
+    }
+
+    void read_recording(const json& whole, site_plan& plan) const {
+        const json& recording = part_of(whole, "recording");
+        plan.recording = text_of(recording, "file");
+        plan.date = text_of(recording, "date");
+        for (const json& word : list_of(recording, "command")) {
+            if (!word.is_string()) refuse("a word of 'command' is not a text");
+            plan.command.push_back(word.get<std::string>());
+        }
+        plan.made_by = text_of(whole, "made_by");
+    }
+
+    planned_site site_of(const json& object, const site_plan& plan) const {
+        planned_site site;
+        const std::uint64_t module = number_of(object, "module");
+        if (module >= plan.modules.size()) refuse(fmt::format("a site is in module {}, which is missing", module));
+        site.module = static_cast<std::size_t>(module);
+        site.offset = offset_of(object, "offset");
+        site.symbol = text_of(object, "symbol");
+        site.symbol_offset = offset_of(object, "symbol_offset");
+        site.place = text_of(object, "place");
+        site.allocations = number_of(object, "allocations");
+        site.group = text_of(object, "group");
+        const std::string policy = text_of(object, "policy");
+        const auto* known = std::ranges::find(policies, policy, &std::pair<site_policy, std::string_view>::second);
+        if (known == policies.end()) {
+            refuse(
+                fmt::format("there is no policy '{}': there are leave, pool, counted and separate", printable(policy)));
+        }
+        site.policy = known->first;
+        return site;
+    }
+
+    void check_limits(const site_plan& plan) const {
+        std::set<std::pair<site_policy, std::string>> groups;
+        std::size_t routed = 0;
+        for (const planned_site& each : plan.sites) {
+            if (each.policy == site_policy::leave) continue;
+            ++routed;
+            groups.emplace(each.policy, each.group);
+        }
+        if (routed > site_plan::max_sites)
+            refuse(
+                fmt::format("it plans {} sites, and {} can be", count_text(routed), count_text(site_plan::max_sites)));
+        if (groups.size() > site_plan::max_groups) {
+            refuse(fmt::format("its sites are in {} groups, and there can be {}: give some the same group",
+                               count_text(groups.size()), site_plan::max_groups));
+        }
+    }
+
+    const std::string& name_;
+};
+
+}  // namespace
+
+std::string_view name_of(site_policy policy) {
+    return policies.at(static_cast<std::size_t>(policy)).second;
+}
+
+std::size_t site_plan::routed_sites_of(std::size_t module) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        sites, [&](const planned_site& each) { return each.module == module && each.policy != site_policy::leave; }));
+}
+
+site_plan plan_in(std::string_view text, const std::string& name) {
+    return plan_parser{name}.parse(text);
+}
+
+site_plan read_plan(const std::filesystem::path& file) {
+    const std::string name = file.string();
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) throw tool_error{"there is no plan '" + name + "'"};
+    if (std::filesystem::is_directory(file, error)) throw tool_error{"'" + name + "' is a folder, not a plan"};
+    if (std::filesystem::is_regular_file(file, error) && std::filesystem::file_size(file, error) > max_file_bytes)
+        throw tool_error{"cannot use the plan '" + name + "': it is larger than " + bytes_text(max_file_bytes)};
+    std::ifstream stream{file, std::ios::binary};
+    if (!stream) throw tool_error{"cannot read the plan '" + name + "': " + reason_of(errno)};
+    return plan_in(std::string{std::istreambuf_iterator<char>{stream}, {}}, name);
+}
+
+std::string plan_text(const site_plan& plan) {
+    using ordered = nlohmann::ordered_json;
+    ordered modules = ordered::array();
+    for (const planned_module& each : plan.modules)
+        modules.push_back(ordered{{"path", each.path}, {"build_id", each.build_id}});
+    ordered sites = ordered::array();
+    for (const planned_site& each : plan.sites) {
+        sites.push_back(ordered{{"place", each.place},
+                                {"policy", name_of(each.policy)},
+                                {"group", each.group},
+                                {"allocations", each.allocations},
+                                {"module", each.module},
+                                {"offset", fmt::format("{:#x}", each.offset)},
+                                {"symbol", each.symbol},
+                                {"symbol_offset", fmt::format("{:#x}", each.symbol_offset)}});
+    }
+    const ordered whole{
+        {"format", format_name},
+        {"version", format_version},
+        {"made_by", plan.made_by},
+        {"recording", ordered{{"file", plan.recording}, {"command", plan.command}, {"date", plan.date}}},
+        {"modules", modules},
+        {"sites", sites}};
+    // With the most important keys first, and safe for a terminal.
+    return printable_json(whole.dump(2, ' ', false, ordered::error_handler_t::replace)) + "\n";
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,67 @@
+// A plan: which sites of a program get memory of their own, and of what kind. Kept as JSON, which people may change.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace acre::tool {
+
+/// What becomes of a site's requests.
+enum class site_policy : std::uint8_t {
+    leave,    // as without a plan
+    pool,     // slabs of the group's own
+    counted,  // blocks that are used again when nothing in them is live
+    separate  // slabs apart from short-lived objects
+};
+
+/// "pool"
+std::string_view name_of(site_policy policy);
+
+/// A file of the program.
+struct planned_module {
+    std::string path;
+    std::string build_id;  // lower-case hexadecimal
+};
+
+/// A call of an allocation function.
+struct planned_site {
+    std::size_t module = 0;    // index into the plan's modules
+    std::uint64_t offset = 0;  // of the return address in the module's file
+    std::string symbol;        // of the function around it; empty: not known
+    std::uint64_t symbol_offset = 0;
+    std::string place;              // for people: function, file and line
+    std::uint64_t allocations = 0;  // in the recording
+    site_policy policy = site_policy::leave;
+    std::string group;  // sites with the same group and policy share their memory
+};
+
+struct site_plan {
+    std::string recording;             // file name of the trace that it was made from
+    std::vector<std::string> command;  // that was recorded
+    std::string date;                  // of the recording
+    std::string made_by;               // how the policies were chosen
+    std::vector<planned_module> modules;
+    std::vector<planned_site> sites;
+
+    /// The most sites that may have another policy than `leave`, and groups of them.
+    static constexpr std::size_t max_sites = 4096;
+    static constexpr std::size_t max_groups = 255;
+
+    /// Number of sites of a module with another policy than `leave`.
+    std::size_t routed_sites_of(std::size_t module) const;
+};
+
+/// The plan in a JSON text. Throws tool_error, one sentence that begins with the name, if it is not one.
+site_plan plan_in(std::string_view text, const std::string& name);
+
+/// Throws tool_error as well if the file cannot be read.
+site_plan read_plan(const std::filesystem::path& file);
+
+/// The JSON text.
+std::string plan_text(const site_plan& plan);
+
+}  // namespace acre::tool

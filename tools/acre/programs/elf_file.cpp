@@ -1,0 +1,119 @@
+#include "elf_file.hpp"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace acre::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Calls `function` with the opened file, or does nothing if it cannot be read.
+template <class Function>
+void with_elf_file(const fs::path& path, Function function) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    if (elf_version(EV_CURRENT) != EV_NONE) {
+        const std::unique_ptr<Elf, decltype(&elf_end)> file{elf_begin(descriptor, ELF_C_READ, nullptr), &elf_end};
+        if (file) function(file.get());
+    }
+    ::close(descriptor);
+}
+
+/// Calls `function(section, head)` for each section of a type.
+template <class Function>
+void with_sections(Elf* file, GElf_Word type, Function function) {
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(file, section)) != nullptr;) {
+        GElf_Shdr head{};
+        if (gelf_getshdr(section, &head) != nullptr && head.sh_type == type) function(section, head);
+    }
+}
+
+std::string hexadecimal(const char* bytes, std::size_t count) {
+    constexpr const char* digits = "0123456789abcdef";
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto byte = static_cast<unsigned char>(bytes[i]);
+        text += {digits[byte / 16], digits[byte % 16]};
+    }
+    return text;
+}
+
+std::string build_id_in(Elf_Data* notes) {
+    GElf_Nhdr note{};
+    std::size_t name = 0;
+    std::size_t content = 0;
+    for (std::size_t at = 0; notes != nullptr && (at = gelf_getnote(notes, at, &note, &name, &content)) != 0;) {
+        const char* bytes = static_cast<const char*>(notes->d_buf);
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(bytes + name, "GNU", 4) == 0)
+            return hexadecimal(bytes + content, note.n_descsz);
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string build_id_of(const fs::path& file) {
+    std::string found;
+    with_elf_file(file, [&](Elf* elf) {
+        std::size_t segments = 0;
+        if (elf_getphdrnum(elf, &segments) != 0) return;
+        for (int i = 0; i < static_cast<int>(segments) && found.empty(); ++i) {
+            GElf_Phdr segment{};
+            if (gelf_getphdr(elf, i, &segment) == nullptr || segment.p_type != PT_NOTE) continue;
+            found = build_id_in(elf_getdata_rawchunk(elf, static_cast<std::int64_t>(segment.p_offset), segment.p_filesz,
+                                                     segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR));
+        }
+    });
+    return found;
+}
+
+std::vector<std::string> needed_libraries(const fs::path& file) {
+    std::vector<std::string> names;
+    with_elf_file(file, [&](Elf* elf) {
+        with_sections(elf, SHT_DYNAMIC, [&](Elf_Scn* section, const GElf_Shdr& head) {
+            Elf_Data* entries = elf_getdata(section, nullptr);
+            GElf_Dyn entry{};
+            for (int i = 0; entries != nullptr && gelf_getdyn(entries, i, &entry) != nullptr; ++i) {
+                if (entry.d_tag != DT_NEEDED) continue;
+                if (const char* name = elf_strptr(elf, head.sh_link, entry.d_un.d_val)) names.emplace_back(name);
+            }
+        });
+    });
+    return names;
+}
+
+function_table::function_table(const fs::path& file) {
+    with_elf_file(file, [&](Elf* elf) {
+        for (const GElf_Word type : {SHT_SYMTAB, SHT_DYNSYM}) {
+            with_sections(elf, type, [&](Elf_Scn* section, const GElf_Shdr& head) {
+                Elf_Data* symbols = elf_getdata(section, nullptr);
+                GElf_Sym symbol{};
+                for (int i = 0; symbols != nullptr && gelf_getsym(symbols, i, &symbol) != nullptr; ++i) {
+                    const char* name = elf_strptr(elf, head.sh_link, symbol.st_name);
+                    if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF || name == nullptr)
+                        continue;
+                    functions_.push_back({symbol.st_value, symbol.st_value + symbol.st_size, name});
+                }
+            });
+            if (!functions_.empty()) break;
+        }
+    });
+    std::ranges::stable_sort(functions_, {}, &function::begin);
+}
+
+std::optional<function_table::place> function_table::find(std::uint64_t address) const {
+    const auto after = std::ranges::upper_bound(functions_, address, {}, &function::begin);
+    if (after == functions_.begin() || address >= (after - 1)->end) return std::nullopt;
+    // Of several names of a function the first.
+    const auto first = std::ranges::lower_bound(functions_, (after - 1)->begin, {}, &function::begin);
+    return place{first->symbol, address - first->begin};
+}
+
+}  // namespace acre::tool

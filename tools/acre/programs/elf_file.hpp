@@ -1,0 +1,39 @@
+// What acre reads of ELF files: build id, needed libraries, functions.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace acre::tool {
+
+/// The build id of a file in lower-case hexadecimal; empty if it has none or cannot be read.
+std::string build_id_of(const std::filesystem::path& file);
+
+/// The names of the libraries that a file needs directly.
+std::vector<std::string> needed_libraries(const std::filesystem::path& file);
+
+/// The functions of a file by its symbol table, or by its dynamic symbols if it is stripped.
+class function_table {
+public:
+    explicit function_table(const std::filesystem::path& file);
+
+    struct place {
+        std::string symbol;  // as the linker knows it
+        std::uint64_t offset = 0;
+    };
+    /// The function around an address in the file; nothing if it has no symbol.
+    std::optional<place> find(std::uint64_t address) const;
+
+private:
+    struct function {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+        std::string symbol;
+    };
+    std::vector<function> functions_;  // ascending
+};
+
+}  // namespace acre::tool

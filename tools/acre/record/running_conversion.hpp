@@ -1,0 +1,73 @@
+// Converts the log of the recorded program while it runs, in a thread of its own, so that little is left to do when the
+// program has ended.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "raw_events.hpp"
+#include "recording_memory.hpp"
+#include "row_tail.hpp"
+#include "trace/event_sections.hpp"
+#include "trace/made_sections.hpp"
+
+namespace acre::tool {
+
+/// The part of a log that was converted so far. It may turn out to be unusable: the log is converted anew then.
+class converted_part {
+public:
+    converted_part(int memory, const std::filesystem::path& directory, const std::string& log, std::uint32_t region);
+
+    row_tail& tail() noexcept { return tail_; }
+
+    /// Converts what has come, until there is no more or a stop is requested. Returns the number of new rows.
+    std::uint64_t go_on(const std::stop_token& stop);
+
+    /// Whether this is a part of that log that finish() can go on from.
+    bool is_of(const raw_reader& log) const;
+
+    /// Converts the rest. `end`: as for convert.
+    void finish(const raw_reader& log, raw::clock_pair end);
+
+    const raw_events& events() const noexcept { return events_; }
+    const made_sections& sections() const noexcept { return sections_; }
+
+private:
+    void add(const event& each);
+
+    row_tail tail_;
+    raw_events events_;
+    made_sections sections_;
+    event_sections encoder_;
+    std::size_t nodes_ = 0;    // that the encoder expects
+    bool has_failed_ = false;  // or cannot succeed
+};
+
+class running_conversion {
+public:
+    /// Begins. `process`: the number of the program, whose newest log is converted. Nothing is done where there is only
+    /// one processor, or no thread can be had.
+    running_conversion(const recording_memory& memory, const std::filesystem::path& directory, pid_t process);
+
+    /// Stops. Null if nothing was converted.
+    std::unique_ptr<converted_part> end();
+
+private:
+    void run(const std::stop_token& stop);
+    void find_logs();
+
+    const recording_memory& memory_;
+    std::filesystem::path directory_;
+    std::string prefix_;             // of the names of the process's logs
+    std::uint32_t next_region_ = 1;  // that was not looked at
+    std::unique_ptr<converted_part> part_;
+    std::mutex waiting_;
+    std::jthread thread_;
+};
+
+}  // namespace acre::tool

@@ -1,0 +1,230 @@
+#include "event_sections.hpp"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "error.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr int compression_level = 1;
+
+void put_little_endian(std::uint8_t* to, std::uint64_t value, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+
+format::section_head_image image_of(const format::section_head& head) {
+    format::section_head_image image{};
+    put_little_endian(image.data(), static_cast<std::uint32_t>(head.kind), 4);
+    put_little_endian(image.data() + 4, head.flags, 4);
+    put_little_endian(image.data() + 8, head.compressed_bytes, 8);
+    put_little_endian(image.data() + 16, head.raw_bytes, 8);
+    put_little_endian(image.data() + 24, head.checksum, 8);
+    return image;
+}
+
+/// The fewest bytes from which a reader expands so many.
+std::uint64_t least_compressed_bytes(const format::section_head& head) {
+    return head.raw_bytes / format::max_table_expansion;
+}
+
+}  // namespace
+
+std::span<const std::uint8_t> section_packer::pack(format::section_kind kind, std::span<const byte_sink* const> frames,
+                                                   std::uint64_t least_bytes) {
+    section_.resize(format::section_head_bytes);
+    format::section_head head{.kind = kind};
+    for (const byte_sink* frame : frames) {
+        const auto& raw = frame->bytes();
+        const std::size_t used = section_.size();
+        section_.resize(used + ZSTD_compressBound(raw.size()));
+        const std::size_t written =
+            ZSTD_compress(section_.data() + used, section_.size() - used, raw.data(), raw.size(), compression_level);
+        if (ZSTD_isError(written) != 0) throw std::bad_alloc{};  // the only error that is possible here
+        section_.resize(used + written);
+        head.raw_bytes += raw.size();
+    }
+    pad(std::max(least_bytes, least_compressed_bytes(head)));
+    head.compressed_bytes = section_.size() - format::section_head_bytes;
+    if (head.raw_bytes > format::max_raw_bytes(head)) throw tool_error{"the tables are too large for a trace"};
+    const auto unsealed = image_of(head);
+    const std::span<const std::uint8_t> payload = std::span{section_}.subspan(format::section_head_bytes);
+    head.checksum = format::checksum(payload, format::checksum(std::span{unsealed}.first(24)));
+    std::ranges::copy(image_of(head), section_.begin());
+    return section_;
+}
+
+/// Adds a frame that zstd skips, so that the compressed payload has at least that many bytes.
+void section_packer::pad(std::uint64_t bytes) {
+    constexpr std::uint32_t skippable_magic = 0x184d'2a50;
+    constexpr std::size_t head_bytes = 8;
+    const std::size_t used = section_.size() - format::section_head_bytes;
+    if (used >= bytes) return;
+    const std::size_t content = std::max(static_cast<std::size_t>(bytes), used + head_bytes) - used - head_bytes;
+    const std::size_t at = section_.size();
+    section_.resize(at + head_bytes + content);
+    put_little_endian(section_.data() + at, skippable_magic, 4);
+    put_little_endian(section_.data() + at + 4, content, 4);
+}
+
+event_sections::event_sections(section_writer write, std::size_t nodes, std::size_t scope_names,
+                               std::uint64_t bytes_before)
+    : write_{std::move(write)}, context_{nodes}, nodes_{nodes}, scope_names_{scope_names}, file_bytes_{bytes_before} {}
+
+void event_sections::add(const event& e) {
+    check(e);
+    append(e);
+    event passed = e;
+    if (!context_.pass(passed)) throw tool_error{"an event frees an object that is not live"};
+    if (++events_ - chunk_first_event_ == format::events_per_chunk) write_chunk();
+}
+
+void event_sections::add(const mark& m) {
+    if (m.thread >= format::max_threads) throw tool_error{"a mark's thread is out of range"};
+    if (m.is_scope() && m.name >= scope_names_) throw tool_error{"a mark names a scope that is not in the table"};
+    scopes_.pass(m);
+    marks_.byte(static_cast<std::uint8_t>(m.kind));
+    marks_.number(events_ - previous_mark_event_);
+    previous_mark_event_ = events_;
+    const std::uint64_t tick = m.time / format::tick_nanoseconds;
+    marks_.signed_number(static_cast<std::int64_t>(tick - previous_mark_tick_));
+    previous_mark_tick_ = tick;
+    marks_.number(m.thread);
+    if (m.is_scope()) marks_.number(m.name);
+    if (++mark_count_ - chunk_first_mark_ == format::marks_per_chunk) write_marks();
+}
+
+void event_sections::check(const event& e) {
+    if (e.stack >= nodes_) throw tool_error{"an event has a stack that is not in the call tree"};
+    // It is encoded as size + 1.
+    if (e.size == ~std::uint64_t{0}) throw tool_error{"an event has an impossible size"};
+    if (e.alignment_log2 > 63) throw tool_error{"an event has an impossible alignment"};
+    if (e.thread > threads_ || e.thread >= format::max_threads) {
+        throw tool_error{"an event's thread is not numbered in order"};
+    }
+    if (e.thread == threads_) ++threads_;
+    if (e.allocates) {
+        if (e.object != objects_) throw tool_error{"an event's object is not numbered in order"};
+        ++objects_;
+        bytes_ += e.size;
+    }
+}
+
+void event_sections::append(const event& e) {
+    using enum format::column;
+    const std::uint8_t code = format::operation_code(e.op, e.allocates);
+    std::uint8_t op_byte = code == context_.guess_operation(e.stack) ? 0 : code;
+    if (e.thread != previous_thread_) {
+        op_byte |= format::thread_changes_bit;
+        column(thread).number(e.thread);
+        previous_thread_ = e.thread;
+    }
+    const auto& stacks = context_.guess_stacks(e.thread);
+    const auto known = static_cast<std::size_t>(std::find(stacks.begin(), stacks.end(), e.stack) - stacks.begin());
+    column(stack).number(known < stacks.size() ? known : stacks.size() + e.stack);
+    if (!e.allocates) {
+        append_object(e);
+    } else {
+        column(size).number(e.size == context_.guess_size(e.stack) ? 0 : e.size + 1);
+        if (e.alignment_log2 != context_.guess_alignment(e.stack)) {
+            op_byte |= format::alignment_bit;
+            column(alignment).byte(e.alignment_log2);
+        }
+    }
+    column(op).byte(op_byte);
+    append_time(e.time);
+}
+
+void event_sections::append_object(const event& e) {
+    using enum format::column;
+    const auto objects = context_.guess_objects(e.thread, e.stack);
+    const auto known = static_cast<std::size_t>(std::find(objects.begin(), objects.end(), e.object) - objects.begin());
+    column(guess).byte(static_cast<std::uint8_t>(known));
+    if (known == objects.size()) column(object).number(objects_ - 1 - e.object);
+}
+
+void event_sections::append_time(std::uint64_t time) {
+    const std::uint64_t tick = time / format::tick_nanoseconds;
+    if (run_ == 0 || tick != previous_tick_) {
+        end_run();
+        column(format::column::step).signed_number(static_cast<std::int64_t>(tick - previous_tick_));
+        previous_tick_ = tick;
+    }
+    ++run_;
+}
+
+void event_sections::end_run() {
+    if (run_ != 0) column(format::column::run).number(run_);
+    run_ = 0;
+}
+
+void event_sections::write_chunk() {
+    end_run();
+    byte_sink head;
+    head.number(events_ - chunk_first_event_);
+    head.number(chunk_first_event_);
+    head.number(chunk_first_object_);
+    std::array<const byte_sink*, 1 + format::column_count> frames{&head};
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        head.number(columns_[i].bytes().size());
+        frames[i + 1] = &columns_[i];
+    }
+    write_section(format::section_kind::events, frames, events_ - chunk_first_event_);
+    for (byte_sink& each : columns_) each.clear();
+    chunk_first_event_ = events_;
+    chunk_first_object_ = objects_;
+    // After the events that they lie between, so that a truncated file has both.
+    write_marks();
+}
+
+void event_sections::write_marks() {
+    if (mark_count_ == chunk_first_mark_) return;
+    byte_sink head;
+    head.number(mark_count_ - chunk_first_mark_);
+    head.number(chunk_first_mark_);
+    const byte_sink* const frames[] = {&head, &marks_};
+    write_section(format::section_kind::marks, frames, mark_count_ - chunk_first_mark_);
+    marks_.clear();
+    chunk_first_mark_ = mark_count_;
+}
+
+void event_sections::finish() {
+    if (events_ != chunk_first_event_) write_chunk();
+    write_marks();
+    write_end();
+}
+
+void event_sections::write_end() {
+    byte_sink payload;
+    payload.number(events_);
+    payload.number(objects_);
+    payload.number(bytes_);
+    payload.number(threads_);
+    payload.number(context_.live());
+    payload.number(mark_count_);
+    const byte_sink* const frames[] = {&payload};
+    write_section(format::section_kind::end, frames, 0);
+}
+
+/// The fewest bytes that a section with so many events or marks may have in the file.
+std::uint64_t event_sections::least_bytes(std::uint64_t entries) const {
+    const std::uint64_t for_entries = (entries + format::entries_per_byte - 1) / format::entries_per_byte;
+    const std::uint64_t live = context_.live();
+    const std::uint64_t before = file_bytes_ + format::section_head_bytes;
+    // max_live_objects grows by one for two bytes.
+    const std::uint64_t allowed = format::max_live_objects(before);
+    return std::max(for_entries, live > allowed ? (live - allowed) * 2 : 0);
+}
+
+void event_sections::write_section(format::section_kind kind, std::span<const byte_sink* const> frames,
+                                   std::uint64_t entries) {
+    const auto section = packer_.pack(kind, frames, entries == 0 ? 0 : least_bytes(entries));
+    file_bytes_ += section.size();
+    write_(section);
+}
+
+}  // namespace acre::tool

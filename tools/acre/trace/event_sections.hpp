@@ -1,0 +1,95 @@
+// Encodes the events and marks of a trace: the sections between the tables and the end. They do not depend on the
+// tables, so they can be made before these are known.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "byte_sink.hpp"
+#include "event_context.hpp"
+#include "format.hpp"
+#include "model.hpp"
+
+namespace acre::tool {
+
+/// Compresses sections of a trace.
+class section_packer {
+public:
+    /// The frames as one section. `least_bytes`: of the compressed payload. The result is valid until the next call.
+    std::span<const std::uint8_t> pack(format::section_kind kind, std::span<const byte_sink* const> frames,
+                                       std::uint64_t least_bytes);
+
+private:
+    void pad(std::uint64_t bytes);
+
+    std::vector<std::uint8_t> section_;  // the head and the payload
+};
+
+class event_sections {
+public:
+    using section_writer = std::function<void(std::span<const std::uint8_t>)>;
+
+    /// `write` gets each section when it is full. `bytes_before`: in the file, or fewer.
+    event_sections(section_writer write, std::size_t nodes, std::size_t scope_names, std::uint64_t bytes_before);
+
+    /// Sections go there from now on.
+    void write_to(section_writer write) { write_ = std::move(write); }
+
+    /// From now on stacks below `nodes` are expected, too.
+    void grow(std::size_t nodes) {
+        nodes_ = nodes;
+        context_.grow(nodes);
+    }
+
+    /// Objects must be numbered from 0 and freed at most once; otherwise throws tool_error, and nothing more can be
+    /// added.
+    void add(const event& e);
+
+    /// Adds a mark after the last event; ignores its `event`. Throws tool_error if it ends a scope that is not the
+    /// innermost of its thread.
+    void add(const mark& m);
+
+    /// Writes the rest, and the section of the end.
+    void finish();
+
+private:
+    byte_sink& column(format::column which) noexcept { return columns_[static_cast<std::size_t>(which)]; }
+    void check(const event& e);
+    void append(const event& e);
+    void append_object(const event& e);
+    void append_time(std::uint64_t time);
+    void end_run();
+    void write_chunk();
+    void write_marks();
+    void write_end();
+    void write_section(format::section_kind kind, std::span<const byte_sink* const> frames, std::uint64_t entries);
+    std::uint64_t least_bytes(std::uint64_t entries) const;
+
+    section_writer write_;
+    section_packer packer_;
+    event_context context_;
+    std::array<byte_sink, format::column_count> columns_;
+    byte_sink marks_;
+    open_scopes scopes_;
+    std::size_t nodes_ = 0;
+    std::size_t scope_names_ = 0;
+    std::uint64_t file_bytes_ = 0;
+    std::uint64_t events_ = 0;
+    std::uint64_t objects_ = 0;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t chunk_first_event_ = 0;
+    std::uint64_t chunk_first_object_ = 0;
+    std::uint64_t previous_tick_ = 0;
+    std::uint64_t run_ = 0;  // events at that tick so far, in this chunk
+    std::uint64_t mark_count_ = 0;
+    std::uint64_t chunk_first_mark_ = 0;
+    std::uint64_t previous_mark_tick_ = 0;
+    std::uint64_t previous_mark_event_ = 0;
+    std::uint32_t previous_thread_ = 0;
+    std::uint32_t threads_ = 0;
+};
+
+}  // namespace acre::tool
