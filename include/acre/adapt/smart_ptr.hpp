@@ -366,8 +366,14 @@ unique_ptr<std::remove_extent_t<T>[], resource_ref> make_unique(From&&, Argument
 }
 
 /// As above, of a pointer to the resource, or of a handle. Null is a bad_option.
+template <class T, class From>
+    requires(std::is_unbounded_array_v<T> && detail::stands_for_resource<T, From>)
+auto make_unique(From&& from, std::size_t count) {
+    decltype(auto) below = detail::resource_in_place(std::forward<From>(from));
+    return smart_pointers::make_unique<T>(below, count);
+}
 template <class T, class From, class... Arguments>
-    requires(detail::stands_for_resource<T, From, Arguments...>)
+    requires(!std::is_array_v<T> && detail::stands_for_resource<T, From, Arguments...>)
 auto make_unique(From&& from, Arguments&&... arguments) {
     decltype(auto) below = detail::resource_in_place(std::forward<From>(from));
     return smart_pointers::make_unique<T>(below, std::forward<Arguments>(arguments)...);
