@@ -196,7 +196,7 @@ bool scope_planner::frees_often(std::uint32_t function) const {
 
 std::optional<generation_figures> scope_planner::serves(const context_set& set, std::uint32_t function) const {
     if (!frees_often(function)) return std::nullopt;
-    const generation_figures found = answer_to({function, set});
+    generation_figures found = answer_to({function, set});
     const auto objects = static_cast<double>(found.objects);
     const bool regular = found.count >= threshold::generations &&
                          objects >= threshold::in_generations * static_cast<double>(objects_in(set));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -64,7 +65,9 @@ std::vector<call_place> places_of(trace_reader& reader, const call_paths& paths,
     std::vector<call_place> sorted;
     sorted.reserve(places.size());
     for (auto& [key, place] : places) sorted.push_back(std::move(place));
-    std::ranges::stable_sort(sorted, std::greater{}, &call_place::allocations);
+    std::ranges::sort(sorted, [](const call_place& a, const call_place& b) {
+        return std::tie(b.allocations, a.module, a.offset) < std::tie(a.allocations, b.module, b.offset);
+    });
     return sorted;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <tuple>
 
 namespace acre::tool {
 
@@ -91,7 +92,7 @@ std::vector<std::string> needed_libraries(const fs::path& file) {
 
 function_table::function_table(const fs::path& file) {
     with_elf_file(file, [&](Elf* elf) {
-        for (const GElf_Word type : {SHT_SYMTAB, SHT_DYNSYM}) {
+        for (const GElf_Word type : {GElf_Word{SHT_SYMTAB}, GElf_Word{SHT_DYNSYM}}) {
             with_sections(elf, type, [&](Elf_Scn* section, const GElf_Shdr& head) {
                 Elf_Data* symbols = elf_getdata(section, nullptr);
                 GElf_Sym symbol{};
@@ -105,7 +106,7 @@ function_table::function_table(const fs::path& file) {
             if (!functions_.empty()) break;
         }
     });
-    std::ranges::stable_sort(functions_, {}, &function::begin);
+    std::ranges::sort(functions_, {}, [](const function& each) { return std::tie(each.begin, each.symbol); });
 }
 
 std::optional<function_table::place> function_table::find(std::uint64_t address) const {

@@ -13,7 +13,7 @@ namespace acre::tool {
 namespace {
 
 // Of a process whose memory does not say so many, the log is damaged.
-constexpr std::uint32_t max_threads = 1 << 16;
+constexpr std::uint32_t max_followed_threads = 1 << 16;
 
 constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t to) {
     return (value + to - 1) / to * to;
@@ -146,7 +146,7 @@ bool row_tail::read_file(const append_rows& append) {
         }
         const std::uint64_t count = head.count.load(std::memory_order_relaxed);
         if (head.kind == raw::chunk_kind::rows) {
-            if (head.thread >= max_threads || count > head.capacity / sizeof(raw::row) || count > raw::rows_in_chunk) {
+            if (head.thread >= max_followed_threads || count > head.capacity / sizeof(raw::row) || count > raw::rows_in_chunk) {
                 lost_ = true;
                 return false;
             }
@@ -160,7 +160,7 @@ bool row_tail::read_file(const append_rows& append) {
 
 /// Takes what was in a block. False if it has left the memory meanwhile.
 bool row_tail::read_memory(const append_rows& append, const block_state& block) {
-    if (block.thread >= max_threads) {
+    if (block.thread >= max_followed_threads) {
         lost_ = true;
         return false;
     }

@@ -17,10 +17,19 @@ struct led_to {
     using type = void;
 };
 template <class From>
-    requires(!resource<std::remove_cvref_t<From>> &&
-             requires(std::remove_reference_t<From>& from) { requires std::is_lvalue_reference_v<decltype(*from)>; })
+    requires std::is_pointer_v<std::remove_cvref_t<From>>
 struct led_to<From> {
-    using type = std::remove_reference_t<decltype(*std::declval<std::remove_reference_t<From>&>())>;
+    using type = std::remove_pointer_t<std::remove_cvref_t<From>>;
+};
+// A member, not `*from`: that looks for operators in the types around From, such as values of a container's allocator,
+// and may need them before they are complete.
+template <class From>
+    requires(!resource<std::remove_cvref_t<From>> &&
+             requires(std::remove_reference_t<From>& from) {
+                 requires std::is_lvalue_reference_v<decltype(from.operator*())>;
+             })
+struct led_to<From> {
+    using type = std::remove_reference_t<decltype(std::declval<std::remove_reference_t<From>&>().operator*())>;
 };
 template <class From>
 using led_to_t = typename led_to<From>::type;
@@ -69,7 +78,7 @@ R& referred(const char* user, From&& from) {
     static_assert(!unfit_resource<From, R> && (!leads_to<From, R> || !ends_at_once<From>),
                   "acre: what refers to a resource needs one that is not const and lives longer: make it a variable");
     if constexpr (leads_to<From, R>) {
-        if constexpr (requires { static_cast<bool>(from); }) {
+        if constexpr (std::is_constructible_v<bool, From&>) {
             require_option(static_cast<bool>(from), user, "resource", 0, "a pointer that is not null");
         }
         return *from;
