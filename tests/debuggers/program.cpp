@@ -98,7 +98,7 @@ void fill_pools() {
     for (int i = 0; i < 100'000; ++i) many_bullets.create(i, 0.0F);
     (void)slots.allocate();
     (void)slots.allocate(1000);
-    for (std::size_t bytes : {8, 8, 24, 100, 100'000}) (void)nodes.allocate(bytes);
+    for (std::size_t bytes : {8U, 8U, 24U, 100U, 100'000U}) (void)nodes.allocate(bytes);
     bullet* freed = shared_bullets.create(7, 7.5F);
     shared_bullets.create(8, 8.5F);
     shared_bullets.destroy(freed);

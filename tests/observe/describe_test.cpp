@@ -37,7 +37,7 @@ TEST(describe, pools) {
     EXPECT_EQ(line_of(numbers), "acre::object_pool: " + bytes_of(numbers.used(), numbers.capacity()) + ", 5 live, " +
                                     std::to_string(numbers.slots()) + " slots");
     acre::multi_pool nodes;
-    for (const std::size_t bytes : {8, 100, 100'000}) (void)nodes.allocate(bytes);
+    for (const std::size_t bytes : {8U, 100U, 100'000U}) (void)nodes.allocate(bytes);
     EXPECT_EQ(line_of(nodes), "acre::multi_pool: " + bytes_of(nodes.used(), nodes.capacity()) + ", 3 live");
 }
 
