@@ -1,31 +1,16 @@
 #include "elf_file.hpp"
 
-#include <fcntl.h>
-#include <gelf.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <tuple>
+
+#include "opened_elf.hpp"
 
 namespace acre::tool {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Calls `function` with the opened file, or does nothing if it cannot be read.
-template <class Function>
-void with_elf_file(const fs::path& path, Function function) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    if (elf_version(EV_CURRENT) != EV_NONE) {
-        const std::unique_ptr<Elf, decltype(&elf_end)> file{elf_begin(descriptor, ELF_C_READ, nullptr), &elf_end};
-        if (file) function(file.get());
-    }
-    ::close(descriptor);
-}
 
 /// Calls `function(section, head)` for each section of a type.
 template <class Function>

@@ -1,8 +1,6 @@
 #include "program.hpp"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <gelf.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -12,13 +10,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "elf_file.hpp"
+#include "opened_elf.hpp"
 #include "record/raw_log.hpp"
 #include "trace/error.hpp"
 
@@ -62,18 +60,6 @@ void find_malloc_in(Elf* file, Elf_Scn* section, own_malloc& found) {
 }
 
 namespace fs = std::filesystem;
-
-/// Calls `function` with the opened file, or does nothing if it cannot be read.
-template <class Function>
-void with_elf_file(const fs::path& path, Function function) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    if (elf_version(EV_CURRENT) != EV_NONE) {
-        const std::unique_ptr<Elf, decltype(&elf_end)> file{elf_begin(descriptor, ELF_C_READ, nullptr), &elf_end};
-        if (file) function(file.get());
-    }
-    ::close(descriptor);
-}
 
 /// No preloaded library can stand in front of a malloc that is in the program.
 own_malloc find_own_malloc(const fs::path& program) {
