@@ -146,7 +146,8 @@ bool row_tail::read_file(const append_rows& append) {
         }
         const std::uint64_t count = head.count.load(std::memory_order_relaxed);
         if (head.kind == raw::chunk_kind::rows) {
-            if (head.thread >= max_followed_threads || count > head.capacity / sizeof(raw::row) || count > raw::rows_in_chunk) {
+            if (head.thread >= max_followed_threads || count > head.capacity / sizeof(raw::row) ||
+                count > raw::rows_in_chunk) {
                 lost_ = true;
                 return false;
             }
