@@ -38,7 +38,9 @@ public:
     }
 
     /// Bytes that may be used of the object at `p`.
-    static std::size_t bytes_of(const void* p) noexcept { return (head(p) & ~was_freed) - head_bytes; }
+    static std::size_t bytes_of(const void* p) noexcept {
+        return static_cast<std::size_t>(head(p) & ~was_freed) - head_bytes;
+    }
 
     /// False for an object that was freed, until its block is used again.
     bool is_live(const void* p) const noexcept { return (head(p) & was_freed) == 0; }
