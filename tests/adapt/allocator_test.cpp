@@ -8,6 +8,7 @@
 #include <acre/pools/multi_pool.hpp>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "conformance/checking_upstream.hpp"
@@ -29,12 +30,13 @@ TEST(allocator, example) {
     EXPECT_TRUE(level.owns(v.data()));
 }
 
-// Hazard A10: what moves with a container is said, and is what keeps move and swap constant time.
+// Hazard A10: a container keeps its resource, as with std::pmr. A swap calls the allocator's, which compares.
 TEST(allocator, traits) {
     using traits = std::allocator_traits<of_arena<int>>;
     static_assert(!traits::propagate_on_container_copy_assignment::value);
-    static_assert(traits::propagate_on_container_move_assignment::value);
+    static_assert(!traits::propagate_on_container_move_assignment::value);
     static_assert(traits::propagate_on_container_swap::value);
+    static_assert(std::is_nothrow_move_assignable_v<std::vector<int, acre::allocator<int, acre::heap>>>);
     static_assert(!traits::is_always_equal::value);
     static_assert(std::allocator_traits<acre::allocator<int, acre::heap>>::is_always_equal::value);
     static_assert(std::is_same_v<traits::rebind_alloc<char>, of_arena<char>>);

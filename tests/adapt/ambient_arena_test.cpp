@@ -7,6 +7,7 @@
 #include <acre/arenas/arena.hpp>
 #include <acre/core/error.hpp>
 #include <list>
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -70,6 +71,16 @@ TEST(ambient_arena_death, outside_of_a_scope_is_refused) {
     acre::arena other;
     const acre::use_arena use{other};
     EXPECT_DEATH(std::thread{[] { (void)acre::ambient_arena{}.try_allocate(8); }}.join(), "outside of a scope");
+}
+
+TEST(ambient_arena_death, a_scope_that_ends_before_an_inner_one) {
+    acre::arena first, second;
+    std::optional<acre::use_arena> outer{first};
+    {
+        const acre::use_arena inner{second};
+        EXPECT_DEATH(outer.reset(), "acre::use_arena: a scope ended before an inner one");
+    }
+    outer.reset();
 }
 
 TEST(program_pools, any_thread_frees) {

@@ -10,6 +10,7 @@
 #include <acre/pools/multi_pool.hpp>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <unordered_map>
@@ -209,10 +210,29 @@ TEST(ambient_misuse, a_double_free) {
     EXPECT_DEATH(acre::ambient{}.deallocate(p, 10), acre::poisoning ? "use-after-poison|double free" : "double free");
 }
 
+TEST(ambient_misuse, a_scope_that_ends_before_an_inner_one) {
+    acre::multi_pool below, inside;
+    std::optional<acre::use_resource> outer{below};
+    const char* sentence = "acre::use_resource: a scope ended before an inner one, or in another thread";
+    EXPECT_DEATH(std::thread{[&] { outer.reset(); }}.join(), sentence);
+    {
+        const acre::use_resource inner{inside};
+        EXPECT_DEATH(outer.reset(), sentence);
+    }
+    outer.reset();
+}
+
 TEST(ambient_misuse, a_pointer_of_another_resource) {
+    const std::vector<unsigned char> zeros(100);
+    EXPECT_DEATH(acre::ambient{}.deallocate(const_cast<unsigned char*>(zeros.data() + 48), 10, 1),
+                 "acre::ambient: a pointer of another resource was freed");
     const std::vector<unsigned char> foreign(100, 0xee);
     EXPECT_DEATH(acre::ambient{}.deallocate(const_cast<unsigned char*>(foreign.data() + 48), 10, 1),
                  "acre::ambient: a pointer of another resource was freed");
+    if (acre::poisoning) return;  // what a sanitizer's malloc has in front of its blocks is its own
+    void* of_malloc = std::malloc(100);
+    EXPECT_DEATH(acre::ambient{}.deallocate(of_malloc, 100), "acre::ambient: a pointer of another resource was freed");
+    std::free(of_malloc);
 }
 
 }  // namespace

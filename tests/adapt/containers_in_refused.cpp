@@ -11,7 +11,23 @@ using in_level = acre::containers_in<acre::arena>;
 static_assert(std::is_default_constructible_v<in_level::vector<int>>);
 template class std::vector<int, acre::allocator<int, acre::arena>>;
 
+// Where the resource makes an element, braces make a list of one.
+struct node {
+    node(acre::arena& level)
+#if ACRE_TEST_CASE == 5
+        : children{level} {}
+#else
+        : children(level) {
+    }
+#endif
+          in_level::list<node> children;
+};
+
 void use() {
+    acre::arena forest;
+    node tree{forest};
+    in_level::map<int*, int*> pointers{forest};
+    pointers.insert({nullptr, nullptr});
     acre::arena level;
     in_level::vector<int> numbers{level};
     in_level::vector<in_level::string> texts{level};
@@ -28,5 +44,7 @@ void use() {
     texts.push_back("text");
 #elif ACRE_TEST_CASE == 4
     counts.insert({"text", 1});
+#elif ACRE_TEST_CASE == 5
+    node root{level};
 #endif
 }

@@ -9,6 +9,7 @@
 #include <acre/memory/heap.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <scoped_allocator>
@@ -168,6 +169,42 @@ TEST(containers_in, an_element_of_another_arena_is_copied) {
     EXPECT_TRUE(first.owns(all[0].data()));
     in_level::vector<in_level::string> copy{all, second};
     EXPECT_TRUE(second.owns(copy[0].data()));
+}
+
+// An element keeps the resource of its container. Before, it took the storage of an arena that ended before it.
+TEST(containers_in, an_element_assigned_from_another_arena_is_copied) {
+    acre::arena level;
+    in_level::vector<in_level::string> all{level};
+    in_level::deque<in_level::vector<int>> rows{level};
+    in_level::map<int, in_level::string> by_number{level};
+    in_level::map<in_level::string, in_level::string> by_text{level};
+    in_level::unordered_map<int, std::pair<in_level::string, int>> pairs{level};
+    in_level::list<in_level::string> listed{level};
+    all.reserve(8);
+    all.resize(2);
+    rows.resize(3);
+    listed.resize(1);
+    pairs[1];
+    for (int i = 0; i < 2; ++i) {
+        acre::arena passing;
+        const auto text = [&] { return in_level::string{long_text, passing}; };
+        by_number.insert_or_assign(1, text());
+        by_text.insert_or_assign("a", text());
+        if (i == 0) continue;
+        all[0] = text();
+        all.insert(all.begin(), text());
+        rows.insert(rows.begin() + 1, in_level::vector<int>(9, 1, passing));
+        rows[0] = in_level::vector<int>(9, 2, passing);
+        pairs[1] = {text(), 3};
+        in_level::vector<in_level::string> several({text()}, passing);
+        listed.assign(std::make_move_iterator(several.begin()), std::make_move_iterator(several.end()));
+    }
+    for (const auto* each : {&all[0], &all[1], &by_number[1], &by_text["a"], &pairs[1].first, &listed.front()}) {
+        EXPECT_TRUE(level.owns(each->data()));
+        EXPECT_EQ(*each, long_text);
+    }
+    EXPECT_TRUE(level.owns(rows[0].data()) && level.owns(rows[1].data()));
+    EXPECT_EQ(rows[1][8], 1);
 }
 
 // Code that has the standard's own adaptor, or passes the resource by itself, goes on.

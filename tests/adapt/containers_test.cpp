@@ -76,11 +76,15 @@ protected:
         EXPECT_TRUE(same(expected, assigned));
         assigned = std::move(moved);
         EXPECT_TRUE(same(expected, assigned));
+        EXPECT_EQ(assigned.get_allocator(), Tested{other_.tested}.get_allocator()) << "it stays where it was made";
         Tested swapped{other_.tested};
         swapped.swap(assigned);
         EXPECT_TRUE(same(expected, swapped));
         EXPECT_TRUE(assigned.empty());
-        EXPECT_EQ(swapped.get_allocator(), tested.get_allocator()) << "a swap takes the allocator along";
+        assigned = std::move(swapped);
+        EXPECT_TRUE(same(expected, assigned));
+        Tested carried{std::move(assigned)};
+        EXPECT_TRUE(same(expected, carried));
     }
 };
 
@@ -161,23 +165,37 @@ TYPED_TEST(containers, unordered_set) {
     EXPECT_EQ(std::set<int>(expected.begin(), expected.end()), std::set<int>(tested.begin(), tested.end()));
 }
 
-// Hazard A7: what is moved or swapped refers to a resource that stays where it is.
-// Hazards A7, A10.
+// Hazards A7, A10: what is assigned stays in its arena; what is moved into a new container brings its arena along.
 TEST(containers_over_two_arenas, each_ends_with_the_arena_of_its_storage) {
+    using numbers = std::vector<int, acre::allocator<int, acre::arena>>;
     acre::arena longer;
-    std::vector<int, acre::allocator<int, acre::arena>> kept{longer};
+    numbers kept{longer};
     {
         acre::arena shorter;
-        std::vector<int, acre::allocator<int, acre::arena>> brief({1, 2, 3}, shorter);
-        kept.assign({4, 5});
-        brief.swap(kept);
-        EXPECT_TRUE(shorter.owns(kept.data()));
-        brief.swap(kept);
+        numbers brief({1, 2, 3}, shorter);
+        const numbers copied = kept = brief;
         EXPECT_TRUE(longer.owns(kept.data()));
-        kept = brief;
-        EXPECT_TRUE(longer.owns(kept.data())) << "a copy stays where it was";
+        EXPECT_EQ(copied.get_allocator(), kept.get_allocator());
+        const int* const before = brief.data();
+        numbers carried{std::move(brief)};
+        EXPECT_EQ(carried.data(), before) << "the storage came along";
+        carried.push_back(4);
+        kept = std::move(carried);
+        EXPECT_TRUE(longer.owns(kept.data()));
+        numbers same({5}, longer);
+        same.swap(kept);
+        kept = std::move(same);
     }
-    EXPECT_EQ(kept[2], 3);
+    EXPECT_EQ(kept[3], 4);
+}
+
+// Hazard A10: std::pmr leaves it undefined.
+TEST(containers_over_two_arenas, a_swap_aborts) {
+    acre::arena one, other;
+    std::vector<int, acre::allocator<int, acre::arena>> here{one}, there{other};
+    std::map<int, int, std::less<>, acre::allocator<std::pair<const int, int>, acre::arena>> nodes{one}, others{other};
+    EXPECT_DEATH(here.swap(there), "acre::allocator: containers in two resources were swapped: .*move one into a new");
+    EXPECT_DEATH(std::swap(nodes, others), "acre::allocator: containers in two resources were swapped");
 }
 
 TEST(containers_in_a_scratch, come_and_go_with_it) {

@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "conformance/checking_upstream.hpp"
@@ -87,6 +88,14 @@ void drain(Expected& expected, Tested& tested) {
     EXPECT_TRUE(tested.empty());
 }
 
+// A swap where the containers may be of two resources, each of which stays with its container.
+template <class C>
+void exchange(C& a, C& b) {
+    C taken{std::move(a)};
+    a = std::move(b);
+    b = std::move(taken);
+}
+
 template <class Expected, class Tested, class R>
 void compare_tops(std::uint32_t seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -107,7 +116,7 @@ void compare_tops(std::uint32_t seed) {
         } else if (operation < 14) {
             if (!expected[side].empty()) both([&](auto& all) { all[side].pop(); });
         } else if (operation == 14) {
-            both([&](auto& all) { all[side].swap(all[1 - side]); });
+            both([&](auto& all) { exchange(all[side], all[1 - side]); });
         } else {
             both([&](auto& all) { all[side] = all[1 - side]; });
         }
@@ -156,7 +165,7 @@ void change(Words& words, Words& others, const acre_test::differential::step& s,
             words = others;
             break;
         case 5:
-            words.swap(others);
+            exchange(words, others);
             break;
         case 6:
             words.emplace(word, others.size());

@@ -15,7 +15,12 @@
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/static_pool.hpp>
+#include <cstddef>
+#include <functional>
 #include <list>
+#include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -128,6 +133,26 @@ void arrays_and_complete_classes() {
 void bases_have_virtual_destructors() {
     acre::arena level;
     acre::unique_ptr<monster, acre::arena> any = acre::make_unique<orc>(level);
+}
+
+// Upstreams of the same type, and elements that hold a string.
+using text_in_level = std::basic_string<char, std::char_traits<char>, acre::allocator<char, acre::arena>>;
+void upstreams_and_texts() {
+    acre::arena level;
+    acre::arena other{&level};
+    acre::statistics<acre::multi_pool> counted;
+    acre::multi_pool nodes{&counted};
+    std::vector<std::optional<text_in_level>, acre::allocator<std::optional<text_in_level>, acre::arena>> all{level};
+    all.emplace_back(text_in_level{"text", level});
+    all.emplace_back(std::nullopt);
+    std::vector<int*, acre::allocator<int*, acre::arena>> none(3, nullptr, level);
+    std::vector<acre::multi_pool*, acre::allocator<acre::multi_pool*, acre::arena>> pools{{&nodes, nullptr}, &level};
+    acre::object_pool<int> numbers;
+    numbers.destroy(numbers.create(1));
+    static_assert(!std::is_copy_constructible_v<acre::arena> && !std::is_move_constructible_v<acre::arena>);
+    static_assert(!std::is_copy_constructible_v<acre::statistics<acre::arena>>);
+    static_assert(!std::is_convertible_v<std::nullptr_t, acre::resource_ref>);
+    static_assert(!std::is_convertible_v<int, text_in_level::allocator_type>);
 }
 
 #if ACRE_TEST_CASE == 1
@@ -294,5 +319,63 @@ void an_arena_used_in_no_scope() {
 void a_resource_used_in_no_scope() {
     acre::multi_pool nodes;
     acre::use_resource{nodes};
+}
+#elif ACRE_TEST_CASE == 34
+void an_upstream_of_its_own_type() {
+    acre::arena level;
+    acre::arena other{level};
+}
+#elif ACRE_TEST_CASE == 35
+void an_upstream_that_counts_its_own_type() {
+    acre::statistics<acre::multi_pool> counted;
+    acre::multi_pool nodes{counted};
+}
+#elif ACRE_TEST_CASE == 36
+void an_upstream_that_ends_at_once() {
+    acre::multi_pool nodes{acre::arena{}};
+}
+#elif ACRE_TEST_CASE == 37
+void an_upstream_that_is_null() {
+    acre::multi_pool nodes{nullptr};
+}
+#elif ACRE_TEST_CASE == 38
+void a_container_in_null() {
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{nullptr};
+}
+#elif ACRE_TEST_CASE == 39
+void a_container_by_a_pointer_to_another_resource() {
+    acre::multi_pool nodes;
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{&nodes};
+}
+#elif ACRE_TEST_CASE == 40
+void a_container_in_another_resource() {
+    acre::multi_pool nodes;
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{nodes};
+}
+#elif ACRE_TEST_CASE == 41
+void a_container_by_a_reference_wrapper() {
+    acre::arena level;
+    std::vector<int, acre::allocator<int, acre::arena>> numbers{std::ref(level)};
+}
+#elif ACRE_TEST_CASE == 42
+void a_text_for_an_optional_string() {
+    acre::arena level;
+    std::vector<std::optional<text_in_level>, acre::allocator<std::optional<text_in_level>, acre::arena>> all{level};
+    all.emplace_back("text");
+}
+#elif ACRE_TEST_CASE == 43
+void a_copy_of_a_handle() {
+    acre::unique_resource<acre::arena> level;
+    acre::unique_resource<acre::arena> other{level};
+}
+#elif ACRE_TEST_CASE == 44
+void a_copy_of_a_pool() {
+    const acre::multi_pool nodes;
+    acre::multi_pool other = nodes;
+}
+#elif ACRE_TEST_CASE == 45
+void remove_of_an_object_pool() {
+    acre::object_pool<int> numbers;
+    numbers.remove(numbers.create(1));
 }
 #endif

@@ -15,8 +15,10 @@
 // acre::pmr).
 //
 // Holds a pointer to the resource, or nothing for a stateless one. The resource must live longer than the container.
-// Two allocators are equal when their resource is the same. Move assignment and swap of containers also transfer the
-// allocator, so both are constant time; copy assignment keeps the target's. Thread rules: those of the resource.
+// Two allocators are equal when their resource is the same. A container keeps the resource that it was made with, as
+// with std::pmr: assigned from a container of another one it copies or moves each element; within one resource move
+// assignment and swap are constant time. A swap of containers in two resources aborts with a sentence. Moved into a new
+// container, the elements stay and bring their resource along. Thread rules: those of the resource.
 //
 //     acre::arena level;
 //     std::vector<int, acre::allocator<int, acre::arena>> v{level};
@@ -31,6 +33,7 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -44,7 +47,9 @@ template <resource R>
 class resource_pointer {
 public:
     resource_pointer() noexcept = default;
+    /// To `referred`, which must live longer.
     explicit resource_pointer(R& referred) noexcept : referred_(detail::address_of(referred)) {}
+    /// The resource; undefined for a default-constructed pointer.
     R& get() const noexcept { return *referred_; }
     friend bool operator==(const resource_pointer&, const resource_pointer&) noexcept = default;
 
@@ -56,7 +61,9 @@ template <stateless_resource R>
 class resource_pointer<R> {
 public:
     resource_pointer() noexcept = default;
+    /// To any object of a stateless resource, which need not live longer.
     explicit resource_pointer(const R&) noexcept {}
+    /// An object of the resource.
     R get() const noexcept { return {}; }
     friend bool operator==(const resource_pointer&, const resource_pointer&) noexcept = default;
 };
@@ -66,7 +73,9 @@ template <>
 class resource_pointer<resource_ref> {
 public:
     resource_pointer() noexcept = default;
+    /// A copy of the handle.
     explicit resource_pointer(const resource_ref& referred) noexcept : referred_(referred) {}
+    /// The handle; undefined for a default-constructed pointer.
     resource_ref get() const noexcept { return referred_; }
     friend bool operator==(const resource_pointer&, const resource_pointer&) noexcept = default;
 
@@ -103,7 +112,9 @@ class allocator {
 public:
     using value_type = T;
     using propagate_on_container_copy_assignment = std::false_type;
-    using propagate_on_container_move_assignment = std::true_type;
+    // Otherwise an element that is assigned would take along storage of a resource that may end before its container.
+    using propagate_on_container_move_assignment = std::bool_constant<stateless_resource<R>>;
+    // So that a swap of containers calls the swap below.
     using propagate_on_container_swap = std::true_type;
     using is_always_equal = std::bool_constant<stateless_resource<R>>;
 
@@ -118,7 +129,10 @@ public:
     = default;
     // Compilers print the parameter's type. A static_assert would also fail where the standard only asks whether a
     // container has a default constructor.
-    allocator(detail::a_resource_is_missing::give_it_to_the_container = detail::a_resource_is_missing::say) noexcept
+    // clang-format off
+    allocator(  // acre: give a container its resource, v{level}, or v(level) where braces make an element
+        detail::a_resource_is_missing::give_it_to_the_container = detail::a_resource_is_missing::say) noexcept
+        // clang-format on
         requires(!stateless_resource<R>)
     = delete;
     /// Allocates from `referred`, which must live longer.
@@ -128,19 +142,35 @@ public:
     template <class From>
         requires(detail::stands_for<From, R> && !stateless_resource<R> && !std::is_same_v<R, resource_ref>)
     allocator(From&& from) : resource_(detail::referred<R>("acre::allocator", std::forward<From>(from))) {}
+    // Refused by a sentence.
+    template <class Other>
+        requires(!stateless_resource<R> && !std::is_same_v<R, resource_ref> && detail::mistaken_for<Other, R>)
+    allocator(Other&&) noexcept {
+        static_assert(std::is_void_v<Other>,
+                      "acre: the type of this container or allocator names another resource: pass one of that type, or "
+                      "a pointer to it, not a std::reference_wrapper; or name this resource in the type, as in "
+                      "acre::containers_in<acre::multi_pool>");
+    }
+    // A node of a map could be null in braces, too.
+    template <std::same_as<std::nullptr_t> Null>
+        requires(!stateless_resource<R> && std::is_scalar_v<T>)
+    allocator(Null) noexcept {
+        static_assert(std::is_void_v<Null>, "acre: null is no resource: pass a resource, or a pointer to one");
+    }
     /// Of a resource_ref: all that one is made of, a temporary one too.
     template <class Other>
         requires(std::is_same_v<R, resource_ref> && !std::is_same_v<Other, resource_ref&> &&
                  std::is_convertible_v<Other, resource_ref>)
     allocator(Other&& referred) : resource_(resource_ref(std::forward<Other>(referred))) {}
-    // Refused by a sentence.
+    /// Refused by a sentence: a const or a temporary resource.
     template <class Other>
         requires(std::is_same_v<R, resource_ref> && resource<std::remove_cvref_t<Other>> &&
                  !std::is_convertible_v<Other, resource_ref>)
     allocator(Other&&) noexcept {
         static_assert(
             std::is_void_v<Other>,
-            "acre: what refers to a resource needs one that is not const and lives longer: make it a variable");
+            "acre: this resource is const, which allocating would change, or ends with its statement: make it a "
+            "variable that is not const");
     }
     template <class U>
     allocator(const allocator<U, R>& other) noexcept : resource_(other.pointer()) {}
@@ -148,10 +178,11 @@ public:
     /// Returns storage for `count` objects. Throws what the resource throws; request_too_large when the size would
     /// wrap. Without exceptions it aborts with a sentence: containers do not expect null.
     [[nodiscard, gnu::always_inline]] T* allocate(std::size_t count) {
-        static_assert(!detail::misses_the_slots<T, R>(),
-                      "the objects, such as the nodes of a container or an object of make_shared with its counts, do "
-                      "not fit a slot of this pool, and each would take a block of its own from upstream: use "
-                      "acre::multi_pool, or an acre::pool<Bytes> whose slots hold one");
+        static_assert(
+            !detail::misses_the_slots<T, R>(),
+            "acre: the objects, such as the nodes of a container or an object of make_shared with its counts, do "
+            "not fit a slot of this pool, and each would take a block of its own from upstream: use "
+            "acre::multi_pool, or an acre::pool<Bytes> whose slots hold one");
         static_assert(
             detail::misses_the_slots<T, R>() || !detail::holds_one_class<R>,
             "acre: an object pool would visit and destroy what lies in its slots, such as the nodes of a container or "
@@ -179,8 +210,14 @@ public:
         // All allocators of a resource without state are equal: what a U makes by itself does.
         if constexpr (is_always_equal::value) {
             ::new (const_cast<void*>(static_cast<const volatile void*>(p))) U(std::forward<Arguments>(arguments)...);
-        } else {
+        } else if constexpr (detail::takes_allocator<std::remove_cv_t<U>, allocator>) {
             detail::construct_with_allocator(p, *this, std::forward<Arguments>(arguments)...);
+        } else {
+            static_assert(std::is_constructible_v<U, Arguments...>,
+                          "acre: the element is not made of these arguments. A string or container inside an optional, "
+                          "a variant or a struct is not given the resource: pass one that has it, "
+                          "acre::containers_in<R>::string{text, resource}");
+            detail::construct_at(p, std::forward<Arguments>(arguments)...);
         }
     }
 
@@ -192,6 +229,12 @@ public:
     template <class U>
     friend bool operator==(const allocator& a, const allocator<U, R>& b) noexcept {
         return a.pointer() == b.pointer();
+    }
+
+    /// What containers call that are swapped. Aborts where the resources differ: std::pmr leaves that undefined.
+    friend void swap(allocator& a, allocator& b) noexcept {
+        if (!(a == b)) [[unlikely]]
+            abort_on_misuse("acre::allocator", detail::mistake::swapped_resources, detail::address_of(a));
     }
 
 private:

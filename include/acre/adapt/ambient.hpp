@@ -114,6 +114,10 @@ public:
     constexpr ambient_tag with_kind(std::uint32_t kind) const noexcept { return ambient_tag{bits_ | kind}; }
     constexpr ambient_tag extended() const noexcept { return ambient_tag{bits_ | extended_bit}; }
 
+    /// In front of a block that was freed: no number of a type, and not what malloc has in front of its blocks.
+    static constexpr ambient_tag freed() noexcept { return ambient_tag{freed_kind}; }
+    constexpr bool is_freed() const noexcept { return kind() == freed_kind; }
+
     constexpr std::uint32_t kind() const noexcept { return bits_ & ((1u << kind_bits) - 1); }
     /// True when the block has an ambient_extension.
     constexpr bool is_extended() const noexcept { return (bits_ & extended_bit) != 0; }
@@ -125,7 +129,8 @@ private:
     static constexpr unsigned kind_bits = 11;
     static constexpr std::uint32_t most_threads = (1u << 20) - 1;
     static constexpr std::uint32_t extended_bit = 1u << 31;
-    static_assert(ambient_kinds::most < 1u << kind_bits);
+    static constexpr std::uint32_t freed_kind = (1u << kind_bits) - 1;
+    static_assert(ambient_kinds::most < freed_kind);
 
     explicit constexpr ambient_tag(std::uint32_t bits) noexcept : bits_(bits) {}
     constexpr std::uint32_t threads() const noexcept { return bits_ & (most_threads << kind_bits); }
@@ -138,6 +143,7 @@ struct ambient_home {
     void* object;
     const ambient_kind* kind;
     ambient_tag tag;
+    std::uint32_t scopes = 0;  // that have begun and not ended
 };
 
 /// In front of each block: where it is from, and its size.
@@ -157,7 +163,7 @@ inline heap ambient_heap;
 
 #if ACRE_HAS_THREADS
 inline thread_local constinit ambient_home current_ambient{
-    &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}};
+    &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}, 0};
 
 /// A tag of this thread, without a kind. No other thread of the next million has the same.
 inline ambient_tag tag_of_this_thread() noexcept {
@@ -169,7 +175,7 @@ inline ambient_tag tag_of_this_thread() noexcept {
 }
 #else
 inline constinit ambient_home current_ambient{
-    &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}};
+    &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}, 0};
 
 inline ambient_tag tag_of_this_thread() noexcept {
     return {0, 1};
@@ -212,7 +218,7 @@ public:
     void deallocate_unsized(void* p) noexcept {
         const detail::ambient_header found = *header_of(p);
         const detail::ambient_kind& functions = kind_of(p, found);
-        header_of(p)->tag = {};
+        header_of(p)->tag = detail::ambient_tag::freed();
         if (found.tag.is_extended()) [[unlikely]]
             return deallocate_extended(p, found, functions);
         functions.deallocate(found.object, static_cast<std::byte*>(p) - header_bytes, found.bytes + header_bytes,
@@ -316,7 +322,7 @@ private:
     static const detail::ambient_kind& kind_of(const void* p, const detail::ambient_header& found) noexcept {
         const std::uint32_t kind = found.tag.kind();
         if (!detail::ambient_kinds::has(kind)) [[unlikely]]
-            refuse(p, kind == 0 ? detail::mistake::double_free : detail::mistake::foreign_pointer);
+            refuse(p, found.tag.is_freed() ? detail::mistake::double_free : detail::mistake::foreign_pointer);
         if (found.tag.is_of_one_thread() && !found.tag.is_of_thread_of(detail::tag_of_this_thread())) [[unlikely]] {
             refuse(p, "freed in another thread than it was allocated in, whose resource threads do not share");
         }
@@ -364,7 +370,7 @@ public:
         constexpr bool any_thread_frees = detail::serves_threads<R>;
         const detail::ambient_tag thread = any_thread_frees ? detail::ambient_tag{} : detail::tag_of_this_thread();
         detail::current_ambient = {detail::address_of(used), &detail::ambient_kind_of<R>,
-                                   thread.with_kind(detail::ambient_kinds::number_of<R>())};
+                                   thread.with_kind(detail::ambient_kinds::number_of<R>()), before_.scopes + 1};
     }
     /// Of a pointer to the resource, or of a handle. Throws bad_option for null.
     template <detail::leads_to_resource From>
@@ -374,10 +380,19 @@ public:
         : use_resource(detail::referred<detail::led_to_t<From>>("acre::use_resource", std::forward<From>(from))) {}
     use_resource(const use_resource&) = delete;
     use_resource& operator=(const use_resource&) = delete;
-    /// The resource before is used again.
-    ~use_resource() { detail::current_ambient = before_; }
+    /// The resource before is used again. Aborts with a sentence before an inner scope has ended, and in another
+    /// thread.
+    ~use_resource() {
+        if (detail::current_ambient.scopes != before_.scopes + 1) [[unlikely]]
+            refuse();
+        detail::current_ambient = before_;
+    }
 
 private:
+    [[noreturn, gnu::noinline, gnu::cold]] void refuse() const noexcept {
+        abort_on_misuse("acre::use_resource", detail::mistake::scope_order, this);
+    }
+
     detail::ambient_home before_;
 };
 

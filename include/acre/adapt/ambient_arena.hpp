@@ -87,7 +87,7 @@ public:
     /// Until the end of this object, acre::ambient_arena is `used`, which must outlive what was allocated from it.
     [[nodiscard("the arena is used in the scope of a variable: acre::use_arena use{request};")]] explicit use_arena(
         arena& used) noexcept
-        : before_(detail::current_arena) {
+        : used_(&used), before_(detail::current_arena) {
         detail::current_arena = &used;
     }
     /// Of a pointer to the arena, or of a handle. Throws bad_option for null.
@@ -97,10 +97,19 @@ public:
         : use_arena(detail::referred<arena>("acre::use_arena", std::forward<From>(from))) {}
     use_arena(const use_arena&) = delete;
     use_arena& operator=(const use_arena&) = delete;
-    /// The arena before is used again.
-    ~use_arena() { detail::current_arena = before_; }
+    /// The arena before is used again. Aborts with a sentence before an inner scope has ended, and in another thread.
+    ~use_arena() {
+        if (detail::current_arena != used_) [[unlikely]]
+            refuse();
+        detail::current_arena = before_;
+    }
 
 private:
+    [[noreturn, gnu::noinline, gnu::cold]] void refuse() const noexcept {
+        abort_on_misuse("acre::use_arena", detail::mistake::scope_order, this);
+    }
+
+    arena* used_;
     arena* before_;
 };
 

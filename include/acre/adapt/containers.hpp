@@ -222,43 +222,59 @@ using set_of = std::conditional_t<key_traits<Key>::is_text, text_set<Set>, Set>;
 
 }  // namespace detail
 
-/// The standard's containers over an R.
+/// The standard's containers over an R: containers_in<acre::arena>::vector<int> v{level}. Each is the standard's own
+/// type with acre::allocator<T, R>, so it has the standard's members, costs and errors. Maps and sets whose keys are
+/// strings can also be asked, and filled, by a std::string_view or a literal; a look-up makes no key of it.
 template <resource R>
     requires true  // acre/core/detail/left_out.hpp
 struct containers_in<R> {
+    /// std::vector.
     template <class T>
     using vector = std::vector<T, allocator<T, R>>;
+    /// std::deque.
     template <class T>
     using deque = std::deque<T, allocator<T, R>>;
+    /// std::list.
     template <class T>
     using list = std::list<T, allocator<T, R>>;
+    /// std::forward_list.
     template <class T>
     using forward_list = std::forward_list<T, allocator<T, R>>;
 
+    /// std::basic_string.
     template <class Character>
     using basic_string = std::basic_string<Character, std::char_traits<Character>, allocator<Character, R>>;
+    /// A std::string.
     using string = basic_string<char>;
 
+    /// std::map. For a string as key, Compare also takes a std::string_view.
     template <class Key, class T, class Compare = typename detail::key_traits<Key>::less>
     using map = detail::map_of<Key, std::map<Key, T, Compare, allocator<std::pair<const Key, T>, R>>>;
+    /// std::multimap.
     template <class Key, class T, class Compare = typename detail::key_traits<Key>::less>
     using multimap = detail::multimap_of<Key, std::multimap<Key, T, Compare, allocator<std::pair<const Key, T>, R>>>;
+    /// std::set.
     template <class Key, class Compare = typename detail::key_traits<Key>::less>
     using set = detail::set_of<Key, std::set<Key, Compare, allocator<Key, R>>>;
+    /// std::multiset.
     template <class Key, class Compare = typename detail::key_traits<Key>::less>
     using multiset = detail::set_of<Key, std::multiset<Key, Compare, allocator<Key, R>>>;
 
+    /// std::unordered_map. For a string as key, Hash and Equal also take a std::string_view.
     template <class Key, class T, class Hash = typename detail::key_traits<Key>::hash,
               class Equal = typename detail::key_traits<Key>::equal>
     using unordered_map =
         detail::map_of<Key, std::unordered_map<Key, T, Hash, Equal, allocator<std::pair<const Key, T>, R>>>;
+    /// std::unordered_multimap.
     template <class Key, class T, class Hash = typename detail::key_traits<Key>::hash,
               class Equal = typename detail::key_traits<Key>::equal>
     using unordered_multimap =
         detail::multimap_of<Key, std::unordered_multimap<Key, T, Hash, Equal, allocator<std::pair<const Key, T>, R>>>;
+    /// std::unordered_set.
     template <class Key, class Hash = typename detail::key_traits<Key>::hash,
               class Equal = typename detail::key_traits<Key>::equal>
     using unordered_set = detail::set_of<Key, std::unordered_set<Key, Hash, Equal, allocator<Key, R>>>;
+    /// std::unordered_multiset.
     template <class Key, class Hash = typename detail::key_traits<Key>::hash,
               class Equal = typename detail::key_traits<Key>::equal>
     using unordered_multiset = detail::set_of<Key, std::unordered_multiset<Key, Hash, Equal, allocator<Key, R>>>;

@@ -101,7 +101,7 @@ public:
             below_.get().deallocate_unsized(p);
         } else {
             const extent block = extent_of(p);
-            header_of(p)->seal = 0;
+            header_of(p)->seal = freed ^ number_of(p);
             below_.get().deallocate(start_of(p, block), block.bytes + block.alignment, block.alignment);
         }
     }
@@ -131,6 +131,7 @@ private:
         std::size_t seal;
     };
     static_assert(sizeof(header) <= block_alignment);
+    static constexpr std::size_t freed = 1;  // in place of a block's alignment
 
     static header* header_of(const void* p) noexcept {
         return reinterpret_cast<header*>(const_cast<std::byte*>(static_cast<const std::byte*>(p))) - 1;
@@ -159,11 +160,11 @@ private:
         const header& found = *header_of(p);
         const std::size_t alignment = found.seal ^ number_of(p);
         if (!is_alignment(alignment) || alignment < block_alignment) [[unlikely]]
-            refuse(p, found.seal);
+            refuse(p, alignment);
         return {found.bytes, alignment};
     }
-    [[noreturn, gnu::noinline, gnu::cold]] static void refuse(const void* p, std::size_t seal) noexcept {
-        abort_on_misuse(name, seal == 0 ? detail::mistake::double_free : detail::mistake::foreign_pointer, p);
+    [[noreturn, gnu::noinline, gnu::cold]] static void refuse(const void* p, std::size_t alignment) noexcept {
+        abort_on_misuse(name, alignment == freed ? detail::mistake::double_free : detail::mistake::not_handed_out, p);
     }
 
     void* realloc_with_header(void* p, std::size_t bytes) noexcept {

@@ -46,6 +46,7 @@ class pmr final : public std::pmr::memory_resource {
     using options = detail::options_of<held>;
 
 public:
+    /// Says that this is a handle and no resource: allocators and wrappers take what it refers to.
     using handle_of = held;
 
     /// Constructs the resource from `arguments`; pmr<R&> takes the resource to refer to.

@@ -96,15 +96,20 @@ class class_operators {
     using pool_of = detail::class_pool_of<U, Pool>;
 
 public:
+    /// Storage of `bytes` bytes aligned to `alignment`. Throws what the pool throws; without exceptions it aborts.
+    /// The pool also serves other sizes than sizeof(T), as those of derived classes. Constant time, but for a pool that
+    /// grows.
     [[gnu::always_inline]] static void* create(std::size_t bytes, std::size_t alignment) {
         void* p = pool_of<T>::type::allocate(bytes, alignment);
         // An operator new that is not noexcept must not return null.
         if (!exceptions_enabled && p == nullptr) abort_on_misuse("acre::pooled", "out of memory without exceptions", p);
         return p;
     }
+    /// As create, but null when there is no memory.
     [[gnu::always_inline]] static void* try_create(std::size_t bytes, std::size_t alignment) noexcept {
         return pool_of<T>::type::try_allocate(bytes, alignment);
     }
+    /// Frees what create returned for the same size and alignment; runs no destructor. Null is a no-op.
     [[gnu::always_inline]] static void destroy(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         pool_of<T>::type::deallocate(p, bytes, alignment);
     }
@@ -221,6 +226,7 @@ public:                                                                         
 
 /// ACRE_POOLED_IN with the pool that all threads share.
 #define ACRE_POOLED(T) ACRE_POOLED_IN(T, ::acre::default_pool)
+/// ACRE_POOLED_NOTHROW_IN with the pool that all threads share.
 #define ACRE_POOLED_NOTHROW(T) ACRE_POOLED_NOTHROW_IN(T, ::acre::default_pool)
 
 namespace acre {

@@ -50,7 +50,7 @@ class whole_object {
 public:
     template <class T>
     static constexpr whole_object of() noexcept {
-        static_assert(sizeof(T) <= max_bytes, "an object this large cannot be owned through a base class");
+        static_assert(sizeof(T) <= max_bytes, "acre: an object this large cannot be owned through a base class");
         return {sizeof(T), alignof(T), 0};
     }
     /// Seen from a base that lies `offset` bytes further on.
@@ -126,17 +126,18 @@ public:
         if constexpr (std::is_same_v<base, derived>) {
             object_ = other.object_;
         } else {
-            static_assert(
-                std::has_virtual_destructor_v<base>,
-                "the base class has no virtual destructor, so its pointer cannot destroy the derived object: declare "
-                "`virtual ~Base() = default;`, or use acre::make_shared");
+            static_assert(std::has_virtual_destructor_v<base>,
+                          "acre: the base class has no virtual destructor, so its pointer cannot destroy the derived "
+                          "object: declare "
+                          "`virtual ~Base() = default;`, or use acre::make_shared");
             static_assert(
                 requires(base* b) { static_cast<derived*>(b); },
-                "a pointer to a virtual base does not lead back to its object: use acre::make_shared");
+                "acre: a pointer to a virtual base does not lead back to its object: use acre::make_shared");
             if constexpr (may_be_base) object_ = other.whole().from_base_at(detail::base_offset<base, derived>());
         }
     }
 
+    /// Destroys the object and gives its storage back to the resource. Cost: that of the resource.
     void operator()(T* object) const noexcept {
         decltype(auto) from = resource_.get();
         if constexpr (detail::keeps_objects_of<R, T> && requires { from.destroy(object); }) {
@@ -178,6 +179,7 @@ template <class T, resource R>
 class resource_delete<T[], R> {
 public:
     resource_delete() noexcept = default;
+    /// For an array of `count` objects in `referred`, which must live longer.
     resource_delete(R& referred, std::size_t count) noexcept : resource_(referred), count_(count) {}
 
     /// From the deleter of an array of the same class without const.
@@ -185,6 +187,7 @@ public:
         requires(!std::is_same_v<T, U> && std::is_convertible_v<U (*)[], T (*)[]>)
     resource_delete(const resource_delete<U[], R>& other) noexcept : resource_(other.resource_), count_(other.count_) {}
 
+    /// Destroys the objects, newest first, and gives their storage back to the resource.
     void operator()(T* first) const noexcept {
         for (std::size_t i = count_; i > 0; --i) detail::destroy_at(first + i - 1);
         resource_.get().deallocate(const_cast<std::remove_const_t<T>*>(first), count_ * sizeof(T), alignof(T));
@@ -299,7 +302,8 @@ concept stands_for_resource =
 template <class From>
 decltype(auto) resource_in_place(From&& from) {
     static_assert(!const_or_temporary_resource<From>,
-                  "acre: make_unique and make_shared need a resource that is not const and lives longer: a variable");
+                  "acre: the resource of make_unique and make_shared is const, or ends with this statement: make it a "
+                  "variable that is not const");
     if constexpr (const_or_temporary_resource<From>) {
         return heap{};
     } else {
@@ -317,9 +321,10 @@ namespace smart_pointers {
 template <class T, class R, class... Arguments>
     requires(!std::is_array_v<T> && resource<R>)
 unique_ptr<T, R> make_unique(R& from, Arguments&&... arguments) {
-    static_assert(!detail::misses_the_slots<T, R>(),
-                  "the object does not fit a slot of this pool, and would take a block of its own from upstream: use "
-                  "acre::object_pool of its class, or acre::multi_pool");
+    static_assert(
+        !detail::misses_the_slots<T, R>(),
+        "acre: the object does not fit a slot of this pool, and would take a block of its own from upstream: use "
+        "acre::object_pool of its class, or acre::multi_pool");
     static_assert(detail::misses_the_slots<T, R>() || detail::may_lie_in<T, R>,
                   "acre: an object pool would visit and destroy this object as one of its own class: use "
                   "acre::object_pool of the object's class, or acre::multi_pool");

@@ -43,6 +43,7 @@ class unique_resource : public detail::forwarded_queries<unique_resource<R>, R>,
     friend detail::forwarded_requests<unique_resource, R>;
 
 public:
+    /// Says that this is a handle and no resource: allocators and wrappers take what it refers to.
     using handle_of = R;
     static constexpr const char* name = "acre::unique_resource";
 
@@ -61,6 +62,7 @@ public:
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
         : unique_resource(made_in{upstream}, chosen, upstream) {}
 
+    unique_resource(const unique_resource&) = delete;  // acre: a handle is not copied: move it, or refer to *handle
     /// Takes over the R of `other`, which is left without one.
     unique_resource(unique_resource&& other) noexcept
         : where_(other.where_), owned_(std::exchange(other.owned_, nullptr)) {}

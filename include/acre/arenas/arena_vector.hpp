@@ -64,7 +64,7 @@ public:
     template <detail::stands_for<R> From>
     explicit arena_vector(From&& from) : arena_vector(detail::referred<R>(name, std::forward<From>(from))) {}
 
-    // Refused by a sentence.
+    /// Refused by a sentence: a resource that the type does not name.
     template <resource Other>
         requires(!std::is_convertible_v<Other*, const R*> && !detail::scope_of<Other, R>)
     explicit arena_vector(Other&) {
@@ -83,9 +83,11 @@ public:
         append(std::forward<Range>(values));
     }
 
+    /// The same, of a pointer to the resource or of a handle.
     template <detail::stands_for<R> From>
     arena_vector(std::initializer_list<T> values, From&& from)
         : arena_vector(values, detail::referred<R>(name, std::forward<From>(from))) {}
+    /// The same, of a pointer to the resource or of a handle.
     template <detail::iterable Range, detail::stands_for<R> From>
         requires std::constructible_from<T, detail::element_of<Range>>
     arena_vector(Range&& values, From&& from)
@@ -105,10 +107,18 @@ public:
         return *this;
     }
 
-    /// Takes over the elements and the resource that they lie in.
-    arena_vector& operator=(arena_vector&& other) noexcept {
-        arena_vector taken{std::move(other)};
-        swap(taken);
+    /// Takes over the elements of a vector in the same resource, in constant time. Those of another resource move into
+    /// this one, which may throw; `other` is empty afterwards.
+    arena_vector& operator=(arena_vector&& other) noexcept(false) {
+        if (owner_ == other.owner_) {
+            arena_vector taken{std::move(other)};
+            swap(taken);
+        } else {
+            clear();
+            reserve(other.size());
+            for (T& each : other) emplace_back(std::move(each));
+            other.clear();
+        }
         return *this;
     }
 
@@ -117,8 +127,10 @@ public:
         give_back();
     }
 
+    /// Constant time. Aborts where the resources differ: each vector keeps its own.
     void swap(arena_vector& other) noexcept {
-        std::swap(owner_, other.owner_);
+        if (owner_ != other.owner_) [[unlikely]]
+            abort_on_misuse(name, detail::mistake::swapped_resources, this);
         std::swap(begin_, other.begin_);
         std::swap(end_, other.end_);
         std::swap(limit_, other.limit_);
@@ -265,7 +277,7 @@ public:
     /// The elements, which stay in the resource until it takes everything back. Leaves the vector empty. For trivially
     /// destructible types.
     std::span<T> detach() noexcept {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these");
+        static_assert(std::is_trivially_destructible_v<T>, "acre: nobody would destroy these");
         const std::span<T> elements{begin_, end_};
         begin_ = end_ = limit_ = nullptr;
         return elements;

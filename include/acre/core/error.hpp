@@ -20,10 +20,11 @@ extern "C" [[gnu::weak]] int _write(int file, const char* text, int bytes);  // 
 
 namespace acre {
 
-/// True when this translation unit is compiled with exceptions.
 #if defined(__cpp_exceptions)
+/// True when this translation unit is compiled with exceptions.
 inline constexpr bool exceptions_enabled = true;
 #else
+/// True when this translation unit is compiled with exceptions.
 inline constexpr bool exceptions_enabled = false;
 #endif
 
@@ -151,6 +152,7 @@ private:
 /// The upstream (or the system) had no memory left.
 class out_of_memory : public allocation_error {
 public:
+    /// `resource` is the name of the resource that failed: a string literal, as in all errors.
     out_of_memory(const char* resource, std::size_t bytes, std::size_t alignment) noexcept
         : allocation_error(resource), bytes_needed_(bytes) {
         describe("%: out of memory: % bytes aligned to % were asked for and upstream had none left", bytes, alignment);
@@ -166,6 +168,7 @@ private:
 /// The request can never be served by this resource, however empty it is.
 class request_too_large : public allocation_error {
 public:
+    /// `needed` bytes were asked for, and at most `available` can be served.
     request_too_large(const char* resource, std::size_t needed, std::size_t available) noexcept
         : allocation_error(resource), bytes_needed_(needed), bytes_available_(available) {
         describe("%: request too large: % bytes were asked for, at most % can be served", needed, available);
@@ -184,6 +187,7 @@ private:
 /// Serving the request would go beyond a limit set by the user.
 class limit_exceeded : public allocation_error {
 public:
+    /// `needed` bytes more were asked for while `held` of `limit` bytes were held.
     limit_exceeded(const char* resource, std::size_t needed, std::size_t held, std::size_t limit) noexcept
         : allocation_error(resource), bytes_needed_(needed), bytes_available_(limit > held ? limit - held : 0) {
         describe("%: limit exceeded: % bytes more were needed, % of the limit of % bytes are held", needed, held,
@@ -203,6 +207,7 @@ private:
 /// Every arena of a multi_arena is in use.
 class out_of_arenas : public allocation_error {
 public:
+    /// `bytes` bytes were asked for, and none of `arenas` arenas has room.
     out_of_arenas(const char* resource, std::size_t bytes, std::size_t arenas) noexcept
         : allocation_error(resource), bytes_needed_(bytes), arenas_(arenas) {
         describe("%: out of arenas: % bytes were asked for and none of the % arenas has room", bytes, arenas);
@@ -221,6 +226,7 @@ private:
 /// The alignment asked for is no power of two, or more than the resource can honour.
 class bad_alignment : public allocation_error {
 public:
+    /// `alignment` bytes were asked for.
     bad_alignment(const char* resource, std::size_t alignment) noexcept
         : allocation_error(resource), alignment_(alignment) {
         describe("%: bad alignment: % is not a power of two that can be honoured", alignment);
@@ -236,6 +242,7 @@ private:
 /// An option at construction is out of range.
 class bad_option : public allocation_error {
 public:
+    /// Option `.option` has `value`; `allowed` says in words what it may be. All three texts are string literals.
     bad_option(const char* resource, const char* option, std::size_t value, const char* allowed) noexcept
         : allocation_error(resource), option_(option) {
         describe(pattern, option, value, allowed);
@@ -244,6 +251,7 @@ public:
     /// Name of the option.
     const char* option() const noexcept { return option_; }
 
+    /// The sentence of what(), with a place for each of the four.
     static constexpr const char* pattern = "%: bad option: .% = %, allowed is %";
 
 private:

@@ -120,6 +120,7 @@ class priority_inheritance_mutex {
 public:
     static constexpr const char* name = "acre::priority_inheritance_mutex";
 
+    /// Unlocked. Throws std::system_error, or aborts without exceptions, where the system has no such mutexes.
     priority_inheritance_mutex() {
         pthread_mutexattr_t wanted;
         int failed = pthread_mutexattr_init(&wanted);

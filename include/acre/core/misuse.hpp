@@ -42,10 +42,24 @@ inline constexpr const char* double_free = "double free";
 inline constexpr const char* foreign_pointer = "a pointer of another resource was freed";
 inline constexpr const char* inside_a_slot = "a pointer into the middle of a slot was freed";
 inline constexpr const char* inside_an_allocation = "a pointer into the middle of an allocation was freed";
+inline constexpr const char* not_handed_out =
+    "a pointer was freed that was never handed out: of another resource, or into the middle of an allocation";
 inline constexpr const char* wrong_size = "freed with another size or alignment than it was allocated with";
+inline constexpr const char* foreign_resized = "a pointer of another resource was resized";
+inline constexpr const char* inside_resized = "a pointer into the middle of an allocation was resized";
+inline constexpr const char* wrong_size_resized = "resized with another size than it was allocated with";
+inline constexpr const char* used_after_free = "used after it was freed";
 inline constexpr const char* reset_in_destructor = "reset or released by a destructor that it is running";
+inline constexpr const char* reset_in_constructor = "reset or released by a constructor that it is running";
+inline constexpr const char* ended_by_itself = "an object was freed by its own destructor";
 inline constexpr const char* void_mark = "rewound to a mark that a reset or an earlier rewind has made void";
+inline constexpr const char* written_after_free = "an allocation was written to after it was freed";
+inline constexpr const char* foreign_mark = "rewound to a mark of another arena";
+inline constexpr const char* scope_order = "a scope ended before an inner one, or in another thread";
 inline constexpr const char* used_after_end = "used after it ended";
+inline constexpr const char* swapped_resources =
+    "containers in two resources were swapped: each keeps its resource, so move one into a new container, which takes "
+    "the resource along";
 inline constexpr const char* out_of_memory = "out of memory without exceptions";
 }  // namespace mistake
 
@@ -83,14 +97,15 @@ inline misuse_handler set_misuse_handler(misuse_handler handler) noexcept {
 namespace detail {
 /// Under AddressSanitizer, a misuse where some of the `bytes` bytes at `p` are poisoned: they are free, or more than
 /// one allocation of `resource`. For resources that record nothing of their allocations. Empty in other builds. A size
-/// that is too small is not noticed: an exception that is thrown unpoisons what lies in the stack.
+/// that is too small is not noticed: an exception that is thrown unpoisons what lies in the stack. `resized` is said of
+/// a resize.
 inline void check_allocation([[maybe_unused]] const char* resource, [[maybe_unused]] const void* p,
-                             [[maybe_unused]] std::size_t bytes) noexcept {
+                             [[maybe_unused]] std::size_t bytes, [[maybe_unused]] bool resized = false) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
     if (bytes == 0) return;
-    if (is_poisoned(p)) abort_on_misuse(resource, mistake::double_free, p);
+    if (is_poisoned(p)) abort_on_misuse(resource, resized ? mistake::used_after_free : mistake::double_free, p);
     if (__asan_region_is_poisoned(const_cast<void*>(p), bytes) != nullptr)
-        abort_on_misuse(resource, mistake::wrong_size, p);
+        abort_on_misuse(resource, resized ? mistake::wrong_size_resized : mistake::wrong_size, p);
 #endif
 }
 }  // namespace detail

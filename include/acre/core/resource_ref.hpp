@@ -40,10 +40,16 @@ std::type_identity<Declaring> declaring_class(bool (Declaring::*)(const Declarin
 template <class M>
 using pmr_interface = typename decltype(detail::declaring_class(&M::is_equal))::type;
 
-namespace a_resource_that_is_const_or_ends_too_soon {
-/// Stands in the message of a handle to a const or a temporary resource.
+// These stand in the messages of what cannot be an upstream.
+namespace this_resource_is_const_and_allocating_changes_it {
+struct remove_the_const {};
+}  // namespace this_resource_is_const_and_allocating_changes_it
+namespace this_resource_ends_with_its_statement {
 struct make_it_a_variable {};
-}  // namespace a_resource_that_is_const_or_ends_too_soon
+}  // namespace this_resource_ends_with_its_statement
+namespace null_is_no_resource {
+struct pass_a_resource_or_a_pointer_to_one {};
+}  // namespace null_is_no_resource
 }  // namespace detail
 
 /// A std::pmr::memory_resource, or a class derived from it.
@@ -66,14 +72,21 @@ public:
         requires(!stateless_resource<R> && !std::same_as<R, resource_ref>)
     resource_ref(R& referred) noexcept : object_(&referred), operations_(&stateful_operations<R>) {}
 
-    // A temporary would dangle after the statement. Compilers print the parameter's type; a static_assert would also
-    // fail where code only asks whether a class is an upstream.
+    // Compilers print the parameter's type; a static_assert would also fail where code only asks whether a class is an
+    // upstream.
     template <class R>
         requires(resource<R> && !stateless_resource<R> && !std::same_as<R, resource_ref>)
-    resource_ref(const R&, detail::a_resource_that_is_const_or_ends_too_soon::make_it_a_variable = {}) = delete;
+    resource_ref(const R&, detail::this_resource_is_const_and_allocating_changes_it::remove_the_const = {}) = delete;
+    template <class R>
+        requires(resource<R> && !stateless_resource<R> && !std::same_as<R, resource_ref>)
+    resource_ref(const R&&, detail::this_resource_ends_with_its_statement::make_it_a_variable = {}) = delete;
     template <class From>
-        requires(detail::leads_to_unfit_resource<From>)
-    resource_ref(From&&, detail::a_resource_that_is_const_or_ends_too_soon::make_it_a_variable = {}) = delete;
+        requires(detail::leads_to_unfit_resource<From> && detail::ends_at_once<From>)
+    resource_ref(From&&, detail::this_resource_ends_with_its_statement::make_it_a_variable = {}) = delete;
+    template <class From>
+        requires(detail::leads_to_unfit_resource<From> && !detail::ends_at_once<From>)
+    resource_ref(From&&, detail::this_resource_is_const_and_allocating_changes_it::remove_the_const = {}) = delete;
+    resource_ref(std::nullptr_t, detail::null_is_no_resource::pass_a_resource_or_a_pointer_to_one = {}) = delete;
 
     /// What leads to a resource: a pointer, a smart pointer or a handle, which need not live longer. Throws bad_option
     /// for null.
@@ -90,12 +103,16 @@ public:
         require_option(referred != nullptr, "acre::resource_ref", "upstream", 0, "a pointer that is not null");
     }
 
+    /// Storage of `bytes` bytes from the resource, which throws its own errors. Costs what the resource costs, and a
+    /// call through a pointer; so do the other two.
     void* allocate(std::size_t bytes, std::size_t alignment) const {
         return operations_->allocate(object_, bytes, alignment);
     }
+    /// As allocate, but null when the resource cannot.
     void* try_allocate(std::size_t bytes, std::size_t alignment) const noexcept {
         return operations_->try_allocate(object_, bytes, alignment);
     }
+    /// Gives back what allocate returned for the same size and alignment.
     void deallocate(void* p, std::size_t bytes, std::size_t alignment) const noexcept {
         operations_->deallocate(object_, p, bytes, alignment);
     }

@@ -32,10 +32,11 @@ extern "C" {
 
 namespace acre {
 
-/// True when this build poisons freed storage for either tool.
 #if defined(ACRE_HAS_ADDRESS_SANITIZER) || defined(ACRE_VALGRIND)
+/// True when this build poisons freed storage for either tool.
 inline constexpr bool poisoning = true;
 #else
+/// True when this build poisons freed storage for either tool.
 inline constexpr bool poisoning = false;
 #endif
 
@@ -55,6 +56,14 @@ inline const void* hidden(const void* start) noexcept {
 }
 }  // namespace detail
 #endif
+
+namespace detail {
+/// How many bytes of an allocation are accessible. One where none were requested, as malloc has it under
+/// AddressSanitizer: a live slot is told from a free one by its first byte.
+constexpr std::size_t accessible_bytes(std::size_t requested) noexcept {
+    return poisoning && requested == 0 ? 1 : requested;
+}
+}  // namespace detail
 
 /// Marks `bytes` bytes at `start` as inaccessible.
 inline void poison([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {

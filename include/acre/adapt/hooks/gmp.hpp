@@ -4,7 +4,8 @@
 // acre::arena for a short one whose numbers die together. GMP passes no context, so that the resource is the one that
 // this thread uses when GMP allocates.
 //
-// GMP has no way to go on without memory: where the resource has none, these functions print a sentence and abort.
+// GMP has no way to go on without memory: where the resource has none, these functions print a sentence and abort. A
+// number that shrinks needs none with acre::ambient, which knows the size of a block.
 // Cost: that of acre::ambient, 16 bytes a block; a resource without state of your own has no such bytes, because GMP
 // says how large a block is when it frees it. Thread rules: a number under a resource that threads do not share is
 // changed and cleared in the thread that made it; acre::ambient refuses the rest with a sentence.
@@ -17,6 +18,7 @@
 
 #include <acre/adapt/ambient.hpp>
 #include <acre/adapt/detail/reallocate.hpp>
+#include <acre/adapt/malloc_face.hpp>
 #include <acre/core/misuse.hpp>
 #include <cstddef>
 
@@ -47,10 +49,12 @@ void* gmp_allocate(std::size_t bytes) noexcept {
 template <stateless_resource R = ambient>
 void* gmp_reallocate(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     R below;
-    p = detail::reallocate(below, p, old_bytes, new_bytes, detail::gmp_alignment);
-    if (p == nullptr) [[unlikely]]
+    void* moved = detail::reallocate(below, p, old_bytes, new_bytes, detail::gmp_alignment);
+    // A block that cannot shrink stays, where the resource needs no size from GMP to free it.
+    if (size_knowing_resource<R> && moved == nullptr && new_bytes <= old_bytes) return p;
+    if (moved == nullptr) [[unlikely]]
         detail::gmp_has_no_memory();
-    return p;
+    return moved;
 }
 
 /// Frees the block `p` of `bytes` bytes.

@@ -6,11 +6,11 @@
 // acre::pooled_json lies in the program's pools: for documents that outlive scopes or move between threads.
 // acre::json_in<R> lies in any resource without state; json_in<acre::ambient> is the slowest of them.
 //
-// The interface is nlohmann::json's. Its strings are not std::string: get<std::string>() copies, and
-// get_ref<const acre::arena_json::string_t&>() does not. Functions to_json and from_json of your types are found when
-// they take any basic_json: template <class Json> void to_json(Json& j, const point& p). nlohmann's readers of binary
-// formats, such as from_cbor, compile for std::string only. nlohmann::json itself takes a stack from operator new while
-// it destroys a document.
+// The interface is nlohmann::json's. Its strings are not std::string, but standard strings serve as keys and values,
+// and both compare: get<std::string>() copies, and get_ref<const acre::arena_json::string_t&>() does not. Functions
+// to_json and from_json of your types are found when they take any basic_json: template <class Json> void to_json(Json&
+// j, const point& p). nlohmann's readers of binary formats, such as from_cbor, compile for std::string only.
+// nlohmann::json itself takes a stack from operator new while it destroys a document.
 //
 // Cost: that of the resource. Thread rules: nlohmann::json's, and those of the resource.
 //
@@ -24,15 +24,31 @@
 #include <acre/adapt/program_pools.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace acre {
+
+/// Strings in memory of acre's compare with standard ones, so that these serve as keys: document[name].
+template <class C, class Traits, stateless_resource R>
+constexpr bool operator==(const std::basic_string<C, Traits, allocator<C, R>>& a,
+                          const std::basic_string<C, Traits>& b) noexcept {
+    const std::basic_string_view<C, Traits> left = a, right = b;
+    return left == right;
+}
+template <class C, class Traits, stateless_resource R>
+constexpr auto operator<=>(const std::basic_string<C, Traits, allocator<C, R>>& a,
+                           const std::basic_string<C, Traits>& b) noexcept {
+    const std::basic_string_view<C, Traits> left = a, right = b;
+    return left <=> right;
+}
 
 namespace detail {
 

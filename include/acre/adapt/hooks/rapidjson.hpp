@@ -44,9 +44,10 @@ inline constexpr const char* rapidjson_allocator_name = "acre::rapidjson_allocat
 /// A RapidJSON Allocator over an R, which takes everything back at its reset.
 template <resource R>
 class rapidjson_allocator {
-    static_assert(resettable_resource<R>,
-                  "RapidJSON frees by a static function: use acre::rapidjson_allocator over a resource that has a "
-                  "reset, such as acre::arena, or over one without state, such as acre::ambient");
+    static_assert(
+        resettable_resource<R>,
+        "acre: RapidJSON frees by a static function: use acre::rapidjson_allocator over a resource that has a "
+        "reset, such as acre::arena, or over one without state, such as acre::ambient");
 
 public:
     /// RapidJSON: blocks need not be freed.

@@ -176,7 +176,7 @@ template <resource R>
 VkAllocationCallbacks vulkan_callbacks(R& shared) noexcept {
     static_assert(
         shared_resource<R>,
-        "Vulkan calls from any thread: use acre::vulkan_callbacks over a resource that threads share, such as "
+        "acre: Vulkan calls from any thread: use acre::vulkan_callbacks over a resource that threads share, such as "
         "acre::concurrent_multi_pool or acre::synchronized<...>");
     return detail::vulkan_functions<R, detail::vulkan_all_scopes>::over(shared);
 }

@@ -12,10 +12,12 @@
 #pragma once
 
 #include <acre/core/locks.hpp>
+#include <acre/core/misuse.hpp>
 #include <atomic>
 #include <mutex>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #if __has_include(<pthread.h>)
 #include <pthread.h>
@@ -38,6 +40,23 @@ inline constinit process_wide process;
 
 /// This thread holds all locks, for a fork.
 inline thread_local constinit bool forking = false;
+
+/// A scope in which this thread holds locks and runs a function of the program, which must not fork: the fork would
+/// wait for these locks. It ends the program with a sentence instead.
+class no_fork_scope {
+public:
+    explicit no_fork_scope(const void* resource) noexcept : outer_(std::exchange(innermost, resource)) {}
+    no_fork_scope(const no_fork_scope&) = delete;
+    no_fork_scope& operator=(const no_fork_scope&) = delete;
+    ~no_fork_scope() { innermost = outer_; }
+
+    /// The resource of the innermost scope of this thread; null when there is none.
+    static const void* resource() noexcept { return innermost; }
+
+private:
+    static inline thread_local constinit const void* innermost = nullptr;
+    const void* outer_;
+};
 
 /// Installs the fork handlers. To be called before either lock of the process is taken.
 inline void handle_forks() noexcept;
@@ -130,6 +149,9 @@ private:
     // Handlers may be installed twice, when two threads install them at once.
     static void before_fork() noexcept {
         if (forking) return;
+        if (const void* held = no_fork_scope::resource()) [[unlikely]] {
+            abort_on_misuse("acre::synchronized", "forked in a function that runs under the lock", held);
+        }
         forking = true;
         process.lock.lock();
         for (const fork_guard* each = process.newest; each != nullptr; each = each->older_) {

@@ -134,7 +134,7 @@ public:
     template <class T>
         requires has_typed_calls<R>
     T* allocate() {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy this: use arena::create");
+        static_assert(std::is_trivially_destructible_v<T>, "acre: nobody would destroy this: use arena::create");
         return static_cast<T*>(self().allocate(sizeof(T), alignof(T)));
     }
 
@@ -142,7 +142,7 @@ public:
     template <class T>
         requires has_typed_calls<R>
     T* try_allocate() noexcept {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy this: use arena::try_create");
+        static_assert(std::is_trivially_destructible_v<T>, "acre: nobody would destroy this: use arena::try_create");
         return static_cast<T*>(self().try_allocate(sizeof(T), alignof(T)));
     }
 
@@ -150,7 +150,7 @@ public:
     template <class T>
         requires has_typed_calls<R>
     std::span<T> allocate(std::size_t count) {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use arena::create_array");
+        static_assert(std::is_trivially_destructible_v<T>, "acre: nobody would destroy these: use arena::create_array");
         const std::size_t bytes = array_bytes(count, sizeof(T)).value_or(too_many_bytes);
         return span_of<T>(self().allocate(bytes, alignof(T)), count);
     }
@@ -159,7 +159,8 @@ public:
     template <class T>
         requires has_typed_calls<R>
     std::span<T> try_allocate(std::size_t count) noexcept {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use arena::try_create_array");
+        static_assert(std::is_trivially_destructible_v<T>,
+                      "acre: nobody would destroy these: use arena::try_create_array");
         const std::size_t bytes = array_bytes(count, sizeof(T)).value_or(too_many_bytes);
         return span_of<T>(self().try_allocate(bytes, alignof(T)), count);
     }
@@ -249,7 +250,7 @@ private:
 
     template <class T>
     static std::span<T> copy_into(std::span<T> storage, std::span<const T> values) noexcept {
-        static_assert(std::is_trivially_copyable_v<T>, "values that are not copied as bytes: use create");
+        static_assert(std::is_trivially_copyable_v<T>, "acre: values that are not copied as bytes: use create");
         if (!storage.empty()) std::memcpy(storage.data(), values.data(), values.size_bytes());
         return storage;
     }

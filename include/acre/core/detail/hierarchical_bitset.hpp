@@ -20,7 +20,7 @@ namespace acre::detail {
 /// Numbers below `N`.
 template <std::size_t N>
 class hierarchical_bitset {
-    static_assert(N > 0, "a set needs at least one number");
+    static_assert(N > 0, "acre: a set needs at least one number");
 
 public:
     bool contains(std::size_t index) const noexcept { return (words_[index / 64] >> (index % 64) & 1) != 0; }

@@ -71,11 +71,11 @@ class instrumented : public forwarded_resets<instrumented<R, Meter>, R, typename
     friend forwarded_requests<instrumented, R, R>;
     static_assert(
         !requires { typename R::lock_type; },
-        "the lock goes outside: write synchronized<statistics<R>>, synchronized<limited<R>> or "
+        "acre: the lock goes outside: write synchronized<statistics<R>>, synchronized<limited<R>> or "
         "synchronized<traced<R>>");
     static_assert(
         !shared_resource<R> || requires { requires Meter::shared_by_threads; },
-        "threads share this resource, and the counters of statistics<R> and limited<R> are for one thread: use a "
+        "acre: threads share this resource, and the counters of statistics<R> and limited<R> are for one thread: use a "
         "resource for one thread in synchronized<statistics<R>> or synchronized<limited<R>>, or count the upstream: "
         "synchronized<statistics<heap>>");
 

@@ -59,6 +59,12 @@ concept unfit_resource =
      (!std::is_lvalue_reference_v<From> || !std::is_convertible_v<std::remove_reference_t<From>*, R*>)) ||
     (leads_to<From, const R> && !leads_to<From, R>);
 
+/// One of these that is const.
+template <class From, class R>
+concept const_resource = (std::is_convertible_v<std::remove_reference_t<From>*, const R*> &&
+                          !std::is_convertible_v<std::remove_reference_t<From>*, R*>) ||
+                         (leads_to<From, const R> && !leads_to<From, R>);
+
 /// A scratch of an R: its arena is its parent.
 template <class From, class R>
 concept scope_of = resource<std::remove_cvref_t<From>> && requires(std::remove_reference_t<From>& from) {
@@ -75,8 +81,11 @@ R& referred(const char* user, From&& from) {
     static_assert(!scope_of<From, R>,
                   "acre: this takes the arena, not a scratch of it: write temp.parent(), or name the scratch in the "
                   "type, as acre::allocator<T, acre::scratch>");
-    static_assert(!unfit_resource<From, R> && (!leads_to<From, R> || !ends_at_once<From>),
-                  "acre: what refers to a resource needs one that is not const and lives longer: make it a variable");
+    static_assert(!const_resource<From, R>,
+                  "acre: this resource is const, and allocating changes a resource: remove the const");
+    static_assert(const_resource<From, R> || (!unfit_resource<From, R> && (!leads_to<From, R> || !ends_at_once<From>)),
+                  "acre: this resource, or the handle that owns it, ends with its statement, and what refers to it "
+                  "would dangle: make it a variable");
     if constexpr (leads_to<From, R>) {
         if constexpr (std::is_constructible_v<bool, From&>) {
             require_option(static_cast<bool>(from), user, "resource", 0, "a pointer that is not null");
@@ -86,5 +95,28 @@ R& referred(const char* user, From&& from) {
         __builtin_unreachable();
     }
 }
+
+/// What a resource is not constructed from: an R, where an upstream was meant or a copy. One that is const is left to
+/// the deleted copy, so that std::is_copy_constructible says no.
+template <class Other, class R>
+concept copy_of = !std::is_const_v<Other> && std::is_convertible_v<Other*, R*>;
+
+/// Refuses a copy_of by a sentence.
+template <class Other>
+Other* upstream_of_its_own_type(Other& other) {
+    static_assert(std::is_void_v<Other>,
+                  "acre: a resource is not copied: to take memory from one of the same type, pass a pointer, as in "
+                  "acre::arena a{&other}; to refer to it as a memory_resource, write acre::pmr<acre::arena&>");
+    return &other;
+}
+
+/// What is written in place of an R by mistake: another resource, what leads to one, or a std::reference_wrapper.
+template <class From, class R>
+concept mistaken_for = !stands_for<From, R> && !std::is_convertible_v<std::remove_reference_t<From>*, const R*> &&
+                       (resource<std::remove_cvref_t<From>> || leads_to_resource<From> ||
+                        requires(std::remove_reference_t<From>& from, R& (*take)(R&)) {
+                            typename std::remove_cvref_t<From>::type;
+                            take(from.get());
+                        });
 
 }  // namespace acre::detail
