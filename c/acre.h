@@ -148,7 +148,7 @@ typedef enum acre_keep { ACRE_KEEP_ALL = 0, ACRE_KEEP_LARGEST = 1, ACRE_KEEP_NOT
 
 // A state of an arena to go back to.
 typedef struct acre_mark {
-    uintptr_t opaque[6];
+    uint64_t opaque[6];
 } acre_mark;
 
 ACRE_EXPORT acre_arena* acre_arena_create(const acre_arena_options* options);

@@ -422,6 +422,27 @@ TEST(arena_string, assigning_uses_the_storage_again) {
     EXPECT_EQ(text.size(), 50u);
 }
 
+// Hazards A7, A10, as the standard's containers over acre::allocator.
+TEST(arena_vector, assigned_from_another_arena_stays_in_its_own) {
+    arena level;
+    std::vector<arena_string> names;
+    arena_vector<std::unique_ptr<int>> owners{level};
+    names.emplace_back("level", level);
+    {
+        arena passing;
+        names[0] = arena_string{"passing, and longer than before", passing};
+        arena_vector<std::unique_ptr<int>> others{passing};
+        others.push_back(std::make_unique<int>(7));
+        owners = std::move(others);
+        EXPECT_TRUE(others.empty());
+        const arena_vector<std::unique_ptr<int>> taken{std::move(owners)};
+        EXPECT_TRUE(level.owns(taken.data()) && *taken[0] == 7);
+        EXPECT_DEATH(owners.swap(others), "acre::arena_vector: containers in two resources were swapped");
+    }
+    EXPECT_TRUE(level.owns(names[0].data()));
+    EXPECT_EQ(names[0], "passing, and longer than before");
+}
+
 TEST(arena_string, an_exhausted_arena_changes_nothing) {
     if (acre::poisoning) GTEST_SKIP() << "redzones take more room here";
     acre::inline_arena<128> level{acre::no_memory{}};

@@ -146,6 +146,26 @@ TEST(overflow_by_one, in_arenas) {
     expect_overflow_is_reported(recycled);
 }
 
+// Where the record of a destructor, and the header of a block, lie in front.
+TEST(underflow_by_one, in_arenas) {
+    struct counted {
+        int value = 0;
+        ~counted() { value = 1; }
+    };
+    acre::arena level;
+    EXPECT_TRUE(acre::is_poisoned(static_cast<char*>(level.allocate(10, 1)) - 1)) << "a block";
+    auto* first = reinterpret_cast<char*>(level.create<counted>());
+    EXPECT_DEATH(touch(first - 1), report);
+    EXPECT_TRUE(acre::is_poisoned(reinterpret_cast<char*>(level.create_array<counted>(3).data()) - 1));
+    EXPECT_TRUE(acre::is_poisoned(static_cast<char*>(level.allocate(3'000'001, 1)) - 1)) << "a block of its own";
+    acre::inline_arena<256> inline_level;
+    EXPECT_TRUE(acre::is_poisoned(static_cast<char*>(inline_level.allocate(10, 1)) - 1));
+    acre::arena fixed{{.fixed_bytes = 100}};
+    EXPECT_TRUE(acre::is_poisoned(static_cast<char*>(fixed.allocate(10, 1)) - 1));
+    level.reset();
+    level.create<counted>();
+}
+
 // Hazard Y5.
 TEST(overflow_by_one, in_multi_arenas) {
     acre::multi_arena arenas{{.arenas = 16, .bytes = 256}};
@@ -226,9 +246,10 @@ TEST(arena_misuse_under_address_sanitizer, double_free_and_a_larger_size) {
     void* p = tested.allocate(64);
     void* q = tested.allocate(64);
     EXPECT_DEATH(tested.deallocate(p, 128), "acre::arena: freed with another size");
-    EXPECT_DEATH((void)tested.try_resize(p, 128, 64), "acre::arena: freed with another size");
+    EXPECT_DEATH((void)tested.try_resize(p, 128, 64), "acre::arena: resized with another size");
     tested.deallocate(p, 64);
     EXPECT_DEATH(tested.deallocate(p, 64), "acre::arena: double free");
+    EXPECT_DEATH((void)tested.try_resize(p, 64, 32), "acre::arena: used after it was freed");
     tested.deallocate(q, 64);
 }
 

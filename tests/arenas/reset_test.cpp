@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/scratch.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/memory/buffer.hpp>
 #include <cstring>
@@ -171,7 +172,7 @@ TEST(arena_resize, stops_at_the_end_of_the_block) {
     EXPECT_FALSE(tested.try_resize(p, 100, 256));
     EXPECT_FALSE(tested.try_resize(p, 100, SIZE_MAX));
     EXPECT_FALSE(tested.try_resize(p, 100, SIZE_MAX - 7));
-    EXPECT_TRUE(tested.try_resize(p, 100, 256 - 24 - 8 - acre::redzone_bytes));
+    EXPECT_TRUE(tested.try_resize(p, 100, 256 - 24 - 8 - 2 * acre::redzone_bytes));
     EXPECT_EQ(tested.capacity(), 256u);
 }
 
@@ -195,26 +196,100 @@ TEST(arena_deallocate, gives_back_the_last_only) {
     EXPECT_EQ(tested.allocate(40, 8), b);
 }
 
+// The blocks of these marks are all held, and what was allocated since covers where they point: a rewind to them would
+// hand out live storage again.
 TEST(arena_mark, void_marks_end_with_a_sentence) {
-    EXPECT_DEATH(
-        {
-            acre::arena level;
-            level.create<std::string>("a text that is too long to lie in the string itself");
-            const auto mark = level.mark();
-            level.reset();
-            level.rewind(mark);
-        },
-        "acre::arena: rewound to a mark that a reset or an earlier rewind has made void");
+    const char* sentence = "acre::arena: rewound to a mark that a reset or an earlier rewind has made void";
+    acre::arena level;
+    const auto empty = level.mark();
+    (void)level.allocate(100);
+    const auto first = level.mark();
+    (void)level.allocate(16);
+    const auto second = level.mark();
+    level.rewind(second);
+    level.rewind(first);
+    (void)level.allocate(200);
+    EXPECT_TRUE(level.is_void(second));
+    EXPECT_DEATH(level.rewind(second), sentence) << "of a rewind";
+    level.rewind(first);
+    EXPECT_DEATH(level.rewind(second), sentence) << "after two rewinds to the same mark";
+    const auto third = level.mark();
+    level.rewind(third);
+    EXPECT_DEATH(level.rewind(second), sentence) << "rewinds that pass no mark do not hide it";
+    level.rewind(first);
+    EXPECT_DEATH(level.rewind(third), sentence);
+    level.rewind(empty);
+    EXPECT_DEATH(level.rewind(first), sentence);
+    level.reset();
+    (void)level.allocate(100);
+    for (const auto& each : {empty, first, second, third}) EXPECT_TRUE(level.is_void(each));
+    EXPECT_DEATH(level.rewind(empty), sentence) << "of a reset";
+    EXPECT_DEATH(level.rewind(first), sentence) << "of a reset";
+    const auto fresh = level.mark();
+    level.rewind(fresh);
+    EXPECT_DEATH(level.rewind(first), sentence) << "a reset is never forgotten";
+}
+
+TEST(arena_mark, of_what_is_gone_ends_with_a_sentence) {
     EXPECT_DEATH(
         {
             acre::arena level;
             const auto early = level.mark();
-            (void)level.allocate(std::size_t{2} << 20);
+            level.create<std::string>("a text that is too long to lie in the string itself");
             const auto late = level.mark();
             level.rewind(early);
+            for (int i = 0; i < 2; ++i) {
+                const auto outer = level.mark();
+                (void)level.mark();
+                level.rewind(outer);
+            }
             level.rewind(late);
         },
-        "acre::arena: rewound to a mark");
+        "acre::arena: rewound to a mark that a reset or an earlier rewind has made void");
+}
+
+TEST(arena_mark, of_another_arena_ends_with_a_sentence) {
+    acre::arena level, other;
+    const auto mark = level.mark();
+    (void)other.mark();
+    (void)other.allocate(64);
+    EXPECT_TRUE(other.is_void(mark));
+    EXPECT_DEATH(other.rewind(mark), "acre::arena: rewound to a mark of another arena");
+    EXPECT_DEATH(other.rewind(acre::arena::mark_type{}), "acre::arena: rewound to a mark of another arena");
+    level.rewind(mark);
+}
+
+TEST(arena_mark, taken_in_a_scratch_is_void_after_its_end) {
+    acre::arena level;
+    (void)level.allocate(16);
+    const auto inside = [&] {
+        acre::scratch temp{level};
+        (void)temp.allocate(32);
+        return level.mark();
+    }();
+    (void)level.allocate(200);
+    EXPECT_DEATH(level.rewind(inside), "acre::arena: rewound to a mark that");
+}
+
+// What was freed before a mark, and the scratches between, are no reason to refuse it.
+TEST(arena_mark, stays_good_while_nothing_before_it_is_taken_back) {
+    acre::arena level;
+    void* freed = level.allocate(100);
+    const auto outer = level.mark();
+    level.deallocate(freed, 100);
+    (void)level.allocate(16);
+    for (int i = 0; i < 3; ++i) {
+        const auto inner = level.mark();
+        {
+            acre::scratch temp{level};
+            acre::scratch nested{level};
+            (void)nested.allocate(10'000);
+        }
+        level.rewind(inner);
+        level.rewind(inner);
+    }
+    level.rewind(outer);
+    EXPECT_FALSE(level.is_void(outer));
 }
 
 // Promise 3: spare blocks are not given back for a request that cannot be served anyway.

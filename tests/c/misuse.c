@@ -128,7 +128,7 @@ void test_misuse(void) {
     check_aborts(a_double_free_of_a_slot, "acre::pool: double free");
     check_aborts(a_slot_of_another_pool, "acre::pool: a pointer of another resource was freed");
     check_aborts(a_double_free_of_a_block, "double free");
-    check_aborts(a_block_of_another_resource, "a pointer of another resource was freed");
+    check_aborts(a_block_of_another_resource, "a pointer was freed that was never handed out");
     check_aborts(a_free_of_what_is_not_live, "a pointer was freed that is not live");
     check_aborts(a_free_to_a_null_handle, "freed to a null handle");
     check_aborts(an_upstream_is_destroyed_first, "destroyed while another resource takes memory from it");

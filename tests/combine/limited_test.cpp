@@ -78,9 +78,9 @@ TEST(limited, a_request_that_the_resource_refuses_takes_nothing) {
 
 TEST(limited, options_of_both) {
     checking_upstream below;
-    limited<acre::arena> tested{{.limit_bytes = 5000}, {.first_block_bytes = 64, .max_block_bytes = 256}, below};
+    limited<acre::arena> tested{{.limit_bytes = 5000}, {.first_block_bytes = 128, .max_block_bytes = 256}, below};
     (void)tested.allocate(10);
-    EXPECT_EQ(below.sizes().front(), 64u);
+    EXPECT_EQ(below.sizes().front(), 128u);
     acre::pmr<limited<acre::multi_pool>> face{{.limit_bytes = 100}};
     EXPECT_EQ(face->limit_bytes(), 100u);
 }

@@ -151,6 +151,25 @@ TEST(recycling_misuse, freed_twice_where_the_last_went_back) {
     around.deallocate(a, 64);
     around.deallocate(b, 64);
     EXPECT_DEATH(around.deallocate(a, 64), "acre::recycling: double free");
+    EXPECT_DEATH(around.deallocate(b, 64), "acre::recycling: double free") << "the last one itself";
+}
+
+// A write to freed storage destroys what tells that it is free. It is noticed before the storage has two owners.
+TEST(recycling_misuse, written_after_the_free) {
+    if (acre::poisoning) GTEST_SKIP() << "AddressSanitizer sees the write itself";
+    level around;
+    auto* a = static_cast<void**>(around.allocate(64));
+    auto* b = static_cast<void**>(around.allocate(64));
+    (void)around.allocate(64);
+    const char* sentence = "acre::recycling: an allocation was written to after it was freed";
+    around.deallocate(a, 64);
+    a[1] = nullptr;
+    EXPECT_DEATH((void)around.allocate(64), sentence);
+    around.deallocate(b, 64);
+    around.deallocate(a, 64);  // for the second time, unseen
+    EXPECT_EQ(around.allocate(64), a);
+    EXPECT_EQ(around.allocate(64), b);
+    EXPECT_DEATH((void)around.allocate(64), sentence);
 }
 
 // Hazard Y2.
@@ -185,6 +204,11 @@ TEST(recycling_misuse, tails_and_sizes_under_address_sanitizer) {
     (void)around.allocate(100);
     EXPECT_TRUE(acre::is_poisoned(p + 100));
     EXPECT_DEATH(around.deallocate(p, 300), "acre::recycling: freed with another size");
+    EXPECT_DEATH((void)around.try_resize(p, 300, 310), "acre::recycling: resized with another size");
+    alignas(16) char local[64];
+    EXPECT_DEATH(around.deallocate(local, 64), "acre::recycling: a pointer of another resource was freed");
+    level other;
+    EXPECT_DEATH(other.deallocate(p, 100), "acre::recycling: a pointer of another resource was freed");
     EXPECT_TRUE(around.try_resize(p, 100, 110));
     EXPECT_FALSE(acre::is_poisoned(p + 109));
     EXPECT_TRUE(acre::is_poisoned(p + 110));

@@ -233,6 +233,25 @@ TEST(synchronized_fork_of_a_constant_initialised_one, while_another_thread_holds
     expect_children_go_on(ready_before_any_code);
 }
 
+// The fork would wait for the lock that its own thread holds.
+TEST(synchronized_fork_in_a_function_under_the_lock, ends_with_a_sentence) {
+    const char* sentence = "acre::synchronized: forked in a function that runs under the lock";
+    struct forking {
+        forking() { (void)fork(); }
+    };
+    acre::synchronized<acre::multi_pool> pool;
+    EXPECT_DEATH(pool.with([](acre::multi_pool&) { (void)fork(); }), sentence);
+    acre::synchronized<acre::object_pool<forking>, acre::spin_lock> objects;
+    EXPECT_DEATH((void)objects.create(), sentence);
+    acre::synchronized<acre::multi_pool, acre::no_lock> alone;
+    const pid_t child = alone.with([](acre::multi_pool&) {
+        const pid_t forked = fork();
+        if (forked == 0) _exit(0);
+        return forked;
+    });
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+}
+
 // Each is taken off the list of what a fork locks, in any order.
 TEST(synchronized_fork_of_several, that_end_in_any_order) {
     for (int ended = 0; ended < 3; ++ended) {

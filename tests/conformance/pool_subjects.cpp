@@ -140,6 +140,7 @@ std::vector<subject_case> pool_subjects() {
         make_case<over_checking<concurrent_pool<1000>>>("concurrent_pool_1000"),
         make_case<over_checking<concurrent_pool<4096, 4096>>>("concurrent_pool_4096_4096"),
         make_case<over_checking<concurrent_pool<20000>>>("concurrent_pool_20000"),
+        make_case<over_checking<concurrent_pool<64, 16, acre::double_free_check::late>>>("concurrent_pool_64_late"),
         make_case<over_checking_with<concurrent_pool<64>, acre::concurrent_pool_options{.limit_bytes = 50'000},
                                      subject_traits{.bounded = true, .direct = true}>>("concurrent_pool_limited"),
         make_case<over_checking_with<concurrent_pool<64>, acre::concurrent_pool_options{.limit_bytes = 4096},

@@ -257,6 +257,47 @@ TEST(general_heap_death, misuse_is_told) {
     the_heap.free(small);
 }
 
+// Under AddressSanitizer each free looks at the poison, so a double free is told at once.
+TEST(general_heap_death, a_double_free_with_another_free_between) {
+    acre::general_heap memory;
+    void* a = memory.allocate(100);
+    void* b = memory.allocate(100);
+    const auto mistake = [&] {
+        memory.deallocate(a);
+        memory.deallocate(b);
+        memory.deallocate(a);
+        // Without it: when the slot goes back to its slab.
+        if (!acre::poisoning) memory.release_unused();
+    };
+    EXPECT_DEATH(mistake(), "acre::general_heap: double free");
+    memory.deallocate(a);
+    memory.deallocate(b);
+    // Nothing is poisoned in front of an empty allocation that is freed.
+    void* empty = memory.allocate(0);
+    (void)memory.allocate(0);
+    memory.deallocate(empty);
+    void* emptied = memory.allocate(100);
+    EXPECT_TRUE(memory.try_resize(emptied, 100, 0));
+    memory.deallocate(emptied);
+}
+
+#if defined(ACRE_HAS_ADDRESS_SANITIZER)
+TEST(general_heap_death, a_write_beside_an_allocation_and_after_its_free) {
+    acre::general_heap memory;
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{40'000}}) {
+        // The slots beside these were perhaps never handed out. The first may begin a unit: in front of it may be data.
+        (void)memory.allocate(bytes);
+        auto* const p = static_cast<volatile char*>(memory.allocate(bytes));
+        EXPECT_DEATH(p[bytes] = 1, "use-after-poison") << bytes;
+        if (bytes < 16'000) {
+            EXPECT_DEATH(p[-1] = 1, "use-after-poison") << bytes;
+        }
+        memory.deallocate(const_cast<char*>(p));
+        EXPECT_DEATH(p[bytes - 1] = 1, "use-after-poison") << bytes;
+    }
+}
+#endif
+
 TEST(general_heap_death, the_end_of_the_program_may_use_it) {
     // Runs the destructor of before_and_after_main.
     EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");

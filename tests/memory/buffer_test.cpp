@@ -121,6 +121,7 @@ TEST(buffer, freed_and_unused_storage_is_reported) {
         (void)fixed.allocate(8, 8);
         fixed.deallocate(const_cast<char*>(p), 32, 8);
         EXPECT_DEATH(p[0] = 1, "use-after-poison");
+        EXPECT_DEATH(fixed.deallocate(const_cast<char*>(p), 32, 8), "acre::buffer: double free");
     }
     storage.span()[0] = std::byte{1};
 }

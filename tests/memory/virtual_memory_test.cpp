@@ -179,6 +179,17 @@ TEST(virtual_memory, misuse_is_reported) {
     EXPECT_DEATH(tested.deallocate(first, SIZE_MAX), "acre::virtual_memory: freed with another size");
     EXPECT_DEATH(tested.discard(first, tested.reserved() + 1), "acre::virtual_memory: a range was discarded");
     EXPECT_DEATH((void)tested.discard(&elsewhere, 1), "acre::virtual_memory: a range was discarded");
+    const char* beyond = "acre::virtual_memory: a range was discarded that is not in one allocation";
+    EXPECT_DEATH((void)tested.discard(first + page, 4 * page), beyond) << "into the next one";
+    EXPECT_DEATH((void)tested.discard(first + 2 * page, page + 1), beyond) << "into free pages";
+    EXPECT_DEATH((void)tested.discard(freed, page), beyond);
+    EXPECT_DEATH((void)tested.discard(freed + 2 * page, page), beyond) << "behind all";
+    EXPECT_TRUE(tested.discard(first + page, 2 * page));
+    EXPECT_DEATH((void)tested.try_resize(freed, page, 1), "acre::virtual_memory: used after it was freed");
+    EXPECT_DEATH((void)tested.try_resize(first, page, 1), "acre::virtual_memory: resized with another size");
+    EXPECT_DEATH((void)tested.try_resize(first + 8, page, 1),
+                 "acre::virtual_memory: a pointer into the middle.*resized");
+    EXPECT_DEATH((void)tested.try_resize(&elsewhere, page, 1), "acre::virtual_memory: a pointer of another.*resized");
     tested.reset();
     EXPECT_DEATH(tested.deallocate(first, 3 * page), "acre::virtual_memory: double free");
 }

@@ -157,7 +157,7 @@ TEST(checked_death, fences_follow_a_resize) {
     EXPECT_DEATH((write(p, 200), level.deallocate(p, 200)), found_by("written past the end"));
     ASSERT_TRUE(level.try_resize(p, 200, 50));
     EXPECT_DEATH((write(p, 50), level.deallocate(p, 50)), found_by("written past the end"));
-    EXPECT_DEATH(level.try_resize(p, 60, 70), "freed with another size or alignment");
+    EXPECT_DEATH(level.try_resize(p, 60, 70), "resized with another size");
     level.deallocate(p, 50);
 }
 
@@ -323,6 +323,52 @@ TEST(checked_death, a_double_free_is_named_after_the_quarantine) {
     EXPECT_DEATH(heap.deallocate(p, 1'000'000), "acre::heap: double free");
 }
 
+// An arena hands nothing out again, so what was freed there stays known.
+TEST_F(checked_reports, a_double_free_in_an_arena_is_named_however_late) {
+    checked<acre::arena> level{{.quarantine = 4, .handler = remember}};
+    void* early = level.allocate(16);
+    level.deallocate(early, 16);
+    (void)level.allocate(16);
+    for (int i = 0; i < 200; ++i) {
+        void* p = level.allocate(16);
+        (void)level.allocate(16);
+        level.deallocate(p, 16);
+    }
+    level.deallocate(early, 16);
+    ASSERT_EQ(all_told.size(), 1u);
+    EXPECT_EQ(last().what, "double free");
+}
+
+// Not "freed": the program resized.
+TEST_F(checked_reports, a_wrong_resize_is_named_as_one) {
+    checked<acre::arena> level{told_of()};
+    auto* p = static_cast<char*>(level.allocate(32));
+    EXPECT_FALSE(level.try_resize(p, 16, 8));
+    EXPECT_EQ(last().what, "resized with another size than it was allocated with");
+    EXPECT_NE(last().details.find("resized as 16 bytes"), std::string::npos);
+    EXPECT_FALSE(level.try_resize(p + 16, 16, 8));
+    EXPECT_EQ(last().what, "a pointer into the middle of an allocation was resized");
+    int elsewhere = 0;
+    EXPECT_FALSE(level.try_resize(&elsewhere, 16, 8));
+    EXPECT_EQ(last().what, "a pointer of another resource was resized");
+    level.deallocate(p, 32);
+    EXPECT_FALSE(level.try_resize(p, 32, 8));
+    EXPECT_EQ(last().what, "used after it was freed");
+}
+
+checked<acre::concurrent_pool<64>>* used_by_a_handler = nullptr;
+
+// The records are locked while a handler runs, for other threads.
+TEST(checked, a_handler_may_use_the_resource_that_threads_share) {
+    checked<acre::concurrent_pool<64>> slots{checked_options{
+        .handler = [](const acre::misuse&) { used_by_a_handler->deallocate(used_by_a_handler->allocate()); }}};
+    used_by_a_handler = &slots;
+    void* p = slots.allocate();
+    slots.deallocate(p);
+    slots.deallocate(p);
+    EXPECT_EQ(slots.live(), 0u);
+}
+
 TEST_F(checked_reports, a_double_free_of_an_object_or_a_slot_is_named_in_the_quarantine_and_after_it) {
     for (const std::size_t quarantine : {0u, 1u, 20u}) {
         checked<acre::object_pool<std::string>> names{checked_options{.quarantine = quarantine, .handler = remember}};
@@ -424,6 +470,43 @@ TEST(checked_death, a_rewind_to_a_mark_from_before_a_reset_is_named) {
                  "acre::arena: rewound to a mark that a reset or an earlier rewind has made void");
 }
 
+TEST_F(checked_reports, every_void_mark_is_named) {
+    const char* sentence = "rewound to a mark that a reset or an earlier rewind has made void";
+    checked<acre::arena> level{told_of()};
+    (void)level.allocate(10);
+    const auto outer = level.mark();
+    (void)level.allocate(10);
+    const auto inner = level.mark();
+    level.rewind(outer);
+    // Rewinds past other marks, after which the arena itself has forgotten that it went below `inner`.
+    for (int i = 0; i < 3; ++i) {
+        (void)level.allocate(100);
+        const auto later = level.mark();
+        (void)level.allocate(100);
+        const auto passed = level.mark();
+        (void)level.allocate(100);
+        level.rewind(later);
+        EXPECT_TRUE(all_told.empty());
+        level.rewind(passed);
+        ASSERT_EQ(all_told.size(), 1u);
+        EXPECT_EQ(last().what, sentence);
+        level.rewind(inner);
+        ASSERT_EQ(all_told.size(), 2u);
+        EXPECT_EQ(last().what, sentence);
+        all_told.clear();
+    }
+    void* kept = level.allocate(10);
+    level.rewind(inner);
+    EXPECT_TRUE(level.check(kept)) << "a rewind that was reported had no effect";
+    checked<acre::arena> other{told_of()};
+    const auto foreign = other.mark();
+    level.rewind(foreign);
+    EXPECT_EQ(last().what, "rewound to a mark of another arena");
+    all_told.clear();
+    level.rewind(outer);
+    EXPECT_TRUE(all_told.empty());
+}
+
 TEST(checked_death, what_the_arena_gave_while_a_scratch_lived_ends_with_it) {
     checked<acre::arena> level;
     void* result = nullptr;
@@ -492,6 +575,18 @@ TEST(checked_death, leaks_are_reported_at_the_end) {
             level.allocate(10);
         },
         "not freed before");
+    EXPECT_DEATH(
+        {
+            checked<acre::object_pool<std::string>> pool{checked_options{.leaks = acre::leak_rule::report}};
+            pool.create("one");
+        },
+        "acre::object_pool: allocations were not freed before");
+    EXPECT_DEATH(
+        {
+            checked<acre::concurrent_object_pool<std::string>> pool{checked_options{.leaks = acre::leak_rule::report}};
+            pool.create("one");
+        },
+        "acre::concurrent_object_pool: allocations were not freed before");
 }
 
 TEST(checked, arenas_and_object_pools_free_at_their_end) {

@@ -8,6 +8,8 @@
 #include <acre/pools/hardened_object_pool.hpp>
 #include <acre/pools/hardened_pool.hpp>
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <set>
@@ -175,7 +177,7 @@ TEST(hardened_multi_pool, misuse_is_reported) {
     EXPECT_DEATH(tested.deallocate(large, 100'000), "freed with another size");
     EXPECT_DEATH(tested.deallocate(p + 16, 100), "acre::hardened_multi_pool: a pointer into the middle");
     tested.deallocate(large, 20'000);
-    EXPECT_DEATH(tested.deallocate(large, 20'000), "double free");
+    EXPECT_DEATH(tested.deallocate(large, 20'000), "acre::hardened_multi_pool: double free");
     tested.deallocate(p, 100);
     EXPECT_DEATH(tested.deallocate(p, 100), "acre::hardened_multi_pool: double free");
 }
@@ -226,8 +228,7 @@ TEST(hardened_slabs, headers_lie_between_guard_pages) {
     tested.give_back(0, 64, "tested", p);
 }
 
-const char* const written_after_free =
-    acre::poisoning ? "use-after-poison" : "a slot was written to after it was freed";
+const char* const written_after_free = acre::poisoning ? "use-after-poison" : "a free slot was written to";
 
 TEST(hardened_pool, a_write_to_a_freed_slot_is_reported_when_it_leaves_the_quarantine) {
     acre::hardened_pool<64> tested{{.quarantine_slots = 4}};
@@ -263,6 +264,27 @@ TEST(hardened_pool, a_write_to_a_freed_slot_is_reported_at_the_end) {
             static_cast<volatile char*>(p)[0] = 1;
         },
         written_after_free);
+}
+
+// An overflow or underflow by one from the only slot that was handed out.
+TEST(hardened_pool, a_write_to_a_slot_that_was_never_handed_out_is_reported) {
+    const auto write_beside = [](acre::hardened_pool<64>& tested) {
+        auto* const p = static_cast<volatile char*>(tested.allocate());
+        const bool first_of_the_slab = reinterpret_cast<std::uintptr_t>(p) % 4096 == 0;
+        p[first_of_the_slab ? 64 : -1] = 1;
+    };
+    const auto until_it_is_handed_out = [&] {
+        acre::hardened_pool<64> tested;
+        write_beside(tested);
+        for (int i = 0; i < 64; ++i) (void)tested.allocate();
+        std::exit(0);
+    };
+    EXPECT_DEATH(until_it_is_handed_out(), written_after_free);
+    const auto until_the_end = [&] {
+        acre::hardened_pool<64> tested;
+        write_beside(tested);
+    };
+    EXPECT_DEATH(until_the_end(), written_after_free);
 }
 
 TEST(hardened_pool, freed_slots_are_not_filled_where_that_is_switched_off) {

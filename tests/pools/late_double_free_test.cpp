@@ -8,6 +8,7 @@
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
 #include <acre/pools/static_pool.hpp>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -61,6 +62,12 @@ TYPED_TEST(late_double_free, twice_in_a_row_is_noticed_at_once) {
     EXPECT_DEATH(this->free(a), double_free);
 }
 
+TYPED_TEST(late_double_free, a_request_of_no_bytes_is_freed_once) {
+    void* p = this->pools.pool->allocate(0);
+    EXPECT_NE(p, nullptr);
+    this->pools.pool->deallocate(p, 0);
+}
+
 TYPED_TEST(late_double_free, with_another_free_between_is_noticed_when_the_slots_go_back) {
     void* a = this->allocate();
     void* b = this->allocate();
@@ -84,6 +91,25 @@ TYPED_TEST(late_double_free, by_two_threads_is_noticed_when_both_have_ended) {
     EXPECT_DEATH(mistake(), double_free);
     this->free(a);
     this->free(b);
+}
+
+TYPED_TEST(late_double_free, at_the_same_moment_is_noticed_when_the_slots_go_back) {
+    void* a = this->allocate();
+    const auto mistake = [&] {
+        std::atomic<int> ready{0};
+        const auto free_at_once = [&] {
+            ++ready;
+            while (ready.load() < 2) std::this_thread::yield();
+            this->free(a);
+        };
+        std::thread first{free_at_once};
+        std::thread second{free_at_once};
+        first.join();
+        second.join();
+        this->pools.pool->release_unused();
+    };
+    EXPECT_DEATH(mistake(), double_free);
+    this->free(a);
 }
 
 // More threads and slots than the depot keeps magazines for.

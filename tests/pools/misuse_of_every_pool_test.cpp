@@ -18,11 +18,13 @@
 #include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "conformance/refusal.hpp"
@@ -59,10 +61,10 @@ struct pooled_class : acre::pooled<pooled_class> {
 };
 struct operators_of_pooled {
     static void* allocate(std::size_t) { return pooled_class::operator new(sizeof(pooled_class)); }
-    static void deallocate(void* p, std::size_t) {
+    static void deallocate(void* p, std::size_t bytes) {
         // Compilers warn of such misuse when they see the pointer.
         void* volatile hidden = p;
-        pooled_class::operator delete(hidden, sizeof(pooled_class));
+        pooled_class::operator delete(hidden, bytes);
     }
 };
 
@@ -224,10 +226,31 @@ TYPED_TEST(misuse_of, a_pointer_to_the_stack_or_the_heap) {
     this->free(mine);
 }
 
+// Compilers warn of such misuse when they see the pointer.
+template <class Pool>
+[[gnu::noinline]] void free_of_another_size(Pool& pool, void* p) {
+    void* volatile hidden = p;
+    pool.deallocate(hidden, 300);
+}
+
 // Hazards Y3, Y6.
 TYPED_TEST(misuse_of, another_size) {
-    // A static pool's larger sizes go to the heap, which reports them as its own.
-    if constexpr (TypeParam::ends) {
+    if constexpr (!TypeParam::ends) {
+        // Other sizes go to the heap. It would take the whole slab back with the first slot, which begins where the
+        // slab does; of other slots it says itself what it finds.
+        using pool = acre::static_pool<TypeParam::bytes>;
+        std::vector<void*> all;
+        for (int i = 0; i < 2000; ++i) all.push_back(this->allocate());
+        int first_slots = 0;
+        for (void* p : all) {
+            if (reinterpret_cast<std::uintptr_t>(p) % (16 * 1024) != 0) continue;
+            ++first_slots;
+            EXPECT_DEATH(free_of_another_size(this->tested.one, p), "acre::static_pool: freed with another size");
+            break;
+        }
+        EXPECT_EQ(first_slots, 1) << pool::slot_bytes();
+        for (void* p : all) this->free(p);
+    } else {
         void* p = this->allocate();
         for (const std::size_t size : {std::size_t{300}, std::size_t{20'000}}) {
             // With a slab, or a block, of that size, too.
@@ -324,6 +347,23 @@ TEST(misuse_of_large_blocks, each_mistake_has_its_sentence) {
     EXPECT_DEATH(sizes.deallocate(q, 20'000), "acre::multi_pool: double free");
 }
 
+// The heap writes to the beginning of free memory.
+TEST(misuse_of_large_blocks, a_double_free_with_others_between) {
+    acre::multi_pool sizes;
+    std::vector<void*> blocks(8);
+    for (void*& each : blocks) each = sizes.allocate(20'000);
+    void* const kept = sizes.allocate(20'000);
+    for (std::size_t i = 0; i < blocks.size(); i += 2) sizes.deallocate(blocks[i], 20'000);
+    EXPECT_DEATH(sizes.deallocate(blocks[2], 20'000), "acre::multi_pool: double free");
+    sizes.deallocate(blocks[1], 20'000);
+    sizes.deallocate(blocks[5], 20'000);
+    EXPECT_DEATH(sizes.deallocate(blocks[6], 20'000), "acre::multi_pool: double free");
+    EXPECT_DEATH(sizes.deallocate(blocks[0], 20'000), acre_test::sanitized ? "" : "acre::multi_pool: double free");
+    sizes.deallocate(kept, 20'000);
+    for (const std::size_t i : {3u, 7u}) sizes.deallocate(blocks[i], 20'000);
+    EXPECT_DEATH(sizes.deallocate(blocks[5], 20'000), "acre::multi_pool: double free");
+}
+
 template <class Pool>
 void slots_and_blocks_are_told_apart() {
     Pool tested;
@@ -389,6 +429,83 @@ TEST(misuse_of_a_pool, storage_behind_the_short_first_slab_is_not_the_pools) {
     }
     EXPECT_DEATH(tested.deallocate(storage + 8192), "acre::pool: a pointer of another resource was freed");
     EXPECT_DEATH(tested.deallocate(storage + 16384 - 64), "acre::pool: a pointer of another resource was freed");
+}
+
+// A slot that a slab's header covers was never handed out, and no other resource has it.
+TEST(misuse_of_a_pool, an_address_under_the_header_of_a_slab) {
+    alignas(16 * 1024) static std::byte storage[16 * 1024];
+    acre::buffer below{storage};
+    acre::pool<64> tested{below};
+    const auto header = tested.geometry.header_address(reinterpret_cast<std::uintptr_t>(tested.allocate()));
+    EXPECT_DEATH(tested.deallocate(reinterpret_cast<void*>(header)),
+                 "acre::pool: a pointer was freed that was never handed out");
+}
+
+// What an object's own destructor or constructor does to its pool, or to the object.
+template <template <class> class Pool>
+struct ends_itself {
+    using pool_type = Pool<ends_itself>;
+    pool_type* pool;
+    int what;
+    ends_itself(pool_type* home, int done) : pool(home), what(done) {
+        // This object's storage is poisoned from then on.
+        if (done == 3) home->reset();
+        if constexpr (requires { home->release(); }) {
+            if (done == 4) home->release();
+        }
+    }
+    ends_itself(const ends_itself&) = delete;
+    ends_itself& operator=(const ends_itself&) = delete;
+    ~ends_itself() {
+        const int done = std::exchange(what, 0);
+        if (done == 5) pool->reset();
+        if (done == 1) pool->destroy(this);
+        if (done == 2) pool->deallocate(static_cast<void*>(this));
+    }
+};
+template <class Pool>
+class misuse_by_an_object : public testing::Test {};
+template <template <class> class Pool>
+struct pool_of {
+    using type = Pool<ends_itself<Pool>>;
+};
+template <class T>
+using object_pool_of = acre::object_pool<T>;
+template <class T>
+using shared_object_pool_of = acre::concurrent_object_pool<T>;
+template <class T>
+using hardened_object_pool_of = acre::hardened_object_pool<T>;
+using object_pools =
+    testing::Types<pool_of<object_pool_of>, pool_of<shared_object_pool_of>, pool_of<hardened_object_pool_of>>;
+TYPED_TEST_SUITE(misuse_by_an_object, object_pools);
+
+TYPED_TEST(misuse_by_an_object, its_destructor_frees_it) {
+    for (const int what : {1, 2}) {
+        typename TypeParam::type tested;
+        auto* object = tested.create(&tested, what);
+        EXPECT_DEATH(tested.destroy(object), "an object was freed by its own destructor") << what;
+        EXPECT_DEATH(tested.reset(), "an object was freed by its own destructor") << what;
+        object->what = 5;
+        EXPECT_DEATH(tested.destroy(object), "reset or released by a destructor that it is running");
+        object->what = 0;
+        tested.destroy(object);
+        EXPECT_EQ(tested.live(), 0u);
+    }
+}
+
+TYPED_TEST(misuse_by_an_object, its_constructor_resets_the_pool) {
+    typename TypeParam::type tested;
+    (void)tested.create(&tested, 0);
+    EXPECT_DEATH(tested.create(&tested, 3), "reset or released by a constructor that it is running");
+    EXPECT_DEATH(tested.create(&tested, 4), "reset or released by a constructor that it is running");
+}
+TEST(misuse_of_an_object_pool, wait_free_and_reset_by_a_constructor) {
+    struct resets {
+        acre::wait_free_object_pool<resets>* pool;
+        explicit resets(acre::wait_free_object_pool<resets>* home) : pool(home) { pool->reset(); }
+    };
+    acre::wait_free_object_pool<resets> tested{{.slots = 4}};
+    EXPECT_DEATH(tested.create(&tested), "reset or released by a constructor that it is running");
 }
 
 struct in_object_pool {

@@ -70,7 +70,8 @@ public:
         block* oversize = nullptr;
         std::uintptr_t position = 0;
         destructor_node* destructors = nullptr;
-        std::size_t scopes_begun = 0;  // scratches that had begun before
+        const arena* owner = nullptr;
+        std::uint64_t number = 0;  // of the marks and scratches of its arena; the first is 1
     };
 
     /// Takes no memory, except with .fixed_bytes: then that, with 32 bytes more. Throws bad_option and, with
@@ -83,15 +84,18 @@ public:
             take_fixed(options);
             return;
         }
-        require_at_least(sizeof(block) + granule, name, "first_block_bytes", options_.first_block_bytes);
+        require_at_least(block::header_bytes + granule, name, "first_block_bytes", options_.first_block_bytes);
         require_at_least(options_.first_block_bytes, name, "max_block_bytes", options_.max_block_bytes);
         require_option(options_.max_block_bytes <= max_request / 2, name, "max_block_bytes", options_.max_block_bytes,
                        "less than a quarter of the address space");
         next_block_bytes_ = options_.first_block_bytes;
     }
 
+    // Refused by a sentence.
+    template <detail::copy_of<arena> Other>
+    explicit arena(Other& other) : arena(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     // A handle that moves, and leaves the arena where it is: acre::unique_resource<acre::arena>.
-    arena(const arena&) = delete;
+    arena(const arena&) = delete;  // acre: an arena stays where it is: acre::unique_resource is a handle that moves
     arena& operator=(const arena&) = delete;
 
     /// Runs the destructors due and gives all blocks back. Ends live scratches.
@@ -140,10 +144,15 @@ public:
         return reinterpret_cast<std::uintptr_t>(p) + rounded(bytes) == position_;
     }
 
+    /// True when `p` points into the unused end of the current block: nothing that is allocated lies there.
+    bool is_unused(const void* p) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(p) - position_ < end_ - position_;
+    }
+
     /// Makes the allocation at `p` `new_bytes` long where it is: possible for the last one while its block has room,
     /// and for any that shrinks. False, and nothing changed, when it cannot.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-        detail::check_allocation(name, p, old_bytes);
+        detail::check_allocation(name, p, old_bytes, true);
         const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(p);
         const bool last = is_last(p, old_bytes);
         if (last ? new_bytes > end_ - start - redzone_bytes : new_bytes > old_bytes) return false;
@@ -189,27 +198,39 @@ public:
         result.oversize = oversize_;
         result.position = position_;
         result.destructors = destructors_;
-        result.scopes_begun = scopes_begun_;
+        result.owner = this;
+        result.number = ++marks_made_;
         return result;
     }
 
-    /// Back to `where`: destroys objects created since, newest first, and keeps the blocks for reuse. Invalidates later
-    /// marks and ends later scratches. A reset invalidates all marks; rewinding to one whose block is gone aborts.
-    /// Constant time, plus the destructors due, plus one step a block passed.
+    /// Back to `where`: destroys objects created since, newest first, and keeps the blocks for reuse. Makes later marks
+    /// void and ends later scratches. A reset makes all marks void. Rewinding to a mark of another arena, to one from
+    /// before a reset, or to one that the latest rewind past marks made void aborts with a sentence. Of the marks that
+    /// earlier rewinds made void, those whose block or newest object is gone do. Constant time, plus the destructors
+    /// due, plus one step a block passed.
     void rewind(const mark_type& where) noexcept {
-        end_scopes(where.scopes_begun);
+        if (where.owner != this || where.number != marks_made_) [[unlikely]]
+            rewind_past_marks(where);
+        end_scopes(where.number);
         rewind_storage(where);
+    }
+
+    /// True when a rewind to `where` would abort because of its number or its arena.
+    bool is_void(const mark_type& where) const noexcept {
+        const bool is_rewound_past = where.number > rewound_to_ && where.number <= rewound_from_;
+        return where.owner != this || where.number <= marks_void_ || where.number > marks_made_ || is_rewound_past;
     }
 
     /// Destroys all objects, newest first, and takes all storage back; `policy` says which blocks stay. Ends live
     /// scratches. A fixed arena takes its bytes anew at the next request where the policy gave them back.
     void reset(reset_policy policy = keep_all) noexcept {
         end_scopes();
+        marks_void_ = ++marks_made_;
         destroy_down_to(nullptr);
         retire_oversize_down_to(nullptr);
         if (current_ != nullptr) {
-            while (current_->previous != nullptr) retire_current();
-            enter(current_, current_->start());
+            if (current_->previous != nullptr) retire_all_but_first();
+            go_back_to(current_->start());
         }
         if (policy.what != reset_policy::kind::keep_all) trim_to(policy);
     }
@@ -228,19 +249,19 @@ public:
             }
         }
         for (const block* each = oversize_; each != nullptr; each = each->previous)
-            bytes += each->bytes - sizeof(block);
+            bytes += each->bytes - block::header_bytes;
         return bytes;
     }
 
     /// Bytes lost: the unused ends of full blocks, and the headers of all blocks in use. Linear in the blocks in use.
     std::size_t wasted() const noexcept {
-        std::size_t bytes = current_ == nullptr ? 0 : sizeof(block);
+        std::size_t bytes = current_ == nullptr ? 0 : block::header_bytes;
         if (current_ != nullptr) {
             for (const block* each = current_->previous; each != nullptr; each = each->previous) {
-                bytes += each->end() - each->filled + sizeof(block);
+                bytes += each->end() - each->filled + block::header_bytes;
             }
         }
-        for (const block* each = oversize_; each != nullptr; each = each->previous) bytes += sizeof(block);
+        for (const block* each = oversize_; each != nullptr; each = each->previous) bytes += block::header_bytes;
         return bytes;
     }
 
@@ -269,7 +290,8 @@ public:
         if (size > max_request || alignment > max_request / 2) return SIZE_MAX;
         const auto all = array_bytes(count, align_up(rounded(size), alignment));
         if (!all || *all > max_request / 2) return SIZE_MAX;
-        return sizeof(block) + skip_in_block(alignment) + *all - align_up(rounded(size), alignment) + rounded(size);
+        return block::header_bytes + skip_in_block(alignment) + *all - align_up(rounded(size), alignment) +
+               rounded(size);
     }
 
 protected:
@@ -293,6 +315,7 @@ protected:
             give_all_back();
     }
 
+    // Of a block, without the redzone behind it in builds that poison.
     static constexpr std::size_t header_bytes = sizeof(block);
 
 private:
@@ -300,7 +323,7 @@ private:
     friend class scratch;
 
     static constexpr std::size_t block_alignment = default_alignment;
-    static_assert(sizeof(block) % granule == 0);
+    static_assert(block::header_bytes % granule == 0);
 
     // Bytes that an allocation takes, without its padding.
     static constexpr std::size_t rounded(std::size_t bytes) noexcept {
@@ -385,18 +408,27 @@ private:
             if (destructors_ == nullptr) [[unlikely]]
                 abort_on_void_mark();
             destructor_node* newest = destructors_;
+            unpoison_defined(newest, sizeof *newest);
             destructors_ = newest->previous;
             newest->destroy(newest);
         }
     }
 
-    // Makes `next` the current block, with `position` as bump pointer; the rest of it is unused and so poisoned.
+    // Makes `next` the current block, with `position` as bump pointer.
     void enter(block* next, std::uintptr_t position) noexcept {
         current_ = next;
         if (next == nullptr) return;
-        position_ = position;
         end_ = next->end();
+        go_back_to(position);
+    }
+    // In the current block, the rest of which is unused and so poisoned.
+    void go_back_to(std::uintptr_t position) noexcept {
+        position_ = position;
         poison(reinterpret_cast<void*>(position), end_ - position);
+    }
+    [[gnu::noinline]] void retire_all_but_first() noexcept {
+        while (current_->previous != nullptr) retire_current();
+        end_ = current_->end();
     }
 
     // Puts the current block into the spare list; its predecessor becomes the current one.
@@ -455,13 +487,13 @@ private:
 
     // Enough for the request at any address of the block.
     static constexpr std::size_t block_bytes_for(std::size_t bytes, std::size_t alignment) noexcept {
-        return sizeof(block) + rounded(bytes) + skip_in_block(alignment);
+        return block::header_bytes + rounded(bytes) + skip_in_block(alignment);
     }
 
     // Upper limit of the padding behind the header of a block, which is aligned to block_alignment.
     static constexpr std::size_t skip_in_block(std::size_t alignment) noexcept {
-        constexpr std::size_t beyond = sizeof(block) % block_alignment;
-        if (alignment <= block_alignment) return padding_to(sizeof(block), alignment);
+        constexpr std::size_t beyond = block::header_bytes % block_alignment;
+        if (alignment <= block_alignment) return padding_to(block::header_bytes, alignment);
         return alignment - (beyond != 0 ? beyond : block_alignment);
     }
 
@@ -496,7 +528,7 @@ private:
         if (p == nullptr) return nullptr;
         held_bytes_ += bytes;
         auto* taken = ::new (p) block{nullptr, bytes, 0};
-        poison(reinterpret_cast<void*>(taken->start()), bytes - sizeof(block));
+        poison(taken + 1, bytes - sizeof(block));
         return taken;
     }
 
@@ -524,9 +556,9 @@ private:
 
     // The header lies right in front of the usable bytes, which are aligned to 16 so that the first request needs no
     // padding.
-    static constexpr std::size_t fixed_front = align_up(sizeof(block), block_alignment);
+    static constexpr std::size_t fixed_front = align_up(block::header_bytes, block_alignment);
     static void* fixed_storage(block* fixed) noexcept {
-        return reinterpret_cast<std::byte*>(fixed) - (fixed_front - sizeof(block));
+        return reinterpret_cast<std::byte*>(fixed) - (fixed_front - block::header_bytes);
     }
 
     void take_fixed(const arena_options& options) {
@@ -549,9 +581,10 @@ private:
     void begin_fixed(void* storage) noexcept {
         if (storage == nullptr) return;
         held_bytes_ = fixed_storage_bytes();
-        void* header = static_cast<std::byte*>(storage) + fixed_front - sizeof(block);
-        poison(storage, fixed_front - sizeof(block));
-        initial_ = ::new (header) block{nullptr, fixed_room() + sizeof(block), 0};
+        void* header = static_cast<std::byte*>(storage) + fixed_front - block::header_bytes;
+        poison(storage, fixed_front - block::header_bytes);
+        initial_ = ::new (header) block{nullptr, fixed_room() + block::header_bytes, 0};
+        poison(initial_ + 1, block::header_bytes - sizeof(block));
         enter(initial_, initial_->start());
     }
 
@@ -640,17 +673,34 @@ private:
         enter(first, first == nullptr ? 0 : first->start());
     }
 
+    // The newest mark needs no look at what is void: whatever makes a mark void counts marks_made_ on.
+    [[gnu::noinline]] void rewind_past_marks(const mark_type& where) noexcept {
+        if (where.owner != this) abort_on_misuse(name, detail::mistake::foreign_mark, this);
+        if (is_void(where)) abort_on_void_mark();
+        make_void_after(where.number);
+    }
+    // Marks later than `number` become void. Of the gaps that rewinds leave in the numbers the latest is known.
+    void make_void_after(std::uint64_t number) noexcept {
+        if (rewound_to_ == number && rewound_from_ + 1 == marks_made_) return;
+        rewound_to_ = number;
+        rewound_from_ = marks_made_++;
+    }
+
     // As rewind, where the later scratches have ended.
     void rewind_storage(const mark_type& where) noexcept {
         destroy_down_to(where.destructors);
         retire_oversize_down_to(where.oversize);
+        if (current_ != where.current) return rewind_blocks(where);
+        go_back_to(where.position);
+    }
+    [[gnu::noinline]] void rewind_blocks(const mark_type& where) noexcept {
         while (current_ != where.current) {
             if (current_ == nullptr) [[unlikely]]
                 abort_on_void_mark();
             if (current_->previous == nullptr && where.current == nullptr) break;
             retire_current();
         }
-        enter(current_, where.current != nullptr ? where.position : (current_ != nullptr ? current_->start() : 0));
+        enter(current_, where.current != nullptr ? where.position : current_->start());
     }
 
     // A live scratch. The arena clears `owner` when it takes the scratch's storage back.
@@ -660,9 +710,9 @@ private:
         mark_type begin;
     };
 
-    // Ends the scratches but for the first `begun_before` that ever began.
-    void end_scopes(std::size_t begun_before = 0) noexcept {
-        for (; innermost_ != nullptr && innermost_->begin.scopes_begun >= begun_before; innermost_ = innermost_->outer)
+    // Ends the scratches with numbers greater than `number`.
+    void end_scopes(std::uint64_t number = 0) noexcept {
+        for (; innermost_ != nullptr && innermost_->begin.number > number; innermost_ = innermost_->outer)
             innermost_->owner = nullptr;
     }
     // The link to `linked`, a live scratch. Linear in the scratches inside it.
@@ -684,8 +734,11 @@ private:
     block* initial_ = nullptr;  // storage given at construction, never given to upstream
     std::size_t held_bytes_ = 0;
     std::size_t next_block_bytes_ = arena_options{}.completed().first_block_bytes;
-    scope* innermost_ = nullptr;  // the newest live scratch
-    std::size_t scopes_begun_ = 0;
+    scope* innermost_ = nullptr;            // the newest live scratch
+    mutable std::uint64_t marks_made_ = 0;  // scratches included
+    std::uint64_t marks_void_ = 0;          // these first ones, by a reset
+    std::uint64_t rewound_to_ = 0;          // the marks behind this one are void, up to rewound_from_
+    std::uint64_t rewound_from_ = 0;
     arena_options options_ = arena_options{}.completed();
     resource_ref upstream_ = heap{};
 };

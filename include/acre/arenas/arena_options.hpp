@@ -28,8 +28,10 @@ struct arena_options {
 /// How much storage a reset keeps for the next round; use the constants below. This decides more about speed than
 /// anything else: releasing pages and faulting them in again made a good arena eleven times slower.
 struct reset_policy {
+    /// What the constants below stand for.
     enum class kind : unsigned char { keep_all, keep_largest, keep_bytes, release };
 
+    /// Which blocks stay.
     kind what = kind::keep_all;
     std::size_t bytes = SIZE_MAX;  // for keep_bytes: at most this many bytes of blocks stay
 };

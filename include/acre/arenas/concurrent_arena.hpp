@@ -81,6 +81,9 @@ public:
         forks_.guard(lock_, this, &forget_other_threads);
     }
 
+    // Refused by a sentence.
+    template <detail::copy_of<concurrent_arena> Other>
+    explicit concurrent_arena(Other& other) : concurrent_arena(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     concurrent_arena(const concurrent_arena&) = delete;
     concurrent_arena& operator=(const concurrent_arena&) = delete;
 
@@ -123,7 +126,7 @@ public:
     template <class T, class... Arguments>
     T* create(Arguments&&... arguments) {
         static_assert(std::is_trivially_destructible_v<T>,
-                      "nobody would destroy it: use acre::arena, or a concurrent_pool");
+                      "acre: nobody would destroy it: use acre::arena, or a concurrent_pool");
         void* storage = allocate(sizeof(T), alignof(T));
         if (!exceptions_enabled && storage == nullptr) return nullptr;
         return ::new (storage) T(std::forward<Arguments>(arguments)...);
@@ -181,7 +184,7 @@ private:
             next_bytes = 0;
         }
     };
-    static_assert(sizeof(window) == 64, "two threads never share a cache line");
+    static_assert(sizeof(window) == 64, "acre: two threads never share a cache line");
 
     // Counts the threads inside allocate, in checked builds. Relaxed: the check may miss a misuse.
     class allocating {

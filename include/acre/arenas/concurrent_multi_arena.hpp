@@ -164,7 +164,7 @@ protected:
 /// As concurrent_multi_arena_storage, but inside the object.
 template <std::size_t Arenas, std::size_t Bytes>
 class inline_concurrent_multi_arena_storage : public inline_storage<shared_arena_record<>, Arenas, Bytes> {
-    static_assert(Arenas < treiber_stack<>::none, "there are at most 16,777,214 arenas");
+    static_assert(Arenas < treiber_stack<>::none, "acre: there are at most 16,777,214 arenas");
 
 protected:
     static constexpr const char* name = "acre::inline_concurrent_multi_arena";

@@ -67,7 +67,7 @@ public:
     /// A trivially destructible T constructed from `arguments`. Throws as allocate, and what the constructor throws.
     template <class T, class... Arguments>
     [[gnu::always_inline]] T* create(Arguments&&... arguments) {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy it: use arena::create");
+        static_assert(std::is_trivially_destructible_v<T>, "acre: nobody would destroy it: use arena::create");
         void* p = allocate(sizeof(T), alignof(T));
         return detail::construct_at_or<T>(
             p,
@@ -82,7 +82,7 @@ public:
     /// Uninitialised storage for `count` objects of a trivially destructible T. Throws as allocate.
     template <class T>
     [[gnu::always_inline]] std::span<T> allocate(std::size_t count) {
-        static_assert(std::is_trivially_destructible_v<T>, "nobody would destroy these: use arena::create_array");
+        static_assert(std::is_trivially_destructible_v<T>, "acre: nobody would destroy these: use arena::create_array");
         const auto bytes = array_bytes(count, sizeof(T));
         void* p = allocate(bytes ? *bytes : SIZE_MAX, alignof(T));
         return {static_cast<T*>(p), p == nullptr ? 0 : count};

@@ -35,11 +35,15 @@ struct fit_options {
 
 /// A number of arenas, and their size in bytes, with which no request fails.
 struct multi_arena_fit {
+    /// Number of arenas.
     std::size_t arenas;
+    /// Bytes of each.
     std::size_t bytes;
     std::size_t open = 0;  // as in fit_options
 
+    /// Bytes of all arenas together.
     std::size_t total_bytes() const noexcept { return arenas * bytes; }
+    /// The options of a multi_arena of this kind.
     multi_arena_options options() const noexcept { return {.arenas = arenas, .bytes = bytes, .open = open}; }
     friend bool operator==(const multi_arena_fit&, const multi_arena_fit&) noexcept = default;
 };

@@ -28,10 +28,13 @@ struct inline_block {
 template <std::size_t Bytes>
 class inline_arena : private detail::inline_block<Bytes>, public arena {
 public:
-    static_assert(Bytes >= 64, "an inline_arena needs at least 64 bytes, 24 of them for its block header");
+    static_assert(Bytes >= 64, "acre: an inline_arena needs at least 64 bytes, 24 of them for its block header");
 
+    /// With the default options; what does not fit inside comes from the heap. Takes no memory.
     inline_arena() : inline_arena(arena_options{}) {}
+    /// The same, and what does not fit inside comes from `upstream`, which must live longer.
     explicit inline_arena(resource_ref upstream) : inline_arena(arena_options{}, upstream) {}
+    /// With options for the blocks behind the inline one. Throws bad_option.
     explicit inline_arena(const arena_options& options, resource_ref upstream = heap{})
         : arena(std::span<std::byte>{detail::inline_block<Bytes>::inline_storage}, options, upstream) {}
 

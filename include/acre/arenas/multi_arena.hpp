@@ -105,7 +105,7 @@ public:
     explicit multi_arena(const multi_arena_options& options, resource_ref upstream = heap{})
         : refcounted_arenas(checked(options), upstream), report_(options.report_live) {}
 
-    // Refused by a sentence: two numbers without their names, as in a published system.
+    /// Refused by a sentence: two numbers without their names, as in a published system.
     template <class Number>
         requires std::is_integral_v<Number>
     multi_arena(Number, std::size_t) : multi_arena(multi_arena_options{}) {
@@ -142,7 +142,7 @@ class inline_multi_arena
           detail::inline_multi_arena_storage<Arenas, align_up(Bytes, default_alignment), Open, Large>> {
     using base = detail::refcounted_arenas<
         detail::inline_multi_arena_storage<Arenas, align_up(Bytes, default_alignment), Open, Large>>;
-    static_assert(Open <= base::max_open, "at most 8 arenas are kept open");
+    static_assert(Open <= base::max_open, "acre: at most 8 arenas are kept open");
 
 public:
     static constexpr const char* name = "acre::inline_multi_arena";

@@ -46,7 +46,6 @@ public:
     [[nodiscard("this scratch ends in the same statement: give it a name")]] explicit scratch(arena& parent) noexcept
         : scope_{&parent, parent.innermost_, parent.mark()} {
         parent.innermost_ = &scope_;
-        ++parent.scopes_begun_;
     }
 
     /// Of a pointer to the arena, as in a published arena, or of a handle. Throws bad_option for null.
@@ -54,7 +53,7 @@ public:
     [[nodiscard("this scratch ends in the same statement: give it a name")]] explicit scratch(From&& from)
         : scratch(detail::referred<arena>(name, std::forward<From>(from))) {}
 
-    // Refused by a sentence: a scratch, which copies nothing, and resources that have no scopes.
+    /// Refused by a sentence: a scratch, which copies nothing, and resources that have no scopes.
     template <class Other>
         requires(std::is_same_v<Other, scratch> || detail::has_no_scopes<Other>)
     explicit scratch(Other&) {
@@ -84,8 +83,9 @@ public:
         if (parent.innermost_ == &scope_) [[likely]] {
             parent.innermost_ = scope_.outer;
         } else {
-            parent.end_scopes(scope_.begin.scopes_begun);
+            parent.end_scopes(scope_.begin.number - 1);
         }
+        if (scope_.begin.number != parent.marks_made_) parent.make_void_after(scope_.begin.number);
         parent.rewind_storage(scope_.begin);
         scope_.owner = nullptr;
         if (releases_ && parent.innermost_ == nullptr) [[unlikely]]

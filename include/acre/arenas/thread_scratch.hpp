@@ -116,7 +116,7 @@ template <class... Conflicts>
 [[nodiscard("this scratch ends in the same statement: give it a name")]] scratch thread_scratch(
     const Conflicts&... conflicts) noexcept {
     static_assert(sizeof...(Conflicts) < detail::thread_arena_count,
-                  "a thread has four arenas: pass at most three that the scratch must not be of");
+                  "acre: a thread has four arenas: pass at most three that the scratch must not be of");
     const std::array<const arena*, sizeof...(Conflicts)> taken{detail::arena_of(conflicts)...};
     arena* chosen = nullptr;
     detail::thread_arena_set& own = detail::thread_arenas();

@@ -25,7 +25,7 @@ class segregate : public detail::two_parts<Small, Large> {
     using large_type = typename base::second_type;
 
 public:
-    static_assert(Threshold < max_request, "the threshold of a segregate is a possible request in bytes");
+    static_assert(Threshold < max_request, "acre: the threshold of a segregate is a possible request in bytes");
 
     static constexpr const char* name = "acre::segregate";
     /// The largest request in bytes that goes to Small.

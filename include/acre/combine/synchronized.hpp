@@ -12,9 +12,10 @@
 // priority_inheritance_mutex are constant-initialised.
 // Thread rules: any thread may call any member; construct, move into and destroy it only while no other thread uses
 // it. Constructors and destructors of objects run under the lock: if they use the same resource, Lock must be
-// std::recursive_mutex. A fork waits until no thread holds the lock, and the child gets a new one; so a function passed
-// to with() must not fork, and should use no resource that is younger than this one. reset, rewind, deallocate_all and
-// release take back what other threads hold, too. Not copied; moved, under the lock, if R is.
+// std::recursive_mutex. A fork waits until no thread holds the lock, and the child gets a new one. So a function passed
+// to with(), a constructor and a destructor must not fork, which ends the program with a sentence, nor may an upstream,
+// whose fork would wait forever; and the function should use no resource that is younger than this one. reset, rewind,
+// deallocate_all and release take back what other threads hold, too. Not copied; moved, under the lock, if R is.
 //
 //     acre::synchronized<acre::pool<64>> slots;
 //     acre::synchronized<acre::object_pool<Bullet>, acre::spin_lock> bullets{{.limit_bytes = 1_MiB}};
@@ -88,15 +89,15 @@ public:
         requires std::invocable<Function, R&>
     auto with(Function&& function) {
         static_assert(!std::is_same_v<std::decay_t<std::invoke_result_t<Function, R&>>, R*>,
-                      "the resource must not leave the lock");
-        return around(detail::query_call{}, std::forward<Function>(function));
+                      "acre: the resource must not leave the lock");
+        return around(with_call{}, std::forward<Function>(function));
     }
     template <class Function>
         requires std::invocable<Function, const R&>
     auto with(Function&& function) const {
         static_assert(!std::is_same_v<std::decay_t<std::invoke_result_t<Function, const R&>>, const R*>,
-                      "the resource must not leave the lock");
-        return around(detail::query_call{}, std::forward<Function>(function));
+                      "acre: the resource must not leave the lock");
+        return around(with_call{}, std::forward<Function>(function));
     }
 
     /// R's mark. A rewind to it also frees what other threads have allocated since.
@@ -112,6 +113,20 @@ public:
     }
 
 private:
+    struct with_call {};
+    // Calls in which a function of the program runs under the lock.
+    template <class Call>
+    static constexpr bool runs_others =
+        std::is_same_v<Call, with_call> || std::is_same_v<Call, detail::request_call<true, true>> ||
+        std::is_same_v<Call, detail::request_call<false, true>> || std::is_same_v<Call, detail::destroy_call> ||
+        std::is_same_v<Call, detail::free_all_call>;
+    struct nothing {
+        explicit nothing(const void*) noexcept {}
+    };
+    template <class Call>
+    using fork_refusal =
+        std::conditional_t<runs_others<Call> && !std::is_same_v<Lock, no_lock>, detail::no_fork_scope, nothing>;
+
     // The guard is a temporary of the caller, which lives until `other` is empty.
     synchronized(const std::lock_guard<Lock>&, synchronized& other)
         requires std::is_move_constructible_v<R>
@@ -122,12 +137,14 @@ private:
     auto around(const Call&, Function&& function) {
         forks_.before_use();
         const std::lock_guard guard{lock_};
+        [[maybe_unused]] const fork_refusal<Call> refusal{this};
         return std::forward<Function>(function)(guarded_);
     }
     template <class Call, class Function>
     auto around(const Call&, Function&& function) const {
         forks_.before_use();
         const std::lock_guard guard{lock_};
+        [[maybe_unused]] const fork_refusal<Call> refusal{this};
         return std::forward<Function>(function)(guarded_);
     }
 

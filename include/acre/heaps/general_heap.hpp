@@ -32,10 +32,12 @@ static_assert(false, "acre::general_heap needs a POSIX system with virtual memor
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
+#include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/heaps/detail/process_heap.hpp>
 #include <cstddef>
+#include <cstdint>
 
 namespace acre {
 
@@ -87,6 +89,7 @@ public:
     /// Grows or shrinks an allocation where it is. False when it cannot grow there.
     bool try_resize(void* p, [[maybe_unused]] std::size_t old_bytes, std::size_t new_bytes) noexcept {
         if (new_bytes > max_request - redzone_bytes) return false;
+        if (poisoning && new_bytes == 0) new_bytes = 1;
         if (!detail::the_heap.resize(p, new_bytes + redzone_bytes)) return false;
         poison_resized(p, old_bytes, new_bytes);
         return true;
@@ -118,17 +121,25 @@ public:
 private:
     [[gnu::noinline]] static void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || bytes > max_request - redzone_bytes) return nullptr;
+        // Where it poisons, a live allocation has a first byte: so a free of poisoned storage is a double free.
+        if (poisoning && bytes == 0) bytes = 1;
         void* p = detail::the_heap.allocate_aligned(bytes + redzone_bytes, alignment);
         if constexpr (poisoning) {
             if (p == nullptr) return p;
             poison(p, detail::the_heap.usable_size(p));
             unpoison(p, bytes);
+            // In the slab of `p` another slot ends in front of it, with a redzone. In front of a unit there may be the
+            // heap's own data.
+            if (reinterpret_cast<std::uintptr_t>(p) % detail::heap_classes::unit_bytes != 0)
+                poison(static_cast<std::byte*>(p) - redzone_bytes, redzone_bytes);
         }
         return p;
     }
     [[gnu::noinline]] static void deallocate_poisoned(void* p) noexcept {
         if (p == nullptr) return;
-        poison(p, detail::the_heap.usable_size(p));
+        const std::size_t bytes = detail::the_heap.usable_size(p);
+        if (is_poisoned(p)) abort_on_misuse(name, detail::mistake::double_free, p);
+        poison(p, bytes);
         detail::the_heap.free(p);
     }
     [[gnu::noinline, gnu::cold]] static void* fail(std::size_t bytes, std::size_t alignment) {

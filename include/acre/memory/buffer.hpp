@@ -1,9 +1,11 @@
 // Storage of yours (an array on the stack, a static array, a mapped file) as a resource: the upstream of arenas and
 // pools that must not touch the heap. inline_buffer has its storage in the object itself.
 //
-// Use it for the few large blocks of an upstream; use acre::arena directly for allocations that die together. Addresses
-// ascend. Freeing the last allocation gives its room back at once; all other room comes back when nothing is live any
-// more.
+// Use it for the few large blocks of an upstream; use acre::arena directly for allocations that die together. It
+// records nothing of an allocation: a double free is noticed under AddressSanitizer and by acre::checked, which also
+// notices a write beyond an allocation: AddressSanitizer sees that only at the end of what is in use, since the bytes
+// are yours and counted out. Addresses ascend. Freeing the last allocation gives its room back at once; all other room
+// comes back when nothing is live any more.
 //
 // Cost: allocate and deallocate are constant time, about ten instructions. Not thread-safe. The span must live longer
 // than the buffer.
@@ -73,6 +75,7 @@ public:
         if (p == nullptr) return;
         if (!owns(p) || live_ == 0) abort_on_misuse(name, "a pointer was given back that is not of this buffer", p);
         if (bytes == 0) bytes = 1;
+        detail::check_allocation(name, p, bytes);
         poison(p, bytes);
         const std::size_t offset = reinterpret_cast<std::uintptr_t>(p) - start_;
         if (offset + bytes == used_) used_ = offset;
@@ -123,9 +126,10 @@ struct inline_bytes {
 template <std::size_t Bytes, std::size_t Alignment>
 class inline_buffer : private detail::inline_bytes<Bytes, Alignment>, public buffer {
 public:
-    static_assert(Bytes > 0, "an inline_buffer needs at least one byte");
-    static_assert(is_alignment(Alignment), "the alignment of an inline_buffer is a power of two");
+    static_assert(Bytes > 0, "acre: an inline_buffer needs at least one byte");
+    static_assert(is_alignment(Alignment), "acre: the alignment of an inline_buffer is a power of two");
 
+    /// Empty: all its bytes are free.
     inline_buffer() noexcept : buffer(std::span<std::byte>{detail::inline_bytes<Bytes, Alignment>::bytes_inside}) {}
 
     /// Bytes of the whole buffer.

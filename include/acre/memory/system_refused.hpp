@@ -25,6 +25,7 @@ struct system_refusal {
 /// The system refused pages, or a property of pages that was asked for.
 class system_refused : public out_of_memory {
 public:
+    /// `bytes` bytes aligned to `alignment` were asked for, and the system refused them as `refusal` says.
     system_refused(const char* resource, std::size_t bytes, std::size_t alignment,
                    const system_refusal& refusal) noexcept
         : out_of_memory(resource, bytes, alignment), refusal_(refusal) {

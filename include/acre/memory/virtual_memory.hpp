@@ -107,10 +107,14 @@ public:
     /// Takes back what allocate gave; null is a no-op. Where the system refuses to take memory back, it is kept, counts
     /// in capacity(), and last_refusal() tells.
     void deallocate(void* p, std::size_t bytes, [[maybe_unused]] std::size_t alignment = default_alignment) noexcept {
+        deallocate_of(name, p, bytes);
+    }
+    /// As deallocate, for the resource named `resource`, of which a misuse is reported.
+    void deallocate_of(const char* resource, void* p, std::size_t bytes) noexcept {
         if (p == nullptr) return;
-        const page_count first = live_run(p);
+        const page_count first = live_run(p, resource);
         const page_count count = runs_[first].pages;
-        if (count != pages_for(bytes) + 2 * guard()) abort_on_misuse(name, detail::mistake::wrong_size, p);
+        if (count != pages_for(bytes) + 2 * guard()) abort_on_misuse(resource, detail::mistake::wrong_size, p);
         const std::size_t freed = (count - 2 * guard()) * unit_;
         used_ -= freed;
         poison(p, freed);
@@ -122,9 +126,9 @@ public:
     /// then nothing changed.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         latest_ = {};
-        const page_count first = live_run(p);
+        const page_count first = live_run(p, name, true);
         const page_count before = runs_[first].pages;
-        if (before != pages_for(old_bytes) + 2 * guard()) abort_on_misuse(name, detail::mistake::wrong_size, p);
+        if (before != pages_for(old_bytes) + 2 * guard()) abort_on_misuse(name, detail::mistake::wrong_size_resized, p);
         if (new_bytes > bytes_) return false;
         const page_count after = pages_for(new_bytes) + 2 * guard();
         if (after > before ? !grow_run(first, before, after) : !shrink_run(first, before, after)) return false;
@@ -134,14 +138,17 @@ public:
     }
 
     /// Gives the memory under the pages that lie wholly in [p, p + bytes) back to the system. They stay allocated and
-    /// usable, and are zero: for the unused end of an arena's block. False when the system refuses, as it does for
-    /// locked pages.
+    /// usable, and are zero: for the unused end of an arena's block. The range lies in one live allocation: one that
+    /// reaches into another, or begins behind all, aborts with a sentence. Linear in the pages of the range. False when
+    /// the system refuses, as it does for locked pages.
     bool discard(void* p, std::size_t bytes) noexcept {
         latest_ = {};
         const std::size_t offset = reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start_);
         if (offset > bytes_ || bytes > bytes_ - offset) {
             abort_on_misuse(name, "a range was discarded that is not of this resource", p);
         }
+        if (!is_of_one_run(offset, bytes))
+            abort_on_misuse(name, "a range was discarded that is not in one allocation", p);
         const std::uintptr_t start = align_up(reinterpret_cast<std::uintptr_t>(p), granule_);
         const std::uintptr_t end = align_down(reinterpret_cast<std::uintptr_t>(p) + bytes, granule_);
         if (start >= end) return true;
@@ -439,17 +446,32 @@ private:
         used_ = 0;
     }
 
-    // The run of a live allocation; aborts when `p` is none.
-    page_count live_run(const void* p) const noexcept {
-        if (!owns(p)) abort_on_misuse(name, detail::mistake::foreign_pointer, p);
+    // The run of a live allocation; a misuse of `resource` when `p` is none.
+    page_count live_run(const void* p, const char* resource, bool resized = false) const noexcept {
+        using namespace detail::mistake;
+        const auto refuse = [&](const char* freed_wrongly, const char* resized_wrongly) {
+            abort_on_misuse(resource, resized ? resized_wrongly : freed_wrongly, p);
+        };
+        if (!owns(p)) refuse(foreign_pointer, foreign_resized);
         const auto offset = reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start_);
         const std::size_t page = offset / unit_;
-        if (page >= frontier_ || page < guard()) abort_on_misuse(name, detail::mistake::double_free, p);
+        if (page >= frontier_ || page < guard()) refuse(double_free, used_after_free);
         const auto first = static_cast<page_count>(page) - guard();
-        if (offset % unit_ != 0) abort_on_misuse(name, detail::mistake::inside_an_allocation, p);
-        if (runs_[first].kind == run_kind::live) return first;
-        const bool inside = runs_[first].kind == run_kind::none;
-        abort_on_misuse(name, inside ? detail::mistake::inside_an_allocation : detail::mistake::double_free, p);
+        if (offset % unit_ != 0 || runs_[first].kind == run_kind::none) refuse(inside_an_allocation, inside_resized);
+        if (runs_[first].kind != run_kind::live) refuse(double_free, used_after_free);
+        return first;
+    }
+
+    // False when a run begins in the range behind its first page, or free pages do at it.
+    bool is_of_one_run(std::size_t offset, std::size_t bytes) const noexcept {
+        if (bytes == 0) return true;
+        const std::size_t first = offset / unit_;
+        const std::size_t last = (offset + bytes - 1) / unit_;
+        if (last >= frontier_ || runs_[first].kind == run_kind::free) return false;
+        for (std::size_t page = first + 1; page <= last; ++page) {
+            if (runs_[page].kind == run_kind::live || runs_[page].kind == run_kind::free) return false;
+        }
+        return true;
     }
 
     bool grow_run(page_count first, page_count before, page_count after) noexcept {

@@ -36,8 +36,11 @@ struct virtual_memory_options {
 
 /// What an acre::virtual_memory got of what its options asked for, so far.
 struct virtual_memory_grants {
+    /// Which huge pages back it; none where the system refused them.
     huge_pages huge = huge_pages::none;
+    /// Pages are backed by memory when they are allocated.
     bool prefaulted = false;
+    /// Pages stay in physical memory.
     bool locked = false;
 };
 

@@ -77,7 +77,9 @@ concept has_marks = requires(R& r) { r.rewind(r.mark()); };
 template <class Mark>
 struct checked_mark {
     Mark of_resource;
-    std::uint64_t number;
+    const void* owner;
+    std::uint64_t number;  // of the next allocation
+    std::uint64_t newest;  // of those that had not been taken back
     std::size_t scopes_begun;
     std::size_t resets;
 };
@@ -117,7 +119,7 @@ class checked<R> : public detail::forwarded_queries<checked<R>, detail::checked_
     template <class T>
     friend class checked_ptr;
 
-    static_assert(!requires { typename R::lock_type; }, "the lock goes outside: write synchronized<checked<R>>");
+    static_assert(!requires { typename R::lock_type; }, "acre: the lock goes outside: write synchronized<checked<R>>");
 
     static constexpr bool has_slots_of_one_size = requires(R& r) { r.allocate(); };
     // Slots that no one counts but this.
@@ -133,6 +135,7 @@ public:
             return "acre::checked";
         }
     }();
+    /// acre::shared_resource
     static constexpr bool shared_by_threads = shared_resource<R>;
 
     /// R with its defaults.
@@ -143,21 +146,22 @@ public:
                      (!std::is_same_v<std::remove_cvref_t<First>, checked>) &&
                      (!std::is_same_v<std::remove_cvref_t<First>, checked_options>)
     explicit checked(First&& first, Rest&&... rest)
-        : storage_(std::forward<First>(first), std::forward<Rest>(rest)...), records_({}, name, shared_by_threads) {}
+        : storage_(std::forward<First>(first), std::forward<Rest>(rest)...),
+          records_({}, name, shared_by_threads, !is_arena) {}
     /// R is constructed from its options: checked<R> c{{.name = value}}.
     explicit checked(const detail::options_of<R>& chosen, resource_ref upstream = heap{})
         requires std::is_constructible_v<inner, const detail::options_of<R>&, resource_ref>
-        : storage_(chosen, upstream), records_({}, name, shared_by_threads) {}
+        : storage_(chosen, upstream), records_({}, name, shared_by_threads, !is_arena) {}
     /// Checks as `options` say; R is constructed from `arguments`. Throws bad_option.
     template <class... Arguments>
         requires std::is_constructible_v<inner, Arguments...>
     explicit checked(const checked_options& options, Arguments&&... arguments)
-        : storage_(std::forward<Arguments>(arguments)...), records_(options, name, shared_by_threads) {}
+        : storage_(std::forward<Arguments>(arguments)...), records_(options, name, shared_by_threads, !is_arena) {}
     /// As above, with R's options: checked<R> c{acre::checked_options{.stack_frames = 8}, {.name = value}}.
     explicit checked(const checked_options& options, const detail::options_of<R>& chosen,
                      resource_ref upstream = heap{})
         requires std::is_constructible_v<inner, const detail::options_of<R>&, resource_ref>
-        : storage_(chosen, upstream), records_(options, name, shared_by_threads) {}
+        : storage_(chosen, upstream), records_(options, name, shared_by_threads, !is_arena) {}
 
     /// The records move with the storage.
     checked(checked&& other) noexcept
@@ -311,6 +315,7 @@ public:
 
     // Everything at once.
 
+    /// As R's. Whoever uses what was live gets a report. Linear in the live allocations.
     void reset(place where = place::current())
         requires requires(R& r) { r.reset(); }
     {
@@ -321,6 +326,7 @@ public:
     void reset(const Policy& policy, place where = place::current()) {
         end_all(where, [&](inner& r) { r.reset(policy); });
     }
+    /// As R's release(), and reports as reset.
     void release(place where = place::current()) noexcept
         requires requires(R& r) { r.release(); }
     {
@@ -344,13 +350,13 @@ public:
     auto mark() const noexcept
         requires detail::has_marks<R>
     {
-        return detail::checked_mark<decltype(storage_.mark())>{storage_.mark(), records_.next_number(), scopes_begun_,
-                                                               resets_};
+        return detail::checked_mark<decltype(storage_.mark())>{
+            storage_.mark(), this, records_.next_number(), records_.newest_kept(), scopes_begun_, resets_};
     }
     template <class Mark>
         requires requires(R& r, const Mark& to) { r.rewind(to.of_resource); }
     void rewind(const Mark& to, place where = place::current()) noexcept {
-        if (to.resets != resets_) return records_.report_void_mark(this, where);
+        if (to.owner != this || is_void(to)) return records_.report_wrong_mark(this, to.owner != this, where);
         end_scopes(to.scopes_begun);
         records_.check_from(to.number);
         records_.destroy_due_objects(to.number);
@@ -409,6 +415,14 @@ private:
         std::size_t number;
         place began;
     };
+
+    template <class Mark>
+    bool is_void(const Mark& to) const noexcept {
+        if constexpr (requires { storage_.is_void(to.of_resource); }) {
+            if (storage_.is_void(to.of_resource)) return true;
+        }
+        return to.resets != resets_ || to.number > records_.next_number() || !records_.is_kept(to.newest);
+    }
 
     template <class Function>
     auto around(const detail::query_call&, Function&& ask) {
@@ -623,8 +637,10 @@ private:
     [[gnu::noinline]] void finish() noexcept {
         end_scopes(0);
         records_.check_from(0);
+        // The objects of a pool are live at its end until it destroys them; those of an arena may free what they hold.
+        if constexpr (destroys_objects) records_.report_leaks(false);
         destroy_all();
-        records_.report_leaks(!is_arena && !destroys_objects);
+        if constexpr (!destroys_objects) records_.report_leaks(!is_arena);
         give_back_held();
         // What is leaked stays as it is: a heap does not take it back.
         records_.prepare_end_from(0, false);

@@ -26,6 +26,7 @@
 
 namespace acre {
 
+/// A pointer to an object in a checked resource, which reports each access after the object was freed.
 template <class T>
 class checked_ptr {
     using place = std::source_location;

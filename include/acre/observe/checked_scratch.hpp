@@ -54,30 +54,37 @@ public:
     /// Destroys the objects of the scope, newest first, and takes its storage back.
     ~checked_scratch() { end(place{}); }
 
-    // With the caller's place; the others are forwarded.
+    /// Uninitialised storage for a T. `where`, here and below, is the caller's place, which a report of misuse names.
+    /// Throws what R throws.
     template <class T>
     T* allocate(place where = place::current()) {
         return parent().template allocate<T>(where);
     }
+    /// As allocate, but null where that would throw.
     template <class T>
     T* try_allocate(place where = place::current()) noexcept {
         return parent().template try_allocate<T>(where);
     }
+    /// Uninitialised storage for `count` objects. Throws what R throws.
     template <class T>
     std::span<T> allocate(std::size_t count, place where = place::current()) {
         return parent().template allocate<T>(count, where);
     }
+    /// As allocate, but empty where that would throw.
     template <class T>
     std::span<T> try_allocate(std::size_t count, place where = place::current()) noexcept {
         return parent().template try_allocate<T>(count, where);
     }
+    /// `bytes` bytes aligned to `alignment`. Throws what R throws.
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment, place where = place::current()) {
         return parent().allocate(bytes, alignment, where);
     }
+    /// As allocate, but null where that would throw.
     void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment,
                        place where = place::current()) noexcept {
         return parent().try_allocate(bytes, alignment, where);
     }
+    /// As checked::deallocate: reports what is not live, or has another size. Null is a no-op.
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
                     place where = place::current()) noexcept {
         parent().deallocate(p, bytes, alignment, where);

@@ -124,6 +124,8 @@ void add_description(description& to, const R& r) noexcept {
         add_description(to, r.parent());
     } else if constexpr (refers_to_another<R>) {
         add_description(to, *r);
+    } else if constexpr (requires { r.pool().used(); }) {  // a pool resource of the standard's kind
+        add_description(to, r.pool());
     } else {
         add_bytes(to, r);
         add_counts(to, r);

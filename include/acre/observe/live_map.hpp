@@ -28,6 +28,7 @@ namespace acre {
 
 /// A live allocation.
 struct live_allocation {
+    /// Where it begins.
     const void* address = nullptr;
     std::size_t bytes = 0;     // as requested
     std::uint64_t number = 0;  // of allocations added before it
@@ -38,11 +39,14 @@ class live_map {
 public:
     /// A number of allocations and their total bytes.
     struct amount {
+        /// Number of allocations.
         std::uint64_t count = 0;
+        /// Bytes of all of them, as requested.
         std::uint64_t bytes = 0;
     };
 
     constexpr live_map() noexcept = default;
+    /// Its records come from `upstream`, which must live longer. Takes no memory yet.
     explicit live_map(resource_ref upstream) noexcept : records_(upstream) {}
     live_map(live_map&& other) noexcept
         : records_(std::move(other.records_)),

@@ -24,7 +24,9 @@ namespace acre {
 
 /// One size and how often it occurred.
 struct size_count {
+    /// The size.
     std::size_t bytes = 0;
+    /// How often it was counted.
     std::uint64_t count = 0;
     friend bool operator==(const size_count&, const size_count&) = default;
 };
@@ -33,6 +35,7 @@ struct size_count {
 class size_histogram {
 public:
     constexpr size_histogram() noexcept = default;
+    /// Its table comes from `upstream`, which must live longer. Takes no memory yet.
     explicit size_histogram(resource_ref upstream) noexcept : sizes_(upstream) {}
     size_histogram(size_histogram&& other) noexcept
         : sizes_(std::move(other.sizes_)),

@@ -60,11 +60,13 @@ struct statistics_counter {
     std::uint64_t peak = 0;   // greatest value so far
     std::uint64_t total = 0;  // sum of all increases
 
+    /// Raises the value and the total by `amount`, and the peak to the value where it is higher.
     void add(std::uint64_t amount) noexcept {
         value += amount;
         total += amount;
         if (value > peak) peak = value;
     }
+    /// Lowers the value by `amount`, to no less than 0.
     void subtract(std::uint64_t amount) noexcept { value -= amount < value ? amount : value; }
     /// Lowers the value to `max` if it is greater.
     void lower_to(std::uint64_t max) noexcept { value = max < value ? max : value; }
@@ -77,15 +79,18 @@ struct statistics_counts {
     std::uint64_t failures = 0;      // refused requests
     std::uint64_t largest = 0;       // bytes of the largest request served
 
+    /// Counts a request of `size` bytes that was served.
     void note_served(std::size_t size) noexcept {
         allocations.add(1);
         bytes.add(size);
         if (size > largest) largest = size;
     }
+    /// Counts `count` allocations of `size` bytes together as freed.
     void note_freed(std::uint64_t count, std::uint64_t size) noexcept {
         allocations.subtract(count);
         bytes.subtract(size);
     }
+    /// Counts an allocation that was resized in place, in bytes.
     void note_resized(std::size_t old_size, std::size_t new_size) noexcept {
         if (new_size >= old_size) {
             bytes.add(new_size - old_size);
@@ -93,6 +98,7 @@ struct statistics_counts {
             bytes.subtract(old_size - new_size);
         }
     }
+    /// Lowers the live values to at most these, as for a reset to a mark.
     void lower_to(std::uint64_t count, std::uint64_t size) noexcept {
         allocations.lower_to(count);
         bytes.lower_to(size);
@@ -131,6 +137,7 @@ struct statistics_scope {
 
 /// The upstream for a statistics resource's records: the first argument of its constructor.
 struct records_in {
+    /// Where the records come from; it must live longer.
     resource_ref upstream;
 };
 
@@ -234,10 +241,10 @@ struct busy_peak {
 /// Counts R's events.
 template <class R, statistics_options Options>
 class statistics_meter {
-    static_assert(Options.live_map || !Options.leak_report, "statistics_options: .leak_report needs .live_map");
+    static_assert(Options.live_map || !Options.leak_report, "acre: statistics_options: .leak_report needs .live_map");
     static_assert(
         !Options.peak_busy_arenas || requires(const R& r) { r.busy_arenas(); },
-        "statistics_options: .peak_busy_arenas needs a resource with busy_arenas()");
+        "acre: statistics_options: .peak_busy_arenas needs a resource with busy_arenas()");
 
 public:
     struct mark_type {

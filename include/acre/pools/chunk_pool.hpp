@@ -354,8 +354,9 @@ public:
     /// not be a base class.
     template <class T>
     void destroy_array(T* first) noexcept {
-        static_assert(!std::is_array_v<T>,
-                      "an array of arrays: the compiler counts its innermost elements, so make it one of structs");
+        static_assert(
+            !std::is_array_v<T>,
+            "acre: an array of arrays: the compiler counts its innermost elements, so make it one of structs");
         if (first == nullptr) return;
         auto* p = reinterpret_cast<std::byte*>(const_cast<std::remove_cv_t<T>*>(first));
         if constexpr (!std::is_trivially_destructible_v<T>) {

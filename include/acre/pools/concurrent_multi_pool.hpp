@@ -83,6 +83,10 @@ public:
         forks_.guard(this, &lock_all, &unlock_all, &abandon_other_caches);
     }
 
+    // Refused by a sentence.
+    template <detail::copy_of<basic_concurrent_multi_pool> Other>
+    explicit basic_concurrent_multi_pool(Other& other)
+        : basic_concurrent_multi_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     basic_concurrent_multi_pool(const basic_concurrent_multi_pool&) = delete;
     basic_concurrent_multi_pool& operator=(const basic_concurrent_multi_pool&) = delete;
 

@@ -70,6 +70,9 @@ public:
     explicit concurrent_pool(const concurrent_pool_options& options, resource_ref upstream = heap{})
         : concurrent_pool(options, upstream, name) {}
 
+    // Refused by a sentence.
+    template <detail::copy_of<concurrent_pool> Other>
+    explicit concurrent_pool(Other& other) : concurrent_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     concurrent_pool(const concurrent_pool&) = delete;
     concurrent_pool& operator=(const concurrent_pool&) = delete;
 
@@ -168,23 +171,47 @@ protected:
     bool is_free(const void* p) const noexcept {
         return depot_.slabs().owns_slot(geometry, p) && depot_.slabs().is_free(geometry, p);
     }
-    /// Aborts with a message unless `p` is a live slot.
-    void check_live(const char* derived, const void* p) const noexcept {
-        if (depot_.slabs().mistake_with(geometry, p) != nullptr) abort_on(derived, p);
+    /// Around the destructor of the object in `p`. Aborts with a message unless it is a live slot. A pool that notices
+    /// double frees late does not mark it.
+    [[gnu::always_inline]] void begin_destroying(const char* derived, void* p) noexcept {
+        if constexpr (Check == double_free_check::at_once) {
+            if (!depot_.slabs().mark_ending(geometry, p)) [[unlikely]]
+                abort_on(derived, p);
+        } else {
+            if (depot_.slabs().mistake_with(geometry, p) != nullptr) abort_on(derived, p);
+        }
     }
+    [[gnu::always_inline]] void end_destroying(const char* derived, void* p) noexcept {
+        if constexpr (Check == double_free_check::at_once) {
+            // Without the checks of give_back: only the mark may have changed since.
+            detail::bitmap_slabs::mark_cached(geometry, p);
+            poison(p, geometry.slot_bytes);
+            keep(p, [] {});
+        } else {
+            give_back(derived, p);
+        }
+    }
+    /// True between these two calls.
+    bool is_destroying(const void* p) const noexcept { return detail::bitmap_slabs::is_ending(geometry, p); }
     // The name of the derived pool as a constant, which costs deallocate no load.
     [[gnu::always_inline]] void give_back(const char* derived, void* p) noexcept {
         if (p == nullptr) return;
         const auto on_misuse = [this, derived, p]() __attribute__((always_inline)) { abort_on(derived, p); };
         depot_.slabs().cache<Check>(geometry, p, detail::bitmap_slabs::place_of(geometry, p), on_misuse);
-        detail::thread_cache* cache = this_cache();
-        if (cache == nullptr || !cache->put<Check>(p, on_misuse)) [[unlikely]]
-            deallocate_slow(p);
+        keep(p, on_misuse);
     }
 
 private:
     [[gnu::always_inline]] detail::thread_cache* this_cache() const noexcept {
         return static_cast<detail::thread_cache*>(caches_.find());
+    }
+
+    // Puts a cached slot into this thread's magazine.
+    template <class OnMisuse>
+    [[gnu::always_inline]] void keep(void* p, OnMisuse on_misuse) noexcept {
+        detail::thread_cache* cache = this_cache();
+        if (cache == nullptr || !cache->put<Check>(p, on_misuse)) [[unlikely]]
+            deallocate_slow(p);
     }
 
     [[gnu::always_inline]] bool take(void*& p) noexcept {

@@ -62,7 +62,7 @@ public:
     /// Gives everything back to the system, live allocations included.
     ~basic_hardened_multi_pool() {
         report_.write(name, [this] { return live(); });
-        slabs_.check_quarantine(name);
+        slabs_.check_free_slots(name);
     }
 
     /// Returns `bytes` bytes aligned to `alignment`, any power of two. Throws as virtual_memory.
@@ -118,6 +118,9 @@ private:
     slabs slabs_;
     detail::live_report report_;
 };
+
+/// A hardened pool for any size, with the size classes of acre::multi_pool.
+using hardened_multi_pool = basic_hardened_multi_pool<default_size_classes>;
 
 static_assert(owning_resource<basic_hardened_multi_pool<default_size_classes>>);
 

@@ -8,7 +8,8 @@
 //   - Each slab lies between guard pages: an overflow out of a slab ends the program.
 //   - What the pool knows of its slots lies elsewhere, behind guard pages of its own, and carries a cookie that each
 //     free checks.
-//   - A freed slot waits in a quarantine before it is handed out again; it is filled, and a write to it is reported.
+//   - A freed slot waits in a quarantine before it is handed out again. Free slots are filled, and a write to one is
+//     reported.
 //   - A double free, a pointer into the middle of a slot, of another resource, or of another size aborts with a
 //     sentence. A free reads nothing at the address that it is given.
 //
@@ -73,7 +74,7 @@ public:
     /// Gives everything back to the system, live slots included.
     ~hardened_pool() {
         report_live();
-        slabs_.check_quarantine(name_);
+        slabs_.check_free_slots(name_);
     }
 
     /// Returns a slot of Slot bytes aligned to Align, contents undefined. Throws as virtual_memory.
@@ -118,7 +119,14 @@ protected:
         report_.write(name_, [this] { return live(); });
     }
     void give_back(const char* derived, void* slot) noexcept { slabs_.give_back(0, slot_bytes, derived, slot); }
-    void check_live(const char* derived, void* slot) const noexcept { slabs_.check_live(0, slot_bytes, derived, slot); }
+    void begin_destroying(const char* derived, void* slot) noexcept {
+        slabs_.mark_ending(0, slot_bytes, derived, slot);
+    }
+    void end_destroying(const char* derived, void* slot) noexcept {
+        slabs_.mark_live(slot_bytes, slot);
+        give_back(derived, slot);
+    }
+    bool is_destroying(const void* slot) const noexcept { return slabs_.is_ending(slot_bytes, slot); }
     bool is_free(const void* slot) const noexcept { return slabs_.is_free(0, slot_bytes, slot); }
     template <class Visit>
     void for_each_live(Visit visit) noexcept {

@@ -57,7 +57,10 @@ public:
         require_at_least(tables::geometry[0].first_slab_bytes, name, "limit_bytes", options.limit_bytes);
     }
 
-    basic_multi_pool(const basic_multi_pool&) = delete;
+    // Refused by a sentence.
+    template <detail::copy_of<basic_multi_pool> Other>
+    explicit basic_multi_pool(Other& other) : basic_multi_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
+    basic_multi_pool(const basic_multi_pool&) = delete;  // acre: not copied: acre::unique_resource moves
     basic_multi_pool& operator=(const basic_multi_pool&) = delete;
 
     /// Gives everything back to upstream, live allocations included.

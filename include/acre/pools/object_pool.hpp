@@ -66,6 +66,9 @@ public:
     explicit object_pool(resource_ref upstream) noexcept : base(pool_options{}, upstream, name) {}
     explicit object_pool(const pool_options& options, resource_ref upstream = heap{}) : base(options, upstream, name) {}
 
+    // Refused by a sentence.
+    template <detail::copy_of<object_pool> Other>
+    explicit object_pool(Other& other) : object_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     object_pool(object_pool&& other) noexcept = default;
     object_pool& operator=(object_pool&& other) noexcept {
         if (this == &other) return *this;

@@ -43,6 +43,7 @@ class pool : public detail::slot_face<pool<Slot, Align>, Slot, Align> {
 public:
     static constexpr const char* name = "acre::pool";
     using options_type = pool_options;
+    /// How slots lie in slabs: slot_bytes, slab_bytes and so on, all in bytes.
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, Align);
     /// Alignment of every slot in bytes; stricter requests get a block of their own.
     static constexpr std::size_t max_alignment = geometry.slot_alignment();
@@ -52,6 +53,9 @@ public:
     explicit pool(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit pool(const pool_options& options, resource_ref upstream = heap{}) : pool(options, upstream, name) {}
 
+    // Refused by a sentence.
+    template <detail::copy_of<pool> Other>
+    explicit pool(Other& other) : pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     /// Takes over the slots of `other`, which is left empty. Linear in the number of slabs.
     pool(pool&& other) noexcept
         : large_(std::move(other.large_)),
@@ -155,10 +159,17 @@ protected:
         slabs_.give_back(geometry, slot, detail::bitmap_slabs::place_of(geometry, slot),
                          [this, derived, slot]() __attribute__((always_inline)) { abort_on(derived, slot); });
     }
-    /// Aborts with a message unless `slot` is a live slot.
-    void check_live(const char* derived, const void* slot) const noexcept {
-        if (slabs_.mistake_with(geometry, slot) != nullptr) abort_on(derived, slot);
+    /// Around the destructor of the object in `slot`. Aborts with a message unless it is a live slot.
+    [[gnu::always_inline]] void begin_destroying(const char* derived, void* slot) noexcept {
+        if (!slabs_.mark_ending(geometry, slot)) [[unlikely]]
+            abort_on(derived, slot);
     }
+    [[gnu::always_inline]] void end_destroying(const char* derived, void* slot) noexcept {
+        slabs_.mark_live(geometry, slot);
+        give_back(derived, slot);
+    }
+    /// True between these two calls.
+    bool is_destroying(const void* slot) const noexcept { return slabs_.is_ending(geometry, slot); }
     bool is_free(const void* slot) const noexcept {
         return slabs_.owns_slot(geometry, slot) && slabs_.is_free(geometry, slot);
     }

@@ -70,6 +70,7 @@ concept size_class_policy =
 /// The classes of acre::multi_pool: every multiple of 8 bytes up to 128, then eight per doubling up to 8 KiB, 64 in
 /// all. A request is rounded up by at most 7 bytes or an eighth. (Power-of-two classes waste up to half.)
 struct default_size_classes {
+    /// The slot sizes in bytes.
     static constexpr std::array<std::size_t, 64> bytes = [] {
         std::array<std::size_t, 64> sizes{};
         std::size_t step = 8;
@@ -84,6 +85,7 @@ struct default_size_classes {
 /// Classes of exactly these sizes, ascending multiples of 8.
 template <std::size_t... Bytes>
 struct size_class_list {
+    /// The slot sizes in bytes.
     static constexpr std::array<std::size_t, sizeof...(Bytes)> bytes{Bytes...};
 };
 

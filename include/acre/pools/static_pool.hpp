@@ -94,8 +94,8 @@ class pool_registry {
 public:
     /// One static pool.
     struct entry {
-        std::size_t slot_bytes;
-        std::string_view group;
+        std::size_t slot_bytes;  // of each slot
+        std::string_view group;  // name of the group's type
         bool synchronized;       // false: a group that one thread at a time uses
         std::size_t live;        // slots; unsynchronised: when the pool last grew or gave slabs back
         std::size_t held_bytes;  // from the heap
@@ -103,9 +103,9 @@ public:
 
     /// How the registry reaches a pool. Linked into the registry; must never be destroyed.
     struct node {
-        std::size_t slot_bytes;
-        std::string_view group;
-        entry (*describe)() noexcept;
+        std::size_t slot_bytes;             // of each slot
+        std::string_view group;             // name of the group's type
+        entry (*describe)() noexcept;       // what it holds now
         std::size_t (*live)() noexcept;     // exact while no thread uses the pool
         std::size_t (*recycle)() noexcept;  // null: only the group's own thread may
         const node* next;
@@ -308,7 +308,7 @@ private:
         pool_registry::node node{geometry.slot_bytes, group_name, &describe, &static_slots::live, nullptr, nullptr};
     };
     static inline constinit state all{};
-    static_assert(std::is_trivially_destructible_v<state>, "usable after main");
+    static_assert(std::is_trivially_destructible_v<state>, "acre: usable after main");
 
 public:
     static constexpr std::size_t state_alignment = alignof(state);
@@ -432,7 +432,7 @@ private:
     static inline constinit state all{};
     static inline thread_local constinit thread_state local{};
     static_assert(std::is_trivially_destructible_v<state> && std::is_trivially_destructible_v<thread_state>,
-                  "usable after main and while a thread ends");
+                  "acre: usable after main and while a thread ends");
 
 public:
     static constexpr std::size_t state_alignment = alignof(state);
@@ -442,7 +442,7 @@ public:
 /// The program's pool for slots of `Size` bytes, 1 or more, in one group.
 template <std::size_t Size, class Group>
 class static_pool : public detail::no_clear<static_pool<Size, Group>> {
-    static_assert(Size > 0 && Size <= max_request / 1024, "the slots of a pool have at least one byte");
+    static_assert(Size > 0 && Size <= max_request / 1024, "acre: the slots of a pool have at least one byte");
     using group = detail::group_traits<Group>;
     using upstream_type = typename group::upstream;
     using slots = detail::static_slots<detail::shared_slot_bytes(Size), typename group::name, upstream_type,
@@ -474,17 +474,21 @@ public:
     }
 
     // The interface of a resource: static, so it needs no object.
+    /// A slot when one serves the request, and otherwise storage of the upstream. Throws out_of_memory,
+    /// request_too_large or bad_alignment. Constant time, but for a pool that grows.
     [[gnu::always_inline]] static void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (serves(bytes, alignment)) [[likely]]
             return allocate_within(bytes);
         return allocate_large(bytes, alignment);
     }
+    /// As allocate, but null where that would throw.
     [[gnu::always_inline]] static void* try_allocate(std::size_t bytes,
                                                      std::size_t alignment = default_alignment) noexcept {
         if (serves(bytes, alignment)) [[likely]]
             return try_allocate_within(bytes);
         return try_allocate_large(bytes, alignment);
     }
+    /// Frees what allocate returned for the same size and alignment; null is a no-op. Never fails.
     [[gnu::always_inline]] static void deallocate(void* p, std::size_t bytes,
                                                   std::size_t alignment = default_alignment) noexcept {
         if (serves(bytes, alignment)) [[likely]]
@@ -516,7 +520,7 @@ private:
         void* p;
         if (!slots::take(p)) [[unlikely]]
             p = allocate_slow();
-        if (exceptions_enabled || p != nullptr) unpoison(p, bytes);
+        if (exceptions_enabled || p != nullptr) unpoison(p, detail::accessible_bytes(bytes));
         return p;
     }
     [[gnu::always_inline]] static void* try_allocate_within(std::size_t bytes) noexcept {
@@ -525,7 +529,7 @@ private:
             p = try_allocate_slow();
             if (p == nullptr) return nullptr;
         }
-        unpoison(p, bytes);
+        unpoison(p, detail::accessible_bytes(bytes));
         return p;
     }
 
@@ -557,6 +561,10 @@ private:
         return recycled() ? upstream_type{}.try_allocate(bytes, alignment) : nullptr;
     }
     [[gnu::noinline]] static void deallocate_large(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        // Only the first slot of a region lies where a block of upstream's begins: upstream would take the whole region
+        // back. Few other blocks lie at such an address, so the walk over the slabs is rare.
+        const bool may_begin_slab = reinterpret_cast<std::uintptr_t>(p) % slots::geometry.slab_bytes == 0;
+        if (may_begin_slab && p != nullptr && slots::owns(p)) abort_on_misuse(name, detail::mistake::wrong_size, p);
         upstream_type{}.deallocate(p, bytes, alignment);
     }
 };

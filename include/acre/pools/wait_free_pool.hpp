@@ -61,7 +61,7 @@ class wait_free_pool : public detail::slot_face<wait_free_pool<Slot, Align>, Slo
     using face = detail::slot_face<wait_free_pool, Slot, Align>;
     friend face;
     using word_type = std::atomic<std::uint64_t>;
-    static_assert(word_type::is_always_lock_free, "a pool that never waits needs atomic words of 64 bits");
+    static_assert(word_type::is_always_lock_free, "acre: a pool that never waits needs atomic words of 64 bits");
 
     static constexpr std::size_t line_bytes = 64;
     static constexpr std::size_t page_bytes = 4096;
@@ -198,10 +198,12 @@ protected:
     }
     /// True when the slot at `p` is free; aborts with a message when `p` is not a slot.
     bool is_free(const void* p) const noexcept { return is_free_slot(slot_at(name_, p)); }
-    /// Aborts with a message unless `p` is a live slot.
-    void check_live(const char* derived, const void* p) const noexcept {
+    /// Around the destructor of the object in `p`. Aborts with a message unless it is a live slot. Nothing marks it.
+    void begin_destroying(const char* derived, const void* p) const noexcept {
         if (is_free_slot(slot_at(derived, p))) abort_on_misuse(derived, not_live, p);
     }
+    void end_destroying(const char* derived, void* p) noexcept { give_back(derived, p); }
+    static bool is_destroying(const void*) noexcept { return false; }
 
     /// Calls `visit` with each live slot in address order. `visit` may free this slot and others. No other thread may
     /// use the pool.

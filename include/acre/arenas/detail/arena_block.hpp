@@ -4,6 +4,7 @@
 // blocks looked at.
 #pragma once
 
+#include <acre/core/sanitizer.hpp>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,9 +16,13 @@ struct alignas(8) arena_block {
     std::size_t bytes;      // of the block, header included
     std::uintptr_t filled;  // the bump pointer when the block stopped being the current one
 
-    std::uintptr_t start() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + sizeof(arena_block); }
+    /// In front of what a block hands out: the header, and a redzone in builds that poison.
+    static const std::size_t header_bytes;
+
+    std::uintptr_t start() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + header_bytes; }
     std::uintptr_t end() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + bytes; }
 };
+inline constexpr std::size_t arena_block::header_bytes = sizeof(arena_block) + redzone_bytes;
 
 /// Makes `added` the first block of `list`.
 inline void push(arena_block*& list, arena_block* added) noexcept {

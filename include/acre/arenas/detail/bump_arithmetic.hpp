@@ -196,7 +196,8 @@ protected:
     static constexpr std::size_t required_storage(std::size_t arenas, std::size_t arena_bytes) noexcept {
         if (arena_bytes > max_request / 2) return SIZE_MAX;
         const std::size_t whole = align_up(arena_bytes, default_alignment);
-        static_assert(BytesPerPair <= sizeof(Record), "the second record below covers it, and what aligns the records");
+        static_assert(BytesPerPair <= sizeof(Record),
+                      "acre: the second record below covers it, and what aligns the records");
         const auto bytes = array_bytes(arenas, stretched(whole) + whole / default_alignment + 2 * sizeof(Record));
         return bytes && *bytes <= max_request / 2 ? total_bytes(arenas, whole) : SIZE_MAX;
     }
@@ -240,8 +241,8 @@ private:
 /// `Arenas` arenas of `Bytes` bytes inside the object, with a Record for each and the marks.
 template <class Record, std::size_t Arenas, std::size_t Bytes>
 class inline_storage {
-    static_assert(Arenas > 0 && Bytes > 0, "there is at least one arena of at least one byte");
-    static_assert(Bytes <= max_request / 4 / Arenas, "so many bytes do not fit the address space");
+    static_assert(Arenas > 0 && Bytes > 0, "acre: there is at least one arena of at least one byte");
+    static_assert(Bytes <= max_request / 4 / Arenas, "acre: so many bytes do not fit the address space");
 
 protected:
     // A larger alignment of the arenas would also be required of the object itself, wherever it lies.

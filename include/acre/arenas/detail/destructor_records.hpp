@@ -8,6 +8,7 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/sanitizer.hpp>
 #include <cstddef>
 #include <new>
 #include <optional>
@@ -59,22 +60,26 @@ void destroy_object(destructor_node* node) noexcept {
 template <class T>
 void destroy_array(destructor_node* node) noexcept {
     auto* record = reinterpret_cast<array_record*>(reinterpret_cast<std::byte*>(node) - offsetof(array_record, node));
+    unpoison_defined(record, sizeof *record);
     T* first = std::launder(reinterpret_cast<T*>(node + 1));
     for (std::size_t i = record->count; i > 0; --i) detail::destroy_at(first + i - 1);
 }
 
-/// Makes the record of the T at `object`, in front of it.
+/// Makes the record of the T at `object`, in front of it. It is poisoned: nobody reads it before the destructor is due.
 template <class T>
 destructor_node* record_object(void* object, destructor_node* previous) noexcept {
-    return ::new (static_cast<std::byte*>(object) - sizeof(destructor_node))
-        destructor_node{&destroy_object<T>, previous};
+    auto* node =
+        ::new (static_cast<std::byte*>(object) - sizeof(destructor_node)) destructor_node{&destroy_object<T>, previous};
+    poison(node, sizeof *node);
+    return node;
 }
 
-/// Makes the record of the `count` elements of T at `first`, in front of them.
+/// Makes the record of the `count` elements of T at `first`, in front of them; poisoned, too.
 template <class T>
 destructor_node* record_array(void* first, std::size_t count, destructor_node* previous) noexcept {
     auto* record = ::new (static_cast<std::byte*>(first) - sizeof(array_record))
         array_record{count, destructor_node{&destroy_array<T>, previous}};
+    poison(record, sizeof *record);
     return &record->node;
 }
 

@@ -150,13 +150,15 @@ struct counted_cursor {
         return true;
     }
 
-    /// Whether the blocks hold more than twice the bytes in use. Looks when there are a quarter more than last time.
+    /// Whether the blocks hold more than 4/3 of the bytes in use. Looks when there are an eighth more than last time.
+    /// What is live when the group is given up may stay in them for long, beside what the program asks for later: so a
+    /// wrong plan may take little here.
     bool is_sparse() noexcept {
         if (blocks < checked_at) return false;
-        checked_at = blocks + blocks / 4 + 1;
+        checked_at = blocks + blocks / 8 + 1;
         std::size_t live = current != nullptr ? current->live_bytes() : 0;
         for (const counted_block* each = others; each != nullptr; each = each->next_) live += each->live_bytes();
-        return std::size_t{blocks} * counted_block::bytes > 2 * live;
+        return 3 * std::size_t{blocks} * counted_block::bytes > 4 * live;
     }
 
     /// The owner has freed the last object of a block that is not the current one. True when it need not be kept.

@@ -227,8 +227,8 @@ public:
     bool has_joined(std::size_t number) noexcept { return depots_[number].has_joined(); }
 
     /// Storage of up to `counted_block::largest` bytes from a block of this group, of which the calling thread has some
-    /// of its own. Null when there is no memory, and from the time on when the group's blocks hold more than twice the
-    /// bytes in use.
+    /// of its own. Null when there is no memory, and from the time on when the group's blocks hold a third more than
+    /// the bytes in use.
     [[gnu::always_inline]] void* take_counted(std::size_t group, std::size_t bytes) noexcept
         requires(Private != 0)
     {
@@ -243,7 +243,7 @@ private:
     static constexpr std::size_t slot_classes = heap_classes::count + Private;
     /// Units of counted blocks have it.
     static constexpr std::size_t counted_class = slot_classes;
-    static_assert(counted_class <= 255, "a byte for each unit says its class");
+    static_assert(counted_class <= 255, "acre: a byte for each unit says its class");
 
     static constexpr std::size_t least_moved = std::size_t{1} << 20;  // moving fewer bytes by their pages costs more
 

@@ -58,6 +58,11 @@ class checked_records {
         std::uint64_t number;
     };
 
+    struct number_range {
+        std::uint64_t first;
+        std::uint64_t end;
+    };
+
 public:
     /// Storage that goes back to the resource.
     struct given_block {
@@ -67,17 +72,20 @@ public:
 
     static constexpr const char* checked_name = "acre::checked";
 
-    checked_records(const checked_options& options, const char* resource, bool shared)
+    /// `reuses` where the resource hands out again what was freed: else a freed address stays known for good.
+    checked_records(const checked_options& options, const char* resource, bool shared, bool reuses)
         : fill_bytes_(options.fill_bytes),
           max_quick_bytes_(poisoning || options.stack_frames != 0 ? 0 : options.fill_bytes),
           shared_(shared),
+          reuses_(reuses),
           leaks_(options.leaks),
           memory_(options.records),
           own_(options.records),
           table_(options.records),
           quarantine_(options.records, options.quarantine, options.quarantine_bytes),
           reports_(options, resource),
-          due_(options.records) {
+          due_(options.records),
+          kept_(options.records) {
         require_option(options.quarantine <= 65'536, checked_name, "quarantine", options.quarantine, "0 to 65536");
         require_option(options.stack_frames <= call_stack::max_frames, checked_name, "stack_frames",
                        options.stack_frames, "0 to 16");
@@ -87,6 +95,7 @@ public:
         : fill_bytes_(other.fill_bytes_),
           max_quick_bytes_(other.max_quick_bytes_),
           shared_(other.shared_),
+          reuses_(other.reuses_),
           leaks_(other.leaks_),
           memory_(other.memory_),
           own_(std::move(other.own_)),
@@ -94,6 +103,8 @@ public:
           quarantine_(std::move(other.quarantine_)),
           reports_(std::move(other.reports_)),
           due_(std::move(other.due_)),
+          kept_(std::move(other.kept_)),
+          kept_from_(other.kept_from_),
           next_number_(other.next_number_),
           frees_(std::exchange(other.frees_, other.next_number_ - 1)),
           link_(std::exchange(other.link_, nullptr)) {
@@ -228,7 +239,7 @@ public:
         const guard hold{*this};
         const record* found = find(p);
         const std::size_t alignment = found == nullptr ? 1 : found->alignment();
-        return freeable(p, {old_bytes, alignment}, where) != nullptr;
+        return freeable(p, {old_bytes, alignment}, where, true) != nullptr;
     }
     std::size_t alignment_at(const void* p) noexcept {
         const guard hold{*this};
@@ -318,6 +329,28 @@ public:
     }
 
     std::uint64_t next_number() const noexcept { return next_number_; }
+    /// The newest allocation that no reset or rewind has taken back; 0 when there is none.
+    std::uint64_t newest_kept() const noexcept {
+        if (next_number_ > kept_from_) return next_number_ - 1;
+        return kept_.size() == 0 ? 0 : kept_.back().end - 1;
+    }
+    /// True when no reset or rewind has taken back the allocation, or it is 0.
+    bool is_kept(std::uint64_t number) const noexcept {
+        if (number == 0 || (number >= kept_from_ && number < next_number_)) return true;
+        for (std::size_t i = kept_.size(); i > 0; --i) {
+            const number_range& each = kept_.data()[i - 1];
+            if (number >= each.first) return number < each.end;
+        }
+        return false;
+    }
+    /// A reset or a rewind takes back what was allocated from `number` on.
+    void take_back_from(std::uint64_t number) noexcept {
+        // Without memory for the range, what was taken back of it passes as kept.
+        if (number > kept_from_ && !kept_.push({kept_from_, number})) return;
+        while (kept_.size() != 0 && kept_.back().first >= number) kept_.pop();
+        if (kept_.size() != 0) kept_.back().end = detail::min(kept_.back().end, number);
+        kept_from_ = next_number_;
+    }
     std::size_t live() const noexcept {
         const guard hold{*this};
         return count_live();
@@ -342,6 +375,7 @@ public:
     void ended_from(std::uint64_t number, bool by_reset, std::source_location where) noexcept {
         const guard hold{*this};
         const std::uint32_t stack = reports_.keeps_stacks() ? reports_.stack_here() : 0;
+        take_back_from(number);
         quarantine_.drop_from(number);
         // Erasing may show it a record twice, so it changes none.
         forget_if([&](const record& each) {
@@ -366,8 +400,8 @@ public:
                         std::source_location where) noexcept {
         reports_.scratch_order(scratch, began, inner, where);
     }
-    void report_void_mark(const void* resource, std::source_location where) noexcept {
-        reports_.void_mark(resource, where);
+    void report_wrong_mark(const void* resource, bool is_foreign, std::source_location where) noexcept {
+        reports_.wrong_mark(resource, is_foreign, where);
     }
 
     // For checked_ptr.
@@ -413,11 +447,23 @@ private:
         [[gnu::always_inline]] guard(const checked_records& records, bool shared) noexcept
             : held(shared ? &records.lock_ : nullptr) {
             if (held != nullptr) [[unlikely]]
-                held->lock();
+                lock(records);
         }
         [[gnu::always_inline]] ~guard() {
             if (held != nullptr) [[unlikely]]
                 held->unlock();
+        }
+        // A handler may use the resource whose misuse it was told of: then its thread has the lock.
+        [[gnu::always_inline]] void lock(const checked_records& records) noexcept {
+            if (!held->try_lock()) [[unlikely]]
+                wait(records);
+        }
+        [[gnu::noinline]] void wait(const checked_records& records) noexcept {
+            if (records.reports_.reporting_thread() == address_of_this_thread()) {
+                held = nullptr;
+            } else {
+                held->lock();
+            }
         }
         spin_lock* held;
 #else
@@ -469,18 +515,20 @@ private:
         return !claimed.known() || (claimed.bytes == of.bytes && claimed.alignment == of.alignment()) ||
                (of.traits.has(checked_traits::slot) && claimed.bytes <= of.bytes);
     }
-    // The live record at `p` if a free of it is right; null, and the mistake reported, when not.
-    [[gnu::noinline]] record* freeable(const void* p, claimed_size claimed, std::source_location where) noexcept {
+    // The live record at `p` if a free of it, or with `resized` a resize, is right; null, and the mistake reported,
+    // when not.
+    [[gnu::noinline]] record* freeable(const void* p, claimed_size claimed, std::source_location where,
+                                       bool resized = false) noexcept {
         record* found = find(p);
         if (found != nullptr && is_right(*found, claimed)) {
             check_fences(*found);
             return found;
         }
         if (found != nullptr && found->is_live()) {
-            reports_.wrong_size(*found, claimed, where);
+            reports_.wrong_size(*found, claimed, where, resized);
         } else if (found == nullptr || !destroying_) {
             // While an object pool destroys its objects, their destructors may destroy others.
-            reports_.wrong_free(table_, p, found, where);
+            reports_.wrong_free(table_, p, found, where, resized);
         }
         return nullptr;
     }
@@ -541,7 +589,7 @@ private:
     }
     // Forgets what was given back long ago; grows the table when that is little.
     void make_room() noexcept {
-        if (!destroying_) {
+        if (reuses_ && !destroying_) {
             const std::size_t remembered = 2 * quarantine_.max_held() + 16;
             forget_if([&](const record& each) {
                 return each.status() == state::given_back &&
@@ -566,6 +614,7 @@ private:
     std::size_t fill_bytes_;
     std::size_t max_quick_bytes_;
     bool shared_;
+    bool reuses_;
     bool destroying_ = false;
     leak_rule leaks_;
 #if ACRE_HAS_THREADS
@@ -577,6 +626,9 @@ private:
     checked_quarantine quarantine_;
     checked_reports reports_;
     record_list<due_object> due_;
+    // The numbers that no rewind has taken back: these ranges in ascending order, and kept_from_ and later.
+    record_list<number_range> kept_;
+    std::uint64_t kept_from_ = 1;
     std::uint64_t next_number_ = 1;
     std::uint64_t frees_ = 0;  // and what a reset or a rewind took back
     checked_link* link_ = nullptr;

@@ -5,6 +5,7 @@
 // handler may return, and may have used the resource before. Not thread-safe.
 #pragma once
 
+#include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/observe/checked_options.hpp>
@@ -23,10 +24,8 @@ namespace acre::detail {
 namespace checked_mistake {
 inline constexpr const char* overflow = "written past the end of an allocation";
 inline constexpr const char* underflow = "written in front of an allocation";
-inline constexpr const char* written_after_free = "an allocation was written to after it was freed";
 inline constexpr const char* freed_after_reset = "freed after a reset had taken it back";
 inline constexpr const char* freed_after_rewind = "freed after a rewind had taken it back";
-inline constexpr const char* used_after_free = "used after it was freed";
 inline constexpr const char* used_after_reset = "used after a reset had taken it back";
 inline constexpr const char* used_after_rewind = "used after a rewind had taken it back";
 inline constexpr const char* used_after_end = "used after its resource had ended";
@@ -40,6 +39,16 @@ struct checked_place {
     std::source_location source;
     std::uint32_t stack = 0;
 };
+
+/// An address that no other living thread has.
+inline const void* address_of_this_thread() noexcept {
+#if ACRE_HAS_THREADS
+    thread_local constinit char in_this_thread = 0;
+#else
+    static constinit char in_this_thread = 0;
+#endif
+    return &in_this_thread;
+}
 
 class checked_reports {
     using state = checked_record::state;
@@ -65,34 +74,37 @@ public:
 
     // Reports; a null record is one that is not known.
 
+    /// A free, or with `resized` a resize, of what is no live allocation.
     [[gnu::noinline, gnu::cold]] void wrong_free(const checked_table& table, const void* p, const checked_record* found,
-                                                 std::source_location where) noexcept {
+                                                 std::source_location where, bool resized) noexcept {
         report_text text;
-        const char* what = mistake::foreign_pointer;
+        const char* what = resized ? mistake::foreign_resized : mistake::foreign_pointer;
         if (found == nullptr) {
             if (const checked_record* around = containing(table, p)) {
-                what = mistake::inside_an_allocation;
+                what = resized ? mistake::inside_resized : mistake::inside_an_allocation;
                 const word words[] = {static_cast<const void*>(around->p)};
                 text.add("  the allocation begins at %\n", words);
                 add_history(text, *around);
             }
         } else {
-            what = found->status() == state::reset     ? checked_mistake::freed_after_reset
+            what = resized                             ? sentence_of_use(*found)
+                   : found->status() == state::reset   ? checked_mistake::freed_after_reset
                    : found->status() == state::rewound ? checked_mistake::freed_after_rewind
                                                        : mistake::double_free;
             add_history(text, *found);
         }
-        add_now(text, found == nullptr ? "freed" : "freed again", where);
+        add_now(text, resized ? "resized" : found == nullptr ? "freed" : "freed again", where);
         report(what, p, text);
     }
     [[gnu::noinline, gnu::cold]] void wrong_size(const checked_record& found, claimed_size claimed,
-                                                 std::source_location where) noexcept {
+                                                 std::source_location where, bool resized) noexcept {
         report_text text;
         add_history(text, found);
-        const word words[] = {claimed.bytes, claimed.alignment};
-        text.add("  freed as % bytes aligned to %\n", words);
-        add_now(text, "freed", where);
-        report(mistake::wrong_size, found.p, text);
+        const char* what = resized ? "resized" : "freed";
+        const word words[] = {what, claimed.bytes, claimed.alignment};
+        text.add("  % as % bytes aligned to %\n", words);
+        add_now(text, what, where);
+        report(resized ? mistake::wrong_size_resized : mistake::wrong_size, found.p, text);
     }
     /// A fence that is not whole.
     [[gnu::noinline, gnu::cold]] void damaged_fence(const checked_record& each) noexcept {
@@ -122,21 +134,18 @@ public:
         }
         add_history(text, each);
         add_stack_of_finding(text);
-        report(checked_mistake::written_after_free, each.p, text);
+        report(mistake::written_after_free, each.p, text);
     }
     [[gnu::noinline, gnu::cold]] void late_use(const std::byte* p, const checked_record* found,
                                                std::source_location where) noexcept {
         report_text text;
-        const char* what = checked_mistake::used_after_free;
         if (found == nullptr) {
             text.add("  its storage has served other allocations since\n");
         } else {
-            if (found->status() == state::reset) what = checked_mistake::used_after_reset;
-            if (found->status() == state::rewound) what = checked_mistake::used_after_rewind;
             add_history(text, *found);
         }
         add_now(text, "used", where);
-        report(what, p, text);
+        report(found == nullptr ? mistake::used_after_free : sentence_of_use(*found), p, text);
     }
     [[gnu::noinline, gnu::cold]] void not_live(const void* p, const checked_record* found,
                                                std::source_location where) noexcept {
@@ -154,10 +163,11 @@ public:
         add_now(text, "ended", where);
         report(checked_mistake::scratch_order, ended, text);
     }
-    [[gnu::noinline, gnu::cold]] void void_mark(const void* resource, std::source_location where) noexcept {
+    [[gnu::noinline, gnu::cold]] void wrong_mark(const void* resource, bool is_foreign,
+                                                 std::source_location where) noexcept {
         report_text text;
         add_now(text, "rewound", where);
-        report(mistake::void_mark, resource, text);
+        report(is_foreign ? mistake::foreign_mark : mistake::void_mark, resource, text);
     }
     /// The `live` allocations of the table.
     [[gnu::noinline, gnu::cold]] void leaks(const checked_table& table, std::size_t live) noexcept {
@@ -199,7 +209,16 @@ public:
         return result;
     }
 
+    /// The address_of_this_thread() in which a handler runs; null when none does.
+    const void* reporting_thread() const noexcept { return __atomic_load_n(&reporting_thread_, __ATOMIC_RELAXED); }
+
 private:
+    static const char* sentence_of_use(const checked_record& gone) noexcept {
+        return gone.status() == state::reset     ? checked_mistake::used_after_reset
+               : gone.status() == state::rewound ? checked_mistake::used_after_rewind
+                                                 : mistake::used_after_free;
+    }
+
     // Equal stacks are kept once.
     std::uint32_t key_of_stack(const call_stack& here) noexcept {
         if (here.count == 0) return 0;
@@ -258,14 +277,18 @@ private:
 
     void report(const char* what, const void* p, const report_text& text) const noexcept {
         const misuse noticed{resource_, what, p, text.c_str()};
+        const void* const outer = reporting_thread();
+        __atomic_store_n(&reporting_thread_, address_of_this_thread(), __ATOMIC_RELAXED);
         if (handler_ == nullptr) abort_on_misuse(noticed);
         handler_(noticed);
+        __atomic_store_n(&reporting_thread_, outer, __ATOMIC_RELAXED);
     }
 
     const char* resource_;
     misuse_handler handler_;
     std::size_t stack_frames_;
     record_table<call_stack> stacks_;
+    mutable const void* reporting_thread_ = nullptr;
 };
 
 }  // namespace acre::detail

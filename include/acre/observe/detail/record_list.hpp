@@ -54,7 +54,9 @@ public:
     std::size_t size() const noexcept { return size_; }
     std::size_t capacity() const noexcept { return capacity_; }
     Value* data() noexcept { return first_; }
+    const Value* data() const noexcept { return first_; }
     Value& back() noexcept { return first_[size_ - 1]; }
+    const Value& back() const noexcept { return first_[size_ - 1]; }
     Value& operator[](std::size_t index) noexcept { return first_[index]; }
 
 private:

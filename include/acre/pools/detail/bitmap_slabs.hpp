@@ -62,6 +62,7 @@ public:
         static constexpr std::uint8_t free = 1;
         static constexpr std::uint8_t cached = 2;  // free, but in a magazine
         static constexpr std::uint8_t none = 4;    // no slot: under the header, or beyond the end of the slab
+        static constexpr std::uint8_t ending = 8;  // live, but the destructor of its object runs
     };
 
     bitmap_slabs() noexcept = default;
@@ -104,7 +105,7 @@ public:
     [[gnu::always_inline]] static place place_in(const void* p) noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);
         auto* home = reinterpret_cast<slab*>(slab_geometry::header_address<SlabBytes>(address));
-        if (is_poisoned(home)) return {home, 0, false};
+        if (is_poisoned(home) || is_poisoned(&home->reciprocal)) return {home, 0, false};
         const std::uint32_t reciprocal = home->reciprocal;
         const std::uint64_t number = slab_geometry::slot_number(address, SlabBytes, reciprocal);
         return {home, slab_geometry::integral_part(number), slab_geometry::begins_slot(number, reciprocal)};
@@ -116,7 +117,7 @@ public:
     template <class OnMisuse>
     [[gnu::always_inline]] void give_back(const slab_geometry& geometry, void* p, const place& at,
                                           OnMisuse on_misuse) noexcept {
-        if (is_poisoned(at.home) || at.home->lister != this) [[unlikely]]
+        if (is_poisoned(&at.home->lister) || at.home->lister != this) [[unlikely]]
             return give_back_to_unlisted(geometry, p, on_misuse);
         if (!at.begins_slot || state_of(at) != slot_state::live) [[unlikely]]
             on_misuse();
@@ -145,8 +146,8 @@ public:
     [[gnu::always_inline]] static void uncache(const place& at) noexcept {
         if constexpr (Check == double_free_check::at_once) set_state(at, slot_state::live);
     }
-    /// Marks a slot that was taken as cached.
-    static void mark_cached(const slab_geometry& geometry, const void* p) noexcept {
+    /// Marks a slot that was taken, or is ending, as cached.
+    [[gnu::always_inline]] static void mark_cached(const slab_geometry& geometry, const void* p) noexcept {
         set_state(place_of(geometry, p), slot_state::cached);
     }
     /// Returns a slot to its slab that cache<check> freed. False when the map says otherwise: then it was freed twice.
@@ -167,9 +168,30 @@ public:
         const place at = place_of(geometry, p);
         if (!owns_slab(at.home)) return mistake::foreign_pointer;
         const std::uint8_t state = state_of(at);
-        if (state == slot_state::none) return mistake::foreign_pointer;
+        if (state == slot_state::none) {
+            const bool in_slab = reinterpret_cast<std::uintptr_t>(p) - start_of(geometry, at.home) < at.home->bytes;
+            return in_slab ? mistake::not_handed_out : mistake::foreign_pointer;
+        }
         if (!at.begins_slot) return mistake::inside_a_slot;
+        if (state == slot_state::ending) return mistake::ended_by_itself;
         return state == slot_state::live ? nullptr : mistake::double_free;
+    }
+
+    /// Any thread: marks the live slot at `p`, whose object's destructor is about to run: until mark_live a free of it
+    /// is a mistake. False when it is not a live slot of this; then nothing has changed.
+    [[gnu::always_inline]] bool mark_ending(const slab_geometry& geometry, const void* p) const noexcept {
+        const place at = place_of(geometry, p);
+        if (!owns_slab(at.home) || !at.begins_slot || state_of(at) != slot_state::live) return false;
+        set_state(at, slot_state::ending);
+        return true;
+    }
+    /// Marks a slot as live again that was marked as ending.
+    [[gnu::always_inline]] static void mark_live(const slab_geometry& geometry, const void* p) noexcept {
+        set_state(place_of(geometry, p), slot_state::live);
+    }
+    /// True when the slot at `p`, which must lie in a slab of this, is marked as ending.
+    static bool is_ending(const slab_geometry& geometry, const void* p) noexcept {
+        return state_of(place_of(geometry, p)) == slot_state::ending;
     }
 
     /// True when the slab that `p` lies in belongs to this. `p` must lie in a slab of some pool of this geometry.
@@ -179,7 +201,7 @@ public:
 
     /// True when the slot at `p`, which must lie in a slab of this, is not live.
     static bool is_free(const slab_geometry& geometry, const void* p) noexcept {
-        return state_of(place_of(geometry, p)) != slot_state::live;
+        return (state_of(place_of(geometry, p)) & ~slot_state::ending) != slot_state::live;
     }
 
     /// True when `p` lies in a slab of this. Linear in the number of slabs.

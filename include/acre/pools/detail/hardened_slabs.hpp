@@ -8,9 +8,9 @@
 //
 // A header has a number for each free slot. An allocation takes one of them at random; a freed slot goes to the
 // quarantine, a ring for all sizes together, and comes back to its slab when as many more were freed as the ring is
-// long. Freed slots are filled with a pattern, which is checked when a slot leaves the quarantine and when it is handed
-// out again. Each header carries a cookie, a hash of its address, its owner and a secret of the process's own, which
-// each free checks.
+// long. Free slots are filled with a pattern, which is checked when a slot leaves the quarantine, when it is handed out
+// and at the end. Each header carries a cookie, a hash of its address, its owner and a secret of the process's own,
+// which each free checks.
 //
 // Cost: allocate and deallocate are constant time except for a new slab, and linear in the slot's size where freed
 // slots are filled. Not thread-safe.
@@ -88,7 +88,7 @@ public:
         __builtin_prefetch(from->first_slot + numbers[from->chosen] * slot_bytes, 1);
         std::uint8_t& state = from->states()[slot];
         void* p = from->first_slot + slot * slot_bytes;
-        if (state == freed) check_fill(name, p, slot_bytes);
+        check_fill(name, p, slot_bytes);
         state = live;
         ++classes_[index].live;
         unpoison(p, bytes);
@@ -111,16 +111,20 @@ public:
         if (oldest != nullptr) settle(name, oldest, slot_bytes);
     }
 
-    /// Aborts with a sentence unless `p` is a live slot of class `index`.
-    void check_live(std::size_t index, std::size_t slot_bytes, const char* name, const void* p) const noexcept {
-        find_live(index, slot_bytes, name, p);
+    /// Marks the live slot at `p` of class `index`, whose object's destructor is about to run: until mark_live a free
+    /// of it is a mistake. Aborts with a sentence when it is not live.
+    void mark_ending(std::size_t index, std::size_t slot_bytes, const char* name, const void* p) noexcept {
+        const found at = find_live(index, slot_bytes, name, p);
+        at.home->states()[at.slot] = ending;
     }
+    void mark_live(std::size_t slot_bytes, const void* p) noexcept { state_at(slot_bytes, p) = live; }
+    bool is_ending(std::size_t slot_bytes, const void* p) const noexcept { return state_at(slot_bytes, p) == ending; }
     /// True when `p` is a slot of class `index` and free.
     bool is_free(std::size_t index, std::size_t slot_bytes, const void* p) const noexcept {
         const slab* home = slab_at(p);
         if (home == nullptr || home->class_index != index) return false;
         const std::size_t slot = (reinterpret_cast<std::uintptr_t>(p) - home->start()) / slot_bytes;
-        return slot < home->slots && home->states()[slot] != live;
+        return slot < home->slots && home->states()[slot] != live && home->states()[slot] != ending;
     }
 
     /// Storage of its own, between guard pages; null when the system has no memory.
@@ -134,7 +138,7 @@ public:
         if (home != nullptr && reinterpret_cast<std::uintptr_t>(p) - home->start() < home->slot_range()) {
             abort_on_misuse(name, mistake::wrong_size, p);
         }
-        pages_.deallocate(p, bytes);
+        pages_.deallocate_of(name, p, bytes);
         --large_count_;
     }
 
@@ -176,7 +180,8 @@ public:
     void for_each_live(std::size_t index, std::size_t slot_bytes, Visit visit) noexcept {
         for (slab* each = classes_[index].first; each != nullptr; each = each->next) {
             for (std::size_t slot = 0; slot < each->slots; ++slot) {
-                if (each->states()[slot] == live) visit(static_cast<void*>(each->first_slot + slot * slot_bytes));
+                const std::uint8_t state = each->states()[slot];
+                if (state == live || state == ending) visit(static_cast<void*>(each->first_slot + slot * slot_bytes));
             }
         }
     }
@@ -184,11 +189,16 @@ public:
     /// The header of the slab that `p` lies in, for tests.
     void* header_of(const void* p) const noexcept { return slab_at(p); }
 
-    /// Aborts with a sentence when a slot in the quarantine was written to.
-    void check_quarantine(const char* name) const noexcept {
-        if (ring_ == nullptr) return;
-        for (std::size_t i = 0; i < options_.quarantine_slots; ++i) {
-            if (ring_[i] != nullptr) check_fill(name, ring_[i], slab_at(ring_[i])->slot_bytes);
+    /// Aborts with a sentence when a slot was written to that is free, or was never handed out. Linear in the bytes of
+    /// those.
+    void check_free_slots(const char* name) const noexcept {
+        for (const size_class& each : classes_) {
+            for (const slab* one = each.first; one != nullptr; one = one->next) {
+                for (std::size_t slot = 0; slot < one->slots; ++slot) {
+                    if (one->states()[slot] < waiting) continue;
+                    check_fill(name, one->first_slot + slot * one->slot_bytes, one->slot_bytes);
+                }
+            }
         }
     }
 
@@ -223,7 +233,8 @@ private:
     static constexpr std::size_t max_quarantine = std::size_t{1} << 20;
     static constexpr unsigned char fill = 0xDF;  // as a pointer, no address of a 64-bit processor
 
-    enum slot_state : std::uint8_t { fresh, live, waiting, freed };
+    // ending: live, its destructor runs; waiting: in the quarantine; free: also one that was never handed out.
+    enum slot_state : std::uint8_t { live, ending, waiting, free };
 
     // Behind it: a std::uint16_t for each slot, of which the first `free` are the numbers of the free ones, and a
     // slot_state for each slot.
@@ -262,7 +273,7 @@ private:
     };
 
     static constexpr const char* overwritten = "the header of a slab was overwritten";
-    static constexpr const char* written_after_free = "a slot was written to after it was freed";
+    static constexpr const char* written_while_free = "a free slot was written to";
     static constexpr const char* no_slot = "a pointer was freed that is no slot of this pool";
 
     std::uint64_t cookie_of(const slab* of) const noexcept {
@@ -298,8 +309,13 @@ private:
         if (slot * slot_bytes != offset) [[unlikely]]
             abort_on_misuse(name, mistake::inside_a_slot, p);
         if (home->states()[slot] != live) [[unlikely]]
-            abort_on_misuse(name, mistake::double_free, p);
+            abort_on_misuse(name, home->states()[slot] == ending ? mistake::ended_by_itself : mistake::double_free, p);
         return {home, slot};
+    }
+    // Of a slot.
+    std::uint8_t& state_at(std::size_t slot_bytes, const void* p) const noexcept {
+        slab* home = slab_at(p);
+        return home->states()[(reinterpret_cast<std::uintptr_t>(p) - home->start()) / slot_bytes];
     }
 
     [[gnu::always_inline]] void check_fill(const char* name, const void* p, std::size_t bytes) const noexcept {
@@ -311,7 +327,7 @@ private:
             changed |= word ^ fill * (~std::uint64_t{0} / 0xFF);
         }
         if (changed != 0) [[unlikely]]
-            abort_on_misuse(name, written_after_free, p);
+            abort_on_misuse(name, written_while_free, p);
     }
 
     // A slot leaves the quarantine. Where there is one size, it is `slot_bytes`, a constant.
@@ -322,7 +338,7 @@ private:
         check_fill(name, p, Classes == 1 ? slot_bytes : home->slot_bytes);
         const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(p) - home->start();
         const auto slot = static_cast<std::size_t>(offset * home->reciprocal >> 32);
-        home->states()[slot] = freed;
+        home->states()[slot] = free;
         home->numbers()[home->free++] = static_cast<std::uint16_t>(slot);
         if (home->listed == 0) list(classes_[home->class_index], home, true);
     }
@@ -389,7 +405,8 @@ private:
                   .chosen = 0,
                   .listed = 0};
         for (std::size_t slot = 0; slot < slots; ++slot) added->numbers()[slot] = static_cast<std::uint16_t>(slot);
-        std::memset(added->states(), fresh, slots);
+        std::memset(added->states(), free, slots);
+        if (options_.check_writes && !poisoning) std::memset(added->first_slot, fill, slots * slot_bytes);
         poison(storage, bytes);
         of.first = added;
         ++of.slabs;

@@ -40,7 +40,9 @@ public:
             record{this, nullptr, first_, detail::max<std::size_t>(bytes, 1), alignment};
         poison(added + 1, redzone_bytes);
         poison(start + offset + bytes, all - offset - bytes);
-        if (last_freed_ == start + offset) last_freed_ = nullptr;
+        for (const void*& each : last_freed_) {
+            if (each == start + offset) each = nullptr;
+        }
         if (first_ != nullptr) first_->previous = added;
         first_ = added;
         bytes_ += all;
@@ -69,14 +71,17 @@ public:
 
     /// The sentence for the mistake in freeing `p`; null when it is a block of this list. Reads what lies in front of
     /// `p`, but nothing when there are no blocks. A double free is told from other mistakes until upstream uses the
-    /// memory again.
+    /// memory again; of the last four freed blocks always.
     const char* mistake_with(const void* p) const noexcept {
-        if (last_freed_ == p) return mistake::double_free;
+        for (const void* each : last_freed_) {
+            if (each == p) return mistake::double_free;
+        }
         if (count_ == 0) return mistake::foreign_pointer;
         const record* tested = record_of(const_cast<void*>(p));
         if (!is_poisoned(tested) && tested->owner == this) return nullptr;
         if (owns(p)) return mistake::inside_an_allocation;
-        return !is_poisoned(tested) && tested->owner == freed_mark() ? mistake::double_free : mistake::foreign_pointer;
+        return !is_poisoned(tested) && tested->alignment == freed_mark() ? mistake::double_free
+                                                                         : mistake::foreign_pointer;
     }
 
     /// Gives all blocks back to upstream.
@@ -109,18 +114,19 @@ public:
 
 private:
     struct record {
-        const void* owner;  // the list; freed_mark() once the block was freed
+        const void* owner;  // the list; null once the block was freed
         record* previous;
         record* next;
         std::size_t bytes;      // of the storage, at least 1
-        std::size_t alignment;  // as requested
+        std::size_t alignment;  // as requested; freed_mark() once the block was freed: allocators write to the
+                                // beginning of free memory, and this is the end of the record
     };
 
     static record* record_of(void* p) noexcept {
         return reinterpret_cast<record*>(static_cast<std::byte*>(p) - redzone_bytes) - 1;
     }
-    // An address in this object that is nobody's owner.
-    const void* freed_mark() const noexcept { return &count_; }
+    // No alignment.
+    std::size_t freed_mark() const noexcept { return reinterpret_cast<std::uintptr_t>(this) | 1; }
 
     void give_back(resource_ref upstream, record* removed) noexcept {
         (removed->previous == nullptr ? first_ : removed->previous->next) = removed->next;
@@ -130,8 +136,9 @@ private:
         const std::size_t alignment = detail::max(removed->alignment, alignof(record));
         std::byte* storage = reinterpret_cast<std::byte*>(removed + 1) + redzone_bytes;
         std::byte* start = storage - offset;
-        removed->owner = freed_mark();
-        last_freed_ = storage;
+        removed->owner = nullptr;
+        removed->alignment = freed_mark();
+        last_freed_[freed_++ % 4] = storage;
         bytes_ -= bytes;
         --count_;
         unpoison_defined(removed + 1, redzone_bytes);
@@ -148,7 +155,8 @@ private:
     record* first_ = nullptr;
     std::size_t bytes_ = 0;
     std::size_t count_ = 0;
-    const void* last_freed_ = nullptr;  // the storage of the block that was freed last
+    const void* last_freed_[4] = {};  // the storage of the blocks that were freed last
+    std::size_t freed_ = 0;
 };
 
 }  // namespace acre::detail

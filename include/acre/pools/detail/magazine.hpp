@@ -147,6 +147,6 @@ private:
     thread_cache* next_ = nullptr;  // in a list of the depot's
 };
 
-static_assert(sizeof(thread_cache) == 64, "the caches of two threads never share a cache line");
+static_assert(sizeof(thread_cache) == 64, "acre: the caches of two threads never share a cache line");
 
 }  // namespace acre::detail

@@ -5,6 +5,7 @@
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/misuse.hpp>
+#include <cstddef>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -15,8 +16,8 @@ namespace acre::detail {
 template <class Derived, class T, class Pool>
 class object_face : public Pool {
 public:
-    static_assert(!std::is_array_v<T>, "an object pool holds single objects: put an array into a struct");
-    static_assert(!std::is_const_v<T>, "the objects of an object pool are not const: name the plain type");
+    static_assert(!std::is_array_v<T>, "acre: an object pool holds single objects: put an array into a struct");
+    static_assert(!std::is_const_v<T>, "acre: the objects of an object pool are not const: name the plain type");
 
     using value_type = T;
 
@@ -44,17 +45,20 @@ public:
     /// destroyed already is ignored, so destructors may destroy other objects of the pool.
     void destroy(T* object) noexcept {
         if (object == nullptr) return;
-        if constexpr (!std::is_trivially_destructible_v<T>) {
+        if constexpr (std::is_trivially_destructible_v<T>) {
+            this->give_back(Derived::name, object);
+        } else {
             if (this->visiting() && this->is_free(object)) return;
-            this->check_live(Derived::name, object);
+            this->begin_destroying(Derived::name, object);
             detail::destroy_at(object);
+            this->end_destroying(Derived::name, object);
         }
-        this->give_back(Derived::name, object);
     }
 
     /// Destroys all objects and keeps the slabs. No other thread may use the pool meanwhile.
     void reset() noexcept {
         destroy_all();
+        ++resets_;
         Pool::reset();
     }
     /// Refused, since published pools mean two things by it.
@@ -65,11 +69,17 @@ public:
             "acre: an object pool has no clear(): reset() destroys all objects and keeps the memory, release() "
             "gives it back too, release_unused() gives back only what holds no object");
     }
+    /// Refused: published pools call destroy() so.
+    template <class Pointer>
+    void remove(Pointer) noexcept {
+        static_assert(std::is_void_v<Pointer>, "acre: an object pool has no remove(): write destroy(object)");
+    }
     /// Destroys all objects and gives all slabs back to upstream. No other thread may use the pool meanwhile.
     void release() noexcept
         requires requires(Pool& pool) { pool.release(); }
     {
         destroy_all();
+        ++resets_;
         Pool::release();
     }
 
@@ -86,17 +96,27 @@ protected:
 private:
     template <class... Arguments>
     T* construct(void* slot, Arguments&&... arguments) {
-        return construct_at_or<T>(
+        const std::size_t before = resets_;
+        T* object = construct_at_or<T>(
             slot, [this, slot]() noexcept { this->deallocate(slot); }, std::forward<Arguments>(arguments)...);
+        // Otherwise the slot would be handed out again while this object is in it.
+        if (resets_ != before) [[unlikely]]
+            abort_on_misuse(Derived::name, mistake::reset_in_constructor, slot);
+        return object;
     }
 
     void destroy_all() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>) {
             // Each such call would destroy the same object again, without end.
             if (this->visiting()) abort_on_misuse(Derived::name, mistake::reset_in_destructor, this);
-            this->for_each_live([this](void* slot) { destroy(std::launder(static_cast<T*>(slot))); });
+            this->for_each_live([this](void* slot) {
+                if (this->is_destroying(slot)) abort_on_misuse(Derived::name, mistake::reset_in_destructor, this);
+                destroy(std::launder(static_cast<T*>(slot)));
+            });
         }
     }
+
+    std::size_t resets_ = 0;
 };
 
 }  // namespace acre::detail

@@ -19,8 +19,8 @@ namespace acre::detail {
 /// and deallocate_large handle requests that no slot fits. Cost over a slot: two comparisons, none for a constant size.
 template <class Pool, std::size_t Slot, std::size_t Align>
 class slot_face : public no_clear<Pool> {
-    static_assert(Slot > 0 && Slot <= max_request / 1024, "the slots of a pool have at least one byte");
-    static_assert(is_alignment(Align), "the alignment of a pool is a power of two");
+    static_assert(Slot > 0 && Slot <= max_request / 1024, "acre: the slots of a pool have at least one byte");
+    static_assert(is_alignment(Align), "acre: the alignment of a pool is a power of two");
 
 public:
     /// True when a slot serves a request of this size and alignment.
@@ -49,6 +49,7 @@ private:
     // Poisons the bytes of a slot that were not requested.
     [[gnu::always_inline]] static void* with_poisoned_tail(void* slot, std::size_t bytes) noexcept {
         if constexpr (poisoning) {
+            bytes = accessible_bytes(bytes);
             if (slot != nullptr) poison(static_cast<std::byte*>(slot) + bytes, Slot - bytes);
         }
         return slot;
