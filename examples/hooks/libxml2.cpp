@@ -7,8 +7,7 @@
 #include <string_view>
 
 int main() {
-    acre::use_in_libxml2();  // before any other function of libxml2
-    xmlInitParser();         // what libxml2 keeps lies in the heap
+    acre::use_in_libxml2();  // before any other function of libxml2; what it keeps lies in the heap
 
     acre::arena request;
     constexpr std::string_view text = "<order><item n='1'/><item n='2'/></order>";

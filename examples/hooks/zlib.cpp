@@ -6,7 +6,7 @@
 #include <cstring>
 
 int main() {
-    static acre::inline_arena<300'000> fixed;  // a stream takes about 270 KB
+    static acre::inline_arena<300'000> fixed{acre::no_memory{}};  // a stream takes about 270 KB; never the heap
     acre::malloc_face memory{fixed};
     char text[] = "acre acre acre acre acre acre acre acre";
     for (int i = 0; i < 3; ++i) {

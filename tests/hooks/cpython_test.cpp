@@ -12,8 +12,26 @@ acre::limited<acre::multi_pool>& objects() {
     static auto* resource = new acre::limited<acre::multi_pool>{{.limit_bytes = 64 << 20}};
     return *resource;
 }
-acre::malloc_face<acre::limited<acre::multi_pool>>& object_memory() {
-    static acre::malloc_face memory{objects()};
+
+// Those objects; request number `failing`, from 1 on, finds no memory.
+struct failing_objects {
+    std::size_t failing = 0;
+    std::size_t requests = 0;
+
+    void* allocate(std::size_t bytes, std::size_t alignment) { return objects().allocate(bytes, alignment); }
+    void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        return ++requests == failing ? nullptr : objects().try_allocate(bytes, alignment);
+    }
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        objects().deallocate(p, bytes, alignment);
+    }
+};
+failing_objects& objects_that_fail() {
+    static failing_objects resource;
+    return resource;
+}
+acre::malloc_face<failing_objects>& object_memory() {
+    static acre::malloc_face memory{objects_that_fail()};
     return memory;
 }
 acre::malloc_face<acre::concurrent_multi_pool>& raw_memory() {
@@ -57,6 +75,25 @@ assert len([0] * 1000) == 1000
 )"),
               0);
     EXPECT_LE(objects().peak_bytes(), std::size_t{64} << 20);
+
+    // Each request fails in turn: a script gets MemoryError, or goes on where CPython can, and the interpreter does.
+    const char* script = R"(
+import json
+try:
+    assert json.loads(json.dumps([{"n": i, "s": str(i)} for i in range(10)]))[9]["n"] == 9
+except MemoryError:
+    pass
+)";
+    ASSERT_EQ(PyRun_SimpleString(script), 0);
+    for (std::size_t n = 1;; n += n / 8 + 1) {
+        objects_that_fail().requests = 0;
+        objects_that_fail().failing = n;
+        PyRun_SimpleString(script);
+        PyErr_Clear();
+        objects_that_fail().failing = 0;
+        ASSERT_EQ(PyRun_SimpleString("assert sorted([3, 1, 2]) == [1, 2, 3]"), 0) << "after request " << n << " failed";
+        if (objects_that_fail().requests < n) break;
+    }
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 // GMP on acre: calculations, numbers that outlive a scope, and what happens without memory.
 #include <gmp.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <acre/acre.hpp>
 #include <acre/adapt/hooks/gmp.hpp>
 #include <string>
+#include <string_view>
 
 #include "conformance/checking_upstream.hpp"
 
@@ -68,6 +71,43 @@ TEST(gmp_number, text_is_freed_by_gmps_function) {
     mp_get_memory_functions(nullptr, nullptr, &free_function);
     free_function(text, 6);
     mpz_clear(number);
+}
+
+TEST(gmp_number, shrinks_without_memory) {
+    checking_upstream memory;
+    const acre::use_resource use{memory};
+    mpz_t number;
+    mpz_init2(number, 100'000);
+    mpz_set_ui(number, 7);
+    memory.fail_from(1);
+    mpz_realloc2(number, 64);
+    EXPECT_EQ(mpz_get_ui(number), 7u);
+    mpz_clear(number);
+}
+
+// GMP cannot go on, so that a process is spent on each: it aborts with the sentence, and nothing else happens to it.
+TEST(gmp_misuse, each_request_fails) {
+    int sentences = 0;
+    for (std::size_t n = 1;; n += n < 5 ? 1 : n / 2) {
+        const pid_t child = fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            checking_upstream memory;
+            const acre::use_resource use{memory};
+            memory.fail_at(n);
+            acre::set_misuse_handler([](const acre::misuse& noticed) {
+                _exit(std::string_view{noticed.resource} == "acre::gmp_allocate" ? 3 : 4);
+            });
+            _exit(calculate() == 200 * 199 ? 0 : 5);
+        }
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        ASSERT_TRUE(WIFEXITED(status)) << "when request " << n << " failed";
+        if (WEXITSTATUS(status) == 0) break;
+        EXPECT_EQ(WEXITSTATUS(status), 3) << "when request " << n << " failed";
+        ++sentences;
+    }
+    EXPECT_GT(sentences, 5);
 }
 
 TEST(gmp_misuse, without_memory_a_sentence) {

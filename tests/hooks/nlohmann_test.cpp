@@ -66,6 +66,20 @@ TYPED_TEST(json_in_memory, converts_standard_strings_and_types_of_the_user) {
     EXPECT_EQ(words.template get<std::vector<std::string>>().back(), "two");
 }
 
+TYPED_TEST(json_in_memory, takes_standard_strings_as_keys) {
+    auto document = TypeParam::parse(order);
+    const std::string key = "customer";
+    EXPECT_TRUE(document.contains(key));
+    EXPECT_EQ(&document[key], &document["customer"]);
+    EXPECT_EQ(document.at(key), document["customer"]);
+    EXPECT_EQ(document.find(key)->size(), 1u);
+    EXPECT_EQ(document.value(std::string("none"), 7), 7);
+    document[std::string("a new key that is longer than a short string")] = 1;
+    EXPECT_EQ(document.erase(key), 1u);
+    const typename TypeParam::string_t text = "b";
+    EXPECT_TRUE(text == std::string("b") && std::string("a") < text && text < std::string("c"));
+}
+
 TEST(arena_json, lies_in_the_arena_of_the_scope) {
     acre::arena request;
     const acre::use_arena use{request};

@@ -63,9 +63,14 @@ TYPED_TEST(zlib, a_round_trip) {
 }
 
 TEST(zlib_stream, in_fixed_memory) {
-    static acre::inline_arena<400'000> fixed;
+    static acre::inline_arena<400'000> fixed{acre::no_memory{}};
     acre::malloc_face memory{fixed};
     EXPECT_EQ(round_trip(memory, a_text()), a_text());
+    acre::inline_arena<1000> too_small{acre::no_memory{}};
+    acre::malloc_face little{too_small};
+    z_stream refused{};
+    acre::set_zlib_memory(refused, little);
+    EXPECT_EQ(deflateInit(&refused, 6), Z_MEM_ERROR);
 }
 
 TEST(zlib_stream, each_request_fails) {
