@@ -1,7 +1,7 @@
 """Shows acre's resources in GDB: how much of them is used, and the live objects of a pool as children.
 
 GDB loads this file by one line in ~/.gdbinit (`source <prefix>/share/acre/debuggers/gdb/acre.py`), or by itself for a
-program that includes <acre/observe/gdb_printers.hpp>, or that links libacre.so as installed. docs/debugging.md says how.
+program that includes <acre/observe/gdb_printers.hpp>, or that links libacre.so as installed: see docs/debugging.md.
 
 The printers read the members of the headers in include/acre, and memory of the program; they call no function of it.
 So they also work on a core file, and while another thread holds a lock. Where other threads work meanwhile, counts of
@@ -31,19 +31,33 @@ def plain(value):
     return value
 
 
+def plain_array(value):
+    """The plain array in a std::array."""
+    while value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
+        value = value[value.type.strip_typedefs().fields()[0]]
+    return value
+
+
 def elements(value):
     """The first element of a std::array or of a plain array, as a pointer, and the number of elements."""
-    type = value.type.strip_typedefs()
-    while type.code == gdb.TYPE_CODE_STRUCT:
-        value = value[type.fields()[0]]
-        type = value.type.strip_typedefs()
-    return value[0].address, type.range()[1] + 1
+    array = plain_array(value)
+    return array[0].address, array.type.strip_typedefs().range()[1] + 1
 
 
 def argument(value, index):
     """A template argument of the class of `value`: a type or a number."""
     found = gdb.types.get_basic_type(value.type).template_argument(index)
     return int(found) if isinstance(found, gdb.Value) else found
+
+
+def type_of_any_name(pattern, number):
+    """The type of this name, in which compilers write numbers with or without the letters of their type."""
+    for letters in ("", "ul", "UL", "u", "U"):
+        try:
+            return gdb.lookup_type(pattern % (letters, number, letters))
+        except gdb.error:
+            continue
+    raise gdb.error("there is no type " + pattern % ("", number, ""))
 
 
 def is_null(pointer):
@@ -64,9 +78,11 @@ def counted(number, what):
 def name_of(value):
     """The name of the class of `value`, without template arguments that have their defaults in most programs."""
     outer = gdb.types.get_basic_type(value.type).name.split("<", 1)[0].replace("::basic_", "::")
-    if outer in ("acre::object_pool", "acre::concurrent_object_pool", "acre::wait_free_object_pool"):
+    if outer in ("acre::object_pool", "acre::concurrent_object_pool", "acre::wait_free_object_pool",
+                 "acre::hardened_object_pool", "acre::checked_ptr"):
         return "%s<%s>" % (outer, argument(value, 0))
-    if outer in ("acre::pool", "acre::concurrent_pool", "acre::wait_free_pool", "acre::inline_arena"):
+    if outer in ("acre::pool", "acre::concurrent_pool", "acre::wait_free_pool", "acre::inline_arena",
+                 "acre::hardened_pool", "acre::static_pool"):
         return "%s<%d>" % (outer, argument(value, 0))
     if outer == "acre::typed_arena":
         return "%s<%s, %d>" % (outer, argument(value, 0), argument(value, 1))
@@ -176,6 +192,49 @@ class ScratchPrinter:
     def children(self):
         if not is_null(self.scope["owner"]):
             yield "arena", self.scope["owner"].dereference()
+
+
+class CursorPrinter:
+    """acre::cursor: what is left in the block that it fills."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        at = self.value["at_"]
+        return "acre::cursor: %d bytes left in the current block of the arena at %#x" % (
+            int(at["end"]) - int(at["position"]), int(self.value["owner_"]))
+
+
+class ArenaVectorPrinter:
+    """acre::arena_vector: its elements."""
+
+    def __init__(self, value):
+        self.begin = value["begin_"]
+        self.size = int(value["end_"] - self.begin)
+        self.capacity = int(value["limit_"] - self.begin)
+
+    def to_string(self):
+        return "acre::arena_vector: %s, room for %d" % (counted(self.size, "element"), self.capacity)
+
+    def children(self):
+        for index in range(self.size):
+            yield "[%d]" % index, self.begin[index]
+
+
+class ArenaStringPrinter:
+    """acre::arena_string: its text."""
+
+    def __init__(self, value):
+        characters = value["characters_"]
+        self.begin = characters["begin_"]
+        self.length = max(int(characters["end_"] - self.begin) - 1, 0)  # without the zero byte
+
+    def to_string(self):
+        return self.begin.lazy_string(length=self.length) if self.length else ""
+
+    def display_hint(self):
+        return "string"
 
 
 class ConcurrentArenaPrinter:
@@ -520,6 +579,232 @@ class WaitFreePoolPrinter:
             yield "[%d]" % index, object_at(int(self.value["base_"]) + slot * stride, self.type)
 
 
+class ChunkPoolPrinter:
+    """acre::chunk_pool: a line for each size, and what fell back to upstream. See lay_out_chunks in its header."""
+
+    def __init__(self, value):
+        self.value = value
+        # GDB knows no template arguments of packs.
+        self.count, *self.sizes = map(int, re.findall(r"(\d+)[uUlL]*[,>]", gdb.types.get_basic_type(value.type).name))
+        self.base = int(value["base_"])
+
+    def storage_bytes(self):
+        """Bytes of all slots, behind which the sets of slot numbers lie."""
+        return sum(self.count * ((size + 15) // 16 * 16) for size in self.sizes)
+
+    def live(self):
+        """The number of live slots of each size."""
+        if self.base == 0:
+            return [0] * len(self.sizes)
+        set_type = type_of_any_name("acre::detail::reused_slots<1%s, %d%s>", self.count)
+        return [int(each["fresh_"]) - int(each["freed_count_"]) for each in
+                (object_at(self.base + self.storage_bytes() + index * set_type.sizeof, set_type)
+                 for index in range(len(self.sizes)))]
+
+    def to_string(self):
+        live, large = sum(self.live()), int(self.value["large_"]["count_"])
+        return "acre::chunk_pool: %d live of %s%s" % (live, counted(self.count * len(self.sizes), "slot"),
+                                                      ", and %s of upstream" % counted(large, "block") if large else "")
+
+    def children(self):
+        for size, live in zip(self.sizes, self.live()):
+            yield "%d bytes" % size, "%d live of %s" % (live, counted(self.count, "slot"))
+
+
+class HardenedSlabs:
+    """The slabs of hardened pools: see acre/pools/detail/hardened_slabs.hpp."""
+
+    LIVE, ENDING, WAITING = 0, 1, 2  # ending: live, but its destructor runs
+
+    def __init__(self, slabs):
+        self.slabs = slabs
+        self.first, self.count = elements(slabs["classes_"])
+
+    def of(self, index):
+        """The slabs of a size class."""
+        return linked(self.first[index]["first"], "next")
+
+    def states(self, slab):
+        """A byte for each slot, behind the header and two bytes for each."""
+        slots = int(slab["slots"])
+        return memory(int(slab.address) + slab.type.sizeof + 2 * slots, slots)
+
+    def live(self, index):
+        """The addresses of live slots."""
+        for slab in self.of(index):
+            for slot, state in enumerate(self.states(slab)):
+                if state in (self.LIVE, self.ENDING):
+                    yield int(slab["first_slot"]) + slot * int(slab["slot_bytes"])
+
+    def totals(self):
+        """Live slots, slots in the quarantine, and slots, of all classes."""
+        live = waiting = slots = 0
+        for index in range(self.count):
+            for slab in self.of(index):
+                states = self.states(slab)
+                live += sum(1 for each in states if each in (self.LIVE, self.ENDING))
+                waiting += sum(1 for each in states if each == self.WAITING)
+                slots += len(states)
+        return live, waiting, slots
+
+    def text(self, name):
+        live, waiting, slots = self.totals()
+        large = int(self.slabs["large_count_"])
+        return "%s: %d live of %s, %d in quarantine%s" % (
+            name, live, counted(slots, "slot"), waiting, ", and %s" % counted(large, "larger block") if large else "")
+
+
+class HardenedPoolPrinter:
+    """acre::hardened_pool and hardened_object_pool: live of slots, and a child for each live slot."""
+
+    def __init__(self, value):
+        self.value = value
+        self.slabs = HardenedSlabs(value["slabs_"])
+        self.type = argument(value, 0) if "object_pool<" in name_of(value) else None
+
+    def to_string(self):
+        return self.slabs.text(name_of(self.value))
+
+    def children(self):
+        for index, address in enumerate(self.slabs.live(0)):
+            yield "[%d]" % index, object_at(address, self.type)
+
+
+class HardenedMultiPoolPrinter:
+    """acre::hardened_multi_pool: a line for each size class that holds slabs."""
+
+    def __init__(self, value):
+        self.value = value
+        self.slabs = HardenedSlabs(value["slabs_"])
+
+    def to_string(self):
+        return self.slabs.text(name_of(self.value))
+
+    def children(self):
+        for index in range(self.slabs.count):
+            slabs = list(self.slabs.of(index))
+            if slabs:
+                yield "%d bytes" % int(slabs[0]["slot_bytes"]), "%d live of %s" % (
+                    sum(1 for _ in self.slabs.live(index)), counted(sum(int(each["slots"]) for each in slabs), "slot"))
+
+
+class StaticPoolPrinter:
+    """acre::static_pool, which has no members: the pool of the program that it stands for."""
+
+    def __init__(self, value):
+        self.name = name_of(value)
+        self.bytes = self.slot_bytes(argument(value, 0))
+        state = self.state(self.group(str(argument(value, 1))))
+        self.depot = self.slabs = None
+        if state is not None and "depot" in [each.name for each in state.type.fields()]:
+            self.depot = Depot(state["depot"], self.bytes)
+            self.slabs = self.depot.slabs
+        elif state is not None:
+            self.slabs = Slabs(state["slabs"], self.bytes)
+
+    @staticmethod
+    def slot_bytes(size):
+        """As shared_slot_bytes, of the default size classes: multiples of 8, then eight for each doubling."""
+        if size > 8192:
+            return (size + 4095) // 4096 * 4096
+        step = 8 if size <= 128 else 1 << (size - 1).bit_length() - 4
+        return (size + step - 1) // step * step
+
+    @staticmethod
+    def group(argument):
+        """The name of a group, as the registry has it."""
+        found = re.match(r"acre::(?:shared|thread)_group<([^,>]+)", argument)
+        return found[1] if found else argument.replace("acre::", "") if argument == "acre::every_thread" else argument
+
+    def state(self, group):
+        """The state of the pool, by the functions that its entry in the registry names; None before its first use."""
+        node = plain(gdb.parse_and_eval("acre::pool_registry::first_"))
+        for each in linked(node, "next"):
+            # A std::string_view of any implementation, without the end of its text.
+            text = each["group"].format_string(raw=True, max_elements=0)
+            length, named = re.search(r"(?:len|size)\w* = (\d+)", text), re.search(r'"(.*)"', text)
+            if int(each["slot_bytes"]) == self.bytes and length and named and named[1][:int(length[1])] == group:
+                slots = re.search(r"<(acre::detail::static_slots<.*>)::describe\(\)>", str(each["describe"]))[1]
+                return gdb.parse_and_eval("'%s::all'" % slots)
+        return None
+
+    def to_string(self):
+        if self.slabs is None:
+            return "%s: not used yet" % self.name
+        slots = "%s of %d bytes" % (counted(self.slabs.slots(), "slot"), self.bytes)
+        if self.depot is not None:
+            return "%s: %d live, %d free in magazines of threads, of %s" % (
+                self.name, self.depot.live(), self.depot.in_magazines(), slots)
+        return "%s: %d live of %s" % (self.name, self.slabs.taken(), slots)
+
+    def children(self):
+        for index, address in enumerate(self.slabs.live() if self.slabs else ()):
+            yield "[%d]" % index, object_at(address, None)
+
+
+# ---- Memory, and heaps ----
+
+class StatelessPrinter:
+    """A resource without members: its name."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        return name_of(self.value)
+
+
+class GeneralHeapPrinter:
+    """acre::general_heap, which has no members: the heap of the process. A line for each size class in use."""
+
+    def __init__(self, value):
+        self.heap = gdb.parse_and_eval("acre::detail::the_heap")
+        self.layouts = plain_array(gdb.parse_and_eval("acre::detail::heap_classes::layouts"))
+
+    def used(self):
+        """(bytes of a slot, slots handed out, slots) of each class with slabs."""
+        depots, count = elements(self.heap["depots_"])
+        for index in range(1, count):
+            if int(depots[index]["slots_"]) != 0:
+                yield (int(self.layouts[index]["slot_bytes"]), int(depots[index]["handed_out_"]),
+                       int(depots[index]["slots_"]))
+
+    def to_string(self):
+        return "acre::general_heap: %d bytes in slots, those that threads keep free included" % sum(
+            bytes * handed_out for bytes, handed_out, _ in self.used())
+
+    def children(self):
+        for bytes, handed_out, slots in self.used():
+            yield "%d bytes" % bytes, "%d in use or kept by threads, of %s" % (handed_out, counted(slots, "slot"))
+
+
+class VirtualMemoryPrinter:
+    """acre::virtual_memory: bytes used, committed and reserved."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        return "acre::virtual_memory: %d bytes used, %d committed, of %d reserved at %#x" % (
+            int(self.value["used_"]), int(self.value["committed_"]), int(self.value["bytes_"]),
+            int(self.value["start_"]))
+
+
+class AmbientPrinter:
+    """acre::ambient and ambient_arena, which have no members: the resource of the selected thread."""
+
+    def __init__(self, value):
+        self.name = name_of(value)
+
+    def to_string(self):
+        if self.name == "acre::ambient_arena":
+            arena = int(gdb.parse_and_eval("acre::detail::current_arena"))
+            return self.name + (": the arena at %#x" % arena if arena else ": no arena in use by this thread")
+        current = gdb.parse_and_eval("acre::detail::current_ambient")
+        kind = re.search(r"ambient_kind_of<(.*?) ?>>$", str(current["kind"]))
+        return "%s: %s at %#x" % (self.name, kind[1] if kind else "a resource", int(current["object"]))
+
+
 # ---- Wrappers, and what refers to a resource ----
 
 def referred(handle):
@@ -570,9 +855,10 @@ class WrapperPrinter:
 
 
 class HolderPrinter:
-    """A wrapper that has its resource as a member: synchronized, pmr, recycling, checked."""
+    """A wrapper that has its resource as a member: synchronized, pmr, recycling, the pool resources of the standard."""
 
-    members = {"acre::synchronized": "guarded_", "acre::pmr": "resource_", "acre::recycling": "below_"}
+    members = {"acre::synchronized": "guarded_", "acre::pmr": "resource_", "acre::recycling": "below_",
+               "acre::unsynchronized_pool_resource": "pool_", "acre::synchronized_pool_resource": "pool_"}
 
     def __init__(self, value):
         self.value = value
@@ -585,13 +871,100 @@ class HolderPrinter:
         yield "resource", self.value[self.members[self.name]]
 
 
+class CheckedPrinter:
+    """acre::checked: its own counts, and the resource in it, which also holds what was freed and is held back."""
+
+    def __init__(self, value):
+        self.value = value
+        self.records = value["records_"]
+
+    def to_string(self):
+        live = int(self.records["next_number_"]) - 1 - int(self.records["frees_"])
+        return "acre::checked: %s of %d, %s held back" % (
+            counted(live, "live allocation"), int(self.records["next_number_"]) - 1,
+            counted(int(self.records["quarantine_"]["held_"]), "freed one"))
+
+    def children(self):
+        yield "resource", self.value["storage_"]
+
+
+class CheckedScratchPrinter:
+    """acre::checked_scratch: its arena."""
+
+    def __init__(self, value):
+        self.owner = value["scope_"]["owner"]
+
+    def to_string(self):
+        return "acre::checked_scratch: ended" if is_null(self.owner) else \
+            "acre::checked_scratch in the arena at %#x" % int(self.owner)
+
+    def children(self):
+        if not is_null(self.owner):
+            yield "arena", self.owner.dereference()
+
+
+class TwoPartsPrinter:
+    """acre::fallback and segregate: their two resources."""
+
+    names = {"acre::fallback": ("primary", "secondary"), "acre::segregate": ("small", "large")}
+
+    def __init__(self, value):
+        self.value = value
+        self.name = name_of(value)
+
+    def to_string(self):
+        return self.name + (": up to %d bytes are small" % argument(self.value, 0) if "segregate" in self.name else "")
+
+    def children(self):
+        for name, member in zip(self.names[self.name], ("first_", "second_")):
+            part = self.value[member]
+            code = part.type.strip_typedefs().code
+            yield name, part.referenced_value() if code == gdb.TYPE_CODE_REF else part
+
+
+class OwnerPrinter:
+    """acre::unique_resource: the resource that it owns."""
+
+    def __init__(self, value):
+        self.owned = value["owned_"]
+
+    def to_string(self):
+        return "acre::unique_resource: moved from" if is_null(self.owned) else "acre::unique_resource"
+
+    def children(self):
+        if not is_null(self.owned):
+            yield "resource", self.owned.dereference()
+
+
+class UpstreamPrinter:
+    """acre::pmr_upstream: the memory resource that it refers to."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        return "acre::pmr_upstream to " + referred(self.value["referred_"])
+
+
+class CheckedPointerPrinter:
+    """acre::checked_ptr: where it points."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        return "%s to %#x" % (name_of(self.value), int(self.value["p_"]))
+
+
 class ReferencePrinter:
-    """acre::allocator, and acre::resource_delete, the deleter of an acre::unique_ptr: the resource it refers to."""
+    """acre::allocator, acre::malloc_face, and acre::resource_delete, the deleter of an acre::unique_ptr: the resource
+    that it refers to."""
 
     def __init__(self, value):
         self.name = name_of(value)
-        self.resource = argument(value, 1)
-        self.pointer = value["resource_"]
+        is_face = self.name == "acre::malloc_face"
+        self.resource = argument(value, 0 if is_face else 1)
+        self.pointer = value["below_" if is_face else "resource_"]
 
     def to_string(self):
         fields = [each.name for each in self.pointer.type.strip_typedefs().fields()]
@@ -618,6 +991,9 @@ class BufferPrinter:
 PRINTERS = [
     (ArenaPrinter, "arena", "inline_arena<.*>"),
     (ScratchPrinter, "scratch"),
+    (CursorPrinter, "cursor"),
+    (ArenaVectorPrinter, "arena_vector<.*>"),
+    (ArenaStringPrinter, "basic_arena_string<.*>"),
     (ConcurrentArenaPrinter, "concurrent_arena"),
     (TypedArenaPrinter, "typed_arena<.*>"),
     (MultiArenaPrinter, "multi_arena", "inline_multi_arena<.*>"),
@@ -626,10 +1002,25 @@ PRINTERS = [
     (ConcurrentPoolPrinter, "concurrent_pool<.*>", "concurrent_object_pool<.*>"),
     (MultiPoolPrinter, "basic_multi_pool<.*>", "basic_concurrent_multi_pool<.*>"),
     (WaitFreePoolPrinter, "wait_free_pool<.*>", "wait_free_object_pool<.*>"),
+    (ChunkPoolPrinter, "chunk_pool<.*>"),
+    (HardenedPoolPrinter, "hardened_pool<.*>", "hardened_object_pool<.*>"),
+    (HardenedMultiPoolPrinter, "basic_hardened_multi_pool<.*>"),
+    (StaticPoolPrinter, "static_pool<.*>"),
+    (StatelessPrinter, "heap", "no_memory", "program_pools"),
+    (GeneralHeapPrinter, "general_heap"),
+    (VirtualMemoryPrinter, "virtual_memory"),
+    (AmbientPrinter, "ambient", "ambient_arena"),
     (ResourceRefPrinter, "resource_ref"),
+    (UpstreamPrinter, "pmr_upstream"),
     (WrapperPrinter, "limited<.*>", "statistics<.*>", "traced<.*>", "logged<.*>"),
-    (HolderPrinter, "synchronized<.*>", "pmr<.*>", "recycling<.*>"),
-    (ReferencePrinter, "allocator<.*>", "resource_delete<.*>"),
+    (HolderPrinter, "synchronized<.*>", "pmr<.*>", "recycling<.*>", "unsynchronized_pool_resource",
+     "synchronized_pool_resource"),
+    (CheckedPrinter, "checked<.*>"),
+    (CheckedScratchPrinter, "checked_scratch<.*>"),
+    (CheckedPointerPrinter, "checked_ptr<.*>"),
+    (TwoPartsPrinter, "fallback<.*>", "segregate<.*>"),
+    (OwnerPrinter, "unique_resource<.*>"),
+    (ReferencePrinter, "allocator<.*>", "malloc_face<.*>", "resource_delete<.*>"),
     (BufferPrinter, "buffer", "inline_buffer<.*>"),
 ]
 
@@ -642,6 +1033,13 @@ def careful(printer):
                 return super().to_string()
             except (gdb.error, gdb.MemoryError, ValueError) as error:
                 return "cannot be shown: %s" % error
+
+        if hasattr(printer, "children"):
+            def children(self):
+                try:
+                    yield from super().children()
+                except (gdb.error, gdb.MemoryError, ValueError) as error:
+                    yield "[...]", "cannot be shown: %s" % error
     Careful.__name__ = printer.__name__
     return Careful
 

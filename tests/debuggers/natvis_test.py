@@ -51,6 +51,7 @@ def is_member(name, text):
 def unknown_members(type, text):
     variables = {each.attrib["Name"] for each in type.iter(SPACE + "Variable")}
     for expression in expressions(type):
+        expression = re.sub(r",s$", "", expression)  # as text
         for name in re.findall(r"(?<![\w$])[A-Za-z_]\w*", expression):
             if name not in OTHER_WORDS | variables and not is_member(name, text):
                 yield name

@@ -1,9 +1,18 @@
 // A program for the debugger tests: one object of each type that the printers of debuggers/gdb know, in a known state.
 // stopped() is where the debugger stops.
 #include <acre/acre.hpp>
+#include <acre/adapt/ambient.hpp>
+#include <acre/adapt/ambient_arena.hpp>
+#include <acre/adapt/malloc_face.hpp>
 #include <acre/adapt/smart_ptr.hpp>
+#include <acre/heaps/general_heap.hpp>
 #include <acre/memory/buffer.hpp>
+#include <acre/memory/virtual_memory.hpp>
+#include <acre/observe/checked.hpp>
+#include <acre/observe/checked_scratch.hpp>
 #include <acre/observe/gdb_printers.hpp>
+#include <acre/pools/hardened_multi_pool.hpp>
+#include <acre/pools/hardened_object_pool.hpp>
 #include <cstddef>
 #include <cstdio>
 #include <new>
@@ -53,11 +62,35 @@ acre::buffer given{storage};
 acre::unique_ptr<bullet, acre::object_pool<bullet>> owned;
 acre::resource_delete<bullet, acre::object_pool<bullet>> deleter{bullets};
 const acre::arena& by_reference = level;
+acre::arena of_numbers;
+acre::arena_vector<int> numbers{of_numbers};
+acre::arena_string text{of_numbers};
+acre::chunk_pool<4, 32, 60, 128> chunks{{.when_full = acre::exhaustion::fall_back}};
+acre::hardened_object_pool<bullet> guarded_bullets;
+acre::hardened_multi_pool guarded_nodes;
+struct audio;
+acre::static_pool<100> static_slots;
+acre::static_pool<64, audio> static_audio;
+acre::static_pool<24> static_unused;
+acre::general_heap process_heap;
+acre::virtual_memory pages{{.reserve_bytes = 1 << 20}};
+acre::ambient current;
+acre::ambient_arena current_arena;
+acre::checked<acre::object_pool<bullet>> checked_bullets;
+acre::checked<acre::arena> checked_level;
+acre::fallback<acre::inline_buffer<64>, acre::heap> two;
+acre::segregate<64, acre::pool<64>, acre::heap> by_size;
+acre::unique_resource<acre::arena> owner;
+acre::pmr_upstream standard{std::pmr::new_delete_resource()};
+acre::unsynchronized_pool_resource standard_pools;
+acre::malloc_face<acre::multi_pool> face_of_nodes{nodes};
+acre::recycling<acre::arena> recycled;
 }  // namespace shown
 
 extern "C" [[gnu::noinline, gnu::used]] void stopped(const acre::scratch* outer, const acre::scratch* inner,
-                                                     const acre::scratch* ended) {
-    asm volatile("" : : "r"(outer), "r"(inner), "r"(ended) : "memory");
+                                                     const acre::scratch* ended, const acre::cursor* writer,
+                                                     const acre::checked_scratch<acre::arena>* checked_scope) {
+    asm volatile("" : : "r"(outer), "r"(inner), "r"(ended), "r"(writer), "r"(checked_scope) : "memory");
 }
 
 namespace {
@@ -117,6 +150,28 @@ void fill_wrappers() {
     owned = acre::make_unique<bullet>(bullets, bullet{9, 9.5F});
 }
 
+void fill_others() {
+    for (int i = 1; i <= 3; ++i) numbers.push_back(i);
+    text = "URG";
+    for (std::size_t bytes : {20U, 60U, 60U, 500U}) (void)chunks.allocate(bytes);
+    bullet* freed = guarded_bullets.create(5, 5.5F);
+    guarded_bullets.create(6, 6.5F);
+    guarded_bullets.destroy(freed);
+    for (std::size_t bytes : {24U, 24U, 100'000U}) (void)guarded_nodes.allocate(bytes);
+    (void)static_slots.allocate();
+    (void)static_audio.allocate();
+    (void)process_heap.allocate(40);
+    (void)pages.allocate(5000);
+    checked_bullets.destroy(checked_bullets.create(1, 1.5F));
+    checked_bullets.create(2, 2.5F);
+    (void)checked_level.allocate(100);
+    (void)two.allocate(40, 8);
+    (void)by_size.allocate(40, 8);
+    (void)owner->allocate(100);
+    (void)standard_pools.allocate(24);
+    (void)recycled.allocate(100);
+}
+
 }  // namespace
 
 int main() {
@@ -125,6 +180,7 @@ int main() {
     fill_multi_arenas();
     fill_pools();
     fill_wrappers();
+    fill_others();
     (void)parent.allocate(64);
     acre::scratch outer{parent};
     (void)parent.allocate(32);
@@ -146,7 +202,14 @@ int main() {
     std::printf("shared_nodes %zu\n", shared_nodes.live());
     std::printf("wait_free_bullets %zu\n", wait_free_bullets.live());
     std::printf("shared_level %zu\n", shared_level.used());
+    std::printf("chunks %zu live\n", chunks.live() - 1);
+    std::printf("pages used %zu\n", pages.used());
+    std::printf("writer %zu\n", of_numbers.remaining());
     std::fflush(stdout);
-    stopped(&outer, &inner, &ended);
+    acre::cursor writer{of_numbers};
+    acre::checked_scratch checked_scope{checked_level};
+    acre::use_arena use_level{level};
+    acre::use_resource use_nodes{nodes};
+    stopped(&outer, &inner, &ended, &writer, &checked_scope);
     return 0;
 }
