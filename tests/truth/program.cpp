@@ -307,7 +307,7 @@ void with_index() {
     drop_index(index);
 }
 
-// To be left: four times as many in all as are ever live at a time, and no pattern.
+// For a multi_pool, though only four times as many in all as are ever live at a time: no pattern.
 
 void* keep_page() {
     const std::size_t bytes = size_between(100, 900);

@@ -30,7 +30,7 @@ answers known_answers(bool survivors) {
             {"capture", survivors ? "multi_pool" : "multi_arena"},
             {"intern", "monotonic_arena"},
             {"index_node", "phase_arena"},
-            {"keep_page", "leave"},
+            {"keep_page", "multi_pool"},
             {"transform", "leave"}};
 }
 

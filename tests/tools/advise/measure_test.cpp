@@ -8,6 +8,7 @@
 
 #include "advise/advice_report.hpp"
 #include "advise/advised_events.hpp"
+#include "advise/first_steps.hpp"
 #include "advise/plan.hpp"
 #include "replay/contender_list.hpp"
 #include "tools/support/made_trace.hpp"
@@ -90,7 +91,7 @@ TEST_F(measure, every_advice_is_measured_and_decided) {
     advice_list list = plan_advices(run_, paths_);
     list.cpu_nanoseconds = 1;
     double progress = 0;
-    measure_advices(host, run_, list, [&](double done) { progress = done; });
+    measure_advices(host, run_, paths_, list, [&](double done) { progress = done; });
     EXPECT_EQ(progress, 1.0);
     for (const advice& each : list.advices) {
         EXPECT_TRUE(each.saving.done);
@@ -109,7 +110,7 @@ TEST_F(measure, every_advice_is_measured_and_decided) {
 TEST_F(measure, the_installed_mallocs_are_measured_too) {
     replay_host host;
     advice_list list = plan_advices(run_, paths_);
-    measure_advices(host, run_, list, [](double) {});
+    measure_advices(host, run_, paths_, list, [](double) {});
     EXPECT_EQ(list.preloads.size(), installed_contenders("preloads").size());
     for (std::size_t i = 1; i < list.preloads.size(); ++i) {
         EXPECT_GE(list.preloads[i - 1].nanoseconds.median, list.preloads[i].nanoseconds.median);
@@ -155,11 +156,73 @@ TEST(expected_saving, of_a_loss_is_the_measured_one) {
     EXPECT_EQ(saving.expected().high, -6);
 }
 
+TEST_F(measure, sites_that_save_too_little_each_may_be_worth_a_pool_together) {
+    const std::vector<advice> apart = plan_advices(run_, paths_).advices;
+    ASSERT_EQ(apart.size(), 2U);
+    const advice joined = joined_advice({&apart[0], &apart[1]}, run_, paths_, run_.object_count());
+    EXPECT_EQ(joined.place.kind, place_kind::several);
+    EXPECT_EQ(joined.candidate, verdict::multi_pool);
+    EXPECT_EQ(joined.figures.objects, run_.object_count());
+    EXPECT_EQ(joined.sites.size(), 2U);
+    EXPECT_EQ(joined.share, 1);
+}
+
+TEST_F(measure, the_malloc_that_the_program_uses_is_the_baseline) {
+    const auto installed = installed_contenders("preloads");
+    if (installed.empty()) GTEST_SKIP() << "no other malloc is installed";
+    replay_host host;
+    advice_list list = plan_advices(run_, paths_);
+    list.allocator = contender_text(installed.front()) + " (its.so)";
+    measure_advices(host, run_, paths_, list, [](double) {});
+    EXPECT_EQ(list.baseline, contender_text(installed.front()));
+    EXPECT_EQ(list.preloads.size(), installed.size() - 1);
+    for (const advice& each : list.advices) EXPECT_FALSE(each.saving.fragmented_nanoseconds);
+    const std::string text = advice_text(list, paths_, reader_.header());
+    EXPECT_NE(text.find(list.baseline + ", which the program uses"), std::string::npos) << text;
+}
+
+class first_answer : public measure {
+protected:
+    first_answer() {
+        list_.cpu_nanoseconds = 1000;
+        list_.malloc_nanoseconds = 500;
+        advice& change = list_.advices.at(0);
+        change.saving.done = true;
+        change.saving.nanoseconds = {90, 100, 110};
+    }
+
+    first_steps steps_with(double saved_by_preload) {
+        list_.preloads = {{"mimalloc", {saved_by_preload, saved_by_preload, saved_by_preload}}};
+        return first_steps_of(list_, paths_);
+    }
+
+    advice_list list_ = plan_advices(run_, paths_);
+};
+
+TEST_F(first_answer, is_a_change_only_where_it_saves_more_than_a_preload) {
+    ASSERT_EQ(steps_with(60).steps.size(), 2U);
+    EXPECT_EQ(steps_with(60).steps[0].advice, 0U);
+    EXPECT_EQ(steps_with(60).steps[1].what, "mimalloc");
+    EXPECT_EQ(steps_with(90).steps[0].what, "mimalloc");
+    EXPECT_NE(first_steps_text(steps_with(90)).find("First: preload mimalloc: saves 90.0 ns (9.0 % of the CPU time)"),
+              std::string::npos)
+        << first_steps_text(steps_with(90));
+}
+
+TEST_F(first_answer, is_to_leave_the_program_where_nothing_is_worth_it) {
+    EXPECT_EQ(steps_with(10).steps.size(), 1U);  // less than 2 %
+    list_.advices.clear();
+    EXPECT_TRUE(steps_with(10).steps.empty());
+    EXPECT_TRUE(first_steps_text(steps_with(10)).starts_with("Leave the program as it is"));
+    list_.malloc_nanoseconds = 0;
+    EXPECT_EQ(first_steps_text(steps_with(10)), "");
+}
+
 TEST_F(measure, what_saves_too_little_is_left) {
     replay_host host;
     advice_list list = plan_advices(run_, paths_);
     list.cpu_nanoseconds = std::uint64_t{1} << 60;
-    measure_advices(host, run_, list, [](double) {});
+    measure_advices(host, run_, paths_, list, [](double) {});
     for (const advice& each : list.advices) {
         EXPECT_EQ(each.decision, verdict::leave);
         EXPECT_NE(each.reason, "");

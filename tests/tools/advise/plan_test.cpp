@@ -459,9 +459,9 @@ TEST_F(plan, objects_freed_at_the_end_of_a_phase_are_a_phase_arena) {
 TEST_F(plan, too_little_reuse_is_left) {
     const auto loads = made.stack({"main", "load:5"});
     const auto end = made.stack({"main", "other:4"});
-    for (int phase = 0; phase < 4; ++phase) {
+    for (const int count : {500, 400}) {
         std::vector<std::uint64_t> objects;
-        for (int i = 0; i < 500; ++i) objects.push_back(made.allocate(loads, 1 + random() % 300));
+        for (int i = 0; i < count; ++i) objects.push_back(made.allocate(loads, 1 + random() % 300));
         for (const std::uint64_t object : objects) made.release(object, end);
     }
     ASSERT_EQ(planned().advices.size(), 1U);
@@ -469,26 +469,179 @@ TEST_F(plan, too_little_reuse_is_left) {
     EXPECT_NE(planned().advices[0].reason, "");
 }
 
-TEST_F(plan, uses_of_a_site_are_distinguished_by_callers) {
-    // A wrapper of malloc with another name, whose uses differ by caller.
-    const auto orcs = made.stack({"main", "loop:1", "spawn:2", "get_memory:9"});
-    const auto text = made.stack({"main", "loop:2", "say:2", "get_memory:9"});
-    const auto frees = made.stack({"main", "loop:3", "put_memory:3"});
-    std::vector<std::uint64_t> live;
-    for (int i = 0; i < 3000; ++i) {
-        live.push_back(made.allocate(orcs, 64));
-        live.push_back(made.allocate(text, 1 + random() % 500));
-        while (live.size() > 100) {
-            const std::size_t which = random() % live.size();
-            made.release(live[which], frees);
-            live[which] = live.back();
-            live.pop_back();
+TEST_F(plan, a_pool_may_suit_what_is_reused_a_few_times) {
+    churn("order", 64, 500, 125);
+    EXPECT_EQ(planned().advices.at(0).candidate, verdict::object_pool);
+}
+
+class plan_of_wrappers : public plan {
+protected:
+    /// Orcs of one size and texts of many, from get_memory, freed in any order with these stacks.
+    void orcs_and_texts(std::uint32_t end_of_orcs, std::uint32_t end_of_texts) {
+        const auto orcs = made.stack({"main", "loop:1", "spawn:2", "get_memory:9"});
+        const auto texts = made.stack({"main", "loop:2", "say:2", "get_memory:9"});
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> live;
+        for (int i = 0; i < 3000; ++i) {
+            live.emplace_back(made.allocate(orcs, 64), end_of_orcs);
+            live.emplace_back(made.allocate(texts, 1 + random() % 500), end_of_texts);
+            while (live.size() > 100) {
+                std::swap(live[random() % live.size()], live.back());
+                made.release(live.back().first, live.back().second);
+                live.pop_back();
+            }
         }
     }
+};
+
+TEST_F(plan_of_wrappers, uses_are_distinguished_by_callers) {
+    orcs_and_texts(made.stack({"main", "loop:3", "kill:3"}), made.stack({"main", "loop:4", "forget:3"}));
     std::map<std::string, verdict> found;
     for (const advice& each : planned().advices) found[function_of(each)] = each.candidate;
     EXPECT_EQ(found.at("spawn"), verdict::object_pool);
     EXPECT_EQ(found.at("say"), verdict::multi_pool);
+}
+
+TEST_F(plan_of_wrappers, what_one_call_frees_gets_one_verdict) {
+    // put_memory cannot tell an orc from a text.
+    const auto end = made.stack({"main", "loop:3", "put_memory:3"});
+    orcs_and_texts(end, end);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    const advice& only = planned().advices[0];
+    EXPECT_EQ(only.place.kind, place_kind::hook);
+    EXPECT_EQ(only.candidate, verdict::multi_pool);
+    EXPECT_EQ(only.figures.objects, 6000U);
+    EXPECT_EQ(title_of(only, paths()), "a multi_pool for everything behind get_memory");
+}
+
+TEST_F(plan_of_wrappers, a_hook_that_also_frees_gets_one_verdict) {
+    // As lua_Alloc: one function allocates and frees, for many.
+    std::vector<std::uint32_t> makes;
+    for (const char* caller : {"new_string:1", "new_table:2", "new_function:3"})
+        makes.push_back(made.stack({"main", "run:1", caller, "alloc_hook:7"}));
+    const auto ends = made.stack({"main", "run:2", "collect:5", "alloc_hook:9"});
+    std::vector<std::uint64_t> live;
+    for (std::uint64_t i = 0; i < 6000; ++i) {
+        live.push_back(made.allocate(makes[i % 3], i % 3 == 0 ? 1 + random() % 90 : 32 * (i % 3)));
+        if (live.size() < 200) continue;
+        std::swap(live[random() % live.size()], live.back());
+        made.release(live.back(), ends);
+        live.pop_back();
+    }
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices[0].place.kind, place_kind::hook);
+    EXPECT_EQ(planned().advices[0].place.name, "alloc_hook");
+    EXPECT_EQ(planned().advices[0].candidate, verdict::multi_pool);
+}
+
+class plan_of_groups : public plan {};
+
+TEST_F(plan_of_groups, a_member_container_is_one_however_it_grows) {
+    const std::string vector = "std::vector<order, std::allocator<order> >::";
+    const std::string allocates = "std::__new_allocator<order>::allocate(unsigned long, void const*)";
+    const auto grows =
+        made.stack({"main", "book::book():1", "book::add:2", vector + "_M_realloc_insert(int)", allocates});
+    const auto reserves = made.stack({"main", "book::book():1", "book::load:4", vector + "reserve(int)", allocates});
+    const auto ends = made.stack({"main", "book::drop:7"});
+    std::deque<std::uint64_t> live;
+    for (std::uint64_t i = 0; i < 4000; ++i) {
+        live.push_back(made.allocate(i % 4 == 0 ? reserves : grows, i % 4 == 0 ? 48 : 16 + random() % 1000));
+        if (live.size() < 60) continue;
+        std::swap(live[random() % live.size()], live.front());
+        made.release(live.front(), ends);
+        live.pop_front();
+    }
+    ASSERT_EQ(planned().advices.size(), 1U);
+    const advice& only = planned().advices[0];
+    EXPECT_EQ(only.place.kind, place_kind::container);
+    EXPECT_EQ(only.sites.size(), 2U);
+    EXPECT_EQ(title_of(only, paths()), "a multi_pool for std::vector<order> of book");
+}
+
+TEST_F(plan_of_groups, a_class_is_one_wherever_its_objects_are_made) {
+    const auto ends = made.stack({"main", "remove:7"});
+    const auto ambush = made.stack({"main", "ambush:1", "std::make_unique<game::orc, int>(int&&)"});
+    const auto spawns = made.stack({"main", "spawn:1", "std::make_unique<game::orc>()"});
+    std::vector<std::uint64_t> live;
+    for (int i = 0; i < 3000; ++i) {
+        live.push_back(made.allocate(i % 2 == 0 ? ambush : spawns, 48));
+        if (live.size() < 60) continue;
+        std::swap(live[random() % live.size()], live.back());
+        made.release(live.back(), ends);
+        live.pop_back();
+    }
+    ASSERT_EQ(planned().advices.size(), 1U);
+    const advice& only = planned().advices[0];
+    EXPECT_EQ(title_of(only, paths()), "an object pool for class game::orc");
+    EXPECT_NE(code_of(only, paths()).find("struct orc : acre::pooled<orc> {};"), std::string::npos);
+}
+
+TEST_F(plan_of_groups, small_sites_with_one_owner_are_judged_together) {
+    churn("many", 48, 20'000, 50);
+    std::vector<std::uint64_t> live;
+    const auto end = made.stack({"main", "read_page:1", "close_page:3"});
+    std::vector<std::uint32_t> makes;
+    for (const char* site : {"font:1", "colour:2", "path:3", "image:4"})
+        makes.push_back(made.stack({"main", "read_page:1", site}));
+    for (int i = 0; i < 600; ++i) {
+        live.push_back(made.allocate(makes[static_cast<std::size_t>(i % 4)], 1 + random() % 200));
+        if (live.size() < 20) continue;
+        std::swap(live[random() % live.size()], live.back());
+        made.release(live.back(), end);
+        live.pop_back();
+    }
+    for (const std::uint64_t object : live) made.release(object, end);
+    ASSERT_EQ(planned().advices.size(), 2U);
+    const advice& together = planned().advices[1];
+    EXPECT_EQ(together.place.kind, place_kind::several);
+    EXPECT_EQ(together.candidate, verdict::multi_pool);
+    EXPECT_EQ(together.sites.size(), 4U);
+    EXPECT_EQ(subject_of(together, paths()), "4 sites whose objects die in read_page");
+    EXPECT_NE(location_of(together, paths()).find("colour (made.cpp:2)"), std::string::npos);
+    EXPECT_EQ(planned().small_sites, 0U);
+}
+
+TEST_F(plan_of_groups, an_arena_gets_all_of_a_container_or_nothing) {
+    // The vector's first buffers die with each request; its last ones live on, in the same function.
+    const std::string vector = "std::vector<int, std::allocator<int> >::";
+    const auto grows = made.stack({"main", "request:5", vector + "_M_realloc_insert(int)"});
+    const auto copies = made.stack({"main", "request:5", vector + "vector(std::vector<int> const&)"});
+    const auto text = made.stack({"main", "request:6", "copy_text:7"});
+    const auto end = made.stack({"main", "request:8"});
+    std::vector<std::uint64_t> kept;
+    for (int i = 0; i < 300; ++i) {
+        std::vector<std::uint64_t> objects;
+        for (std::uint64_t n = 0; n < 8; ++n) objects.push_back(made.allocate(text, 20 + 13 * n));
+        objects.push_back(made.allocate(grows, 64));
+        if (i % 20 == 0) kept.push_back(made.allocate(copies, 128));
+        for (const std::uint64_t object : objects) made.release(object, end);
+    }
+    for (const std::uint64_t object : kept) made.release(object, end);
+    planned();
+    const advice* arena = about("copy_text");
+    ASSERT_NE(arena, nullptr);
+    EXPECT_EQ(arena->candidate, verdict::arena);
+    EXPECT_EQ(arena->figures.objects, 2400U);  // not the 300 that would have fitted
+}
+
+TEST(names_of_places, are_found_in_functions) {
+    EXPECT_EQ(class_in("void book::add(order const&)"), "book");
+    EXPECT_EQ(class_in("(anonymous namespace)::f(int)"), "(anonymous namespace)");
+    EXPECT_EQ(class_in("main"), "");
+    EXPECT_EQ(class_in("bool std::vector<a::b<1>, c>::operator<(int) const"), "std::vector<a::b<1>, c>");
+    const auto of = [](const char* function) { return container_in(function) ? container_in(function)->name : ""; };
+    EXPECT_EQ(of("void std::vector<int, std::allocator<int> >::_M_realloc_insert<int>(int&&)"), "std::vector<int>");
+    EXPECT_EQ(of("std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_create(unsigned "
+                 "long&, unsigned long)"),
+              "std::string");
+    EXPECT_EQ(of("std::map<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, int, "
+                 "std::less<int>, std::allocator<std::pair<int const, int> > >::operator[](int const&)"),
+              "std::map<std::string, int>");
+    EXPECT_EQ(of("std::make_unique<std::vector<int>>()"), "");
+    EXPECT_EQ(of("my::vector<int>::grow()"), "");
+    EXPECT_EQ(type_made_in("std::_MakeUniq<orc>::__single_object std::make_unique<orc, int>(int&&)"), "orc");
+    EXPECT_EQ(type_made_in("std::make_unique<int []>(unsigned long)"), "");
+    EXPECT_EQ(type_made_in("game::orc::operator new(unsigned long)"), "game::orc");
+    EXPECT_EQ(type_made_in("operator new(unsigned long)"), "");
 }
 
 TEST_F(plan, small_sites_are_counted_together) {

@@ -125,6 +125,44 @@ TEST_F(plan_command, is_tried_beside_the_others) {
     EXPECT_FALSE(object["ways"][2]["failed"]) << object;
 }
 
+TEST_F(plan_command, each_group_has_a_figure_of_its_own) {
+    plan("near", "pool");
+    const run_result result =
+        acre("-q try --sites --json --unchecked --budget 0.2s --plan a.plan --report a.html -- " + subject + " near");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    const json object = json::parse(result.output);
+    ASSERT_EQ(object["ways"].size(), 3U) << "as it is, acre, acre + plan";
+    ASSERT_GE(object["groups"].size(), 2U);
+    std::uint64_t before = ~std::uint64_t{0};
+    for (const json& group : object["groups"]) {
+        EXPECT_FALSE(group["failed"]) << group;
+        EXPECT_EQ(group["policy"], "pool");
+        EXPECT_EQ(group["compared_with"], "acre");
+        EXPECT_GT(group["cpu_ratio"]["median"], 0.0);
+        EXPECT_GE(group["cpu_seconds_saved"]["high"], group["cpu_seconds_saved"]["low"]);
+        EXPECT_GT(group["peak_ratio"], 0.0);
+        EXPECT_LE(group["allocations"], before) << "the largest first";
+        before = group["allocations"];
+        ASSERT_FALSE(group["sites"].empty());
+        EXPECT_TRUE(group["sites"][0]["offset"].get<std::string>().starts_with("0x"));
+    }
+    EXPECT_NE(content_of("a.html").find("one group of the plan alone"), std::string::npos);
+}
+
+TEST_F(plan_command, a_recorded_program_is_tried_with_the_plan_of_its_advice) {
+    plan("work", "advice");
+    const auto tried = [&](const std::string& options) {
+        const run_result result = acre("-q try --json --budget 0.2s " + options + " a.acre");
+        EXPECT_EQ(result.status, 0) << result.errors;
+        return json::parse(result.output);
+    };
+    const json object = tried("--sites");
+    EXPECT_EQ(object["ways"].back()["name"], "acre + plan");
+    EXPECT_FALSE(object["ways"].back()["failed"]) << object;
+    EXPECT_FALSE(object["groups"].empty());
+    EXPECT_NE(object["notes"][0].get<std::string>().find("'acre plan a.acre -o a.plan'"), std::string::npos);
+}
+
 TEST_F(plan_command, refuses_before_the_program_starts) {
     plan("near", "pool");
     const std::string program = " -- " + subject;

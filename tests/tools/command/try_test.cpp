@@ -67,6 +67,18 @@ TEST_F(try_command, prints_a_table_and_a_conclusion) {
         EXPECT_NE(result.output.find(part), std::string::npos) << part << "\n" << result.output;
 }
 
+TEST_F(try_command, draws_a_picture_in_a_page) {
+    const run_result result =
+        acre("try --budget 0.2s --report a.html " + with(quiet_library) + " -- echo '<script>' '&'");
+    EXPECT_EQ(result.errors, "acre: wrote 'a.html': open it in a browser\n");
+    const std::string page = content_of("a.html");
+    for (const char* part : {"<svg", "class=\"spread\"", ">as it is<", "echo &lt;script&gt; &amp;: ", "</html>"})
+        EXPECT_NE(page.find(part), std::string::npos) << part << "\n" << page;
+    EXPECT_EQ(page.find("<script"), std::string::npos) << page;
+    EXPECT_EQ(acre("record -o a.acre -- true").status, 0);
+    expect_failure("try --report a.acre a.acre", 1, "a.acre");
+}
+
 TEST_F(try_command, a_way_with_another_output_takes_no_part) {
     const json object = tried(with(shouting_library) + " -- echo hello");
     EXPECT_TRUE(object["ways"][1]["failed"]);
@@ -107,7 +119,10 @@ TEST_F(try_command, each_run_reads_all_of_the_input) {
 
 TEST_F(try_command, runs_the_recorded_program_again) {
     ASSERT_EQ(acre("record -o a.acre -- echo once more").status, 0);
-    EXPECT_EQ(tried(with(quiet_library) + " a.acre")["program"], (json{"echo", "once", "more"}));
+    const json object = tried(with(quiet_library) + " a.acre");
+    EXPECT_EQ(object["program"], (json{"echo", "once", "more"}));
+    EXPECT_EQ(object["ways"].size(), 2U) << "the mallocs that were named, and no plan";
+    EXPECT_TRUE(object["groups"].empty());
     expect_failure("try a.acre -- echo", 2, "either a trace or a program");
 }
 
@@ -117,8 +132,8 @@ TEST_F(try_command, leaves_nothing_behind) {
 }
 
 TEST_F(try_command, an_interrupted_contest_reports_the_rounds_before) {
-    const run_result result = shell("timeout -s INT 0.5 '" ACRE_COMMAND "' try --json --budget 60s " +
-                                    with(quiet_library) + " -- sleep 0.01");
+    const run_result result =
+        shell("timeout -s INT 1 '" ACRE_COMMAND "' try --json --budget 60s " + with(quiet_library) + " -- sleep 0.01");
     const json object = json::parse(result.output);
     EXPECT_TRUE(object["interrupted"]);
     EXPECT_GE(object["rounds"], 1);
@@ -129,6 +144,7 @@ TEST_F(try_command, refuses_in_one_sentence) {
     expect_failure("try -- missing-program", 1, "cannot try 'missing-program': there is no such program in PATH");
     expect_failure("try --with none -- true", 1, "there is no malloc 'none': known are acre, mimalloc");
     expect_failure("try --with ./none.so -- true", 1, "none.so' is missing");
+    expect_failure("try --sites -- true", 2, "--sites measures the groups of a plan: name one by --plan, or a trace");
     expect_failure("try --budget soon -- true", 2, "'soon' is not a time");
     expect_failure("try --budget 0s -- true", 2, "'0s' is not a time");
     expect_failure("run", 2, "a program to run, after --, is required");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "change_places.hpp"
 #include "group.hpp"
 #include "replay/interval.hpp"
 #include "reset_passes.hpp"
@@ -24,6 +25,7 @@ struct site_objects {
 struct preload_saving {
     std::string name;
     interval nanoseconds;
+    std::optional<double> peak_ratio{};  // of the program's memory at its peak; only from runs
 };
 
 /// The result of replaying only the allocations of an advice.
@@ -74,7 +76,8 @@ struct advice {
     verdict decision = verdict::leave;   // after measuring: the candidate, or leave
     std::string reason;                  // why the decision is `leave`
 
-    bool of_scope = false;            // about a scope; else about a site
+    change_place place;               // what is changed
+    bool of_scope = false;            // about a scope; else about that place
     std::size_t callers = 0;          // of a site: number of callers that distinguish it from its other uses
     std::uint32_t function = 0;       // the scope, or the site's function; 0: unknown
     std::uint32_t site = 0;           // the one with the most allocations
@@ -97,6 +100,13 @@ struct advice {
     measured_saving saving;
 };
 
+/// How often the recorded command was run again, to measure what it takes without recording.
+struct program_runs {
+    std::size_t rounds = 0;
+    double seconds = 0;
+    bool are_precise = false;
+};
+
 /// The advices for a run.
 struct advice_list {
     std::vector<advice> advices;           // most allocations first
@@ -105,11 +115,14 @@ struct advice_list {
     std::uint64_t objects = 0;             // of the run
     std::uint64_t omitted = 0;             // number of advices beyond the requested ones
     std::uint64_t cpu_nanoseconds = 0;     // of the run without its recording; 0: not known
+    std::optional<program_runs> runs;      // of the program: CPU time and `preloads` are theirs
     double malloc_nanoseconds = 0;         // for all events of the run with malloc; 0: not measured
     double malloc_share = 1;               // share of the events, the first ones, replayed for it
     std::vector<preload_saving> preloads;  // of the installed mallocs, in the whole run; largest saving first
     std::uint64_t sampling_period = 1;     // one allocation in this many was recorded
 
+    std::string allocator;           // whose malloc the program used; empty: not known
+    std::string baseline;            // the malloc that was measured for comparison, unless it is glibc's
     std::vector<std::string> notes;  // about the measurements
 
     bool of_resource = false;  // the allocations are of a resource that the program traced, not of malloc

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "first_steps.hpp"
 #include "rules.hpp"
 #include "text/terminal.hpp"
 #include "text/text.hpp"
@@ -55,18 +56,21 @@ std::string entry_text(std::size_t number, const advice& each, const call_paths&
 /// The saving without any change to the program, for comparison.
 std::string what_preloading_saves(const advice_list& list) {
     if (list.preloads.empty()) return {};
-    std::string text = "Without any change to the program, LD_PRELOAD of ";
+    std::string text = list.runs ? "In these runs" : "In a replay";
+    text += ", without any change to the program:";
     for (const preload_saving& each : list.preloads) {
         const bool costs = each.nanoseconds.median < 0;
-        text += fmt::format("{}{} {} {}", &each == &list.preloads.front() ? "" : ", ", each.name,
-                            costs ? "costs" : "saves", time_text(std::abs(each.nanoseconds.median)));
+        text += fmt::format("{} {} {} {}", &each == &list.preloads.front() ? "" : ",",
+                            each.name == "acre" ? "acre run" : "LD_PRELOAD of " + each.name, costs ? "costs" : "saves",
+                            time_text(std::abs(each.nanoseconds.median)));
     }
     return wrapped(text + ".", 0, 110);
 }
 
 std::string what_there_is_to_save(const advice_list& list) {
-    std::string text = fmt::format("In a replay, all its allocations and frees take {} with malloc",
-                                   time_text(list.malloc_nanoseconds));
+    std::string text =
+        fmt::format("In a replay, all its allocations and frees take {} with {}", time_text(list.malloc_nanoseconds),
+                    list.baseline.empty() ? "malloc" : list.baseline + ", which the program uses");
     if (list.cpu_nanoseconds != 0) {
         text += fmt::format(", {} of that CPU time: this is what there is to save",
                             percent_text(list.malloc_nanoseconds / static_cast<double>(list.cpu_nanoseconds)));
@@ -82,7 +86,9 @@ nlohmann::json interval_json(const interval& value) {
 }
 
 nlohmann::json preload_json(const preload_saving& saving) {
-    return {{"name", saving.name}, {"nanoseconds", interval_json(saving.nanoseconds)}};
+    return {{"name", saving.name},
+            {"nanoseconds", interval_json(saving.nanoseconds)},
+            {"peak_ratio", saving.peak_ratio ? nlohmann::json(*saving.peak_ratio) : nlohmann::json()}};
 }
 
 nlohmann::json saving_json(const measured_saving& saving) {
@@ -176,10 +182,16 @@ nlohmann::json sites_json(const std::vector<site_objects>& sites, const call_pat
     return list;
 }
 
+nlohmann::json group_json(const advice& each, const call_paths& paths) {
+    const bool is_scope = each.of_scope;
+    return {{"kind", is_scope ? "scope" : name_of(each.place.kind)}, {"name", subject_of(each, paths)}};
+}
+
 nlohmann::json entry_json(const advice& each, const call_paths& paths) {
     const site_info& site = paths.sites()[each.site];
     return {{"verdict", name_of(each.decision)},
             {"candidate", name_of(each.candidate)},
+            {"group", group_json(each, paths)},
             {"subject", paths.functions()[each.function].short_name},
             {"title", title_of(each, paths)},
             {"scope", each.of_scope || traits_of(each.candidate).in_owner ? paths.functions()[each.function].name : ""},
@@ -198,6 +210,13 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
             {"reason", each.reason}};
 }
 
+std::string cpu_text(const advice_list& list) {
+    if (list.cpu_nanoseconds == 0) return "not known";
+    const std::string time = time_text(static_cast<double>(list.cpu_nanoseconds));
+    if (!list.runs) return "about " + time + " without the recording";
+    return fmt::format("{} (median of {} without recording)", time, plural(list.runs->rounds, "run", "runs"));
+}
+
 /// Those about the recording, then those about the measurements.
 std::vector<std::string> all_notes(const advice_list& list, const trace_header& header) {
     std::vector<std::string> notes = header.notes;
@@ -208,12 +227,9 @@ std::vector<std::string> all_notes(const advice_list& list, const trace_header& 
 }  // namespace
 
 std::string advice_text(const advice_list& list, const call_paths& paths, const trace_header& header) {
-    const std::string cpu =
-        list.cpu_nanoseconds != 0
-            ? "about " + time_text(static_cast<double>(list.cpu_nanoseconds)) + " without the recording"
-            : "not known";
     std::string text = fmt::format("{}: {}, CPU time {}\n", command_text(header),
-                                   plural(list.objects, "allocation", "allocations"), cpu);
+                                   plural(list.objects, "allocation", "allocations"), cpu_text(list));
+    text += first_steps_text(first_steps_of(list, paths));
     for (const std::string& note : all_notes(list, header)) text += wrapped("Note: " + note, 0, 110);
     if (list.malloc_nanoseconds > 0) text += what_there_is_to_save(list);
     if (list.of_resource) {
@@ -257,6 +273,13 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
     nlohmann::json preloads = nlohmann::json::array();
     for (const preload_saving& each : list.preloads) preloads.push_back(preload_json(each));
     return {{"command", header.command},
+            {"first", first_steps_json(first_steps_of(list, paths))},
+            {"runs", list.runs ? nlohmann::json{{"rounds", list.runs->rounds},
+                                                {"seconds", list.runs->seconds},
+                                                {"precise", list.runs->are_precise}}
+                               : nlohmann::json()},
+            {"allocator", list.allocator},
+            {"baseline", list.baseline.empty() ? trace_header::glibc : list.baseline},
             {"allocations", list.objects},
             {"notes", all_notes(list, header)},
             {"cpu_ns", list.cpu_nanoseconds != 0 ? nlohmann::json(list.cpu_nanoseconds) : nullptr},

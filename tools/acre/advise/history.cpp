@@ -76,6 +76,7 @@ void history::release(const event& e, reading& state) {
     context.crosses_threads = context.crosses_threads || elsewhere;
     context.freed_elsewhere += elsewhere ? 1 : 0;
     context.longest_life = std::max(context.longest_life, events_.size() - object.born);
+    note_freeing({object.context, e.stack}, state);
     const std::uint32_t owner = owner_of(context.node, paths_.free_node(e.stack), state);
     context.owner = context.any_freed ? paths_.own_code(paths_.common(context.owner, owner)) : owner;
     context.any_freed = true;
@@ -87,6 +88,14 @@ void history::release(const event& e, reading& state) {
                   .context_or_stack = e.stack,
                   .shape_or_function = function,
                   .thread_of_allocation = object.thread});
+}
+
+void history::note_freeing(freeing each, reading& state) {
+    std::vector<std::uint32_t>& last = state.last_stack_of_frees;
+    if (each.context >= last.size()) last.resize(contexts_.size(), ~std::uint32_t{0});
+    if (last[each.context] == each.stack || freeings_.size() >= max_freeings) return;
+    last[each.context] = each.stack;
+    if (state.freeings.insert(std::uint64_t{each.context} << 32 | each.stack).second) freeings_.push_back(each);
 }
 
 /// Objects that were never freed lived until the end.

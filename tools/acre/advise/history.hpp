@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -140,6 +141,14 @@ public:
     /// Number of slots: the peak of live objects.
     std::uint32_t slots() const noexcept { return slots_; }
 
+    /// A context, and the stack of a free of one of its objects.
+    struct freeing {
+        std::uint32_t context = 0;
+        std::uint32_t stack = 0;
+    };
+    /// Each pair once, in the order of their first frees. Pairs beyond the first `max_freeings` are missing.
+    const std::vector<freeing>& freeings() const noexcept { return freeings_; }
+
     /// Number of freed objects whose lifetime the function owned, in all contexts.
     std::uint64_t freed_in(std::uint32_t function) const noexcept { return freed_in_[function]; }
 
@@ -160,6 +169,7 @@ public:
 
 private:
     static constexpr std::size_t max_size_counts = std::size_t{4} << 20;
+    static constexpr std::size_t max_freeings = std::size_t{1} << 20;
     static constexpr std::size_t max_owners = std::size_t{4} << 20;  // cached at a time
 
     /// What for_each knows about the object in a slot.
@@ -195,6 +205,8 @@ private:
         std::unordered_map<std::uint64_t, std::uint32_t> context_numbers;  // by node and site
         std::unordered_map<std::uint64_t, std::uint32_t> owners;           // by both nodes
         std::unordered_map<context_and_size, std::uint64_t, hash> sizes;
+        std::unordered_set<std::uint64_t> freeings;      // by context and stack
+        std::vector<std::uint32_t> last_stack_of_frees;  // by context
         // The last answers: many programs ask for the same again and again.
         struct {
             std::uint32_t stack = ~std::uint32_t{0};
@@ -210,6 +222,7 @@ private:
     void allocate(const event& e, reading& state);
     static void count_size(const context_and_size& sized, reading& state);
     void release(const event& e, reading& state);
+    void note_freeing(freeing each, reading& state);
     void finish_lives(reading& state);
     void sort_sizes(const reading& state);
     std::uint32_t take_slot(reading& state);
@@ -237,6 +250,7 @@ private:
     shape_table shapes_;
     std::vector<allocation_context> contexts_;
     std::vector<size_count> sizes_;
+    std::vector<freeing> freeings_;
     std::vector<std::uint64_t> freed_in_;  // by function
     std::uint64_t objects_ = 0;
     std::uint32_t slots_ = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "advised_events.hpp"
+#include "plan.hpp"
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/resources.hpp"
@@ -74,8 +75,11 @@ struct line_up {
     std::vector<contender> contenders;
     std::optional<std::size_t> without_frees;  // position among the contenders
     std::optional<std::size_t> preload;        // likewise
+    std::optional<std::size_t> own;            // likewise: the malloc that the program uses
 
-    line_up(const advice& each, const std::optional<contender>& best_preload) : contenders{contender_of(each)} {
+    line_up(const advice& each, const std::optional<contender>& best_preload,
+            const std::optional<contender>& own_malloc)
+        : contenders{contender_of(each)} {
         // A stack buffer is replayed without single frees in any case.
         if (resources()[contenders.front().resource].takes_all_back) {
             without_frees = contenders.size();
@@ -86,6 +90,11 @@ struct line_up {
         if (best_preload) {
             preload = contenders.size();
             contenders.push_back(*best_preload);
+            contenders.back().time_only = true;
+        }
+        if (own_malloc) {
+            own = contenders.size();
+            contenders.push_back(*own_malloc);
             contenders.back().time_only = true;
         }
     }
@@ -101,6 +110,11 @@ bool finished(const comparison& in, const std::optional<std::size_t>& contender)
     return contender && !in.system.failed() && !in.standings[*contender].failed();
 }
 
+/// What is saved compared with another malloc than glibc's.
+interval relative(const interval& saved, const interval& own) {
+    return {saved.low - own.high, saved.median - own.median, saved.high - own.low};
+}
+
 void note_clean(advice& each, const line_up& contest, const comparison& found, std::uint64_t cpu_nanoseconds) {
     measured_saving& saving = each.saving;
     const standing& candidate = found.standings.front();
@@ -113,8 +127,9 @@ void note_clean(advice& each, const line_up& contest, const comparison& found, s
     }
     saving.done = true;
     saving.cpu_nanoseconds = static_cast<double>(cpu_nanoseconds);
+    const interval own = finished(found, contest.own) ? found.saved_nanoseconds(*contest.own) : interval{};
     const auto saved = [&](std::size_t contender) {
-        return scaled(found.saved_nanoseconds(contender), saving.replayed_share);
+        return scaled(relative(found.saved_nanoseconds(contender), own), saving.replayed_share);
     };
     saving.nanoseconds = saved(0);
     if (finished(found, contest.without_frees)) saving.without_frees = saved(*contest.without_frees);
@@ -156,8 +171,19 @@ void decide(advice& each) {
     }
 }
 
-/// Measures malloc, the limit of any saving, and the installed mallocs. Returns the best of these if it saves anything.
-std::optional<contender> measure_malloc(replay_host& host, const history& run, advice_list& list) {
+/// The mallocs that advices are compared with, besides glibc's.
+struct other_mallocs {
+    std::optional<contender> own;   // that the program uses
+    std::optional<contender> best;  // that saves most of the whole run, if one saves anything
+};
+
+/// Whether the words in a trace's header name this malloc: "jemalloc (libjemalloc.so.2)".
+bool is_named(const std::string& allocator, const std::string& name) {
+    return allocator == name || allocator.starts_with(name + " (");
+}
+
+/// Measures malloc, the limit of any saving, and the installed mallocs.
+other_mallocs measure_malloc(replay_host& host, const history& run, advice_list& list) {
     const sequence steps = beginning_of(run, usual_window);
     if (steps.reserved_blocks > 0) list.notes.push_back(reserved_note(steps.reserved_blocks, steps.touched));
     comparison_options options;
@@ -167,25 +193,32 @@ std::optional<contender> measure_malloc(replay_host& host, const history& run, a
     std::vector<contender> preloads = installed_contenders("preloads");
     for (contender& each : preloads) each.time_only = true;
     const comparison found = compare(host, steps.view(), preloads, options);
-    if (found.system.failed()) return std::nullopt;
+    other_mallocs others;
+    if (found.system.failed()) return others;
     list.malloc_share = replayed_share(steps, run.event_count());
-    const double taken = std::max(found.system.nanoseconds.median - found.loop_nanoseconds.median, 0.0);
-    list.malloc_nanoseconds = taken / list.malloc_share;
-    std::optional<contender> best;
+    interval own;  // what the program's own malloc saves already
+    for (std::size_t i = 0; i < preloads.size(); ++i) {
+        if (found.standings[i].failed() || !is_named(list.allocator, contender_text(preloads[i]))) continue;
+        others.own = preloads[i];
+        own = found.saved_nanoseconds(i);
+        list.baseline = contender_text(preloads[i]);
+    }
+    const double all = found.system.nanoseconds.median - own.median;
+    list.malloc_nanoseconds = std::max(all - found.loop_nanoseconds.median, 0.0) / list.malloc_share;
     double max_saved = 0;
     for (std::size_t i = 0; i < preloads.size(); ++i) {
-        if (found.standings[i].failed()) continue;
-        const interval saved = scaled(found.saved_nanoseconds(i), list.malloc_share);
-        list.preloads.push_back({contender_text(preloads[i]), saved});
+        if (found.standings[i].failed() || contender_text(preloads[i]) == list.baseline) continue;
+        const interval saved = scaled(relative(found.saved_nanoseconds(i), own), list.malloc_share);
+        if (!list.runs) list.preloads.push_back({contender_text(preloads[i]), saved});
         if (saved.low <= 0 || saved.median <= max_saved) continue;
         max_saved = saved.median;
-        best = preloads[i];
+        others.best = preloads[i];
     }
     std::sort(list.preloads.begin(), list.preloads.end(), [](const preload_saving& a, const preload_saving& b) {
         return a.nanoseconds.median != b.nanoseconds.median ? a.nanoseconds.median > b.nanoseconds.median
                                                             : a.name < b.name;
     });
-    return best;
+    return others;
 }
 
 /// Enough blocks to fragment the heap for these steps.
@@ -206,37 +239,94 @@ double patience(std::uint64_t events, std::uint64_t live_objects) noexcept {
     return events > many_events || live_objects > many_objects ? 0.25 : 1;
 }
 
-void measure_advices(replay_host& host, const history& run, advice_list& list,
-                     const std::function<void(double)>& tell) {
-    using clock = std::chrono::steady_clock;
-    const auto start = clock::now();
-    const double patient = patience(run.event_count(), run.slots());
-    double done = 0;
-    const auto all = static_cast<double>(list.advices.size() + 1);
-    const std::optional<contender> best_preload = measure_malloc(host, run, list);
-    tell(++done / all);
-    for (advice& each : list.advices) {
-        if (each.candidate != verdict::leave) {
-            comparison_options options;
-            const double left = patient * seconds_in_all - std::chrono::duration<double>(clock::now() - start).count();
-            options.max_seconds = std::clamp(left / (all - done), 0.0, patient * seconds_an_advice);
-            const sequence steps = advised_sequence(run, each, left > 0 ? usual_window : late_window);
-            each.saving.replayed_share = replayed_share(steps, each.figures.events());
-            options.min_saving =
-                threshold::worth_the_change * each.saving.replayed_share * static_cast<double>(list.cpu_nanoseconds);
-            const line_up contest{each, best_preload};
-            note_clean(each, contest, compare(host, steps.view(), contest.contenders, options), list.cpu_nanoseconds);
-            decide(each);
-            if (each.decision != verdict::leave) {
-                options.fragmentation_blocks = blocks_to_fragment_with(steps);
-                options.rounds = rounds_on_fragmented_heap;
-                options.min_rounds = min_rounds_on_fragmented_heap;
-                options.max_seconds = patient * seconds_on_fragmented_heap;
-                note_fragmented(each, contest, compare(host, steps.view(), contest.on_fragmented_heap(), options));
-            }
+namespace {
+
+/// Measures the advices of a list, one after the other.
+class advice_measuring {
+public:
+    advice_measuring(replay_host& host, const history& run, advice_list& list, const std::function<void(double)>& tell)
+        : host_{host},
+          run_{run},
+          list_{list},
+          tell_{tell},
+          patience_{patience(run.event_count(), run.slots())},
+          all_{static_cast<double>(list.advices.size() + 1)} {}
+
+    void measure(const call_paths& paths) {
+        mallocs_ = measure_malloc(host_, run_, list_);
+        tell_(++done_ / all_);
+        for (advice& each : list_.advices) {
+            if (each.candidate != verdict::leave) measure(each);
+            tell_(++done_ / all_);
         }
-        tell(++done / all);
+        measure_together(paths);
     }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    void measure(advice& each) {
+        comparison_options options;
+        const double left = patience_ * seconds_in_all - std::chrono::duration<double>(clock::now() - start_).count();
+        options.max_seconds = std::clamp(left / std::max(all_ - done_, 1.0), 0.0, patience_ * seconds_an_advice);
+        const sequence steps = advised_sequence(run_, each, left > 0 ? usual_window : late_window);
+        each.saving.replayed_share = replayed_share(steps, each.figures.events());
+        options.min_saving =
+            threshold::worth_the_change * each.saving.replayed_share * static_cast<double>(list_.cpu_nanoseconds);
+        const line_up contest{each, mallocs_.best, mallocs_.own};
+        note_clean(each, contest, compare(host_, steps.view(), contest.contenders, options), list_.cpu_nanoseconds);
+        decide(each);
+        // Another malloc fragments in another way.
+        if (each.decision == verdict::leave || mallocs_.own) return;
+        options.fragmentation_blocks = blocks_to_fragment_with(steps);
+        options.rounds = rounds_on_fragmented_heap;
+        options.min_rounds = min_rounds_on_fragmented_heap;
+        options.max_seconds = patience_ * seconds_on_fragmented_heap;
+        note_fragmented(each, contest, compare(host_, steps.view(), contest.on_fragmented_heap(), options));
+    }
+
+    /// Sites that gain, but too little each, may be worth one pool for all of them.
+    void measure_together(const call_paths& paths) {
+        std::vector<const advice*> members;
+        double saved = 0;
+        for (const advice& each : list_.advices) {
+            if (!gains_too_little(each)) continue;
+            members.push_back(&each);
+            saved += each.saving.nanoseconds.median;
+        }
+        const double worth = threshold::worth_the_change * static_cast<double>(list_.cpu_nanoseconds);
+        if (members.size() < 2 || saved < worth) return;
+        advice joined = joined_advice(members, run_, paths, list_.objects);
+        measure(joined);
+        if (joined.decision == verdict::leave) return;
+        std::erase_if(list_.advices, gains_too_little);
+        const auto fewer = [&](const advice& each) { return each.figures.objects < joined.figures.objects; };
+        list_.advices.insert(std::ranges::find_if(list_.advices, fewer), std::move(joined));
+    }
+
+    /// What a pool for several sites could serve.
+    static bool gains_too_little(const advice& each) {
+        const bool is_pool = each.candidate == verdict::object_pool || each.candidate == verdict::multi_pool ||
+                             each.candidate == verdict::multi_arena;
+        return is_pool && each.decision == verdict::leave && each.saving.done && each.saving.nanoseconds.low > 0;
+    }
+
+    replay_host& host_;
+    const history& run_;
+    advice_list& list_;
+    const std::function<void(double)>& tell_;
+    double patience_;
+    double all_;
+    double done_ = 0;
+    clock::time_point start_ = clock::now();
+    other_mallocs mallocs_;
+};
+
+}  // namespace
+
+void measure_advices(replay_host& host, const history& run, const call_paths& paths, advice_list& list,
+                     const std::function<void(double)>& tell) {
+    advice_measuring{host, run, list, tell}.measure(paths);
 }
 
 }  // namespace acre::tool

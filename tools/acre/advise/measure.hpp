@@ -18,7 +18,10 @@ std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader);
 /// The part of the usual time that measurements of a run take: less if it takes long to read.
 double patience(std::uint64_t events, std::uint64_t live_objects) noexcept;
 
-/// Fills in `saving` and sets the decision of every advice. `tell` hears the progress, from 0 to 1.
-void measure_advices(replay_host& host, const history& run, advice_list& list, const std::function<void(double)>& tell);
+/// Fills in `saving` and sets the decision of every advice. Those that save too little each may become one advice
+/// together. What each malloc saves of the whole run is taken from replays unless the program was run. `tell` hears the
+/// progress, from 0 to 1.
+void measure_advices(replay_host& host, const history& run, const call_paths& paths, advice_list& list,
+                     const std::function<void(double)>& tell);
 
 }  // namespace acre::tool

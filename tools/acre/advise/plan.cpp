@@ -79,10 +79,48 @@ void escape_depths::find_wrappers() {
     }
 }
 
+/// The sites of an advice's contexts, and a stack of the busiest.
+void fill_sites(advice& each, const history& run) {
+    std::map<std::uint32_t, std::uint64_t> by_site;
+    for (const std::uint32_t context : each.contexts) {
+        by_site[run.contexts()[context].site] += run.contexts()[context].objects;
+    }
+    each.sites.clear();
+    for (const auto& [site, objects] : by_site) each.sites.push_back({site, objects});
+    std::ranges::sort(each.sites, [](const site_objects& a, const site_objects& b) {
+        return a.objects != b.objects ? a.objects > b.objects : a.site < b.site;
+    });
+    each.site = each.sites.front().site;
+    const allocation_context* busiest = nullptr;
+    for (const std::uint32_t number : each.contexts) {
+        const allocation_context& context = run.contexts()[number];
+        if (context.site != each.site) continue;
+        if (busiest == nullptr || context.objects > busiest->objects) busiest = &context;
+    }
+    each.stack = busiest->stack;
+}
+
+/// Sites that are served together take any sizes, in any order.
+verdict verdict_for_several(const ruling& of) {
+    switch (of.candidate) {
+        case verdict::object_pool:
+        case verdict::multi_pool:
+        case verdict::multi_arena:
+        case verdict::stack_buffer:
+        case verdict::scratch:
+            return verdict::multi_pool;
+        case verdict::concurrent_object_pool:
+        case verdict::concurrent_multi_pool:
+            return verdict::concurrent_multi_pool;
+        default:
+            return verdict::leave;
+    }
+}
+
 class planner {
 public:
     planner(const history& run, const call_paths& paths, std::uint64_t sampling_period)
-        : run_{run}, paths_{paths}, scopes_{run, paths}, depths_{run, paths} {
+        : run_{run}, paths_{paths}, places_{run, paths}, scopes_{run, paths, places_}, depths_{run, paths} {
         list_.objects = run.object_count();
         list_.of_resource = run.is_of_resource();
         list_.sampling_period = sampling_period;
@@ -100,7 +138,7 @@ public:
     }
 
 private:
-    /// The site and as many of its callers as distinguish it.
+    /// The number of the place, and as many of its callers as distinguish it.
     using site_key = std::vector<std::uint32_t>;
 
     /// Groups of contexts: sites distinguished by a number of callers.
@@ -140,6 +178,62 @@ private:
         for (std::size_t callers = 0; callers <= max_callers && !open.empty(); ++callers) {
             open = plan_sites_by(open, callers);
         }
+        plan_small_sites();
+    }
+
+    /// Sites too small for an advice of their own are one group where one function owns the lifetimes.
+    void plan_small_sites() {
+        std::map<std::uint32_t, std::vector<const context_set*>> by_owner;
+        for (const context_set& each : small_) by_owner[owner_of_most(each)].push_back(&each);
+        std::vector<context_set> groups;
+        for (const auto& [owner, members] : by_owner) {
+            context_set all;
+            for (const context_set* each : members) all.insert(all.end(), each->begin(), each->end());
+            const bool is_group = owner != 0 && members.size() > 1 && !list_.is_sample() &&
+                                  share_of(objects_in(all)) >= threshold::worth_a_look;
+            if (is_group) {
+                groups.push_back(sorted(std::move(all)));
+            } else {
+                list_.small_sites += members.size();
+                list_.small_objects += objects_in(all);
+            }
+        }
+        if (!groups.empty()) plan_groups(std::move(groups));
+    }
+
+    void plan_groups(std::vector<context_set> groups) {
+        std::vector<std::uint32_t> group_of_context(run_.contexts().size(), no_group);
+        for (std::uint32_t i = 0; i < groups.size(); ++i) {
+            for (const std::uint32_t context : groups[i]) group_of_context[context] = i;
+        }
+        const auto figures = study_groups(run_, group_of_context, groups.size());
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            advice each;
+            each.place.kind = place_kind::several;
+            each.figures = figures[i];
+            each.escape_depth = no_owner;
+            each.place.function = owner_of_most(groups[i]);
+            each.contexts = std::move(groups[i]);
+            ruling ruled = rule_for(each.figures, no_owner);
+            each.candidate = verdict_for_several(ruled);
+            each.reason = std::move(ruled.reason);
+            if (each.candidate == verdict::leave) {
+                ++list_.small_sites;
+                list_.small_objects += each.figures.objects;
+            } else {
+                list_.advices.push_back(std::move(each));
+            }
+        }
+    }
+
+    /// The function that owns most of the lifetimes; 0 if they end elsewhere.
+    std::uint32_t owner_of_most(const context_set& contexts) const {
+        std::map<std::uint32_t, std::uint64_t> objects;
+        for (const std::uint32_t context : contexts) {
+            const allocation_context& of = run_.contexts()[context];
+            objects[of.any_freed ? paths_.nodes()[of.owner].function : 0] += of.objects;
+        }
+        return std::ranges::max_element(objects, {}, [](const auto& each) { return each.second; })->first;
     }
 
     /// Makes advices for the sites distinguished by `callers`. Returns the contexts that another caller may make
@@ -157,8 +251,9 @@ private:
             } else {
                 each.figures.objects = objects_in(contexts);
             }
+            each.place = places_.of(contexts.front());
             each.contexts = std::move(contexts);
-            each.callers = callers;
+            each.callers = change_places::is_split_by_callers(each.place) ? callers : 0;
             classify_site(std::move(each), callers, unclear);
         }
         return unclear;
@@ -205,11 +300,10 @@ private:
 
     void classify_site(advice each, std::size_t callers, context_set& unclear) {
         if (share_of(each.figures.objects) < threshold::worth_a_look) {
-            ++list_.small_sites;
-            list_.small_objects += each.figures.objects;
+            small_.push_back(std::move(each.contexts));
             return;
         }
-        each.escape_depth = depths_.of(each.contexts);
+        each.escape_depth = each.place.kind == place_kind::hook ? no_owner : depths_.of(each.contexts);
         ruling ruled = rule_for(each.figures, each.escape_depth);
         if (traits_of(ruled.candidate).in_owner && !dies_in_owner(each.contexts))
             ruled = rule_for(each.figures, no_owner);
@@ -274,7 +368,8 @@ private:
     }
 
     site_key key_of(std::uint32_t context, std::size_t callers) const {
-        site_key key{run_.contexts()[context].site};
+        site_key key{places_.number_of(context)};
+        if (!change_places::is_split_by_callers(places_.of(context))) return key;
         std::uint32_t node = paths_.own_code(run_.contexts()[context].node);
         for (std::size_t i = 0; i < callers && node != 0; ++i) {
             node = paths_.own_code(paths_.nodes()[node].parent);
@@ -285,24 +380,20 @@ private:
 
     /// Fills in what an advice tells besides its figures.
     void complete(advice& each) {
-        std::map<std::uint32_t, std::uint64_t> by_site;
-        for (const std::uint32_t context : each.contexts) {
-            by_site[run_.contexts()[context].site] += run_.contexts()[context].objects;
-        }
-        for (const auto& [site, objects] : by_site) each.sites.push_back({site, objects});
-        std::sort(each.sites.begin(), each.sites.end(), [](const site_objects& a, const site_objects& b) {
-            return a.objects != b.objects ? a.objects > b.objects : a.site < b.site;
-        });
-        each.site = each.sites.front().site;
-        each.stack = busiest_stack(each);
+        fill_sites(each, run_);
         each.share = share_of(each.figures.objects);
-        if (comes_through_library(each.stack)) each.candidate = traits_of(each.candidate).for_containers;
+        if (is_of_library(each)) each.candidate = traits_of(each.candidate).for_containers;
         each.decision = each.candidate;
         if (!each.of_scope) {
             each.function = scope_of_site(each);
             each.refused = refused_for(each);
         }
         choose_sizes(each, run_);
+    }
+
+    bool is_of_library(const advice& each) const {
+        if (each.of_scope || each.place.kind == place_kind::site) return comes_through_library(each.stack);
+        return each.place.kind == place_kind::container;
     }
 
     /// Whether the site calls a container, std::make_shared or the like. These allocate nodes, buffers or control
@@ -320,18 +411,9 @@ private:
         return node != 0 && (name.starts_with("std::") || name.starts_with("__gnu_cxx::"));
     }
 
-    std::uint32_t busiest_stack(const advice& each) const {
-        const allocation_context* busiest = nullptr;
-        for (const std::uint32_t number : each.contexts) {
-            const allocation_context& context = run_.contexts()[number];
-            if (context.site != each.site) continue;
-            if (busiest == nullptr || context.objects > busiest->objects) busiest = &context;
-        }
-        return busiest->stack;
-    }
-
     /// The function that owns most of the lifetimes for a scratch or a buffer; that of the site for other candidates.
     std::uint32_t scope_of_site(const advice& each) const {
+        if (each.place.function != 0) return each.place.function;
         if (!traits_of(each.candidate).in_owner) return caller_of_site(each);
         std::map<std::uint32_t, std::uint64_t> by_function;
         for (const std::uint32_t number : each.contexts) {
@@ -356,9 +438,11 @@ private:
 
     const history& run_;
     const call_paths& paths_;
+    change_places places_;
     scope_planner scopes_;
     escape_depths depths_;
     context_set given_back_;
+    std::vector<context_set> small_;
     context_set open_;  // for the sites, at first
     std::array<std::optional<site_level>, max_callers + 1> levels_;
     advice_list list_;
@@ -368,6 +452,28 @@ private:
 
 advice_list plan_advices(const history& run, const call_paths& paths, std::uint64_t sampling_period) {
     return planner{run, paths, sampling_period}.plan();
+}
+
+advice joined_advice(const std::vector<const advice*>& members, const history& run, const call_paths& paths,
+                     std::uint64_t objects_of_run) {
+    advice joined;
+    joined.place.kind = place_kind::several;
+    std::vector<std::uint32_t> groups(run.contexts().size(), no_group);
+    for (const advice* each : members) {
+        for (const std::uint32_t context : each->contexts) groups[context] = 0;
+    }
+    for (std::uint32_t i = 0; i < groups.size(); ++i) {
+        if (groups[i] == 0) joined.contexts.push_back(i);
+    }
+    joined.figures = study_groups(run, groups, 1).front();
+    joined.escape_depth = no_owner;
+    joined.candidate = joined.figures.freed_elsewhere != 0 ? verdict::concurrent_multi_pool : verdict::multi_pool;
+    joined.decision = joined.candidate;
+    fill_sites(joined, run);
+    joined.function = paths.sites()[joined.site].function;
+    joined.share = static_cast<double>(joined.figures.objects) / static_cast<double>(objects_of_run);
+    choose_sizes(joined, run);
+    return joined;
 }
 
 }  // namespace acre::tool

@@ -71,7 +71,9 @@ ruling rule_for_site(const group_figures& figures, std::uint32_t escape_depth) {
     if (comes_and_goes(figures) && has_one_size(figures)) return {verdict::object_pool, {}};
     if (!comes_and_goes(figures) && figures.growth() <= threshold::phase_growth) return {verdict::phase_arena, {}};
     if (comes_and_goes(figures)) return {is_orderly(figures) ? verdict::multi_arena : verdict::multi_pool, {}};
-    return leave_without_pattern(figures);
+    if (figures.churn() < threshold::some_churn) return leave_without_pattern(figures);
+    if (crosses_threads) return rule_for_freed_elsewhere(figures);
+    return {has_one_size(figures) ? verdict::object_pool : verdict::multi_pool, {}};
 }
 
 ruling rule_for_scope(const group_figures& figures, const generation_figures& generations, std::uint32_t escape_depth) {

@@ -20,6 +20,7 @@ inline constexpr double few_elsewhere = 0.05;     // freed by other threads
 inline constexpr double lifo = 0.98;              // freed youngest first
 inline constexpr double one_size = 0.9;           // share of the most frequent size; 5 % of other sizes must not matter
 inline constexpr double much_churn = 8;           // allocations per object live at the peak
+inline constexpr double some_churn = 2;           // the same: a pool reuses that much, if nothing else fits
 inline constexpr std::uint64_t generations = 8;   // at least
 inline constexpr double objects_a_generation = 4;    // on average
 inline constexpr double in_generations = 0.9;        // of the objects

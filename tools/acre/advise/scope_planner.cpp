@@ -17,8 +17,8 @@ constexpr std::size_t questions_ahead = 32;
 
 }  // namespace
 
-scope_planner::scope_planner(const history& run, const call_paths& paths)
-    : run_{run}, paths_{paths}, claimed_(run.contexts().size()) {}
+scope_planner::scope_planner(const history& run, const call_paths& paths, const change_places& places)
+    : run_{run}, paths_{paths}, places_{places}, claimed_(run.contexts().size()) {}
 
 std::vector<advice> scope_planner::plan() {
     std::vector<advice> advices;
@@ -118,7 +118,8 @@ std::optional<advice> scope_planner::try_scope(const candidate& from, const cont
         if (!best) return std::nullopt;
         // Bisection between a count that works and one that does not.
         for (std::size_t bad = sorted.size(), trial = 0; bad - good > 1 && trial < max_trials; ++trial) {
-            const std::size_t middle = good + (bad - good) / 2;
+            const std::size_t middle = with_whole_unit(sorted, good + (bad - good) / 2);
+            if (middle >= bad) break;
             const auto figures = serves(front(middle), from.function);
             if (figures) best = figures;
             (figures ? good : bad) = middle;
@@ -146,9 +147,10 @@ std::optional<generation_figures> scope_planner::without_survivors(const candida
         passes = study_resets(run_, paths_, from.function, kept, found.last_frees);
         if (passes.is_safe()) return found;
         if (!first) first = passes;
-        for (const std::uint32_t context : passes.lived_on) {
-            std::erase(kept, context);
-            evicted.push_back(context);
+        for (const std::uint32_t lived_on : passes.lived_on) {
+            for (const std::uint32_t context : places_.unit(places_.unit_of(lived_on))) {
+                if (std::erase(kept, context) != 0) evicted.push_back(context);
+            }
         }
         const auto next = kept.empty() ? std::nullopt : serves(kept, from.function);
         if (!next || static_cast<double>(objects_in(kept)) < min_objects) break;
@@ -170,18 +172,40 @@ std::size_t scope_planner::count_holding(const context_set& sorted, double share
     double held = 0;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
         held += static_cast<double>(run_.contexts()[sorted[i]].objects);
-        if (held >= wanted) return i + 1;
+        if (held >= wanted) return with_whole_unit(sorted, i + 1);
     }
     return sorted.size();
 }
 
-context_set scope_planner::shortest_lives_first(context_set set) const {
-    std::sort(set.begin(), set.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const std::uint64_t life_of_a = run_.contexts()[a].longest_life;
-        const std::uint64_t life_of_b = run_.contexts()[b].longest_life;
-        return life_of_a != life_of_b ? life_of_a < life_of_b : a < b;
-    });
-    return set;
+/// The count, or more, such that the contexts of no container are on both sides of it.
+std::size_t scope_planner::with_whole_unit(const context_set& sorted, std::size_t count) const {
+    while (count < sorted.size() && places_.unit_of(sorted[count]) == places_.unit_of(sorted[count - 1])) ++count;
+    return count;
+}
+
+/// Those of a container stand together, by the longest life of them.
+context_set scope_planner::shortest_lives_first(const context_set& set) const {
+    struct position {
+        std::uint64_t life = 0;
+        std::uint32_t unit = 0;
+        std::uint32_t context = 0;
+
+        auto operator<=>(const position&) const = default;
+    };
+    std::vector<position> positions;
+    positions.reserve(set.size());
+    for (const std::uint32_t context : set) {
+        const std::uint32_t unit = places_.unit_of(context);
+        std::uint64_t life = 0;
+        for (const std::uint32_t each : places_.unit(unit)) life = std::max(life, run_.contexts()[each].longest_life);
+        // Contexts are numbered in the order of their first allocations, and so are the units.
+        positions.push_back({life, unit, context});
+    }
+    std::ranges::sort(positions);
+    context_set sorted;
+    sorted.reserve(set.size());
+    for (const position& each : positions) sorted.push_back(each.context);
+    return sorted;
 }
 
 generation_figures scope_planner::answer_to(const generation_question& question) const {
@@ -220,9 +244,14 @@ advice scope_planner::make_advice(const candidate& from, context_set kept, const
 }
 
 context_set scope_planner::unclaimed(const context_set& set) const {
+    std::vector<bool> all(claimed_.size());
+    for (const std::uint32_t context : set) all[context] = true;
     context_set rest;
-    std::copy_if(set.begin(), set.end(), std::back_inserter(rest),
-                 [&](std::uint32_t context) { return !claimed_[context]; });
+    std::ranges::copy_if(set, std::back_inserter(rest), [&](std::uint32_t context) {
+        // A container is served whole or not at all.
+        return std::ranges::all_of(places_.unit(places_.unit_of(context)),
+                                   [&](std::uint32_t each) { return !claimed_[each] && all[each]; });
+    });
     return rest;
 }
 

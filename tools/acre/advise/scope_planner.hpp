@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "advice.hpp"
+#include "change_places.hpp"
 #include "history.hpp"
 #include "trace/call_paths.hpp"
 
@@ -15,7 +16,8 @@ namespace acre::tool {
 
 class scope_planner {
 public:
-    scope_planner(const history& run, const call_paths& paths);
+    /// `places` must outlive this object.
+    scope_planner(const history& run, const call_paths& paths, const change_places& places);
 
     /// Returns the advices; claimed() then has the contexts that they serve.
     std::vector<advice> plan();
@@ -44,7 +46,8 @@ private:
                                                         reset_passes& passes);
     void refuse(const candidate& from, const context_set& set, const reset_passes& passes);
     std::size_t count_holding(const context_set& sorted, double share) const;
-    context_set shortest_lives_first(context_set set) const;
+    std::size_t with_whole_unit(const context_set& sorted, std::size_t count) const;
+    context_set shortest_lives_first(const context_set& set) const;
     generation_figures answer_to(const generation_question& question) const;
     bool frees_often(std::uint32_t function) const;
     std::optional<generation_figures> serves(const context_set& set, std::uint32_t function) const;
@@ -56,6 +59,7 @@ private:
 
     const history& run_;
     const call_paths& paths_;
+    const change_places& places_;
     std::vector<bool> claimed_;
     std::vector<std::pair<refused_arena, context_set>> refused_;
     std::map<generation_question, generation_figures> answers_;  // found so far

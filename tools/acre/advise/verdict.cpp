@@ -236,7 +236,7 @@ constexpr verdict_traits table[] = {
      .for_containers = verdict::multi_pool,
      .fits_multi_arena = true,
      .fits_pool = true,
-     .title = "an object pool for {function}",
+     .title = "an object pool for {subject}",
      .evidence = any_order,
      .cautions =
          {to_own_pool,
@@ -251,7 +251,7 @@ constexpr verdict_traits table[] = {
      .clearer_by_caller = true,
      .for_containers = verdict::multi_pool,
      .fits_multi_arena = true,
-     .title = "a multi_pool for {function}",
+     .title = "a multi_pool for {subject}",
      .evidence = any_order,
      .cautions = {to_own_pool},
      .code = multi_pool_code,
@@ -264,7 +264,7 @@ constexpr verdict_traits table[] = {
      .clearer_by_caller = true,
      .for_containers = verdict::multi_arena,
      .fits_multi_arena = true,
-     .title = "a multi_arena for {function}",
+     .title = "a multi_arena for {subject}",
      .evidence =
          "They live about equally long: 99.5 % die before {group_life} more of them are allocated, {life_ratio} "
          "times the live bytes at the peak; {churn} for each object live at the peak.",
@@ -278,7 +278,7 @@ constexpr verdict_traits table[] = {
      .size = sized_by::first_block,
      .for_containers = verdict::monotonic_arena,
      .fits_arena = true,
-     .title = "an arena that is never reset for {function}",
+     .title = "an arena that is never reset for {subject}",
      .evidence = "{immortal} of them are never freed.",
      .cautions =
          {"If they should have been freed, this is a leak, and an arena would only hide it. A longer run that does "
@@ -292,7 +292,7 @@ constexpr verdict_traits table[] = {
      .size = sized_by::first_block,
      .for_containers = verdict::phase_arena,
      .fits_arena = true,
-     .title = "an arena for {function}, freed as a whole",
+     .title = "an arena for {subject}, freed as a whole",
      .evidence =
          "Nearly all of them are live at the same time: all their bytes are {growth} times the peak, so freeing "
          "them one by one makes hardly any memory reusable.",
@@ -307,7 +307,7 @@ constexpr verdict_traits table[] = {
      .shared_by_threads = true,
      .for_containers = verdict::concurrent_multi_pool,
      .fits_pool = true,
-     .title = "a concurrent_object_pool for {function}",
+     .title = "a concurrent_object_pool for {subject}",
      .evidence = freed_by_others,
      .cautions = {to_shared_pool},
      .code = object_pool_code,
@@ -318,7 +318,7 @@ constexpr verdict_traits table[] = {
      .shared_by_threads = true,
      .clearer_by_caller = true,
      .for_containers = verdict::concurrent_multi_pool,
-     .title = "a concurrent_multi_pool for {function}",
+     .title = "a concurrent_multi_pool for {subject}",
      .evidence = freed_by_others,
      .cautions = {to_shared_pool},
      .code = multi_pool_code,
@@ -331,7 +331,7 @@ constexpr verdict_traits table[] = {
      .fits_multi_arena = true,
      .fits_arena = true,
      .fits_pool = true,
-     .title = "leave {function} as it is",
+     .title = "leave {subject} as it is",
      .evidence = "{lifo} of them are freed youngest first; {churn} for each object live at the peak."},
 };
 

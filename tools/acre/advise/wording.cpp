@@ -66,6 +66,16 @@ std::string refusal_text(const refused_arena& refused, const call_paths& paths) 
         plural(passes.count, "pass", "passes"), paths.site_text(refused.site));
 }
 
+std::string sites_text(const std::vector<site_objects>& sites, const call_paths& paths) {
+    constexpr std::size_t max = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(sites.size(), max); ++i) {
+        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", paths.site_text(sites[i].site),
+                            plural(sites[i].objects, "object", "objects"));
+    }
+    return sites.size() > max ? text + fmt::format(" and {} more sites", sites.size() - max) : text;
+}
+
 std::string blockers_text(const advice& each, const call_paths& paths) {
     std::vector<site_objects> sorted = each.blockers;
     std::sort(sorted.begin(), sorted.end(), [](const site_objects& a, const site_objects& b) {
@@ -119,6 +129,22 @@ std::string reset_place_of(const advice& each, const std::string& function) {
     return "where all of them are dead, if anywhere";
 }
 
+/// The code of a class whose objects come from a pool.
+constexpr const char* class_code = R"(#include <acre/acre.hpp>
+#include <acre/adapt/pooled.hpp>
+struct {class_name} : acre::pooled<{class_name}> {{}};  // the class as it is, with this base; new and delete stay
+)";
+
+constexpr const char* class_caution =
+    "Arrays, larger derived classes and std::make_shared do not use the pool. Objects that are deleted through a base "
+    "class need its virtual destructor, as always.";
+
+/// A class that can be given operators new and delete of its own.
+bool is_pooled_class(const advice& each, const call_paths& paths) {
+    const bool is_pool = each.candidate == verdict::object_pool || each.candidate == verdict::concurrent_object_pool;
+    return each.place.kind == place_kind::type && is_pool && !is_in_c(each, paths);
+}
+
 /// Fills the values that the texts of verdict.cpp name.
 std::string filled(const char* text, const advice& each, const call_paths& paths) {
     const group_figures& figures = each.figures;
@@ -128,6 +154,8 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     fmt::dynamic_format_arg_store<fmt::format_context> values;
     const auto add = [&](const char* name, const std::string& value) { values.push_back(fmt::arg(name, value)); };
     add("function", function);
+    add("subject", subject_of(each, paths));
+    add("class_name", variable_name(each.place.name));
     add("threads", count_text(figures.threads));
     // Of evidence.
     add("generations", generations_text(each));
@@ -171,8 +199,30 @@ std::string title_of(verdict which, const advice& each, const call_paths& paths)
     return filled(traits_of(which).title, each, paths);
 }
 
+std::string subject_of(const advice& each, const call_paths& paths) {
+    const std::string& function = paths.functions()[each.function].short_name;
+    if (each.of_scope) return function;
+    switch (each.place.kind) {
+        case place_kind::container:
+            return fmt::format("{} {}", each.place.name,
+                               each.place.within.empty() ? "in " + function : "of " + each.place.within);
+        case place_kind::type:
+            return "class " + each.place.name;
+        case place_kind::hook:
+            return "everything behind " + each.place.name;
+        case place_kind::several: {
+            const std::string sites = plural(each.sites.size(), "site", "sites");
+            return each.place.function == 0 ? sites + " together" : sites + " whose objects die in " + function;
+        }
+        case place_kind::site:
+            break;
+    }
+    return function;
+}
+
 std::string location_of(const advice& each, const call_paths& paths) {
     std::string text;
+    if (each.place.kind == place_kind::several) return sites_text(each.sites, paths);
     if (each.of_scope) {
         const source_location end = paths.place_in(each.generations.last_free, each.function);
         text = paths.functions()[each.function].short_name;
@@ -235,10 +285,12 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
         cautions.push_back(filled(traits.caution_for_threads, each, paths));
     }
     if (is_in_c(each, paths)) cautions.push_back(c_text(each, paths));
+    if (is_pooled_class(each, paths)) return {class_caution};
     return cautions;
 }
 
 std::string code_of(const advice& each, const call_paths& paths) {
+    if (is_pooled_class(each, paths)) return filled(class_code, each, paths);
     const verdict_traits& traits = traits_of(each.candidate);
     return filled(is_in_c(each, paths) ? traits.c_code : traits.code, each, paths);
 }

@@ -13,6 +13,9 @@ namespace acre::tool {
 std::string title_of(const advice& each, const call_paths& paths);
 std::string title_of(verdict which, const advice& each, const call_paths& paths);
 
+/// What is changed: "spawn", "std::vector<int> of book", "class orc", "everything behind lua_Alloc".
+std::string subject_of(const advice& each, const call_paths& paths);
+
 /// The position in the source, in a sentence or two.
 std::string location_of(const advice& each, const call_paths& paths);
 

@@ -11,7 +11,10 @@
 #include "advise/measure.hpp"
 #include "advise/plan.hpp"
 #include "command.hpp"
+#include "programs/program.hpp"
 #include "trace/error.hpp"
+#include "try/contest.hpp"
+#include "try/ways.hpp"
 
 namespace acre::tool {
 
@@ -23,6 +26,8 @@ struct advise_options {
     std::optional<double> cpu_before;  // seconds
     std::optional<double> cpu_after;
     std::size_t top = 10;
+    std::optional<double> run_seconds;
+    std::string input;
     bool json = false;
     bool plan_only = false;
 };
@@ -32,9 +37,51 @@ history read_history(trace_reader& reader, const call_paths& paths, const comman
     return {reader, paths};
 }
 
-void measure(advice_list& list, const history& run, const command_context& context) {
+void measure(advice_list& list, const history& run, const call_paths& paths, const command_context& context) {
     progress_bar bar{"measuring", !context.quiet};
-    measure_advices(context.host(), run, list, [&](double done) { bar.show(done); });
+    measure_advices(context.host(), run, paths, list, [&](double done) { bar.show(done); });
+}
+
+/// What a malloc saves in the rounds, by its CPU time as a ratio to the program's as it is.
+preload_saving saving_of(const contest_result& runs, std::size_t way) {
+    const auto peak = [](const measured_run& each) { return static_cast<double>(each.peak_bytes); };
+    const double cpu = runs.ways[0].of(&measured_run::cpu).median * 1e9;
+    const interval ratio = runs.cpu_ratio(way);
+    const double before = runs.ways[0].of(peak).median;
+    preload_saving saving{runs.ways[way].how.name,
+                          {(1 - ratio.high) * cpu, (1 - ratio.median) * cpu, (1 - ratio.low) * cpu}};
+    if (before > 0) saving.peak_ratio = runs.ways[way].of(peak).median / before;
+    return saving;
+}
+
+/// Runs the recorded command again, as it is and with each malloc, for its CPU time and what each malloc saves.
+void run_program(advice_list& list, const trace_header& header, const advise_options& options,
+                 const command_context& context) {
+    if (header.command.empty()) throw tool_error{"the trace does not say which program was recorded"};
+    const std::filesystem::path program = find_program_to_preload(header.command.front(), "run");
+    const way_list ways{program, {}};
+    progress_bar bar{"running the program", !context.quiet};
+    const contest_result runs = run_contest({.program = program,
+                                             .arguments = header.command,
+                                             .ways = ways.ways(),
+                                             .input = options.input,
+                                             .check = {},
+                                             .required = same_result::output_and_status,
+                                             .budget_seconds = *options.run_seconds,
+                                             .progress = [&](double done) { bar.show(done); }});
+    clear_progress();
+    list.runs = program_runs{runs.rounds, runs.seconds, runs.is_precise};
+    list.cpu_nanoseconds = static_cast<std::uint64_t>(runs.ways[0].of(&measured_run::cpu).median * 1e9);
+    for (std::size_t way = 1; way < runs.ways.size(); ++way) {
+        const way_result& each = runs.ways[way];
+        if (each.failure.empty()) {
+            list.preloads.push_back(saving_of(runs, way));
+        } else {
+            list.notes.push_back("With " + each.how.name + " the program " + each.failure + ".");
+        }
+    }
+    std::ranges::sort(list.preloads, std::greater{},
+                      [](const preload_saving& each) { return each.nanoseconds.median; });
 }
 
 /// A trace, read for advice.
@@ -71,7 +118,7 @@ int run_apply_check(const advise_options& options, const command_context& contex
     advice_list list = plan_advices(before.run, before.paths);
     list.cpu_nanoseconds = recorded_cpu_nanoseconds(before.reader);
     if (list.advices.size() > options.top) list.advices.resize(options.top);
-    measure(list, before.run, context);
+    measure(list, before.run, before.paths, context);
     const apply_check check = check_application(list, before.run, before.paths, after.run, after.paths,
                                                 cpu_times_of(options, before.reader.header(), after.reader.header()));
     print(options.json ? text_of(apply_json(check, list, before.paths)) : apply_text(check, list, before.paths));
@@ -94,14 +141,16 @@ int run_advise(const advise_options& options, const command_context& context) {
                "the trace has one frame of each stack, so scopes are not known: record with --stacks=trie for advice "
                "about them");
     }
-    remark_allocator(context, header);
     advice_list list = plan_advices(run, paths, header.sampling_period);
+    list.allocator = header.allocator;
     list.cpu_nanoseconds = recorded_cpu_nanoseconds(reader);
     if (list.advices.size() > options.top) {
         list.omitted = list.advices.size() - options.top;
         list.advices.resize(options.top);
     }
-    if (!options.plan_only && !list.is_sample()) measure(list, run, context);
+    if (options.run_seconds) run_program(list, header, options, context);
+    if (!options.plan_only && !list.is_sample()) measure(list, run, paths, context);
+    if (list.baseline.empty()) remark_allocator(context, header);
     if (options.json) {
         print(text_of(advice_json(list, paths, header)));
     } else {
@@ -133,6 +182,12 @@ void add_advise_command(command_line& line, const command_context& context) {
                                  .needs(check);
     cpu_before.needs(cpu_after);
     cpu_after.needs(cpu_before);
+    const option run = command
+                           .decimal("--run", options->run_seconds, "SECONDS", 1, 1e6,
+                                    "Run the recorded command again in this time, as it is and with each installed "
+                                    "malloc: CPU times are then those of runs without recording")
+                           .excludes(check);
+    command.file("--stdin", options->input, "With --run: the file that each run reads from standard input").needs(run);
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
     command.flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
     command.flag("--no-measure", options->plan_only, "Only plan, from the lifetimes of the objects; measure no savings")
@@ -141,6 +196,7 @@ void add_advise_command(command_line& line, const command_context& context) {
         "Examples:\n"
         "  acre advise app.acre\n"
         "  acre advise --top 3 app.acre\n"
+        "  acre advise --run 30 app.acre\n"
         "  acre advise --apply-check before.acre after.acre --cpu-before 1.77 --cpu-after 0.83\n"
         "  acre advise --json app.acre | jq '.advices[] | {verdict, file, line}'\n\n"
         "Exit status 3: the trace was cut off; the advice is about its complete part. With --apply-check 1: no advice\n"

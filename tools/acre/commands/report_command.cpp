@@ -124,6 +124,7 @@ private:
     advice_list plan(const history& run) {
         if (run.object_count() == 0) return {};
         advice_list list = plan_advices(run, paths_, reader_.header().sampling_period);
+        list.allocator = reader_.header().allocator;
         list.cpu_nanoseconds = recorded_cpu_nanoseconds(reader_);
         if (list.advices.size() > options_.top) {
             list.omitted = list.advices.size() - options_.top;
@@ -135,7 +136,7 @@ private:
     void measure(advice_list& list, const history& run, const trace_summary& summary) {
         if (run.object_count() != 0) {
             progress_bar bar{"measuring", !context_.quiet};
-            measure_advices(context_.host(), run, list, [&](double done) { bar.show(done); });
+            measure_advices(context_.host(), run, paths_, list, [&](double done) { bar.show(done); });
         }
         const replay_outcome outcome = replay(run, summary);
         parts_.replay = replay_json(outcome, replay_failures(outcome));

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -5,9 +7,13 @@
 #include <optional>
 
 #include "command.hpp"
+#include "plan/plan_making.hpp"
 #include "programs/program.hpp"
+#include "text/text.hpp"
 #include "trace/error.hpp"
+#include "trace/replacing_file.hpp"
 #include "try/contest.hpp"
+#include "try/try_page.hpp"
 #include "try/try_report.hpp"
 #include "try/ways.hpp"
 
@@ -19,6 +25,8 @@ struct try_options {
     std::string trace;
     std::vector<std::string> with;
     std::string plan;
+    bool sites = false;
+    std::string report;
     std::string budget = "60s";
     std::string input;
     std::string check;
@@ -55,33 +63,85 @@ std::vector<std::string> command_of(const try_options& options, const command_co
     return command;
 }
 
+/// A sentence about options that do not go together.
+void check_together(const try_options& options) {
+    if (options.sites && options.plan.empty() && options.trace.empty())
+        throw usage_error{"--sites measures the groups of a plan: name one by --plan, or a trace to make it of"};
+}
+
 same_result requirement_of(const try_options& options) {
     if (options.unchecked) return same_result::unchecked;
     return options.check.empty() ? same_result::output_and_status : same_result::checked;
 }
 
+/// The plan to try, with its file's name; nothing if there is none.
+std::optional<std::pair<site_plan, std::string>> plan_of(const try_options& options, const command_context& context) {
+    if (!options.plan.empty()) return std::pair{read_plan(options.plan), options.plan};
+    if (options.trace.empty() || (!options.sites && !options.with.empty())) return {};
+    trace_reader reader{options.trace};
+    const call_paths paths{reader.tables()};
+    try {
+        const reading_progress bar{"planning", reader, context};
+        site_plan plan = make_plan(reader, paths, plan_choice::advice).plan;
+        if (groups_of(plan).empty()) throw tool_error{"the advice for '" + options.trace + "' is to plan no site"};
+        return std::pair{std::move(plan), std::filesystem::path{options.trace}.replace_extension(".plan").string()};
+    } catch (const tool_error&) {
+        if (options.sites) throw;
+        return {};  // the mallocs can be tried without it
+    }
+}
+
+/// Adds the ways with a plan. Returns notes for the report.
+std::vector<std::string> add_plans(way_list& ways, const std::filesystem::path& program, const try_options& options,
+                                   const command_context& context) {
+    const auto plan = plan_of(options, context);
+    if (!plan) return {};
+    for (const std::string& each : ways.add_plan(program, plan->first, plan->second)) remark(context, each);
+    std::vector<std::string> notes;
+    if (options.plan.empty())
+        notes.push_back("The plan is that of 'acre plan " + options.trace + " -o " + plan->second + "'.");
+    if (!options.sites) return notes;
+    if (const std::size_t left_out = ways.add_groups(program, plan->first, plan->second)) {
+        notes.push_back(fmt::format("{} with fewer allocations {} not measured alone.",
+                                    plural(left_out, "group", "groups"), left_out == 1 ? "is" : "are"));
+    }
+    return notes;
+}
+
+void write_page(const std::string& page, const std::string& output, const command_context& context) {
+    replacing_file file{output};
+    file.write({reinterpret_cast<const std::uint8_t*>(page.data()), page.size()});
+    file.finish();
+    remark(context, "wrote '" + output + "': open it in a browser");
+}
+
 int run_try(const try_options& options, const command_context& context) {
     const std::vector<std::string> command = command_of(options, context);
+    check_together(options);
     const std::filesystem::path program = find_program_to_preload(command.front(), "try");
-    way_list ways{program, options.with};
-    if (!options.plan.empty()) {
-        for (const std::string& each : ways.add_plan(program, options.plan)) remark(context, each);
-    }
+    if (!options.report.empty() && !options.trace.empty())
+        keep_from_replacing(options.trace, options.report, "--report");
+    // With --sites the question is what each group brings: the other mallocs only where they are named.
+    const bool only_acre = options.sites && options.with.empty();
+    way_list ways{program, only_acre ? std::vector<std::string>{std::string{acre_way}} : options.with};
+    const std::vector<std::string> notes = add_plans(ways, program, options, context);
     if (ways.ways().size() == 1) {
         throw tool_error{
             "there is no other malloc here to try: install one (libmimalloc2.0, libjemalloc2, libtcmalloc-minimal4), "
             "or name a library by --with ./library.so"};
     }
     progress_bar bar{"running the program", !context.quiet};
-    const contest_result result = run_contest({.program = program,
-                                               .arguments = command,
-                                               .ways = ways.ways(),
-                                               .input = options.input,
-                                               .check = options.check,
-                                               .required = requirement_of(options),
-                                               .budget_seconds = parse_seconds(options.budget).value(),
-                                               .progress = [&](double done) { bar.show(done); }});
+    contest_result result = run_contest({.program = program,
+                                         .arguments = command,
+                                         .ways = ways.ways(),
+                                         .input = options.input,
+                                         .check = options.check,
+                                         .required = requirement_of(options),
+                                         .budget_seconds = parse_seconds(options.budget).value(),
+                                         .progress = [&](double done) { bar.show(done); }});
     clear_progress();
+    result.notes = notes;
+    if (!options.report.empty()) write_page(try_page(result, command), options.report, context);
     print(options.json ? text_of(try_json(result, command)) : try_text(result, command));
     return status_success;
 }
@@ -100,6 +160,9 @@ void add_try_command(command_line& line, const command_context& context) {
                  "The mallocs to try, or paths of libraries to preload; without it all that are installed")
         .separated_by_commas();
     command.file("--plan", options->plan, "A plan by 'acre plan', to be tried as well: as 'acre run --plan' runs it");
+    command.flag("--sites", options->sites,
+                 "Also measure each of the plan's largest groups of sites alone; with a trace the plan is made of it");
+    command.file("--report", options->report, "Also write the figures and a picture of them as an HTML page");
     command.text("--budget", options->budget, "TIME", "How long it may take, in s, m or h, as in 5m")
         .check(check_budget)
         .shows_default();
@@ -118,7 +181,8 @@ void add_try_command(command_line& line, const command_context& context) {
         "  acre try --with acre,mimalloc,./libmine.so -- ./app input.txt\n"
         "  acre try --check 'grep -q finished' -- ./server --benchmark\n"
         "  acre try --plan app.plan -- ./app input.txt\n"
-        "  acre try app.acre");
+        "  acre try app.acre\n"
+        "  acre try --sites --report app.html app.acre");
     command.runs([&, options] { return run_try(*options, context); });
 }
 

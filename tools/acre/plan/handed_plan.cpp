@@ -142,8 +142,9 @@ int out_of_the_way(int descriptor) {
 
 }  // namespace
 
-handed_plan::handed_plan(const site_plan& plan, const std::string& name, const std::filesystem::path& program) {
-    module_check check = check_modules(plan, program);
+handed_plan::handed_plan(const site_plan& plan, const std::string& name, const std::filesystem::path& program,
+                         part of) {
+    module_check check = of == part::whole ? check_modules(plan, program) : module_check{};
     if (plan.modules.size() > plan_table::most_modules) {
         throw tool_error{fmt::format("cannot use the plan '{}': it names {} files, and there can be {}", name,
                                      plan.modules.size(), plan_table::most_modules)};

@@ -16,8 +16,12 @@ inline constexpr std::string_view plan_library = "libacre-plan.so";
 /// The table is in a file without a name, which the program and those that it starts inherit while this object lives.
 class handed_plan {
 public:
-    /// Throws tool_error if no file of the program is the one that was recorded. `name` is that of the plan.
-    handed_plan(const site_plan& plan, const std::string& name, const std::filesystem::path& program);
+    enum class part : bool { whole, group };
+
+    /// Throws tool_error if no file of the program is the one that was recorded; not for a group of a plan that was
+    /// checked as a whole. `name` is that of the plan.
+    handed_plan(const site_plan& plan, const std::string& name, const std::filesystem::path& program,
+                part of = part::whole);
     ~handed_plan();
     handed_plan(const handed_plan&) = delete;
     handed_plan& operator=(const handed_plan&) = delete;

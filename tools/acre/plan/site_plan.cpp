@@ -8,9 +8,11 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "text/text.hpp"
@@ -158,6 +160,33 @@ std::string_view name_of(site_policy policy) {
 std::size_t site_plan::routed_sites_of(std::size_t module) const {
     return static_cast<std::size_t>(std::ranges::count_if(
         sites, [&](const planned_site& each) { return each.module == module && each.policy != site_policy::leave; }));
+}
+
+std::vector<plan_group> groups_of(const site_plan& plan) {
+    std::map<std::pair<site_policy, std::string>, plan_group> groups;
+    for (std::size_t i = 0; i < plan.sites.size(); ++i) {
+        const planned_site& each = plan.sites[i];
+        if (each.policy == site_policy::leave) continue;
+        plan_group& group = groups[{each.policy, each.group}];
+        group.name = each.group;
+        group.policy = each.policy;
+        group.allocations += each.allocations;
+        group.sites.push_back(i);
+    }
+    std::vector<plan_group> sorted;
+    sorted.reserve(groups.size());
+    for (auto& [key, group] : groups) sorted.push_back(std::move(group));
+    std::ranges::sort(sorted, [](const plan_group& a, const plan_group& b) {
+        return std::tie(b.allocations, a.name, a.policy) < std::tie(a.allocations, b.name, b.policy);
+    });
+    return sorted;
+}
+
+site_plan plan_of(const plan_group& group, site_plan plan) {
+    for (planned_site& each : plan.sites) {
+        if (each.policy != group.policy || each.group != group.name) each.policy = site_policy::leave;
+    }
+    return plan;
 }
 
 site_plan plan_in(std::string_view text, const std::string& name) {

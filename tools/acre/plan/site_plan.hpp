@@ -55,6 +55,20 @@ struct site_plan {
     std::size_t routed_sites_of(std::size_t module) const;
 };
 
+/// Sites that share their memory.
+struct plan_group {
+    std::string name;
+    site_policy policy = site_policy::leave;
+    std::uint64_t allocations = 0;     // in the recording
+    std::vector<std::size_t> sites{};  // indices into the plan's sites
+};
+
+/// The groups of a plan, without sites that are left. Most allocations first.
+std::vector<plan_group> groups_of(const site_plan& plan);
+
+/// The plan in which only the sites of this group keep their policy.
+site_plan plan_of(const plan_group& group, site_plan plan);
+
 /// The plan in a JSON text. Throws tool_error, one sentence that begins with the name, if it is not one.
 site_plan plan_in(std::string_view text, const std::string& name);
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 namespace acre::tool {
 
@@ -74,13 +73,10 @@ std::vector<row_tail::block_state> row_tail::blocks_now() const {
         for (std::size_t i = 1; i < raw::blocks_in_region; ++i) {
             if (region->places[i].load(std::memory_order_acquire) == 0) continue;
             const raw::chunk_head* chunk = raw::chunk_in(*region, i);
-            if (chunk->magic != raw::chunk_magic || chunk->kind != raw::chunk_kind::rows) continue;
-            block_state state;
-            state.chunk = chunk;
-            // The recorder sets the count to 0 before it changes the others.
-            state.first = std::atomic_ref{const_cast<std::uint64_t&>(chunk->first)}.load(std::memory_order_acquire);
-            state.thread = std::atomic_ref{const_cast<std::uint32_t&>(chunk->thread)}.load(std::memory_order_acquire);
-            state.count = std::min<std::uint64_t>(chunk->count.load(std::memory_order_acquire), raw::rows_in_chunk);
+            if (raw::detail::load(chunk->magic) != raw::chunk_magic) continue;
+            if (raw::detail::load(chunk->kind) != raw::chunk_kind::rows) continue;
+            block_state state{raw::look_at(*chunk), chunk};
+            state.count = std::min<std::uint64_t>(state.count, raw::rows_in_chunk);
             blocks.push_back(state);
         }
     }
@@ -171,13 +167,7 @@ bool row_tail::read_memory(const append_rows& append, const block_state& block) 
     const std::uint64_t skipped = taken - std::min(taken, block.first);
     const std::uint64_t count = block.count - skipped;
     auto rows = std::make_unique_for_overwrite<raw::row[]>(count);
-    std::memcpy(rows.get(), reinterpret_cast<const raw::row*>(block.chunk + 1) + skipped, count * sizeof(raw::row));
-    std::atomic_thread_fence(std::memory_order_acquire);
-    const raw::chunk_head& now = *block.chunk;
-    if (std::atomic_ref{const_cast<std::uint64_t&>(now.first)}.load(std::memory_order_acquire) != block.first ||
-        std::atomic_ref{const_cast<std::uint32_t&>(now.thread)}.load(std::memory_order_acquire) != block.thread ||
-        now.count.load(std::memory_order_acquire) < block.count)
-        return false;
+    if (!raw::copy_rows(*block.chunk, block, skipped, count, rows.get())) return false;
     const raw_rows all{rows.get(), count};
     take(append, block.thread, block.first + skipped, {.rows = all, .own = std::move(rows)});
     return true;

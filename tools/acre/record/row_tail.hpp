@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "chunk_rows.hpp"
 #include "raw_events.hpp"
 #include "raw_memory.hpp"
 
@@ -44,10 +45,7 @@ public:
     std::uint64_t rows() const noexcept { return rows_; }
 
 private:
-    struct block_state {
-        std::uint32_t thread = 0;
-        std::uint64_t first = 0;
-        std::uint64_t count = 0;
+    struct block_state : raw::seen_rows {
         const raw::chunk_head* chunk = nullptr;
     };
 

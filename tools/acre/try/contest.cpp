@@ -180,6 +180,15 @@ private:
     fingerprint expected_{};
 };
 
+/// A figure of two runs in the same round, over all rounds.
+template <typename Figure>
+interval compared_runs(const way_result& before, const way_result& after, Figure figure) {
+    std::vector<double> figures;
+    for (std::size_t i = 0; i < std::min(before.runs.size(), after.runs.size()); ++i)
+        figures.push_back(figure(before.runs[i], after.runs[i]));
+    return median_interval(std::move(figures));
+}
+
 /// The rounds of one contest.
 class rounds {
 public:
@@ -287,13 +296,16 @@ interval way_result::of(const std::function<double(const measured_run&)>& figure
     return median_interval(std::move(figures));
 }
 
-interval contest_result::cpu_ratio(std::size_t number) const {
-    const std::vector<measured_run>& before = ways[0].runs;
-    const std::vector<measured_run>& after = ways[number].runs;
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i)
-        ratios.push_back(before[i].cpu() > 0 ? after[i].cpu() / before[i].cpu() : 1);
-    return median_interval(std::move(ratios));
+interval contest_result::cpu_ratio(std::size_t number, std::size_t base) const {
+    return compared_runs(ways[base], ways[number], [](const measured_run& before, const measured_run& after) {
+        return before.cpu() > 0 ? after.cpu() / before.cpu() : 1;
+    });
+}
+
+interval contest_result::cpu_saved(std::size_t number, std::size_t base) const {
+    return compared_runs(ways[base], ways[number], [](const measured_run& before, const measured_run& after) {
+        return before.cpu() - after.cpu();
+    });
 }
 
 contest_result run_contest(const contest_options& options) {

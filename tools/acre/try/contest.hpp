@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,12 +15,29 @@
 
 namespace acre::tool {
 
+/// A group of a plan's sites that is measured alone: only its sites get memory of their own.
+struct way_group {
+    /// A site, as the plan knows it.
+    struct site {
+        std::string place;
+        std::string module;
+        std::string build_id;
+        std::uint64_t offset = 0;
+        std::uint64_t allocations = 0;  // in the recording
+    };
+    std::string name;
+    std::string policy;
+    std::uint64_t allocations = 0;
+    std::vector<site> sites{};
+};
+
 /// A way to run the program. Without variables it runs as it is.
 struct way {
     std::string name;
     std::string description;
     std::vector<std::pair<std::string, std::string>> variables{};  // of its environment
     std::vector<std::string> command{};  // of acre, that runs a program in this way; empty: the variables do
+    std::optional<way_group> group{};
 };
 
 /// What two runs must have in common to be compared.
@@ -58,9 +76,13 @@ struct contest_result {
     same_result compared = same_result::output_and_status;
     bool is_precise = false;  // the intervals are as narrow as was asked
     bool was_interrupted = false;
+    std::vector<std::string> notes{};  // what to say besides the figures
 
-    /// CPU time of a way as a ratio to that of the program as it is in the same round.
-    interval cpu_ratio(std::size_t number) const;
+    /// CPU time of a way as a ratio to that of the program as it is in the same round, or of another way.
+    interval cpu_ratio(std::size_t number, std::size_t base = 0) const;
+
+    /// Seconds of CPU time that a way takes less than another one in the same round.
+    interval cpu_saved(std::size_t number, std::size_t base) const;
 };
 
 /// The first round checks the results, and counts only if there is no time for another. Throws tool_error if the

@@ -37,6 +37,10 @@ struct measured_run {
     double cpu() const noexcept { return user + system; }
 };
 
+inline double peak_of(const measured_run& run) noexcept {
+    return static_cast<double>(run.peak_bytes);
+}
+
 /// Runs the program in a process group of its own until it ends; what it leaves running there is killed. Throws
 /// tool_error when it cannot be started.
 measured_run run_measured(const run_request& request);

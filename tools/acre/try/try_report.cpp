@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "text/terminal.hpp"
 #include "text/text.hpp"
+#include "ways.hpp"
 
 namespace acre::tool {
 
@@ -21,9 +23,6 @@ double cpu_of(const measured_run& run) {
 }
 double wall_of(const measured_run& run) {
     return run.wall;
-}
-double peak_of(const measured_run& run) {
-    return static_cast<double>(run.peak_bytes);
 }
 double faults_of(const measured_run& run) {
     return static_cast<double>(run.minor_faults + run.major_faults);
@@ -52,22 +51,23 @@ std::vector<std::string> row_of(const contest_result& result, std::size_t number
             count_text(static_cast<std::uint64_t>(each.of(faults_of).median))};
 }
 
-/// The numbers of the ways that took part, least CPU time first; the program as it is leads its equals.
-std::vector<std::size_t> ranking(const contest_result& result) {
+std::vector<std::size_t> ranked(const contest_result& result, bool groups) {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < result.ways.size(); ++i) {
-        if (result.ways[i].failure.empty()) order.push_back(i);
+        if (result.ways[i].failure.empty() && result.ways[i].how.group.has_value() == groups) order.push_back(i);
     }
     std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair{result.cpu_ratio(i).median, i}; });
     return order;
 }
 
-std::string table_of(const contest_result& result) {
-    const char* interval_name = result.rounds >= min_interval_rounds ? "95 % interval" : "lowest, highest";
-    std::vector<std::vector<std::string>> rows{
-        {"", "CPU", "x as it is", interval_name, "start to end", "peak memory", "page faults"}};
-    for (const std::size_t i : ranking(result)) rows.push_back(row_of(result, i));
-    return table_text(rows, {0});
+const char* interval_name(const contest_result& result) {
+    return result.rounds >= min_interval_rounds ? "95 % interval" : "lowest, highest";
+}
+
+/// How a group's peak memory compares with that of the program on acre's heap without a plan.
+double peak_ratio(const contest_result& result, std::size_t number) {
+    return result.ways[number].of(peak_of).median /
+           std::max(result.ways[base_of_groups(result)].of(peak_of).median, 1.0);
 }
 
 std::string quoted_for_shell(const std::string& word) {
@@ -108,7 +108,7 @@ std::string conclusion(const contest_result& result, const std::vector<std::stri
 }
 
 std::vector<std::string> notes_of(const contest_result& result) {
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = result.notes;
     if (result.was_interrupted) notes.emplace_back("Interrupted: the figures are those of the rounds before.");
     if (result.rounds < 3) {
         notes.emplace_back(
@@ -145,6 +145,37 @@ nlohmann::json interval_json(const interval& of) {
     return {{"low", of.low}, {"median", of.median}, {"high", of.high}};
 }
 
+/// What a group's figures are compared with is in the same round.
+nlohmann::json group_json(const contest_result& result, std::size_t number) {
+    const way_result& each = result.ways[number];
+    const way_group& group = *each.how.group;
+    nlohmann::json sites = nlohmann::json::array();
+    for (const way_group::site& site : group.sites) {
+        sites.push_back({{"place", site.place},
+                         {"module", site.module},
+                         {"build_id", site.build_id},
+                         {"offset", fmt::format("{:#x}", site.offset)},
+                         {"allocations", site.allocations}});
+    }
+    nlohmann::json object{{"group", group.name},
+                          {"policy", group.policy},
+                          {"allocations", group.allocations},
+                          {"sites", sites},
+                          {"failed", !each.failure.empty()}};
+    if (!each.failure.empty()) {
+        object["why"] = each.failure;
+        return object;
+    }
+    const std::size_t base = base_of_groups(result);
+    object["compared_with"] = result.ways[base].how.name;
+    object["cpu_ratio"] = interval_json(result.cpu_ratio(number, base));
+    object["cpu_seconds_saved"] = interval_json(result.cpu_saved(number, base));
+    object["cpu_seconds"] = interval_json(each.of(cpu_of));
+    object["peak_bytes"] = interval_json(each.of(peak_of));
+    object["peak_ratio"] = peak_ratio(result, number);
+    return object;
+}
+
 nlohmann::json way_json(const contest_result& result, std::size_t number) {
     const way_result& each = result.ways[number];
     nlohmann::json variables = nlohmann::json::object();
@@ -167,17 +198,72 @@ nlohmann::json way_json(const contest_result& result, std::size_t number) {
 
 }  // namespace
 
-std::string try_text(const contest_result& result, const std::vector<std::string>& command) {
-    std::string text = fmt::format("{}: {} in {}, {}\n\n", line_of(command), plural(result.rounds, "round", "rounds"),
-                                   seconds_text(result.seconds), requirement_text(result.compared));
-    text += table_of(result) + "\n" + conclusion(result, command);
+std::vector<std::size_t> ranking(const contest_result& result) {
+    return ranked(result, false);
+}
+
+std::vector<std::size_t> group_ranking(const contest_result& result) {
+    return ranked(result, true);
+}
+
+std::size_t base_of_groups(const contest_result& result) {
+    const auto found = std::ranges::find_if(
+        result.ways, [](const way_result& each) { return each.how.name == acre_way && each.failure.empty(); });
+    return found == result.ways.end() ? 0 : static_cast<std::size_t>(found - result.ways.begin());
+}
+
+std::vector<std::vector<std::string>> try_rows(const contest_result& result) {
+    std::vector<std::vector<std::string>> rows{
+        {"", "CPU", "x as it is", interval_name(result), "start to end", "peak memory", "page faults"}};
+    for (const std::size_t i : ranking(result)) rows.push_back(row_of(result, i));
+    return rows;
+}
+
+std::vector<std::vector<std::string>> try_group_rows(const contest_result& result) {
+    const std::vector<std::size_t> order = group_ranking(result);
+    if (order.empty()) return {};
+    const std::size_t base = base_of_groups(result);
+    std::vector<std::vector<std::string>> rows{{"this group alone", "policy", "allocations", "CPU saved",
+                                                "x " + result.ways[base].how.name, interval_name(result), "x memory"}};
+    for (const std::size_t i : order) {
+        const way_group& group = *result.ways[i].how.group;
+        const interval ratio = result.cpu_ratio(i, base);
+        const double saved = result.cpu_saved(i, base).median;
+        rows.push_back({printable(group.name), group.policy, count_text(group.allocations),
+                        (saved < 0 ? "-" : "") + seconds_text(std::abs(saved)), fmt::format("{:.3f}", ratio.median),
+                        result.rounds >= 3 ? fmt::format("{:.3f} .. {:.3f}", ratio.low, ratio.high) : "",
+                        fmt::format("{:.2f}", peak_ratio(result, i))});
+    }
+    return rows;
+}
+
+std::string try_title(const contest_result& result, const std::vector<std::string>& command) {
+    return fmt::format("{}: {} in {}, {}", line_of(command), plural(result.rounds, "round", "rounds"),
+                       seconds_text(result.seconds), requirement_text(result.compared));
+}
+
+std::string try_answer(const contest_result& result, const std::vector<std::string>& command) {
+    std::string text = conclusion(result, command);
     for (const std::string& note : notes_of(result)) text += wrapped(note, 2);
     return text;
 }
 
+std::string try_text(const contest_result& result, const std::vector<std::string>& command) {
+    std::string text = try_title(result, command) + "\n\n" + table_text(try_rows(result), {0});
+    if (const auto groups = try_group_rows(result); !groups.empty()) text += "\n" + table_text(groups, {0, 1});
+    return text + "\n" + try_answer(result, command);
+}
+
 nlohmann::json try_json(const contest_result& result, const std::vector<std::string>& command) {
     nlohmann::json ways = nlohmann::json::array();
-    for (std::size_t i = 0; i < result.ways.size(); ++i) ways.push_back(way_json(result, i));
+    nlohmann::json groups = nlohmann::json::array();
+    for (std::size_t i = 0; i < result.ways.size(); ++i) {
+        if (result.ways[i].how.group) {
+            groups.push_back(group_json(result, i));
+        } else {
+            ways.push_back(way_json(result, i));
+        }
+    }
     return {{"command", "try"},
             {"program", command},
             {"rounds", result.rounds},
@@ -186,6 +272,7 @@ nlohmann::json try_json(const contest_result& result, const std::vector<std::str
             {"interrupted", result.was_interrupted},
             {"compared", requirement_text(result.compared)},
             {"ways", ways},
+            {"groups", groups},
             {"notes", notes_of(result)}};
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 
 #include "programs/known_mallocs.hpp"
 #include "programs/program.hpp"
@@ -15,7 +16,6 @@ namespace acre::tool {
 namespace {
 
 constexpr std::string_view plan_name = "acre + plan";
-constexpr const char* acre_name = "acre";
 constexpr const char* acre_description = "acre's general heap, as 'acre run' preloads it";
 
 std::string name_as_it_is(const std::filesystem::path& program) {
@@ -23,10 +23,21 @@ std::string name_as_it_is(const std::filesystem::path& program) {
     return linked.empty() ? "as it is" : fmt::format("as it is ({})", linked);
 }
 
+way_group described(const plan_group& group, const site_plan& plan) {
+    way_group result{
+        .name = group.name, .policy = std::string{name_of(group.policy)}, .allocations = group.allocations};
+    for (const std::size_t number : group.sites) {
+        const planned_site& site = plan.sites[number];
+        const planned_module& module = plan.modules[site.module];
+        result.sites.push_back({site.place, module.path, module.build_id, site.offset, site.allocations});
+    }
+    return result;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> way_names() {
-    std::vector<std::pair<std::string, std::string>> names{{acre_name, acre_description}};
+    std::vector<std::pair<std::string, std::string>> names{{std::string{acre_way}, acre_description}};
     for (const known_malloc& each : known_mallocs) names.emplace_back(each.name, each.description);
     return names;
 }
@@ -48,24 +59,45 @@ void way_list::add(const std::string& name, const std::string& description, cons
 }
 
 void way_list::add_acre() {
-    add(acre_name, acre_description, library_beside_command(run_library));
+    add(std::string{acre_way}, acre_description, library_beside_command(run_library));
     ways_.back().command = {"acre", "run"};
 }
 
-std::vector<std::string> way_list::add_plan(const std::filesystem::path& program, const std::string& plan) {
-    plan_ = std::make_unique<handed_plan>(read_plan(plan), plan, program);
-    add(std::string{plan_name}, "acre's general heap with the plan, as 'acre run --plan' preloads it",
-        library_beside_command(plan_library));
-    ways_.back().variables.push_back(plan_->variable());
-    ways_.back().command = {"acre", "run", "--plan", plan};
-    return plan_->losses();
+void way_list::add_planned(std::unique_ptr<handed_plan> plan, const std::string& name, const std::string& description) {
+    add(name, description, library_beside_command(plan_library));
+    ways_.back().variables.push_back(plan->variable());
+    plans_.push_back(std::move(plan));
+}
+
+std::vector<std::string> way_list::add_plan(const std::filesystem::path& program, const site_plan& plan,
+                                            const std::string& name) {
+    auto handed = std::make_unique<handed_plan>(plan, name, program);
+    std::vector<std::string> losses = handed->losses();
+    add_planned(std::move(handed), std::string{plan_name},
+                "acre's general heap with the plan, as 'acre run --plan' preloads it");
+    ways_.back().command = {"acre", "run", "--plan", name};
+    return losses;
+}
+
+std::size_t way_list::add_groups(const std::filesystem::path& program, const site_plan& plan, const std::string& name) {
+    if (std::ranges::find(ways_, acre_way, &way::name) == ways_.end()) add_acre();
+    const std::vector<plan_group> groups = groups_of(plan);
+    const std::size_t shown = std::min(groups.size(), max_groups);
+    for (const plan_group& each : std::span{groups}.first(shown)) {
+        way_group group = described(each, plan);
+        add_planned(std::make_unique<handed_plan>(plan_of(each, plan), name, program, handed_plan::part::group),
+                    fmt::format("{}: {}", group.policy, each.name),
+                    "acre's general heap with this group of the plan alone");
+        ways_.back().group = std::move(group);
+    }
+    return groups.size() - shown;
 }
 
 void way_list::add_named(const std::string& name) {
     const auto known = std::ranges::find(known_mallocs, std::string_view{name}, &known_malloc::name);
     if (name.find('/') != std::string::npos) {
         add(name, "a library of yours, preloaded", name);
-    } else if (name == acre_name) {
+    } else if (name == acre_way) {
         add_acre();
     } else if (known == known_mallocs.end()) {
         std::vector<std::string> all;

@@ -16,6 +16,9 @@ namespace acre::tool {
 /// The file name of the library with which `acre run` runs a program.
 inline constexpr std::string_view run_library = "libacre-malloc.so";
 
+/// The name of the program on acre's heap.
+inline constexpr std::string_view acre_way = "acre";
+
 /// Names that --with takes, each with its meaning.
 std::vector<std::pair<std::string, std::string>> way_names();
 
@@ -26,20 +29,28 @@ public:
     /// the path of a library to preload. Throws tool_error if a name is unknown or its library is not there.
     way_list(const std::filesystem::path& program, const std::vector<std::string>& names);
 
-    /// Adds the program on acre's heap with a plan. Returns a sentence for each file whose sites the plan loses. Throws
-    /// tool_error if the plan is none, or of another program.
-    std::vector<std::string> add_plan(const std::filesystem::path& program, const std::string& plan);
+    /// Adds the program on acre's heap with a plan, whose file has this name. Returns a sentence for each file whose
+    /// sites the plan loses. Throws tool_error if it is of another program.
+    std::vector<std::string> add_plan(const std::filesystem::path& program, const site_plan& plan,
+                                      const std::string& name);
+
+    /// Adds the program on acre's heap, unless it is there, and with each of the plan's largest groups alone. Returns
+    /// how many smaller groups there are.
+    std::size_t add_groups(const std::filesystem::path& program, const site_plan& plan, const std::string& name);
+
+    static constexpr std::size_t max_groups = 12;
 
     const std::vector<way>& ways() const noexcept { return ways_; }
 
 private:
     void add(const std::string& name, const std::string& description, const std::filesystem::path& library);
     void add_acre();
+    void add_planned(std::unique_ptr<handed_plan> plan, const std::string& name, const std::string& description);
     void add_named(const std::string& name);
 
     std::vector<way> ways_;
     std::vector<std::unique_ptr<preloadable_library>> libraries_;
-    std::unique_ptr<handed_plan> plan_;
+    std::vector<std::unique_ptr<handed_plan>> plans_;
 };
 
 }  // namespace acre::tool

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "../chunk_rows.hpp"
 #include "recorder.hpp"
 #include "small_text.hpp"
 
@@ -316,14 +317,10 @@ void log_file::write_waiting() {
 }
 
 void log_file::begin_chunk(raw::chunk_head* chunk, raw::chunk_kind kind, std::uint32_t thread, std::uint64_t first) {
-    chunk->count.store(0, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    chunk->kind = kind;
-    chunk->thread = thread;
+    raw::begin_entries(*chunk, kind, thread, first);
     chunk->capacity = chunk_bytes - sizeof(raw::chunk_head);
-    chunk->first = first;
     chunk->clock = read_clocks();
-    chunk->magic = raw::chunk_magic;
+    std::atomic_ref{chunk->magic}.store(raw::chunk_magic, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "../chunk_rows.hpp"
 #include "event_filter.hpp"
 #include "given_environment.hpp"
 #include "scope_names.hpp"
@@ -120,11 +121,8 @@ inline void leave(thread_state* state) {
 inline void add_row(thread_state* state, std::uint64_t pointer_and_kind, std::uint32_t node, std::uint32_t size) {
     if (state->cursor == state->end && !make_room(state)) [[unlikely]]
         return;
-    *state->cursor = {ticks(), pointer_and_kind, node, size};
+    raw::append_row(*state->chunk, *state->cursor, {ticks(), pointer_and_kind, node, size});
     ++state->cursor;
-    // The row must be complete before it is counted, since a signal or the end of the process may come between any two
-    // stores.
-    state->chunk->count.store(state->chunk->count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 /// In a pause only frees of recorded objects are recorded. May be called in signal handlers.

@@ -1,0 +1,459 @@
+#include "change_places.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "rules.hpp"
+#include "text/text.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+/// Reads a demangled name to the end of its last qualifier. Brackets are skipped with what they contain.
+class name_reading {
+public:
+    explicit name_reading(std::string_view name) : name_{name} {
+        for (at_ = 0; at_ < name.size() && step(); ++at_) {
+        }
+    }
+
+    /// "std::vector<int>" of "void std::vector<int>::push_back(int)".
+    std::string_view qualifier() const {
+        return last_ == std::string_view::npos ? std::string_view{} : name_.substr(begin_, last_ - begin_);
+    }
+    /// "push_back" with its template arguments.
+    std::string_view function() const {
+        const std::size_t from = last_ == std::string_view::npos ? begin_ : last_ + 2;
+        return name_.substr(from, at_ - from);
+    }
+
+private:
+    /// False at the end of the function's name.
+    bool step() {
+        const char c = name_[at_];
+        const std::string_view rest = name_.substr(at_);
+        if (depth_ == 0 && rest.starts_with("operator")) {
+            at_ = std::min(name_.find('(', at_ + 8 + (rest.starts_with("operator()") ? 2 : 0)), name_.size());
+            return false;
+        }
+        if (rest.starts_with("(anonymous namespace)")) {
+            at_ += std::string_view{"(anonymous namespace)"}.size() - 1;
+            return true;
+        }
+        if (c == '(' && depth_ == 0) return false;
+        const bool closes_template = c == '>' && !(at_ > 0 && name_[at_ - 1] == '-');
+        if (c == '<' || c == '(' || c == '{') ++depth_;
+        if ((closes_template || c == ')' || c == '}') && depth_ > 0) --depth_;
+        if (depth_ != 0) return true;
+        if (c == ' ') {
+            begin_ = at_ + 1;
+            last_ = std::string_view::npos;
+        } else if (rest.starts_with("::")) {
+            last_ = at_++;
+        }
+        return true;
+    }
+
+    std::string_view name_;
+    std::size_t at_ = 0;
+    std::size_t begin_ = 0;
+    std::size_t last_ = std::string_view::npos;
+    int depth_ = 0;
+};
+
+std::string_view without_arguments(std::string_view name) {
+    return name.substr(0, name.find('<'));
+}
+
+std::string_view last_part(std::string_view name) {
+    const std::size_t colons = without_arguments(name).rfind("::");
+    return colons == std::string_view::npos ? name : name.substr(colons + 2);
+}
+
+/// The first template argument of "make_unique<orc, int>".
+std::string_view first_argument(std::string_view name) {
+    const std::size_t open = name.find('<');
+    if (open == std::string_view::npos) return {};
+    int depth = 0;
+    std::size_t end = open + 1;
+    for (; end < name.size(); ++end) {
+        const char c = name[end];
+        if (depth == 0 && (c == ',' || c == '>')) break;
+        if (c == '<' || c == '(') ++depth;
+        if (c == '>' || c == ')') --depth;
+    }
+    std::string_view argument = name.substr(open + 1, end - open - 1);
+    while (argument.ends_with(' ')) argument.remove_suffix(1);
+    return argument;
+}
+
+/// Without ", std::allocator<...>" and the like, whose arguments are those of the container itself.
+void erase_defaults(std::string& text, std::string_view begin) {
+    for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
+        int depth = 1;
+        std::size_t end = at + begin.size();
+        for (; end < text.size() && depth > 0; ++end) depth += text[end] == '<' ? 1 : text[end] == '>' ? -1 : 0;
+        while (end < text.size() && text[end] == ' ') ++end;
+        text.erase(at, end - at);
+    }
+}
+
+/// As a person writes it.
+std::string written(std::string_view name) {
+    std::string text{name};
+    for (const std::string_view inner : {"__cxx11::", "std::__1::"}) {
+        for (std::size_t at = text.find(inner); at != std::string::npos; at = text.find(inner, at))
+            text.replace(at, inner.size(), inner == "std::__1::" ? "std::" : "");
+    }
+    for (const std::string_view each :
+         {", std::allocator<", ", std::less<", ", std::hash<", ", std::equal_to<", ", std::char_traits<"})
+        erase_defaults(text, each);
+    for (std::size_t at = text.find(" >"); at != std::string::npos; at = text.find(" >")) text.erase(at, 1);
+    const std::string_view plain_string = "std::basic_string<char>";
+    for (std::size_t at = text.find(plain_string); at != std::string::npos; at = text.find(plain_string))
+        text.replace(at, plain_string.size(), "std::string");
+    return text;
+}
+
+struct family_member {
+    std::string_view name;
+    std::string_view family;
+};
+constexpr std::array families{family_member{"vector", "vector"},
+                              family_member{"_Vector_base", "vector"},
+                              family_member{"_Bvector_base", "vector"},
+                              family_member{"basic_string", "string"},
+                              family_member{"deque", "deque"},
+                              family_member{"_Deque_base", "deque"},
+                              family_member{"list", "list"},
+                              family_member{"_List_base", "list"},
+                              family_member{"forward_list", "forward_list"},
+                              family_member{"_Fwd_list_base", "forward_list"},
+                              family_member{"map", "tree"},
+                              family_member{"multimap", "tree"},
+                              family_member{"set", "tree"},
+                              family_member{"multiset", "tree"},
+                              family_member{"_Rb_tree", "tree"},
+                              family_member{"__tree", "tree"},
+                              family_member{"unordered_map", "hash"},
+                              family_member{"unordered_multimap", "hash"},
+                              family_member{"unordered_set", "hash"},
+                              family_member{"unordered_multiset", "hash"},
+                              family_member{"_Hashtable", "hash"},
+                              family_member{"_Hashtable_alloc", "hash"},
+                              family_member{"_Map_base", "hash"},
+                              family_member{"_Insert_base", "hash"},
+                              family_member{"_Insert", "hash"},
+                              family_member{"__hash_table", "hash"}};
+
+/// A function of the program's own code, also if it is named like malloc.
+bool is_own(const function_info& of) {
+    const std::string& name = of.short_name;
+    return !of.in_runtime_library && !name.starts_with("std::") && !name.starts_with("__gnu_cxx::") &&
+           !name.starts_with("operator new") && !name.starts_with("operator delete") && !name.starts_with("acre::") &&
+           name != "_start" && !(of.only_allocates && (name == "malloc" || name == "calloc" || name == "realloc"));
+}
+
+/// Sets of numbers that are joined.
+class joined_sets {
+public:
+    explicit joined_sets(std::size_t count) : above_(count) { std::iota(above_.begin(), above_.end(), 0U); }
+
+    std::uint32_t of(std::uint32_t number) {
+        while (above_[number] != number) number = above_[number] = above_[above_[number]];
+        return number;
+    }
+    /// The smaller number stands for both.
+    void join(std::uint32_t a, std::uint32_t b) {
+        a = of(a);
+        b = of(b);
+        above_[std::max(a, b)] = std::min(a, b);
+    }
+
+private:
+    std::vector<std::uint32_t> above_;
+};
+
+}  // namespace
+
+const char* name_of(place_kind kind) {
+    constexpr std::array names{"site", "container", "class", "hook", "several"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view class_in(std::string_view function) {
+    return name_reading{function}.qualifier();
+}
+
+std::optional<named_container> container_in(std::string_view function) {
+    const std::string_view of = class_in(function);
+    if (!of.starts_with("std::")) return std::nullopt;
+    const std::string_view base = last_part(of);
+    const auto found = std::ranges::find(families, without_arguments(base), &family_member::name);
+    if (found == families.end() || base.find('<') == std::string_view::npos) return std::nullopt;
+    return named_container{found->family, written(of)};
+}
+
+std::string_view type_made_in(std::string_view function) {
+    const name_reading read{function};
+    const std::string_view name = read.function();
+    if (read.qualifier() == "std") {
+        for (const std::string_view maker : {"make_unique", "make_unique_for_overwrite"}) {
+            if (without_arguments(name) == maker && !first_argument(name).ends_with(']')) return first_argument(name);
+        }
+        return {};
+    }
+    return name == "operator new" ? read.qualifier() : std::string_view{};
+}
+
+/// Finds the places of all contexts.
+class change_places::finder {
+public:
+    finder(const history& run, const call_paths& paths, change_places& into)
+        : run_{run}, paths_{paths}, into_{into}, details_(paths.functions().size()) {
+        find_classes();
+        find_hooks();
+    }
+
+    void find() {
+        const std::size_t contexts = run_.contexts().size();
+        into_.number_of_context_.resize(contexts);
+        into_.unit_of_context_.resize(contexts);
+        std::map<std::tuple<place_kind, std::string, std::string, std::uint32_t>, std::uint32_t> numbers;
+        std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> units;
+        for (std::uint32_t context = 0; context < contexts; ++context) {
+            change_place place = place_of(context);
+            const bool is_site = place.kind == place_kind::site;
+            const bool is_container = place.kind == place_kind::container;
+            const std::uint32_t own_node = paths_.own_code(run_.contexts()[context].node);
+            const std::uint32_t own = paths_.nodes()[own_node].function;
+            // A container of a function is one for each function that has one; a site is one for each line.
+            const std::uint32_t part = is_site                                ? run_.contexts()[context].site
+                                       : place.kind == place_kind::hook       ? hook_set_[context]
+                                       : is_container && place.within.empty() ? own
+                                                                              : 0;
+            const auto unit = is_container ? std::pair{own_node, place.name} : std::pair{context, std::string{"-"}};
+            const auto [unit_entry, new_unit] =
+                units.try_emplace(unit, static_cast<std::uint32_t>(into_.units_.size()));
+            if (new_unit) into_.units_.emplace_back();
+            into_.unit_of_context_[context] = unit_entry->second;
+            into_.units_[unit_entry->second].push_back(context);
+            const auto [entry, is_new] = numbers.try_emplace({place.kind, place.name, place.within, part},
+                                                             static_cast<std::uint32_t>(into_.places_.size()));
+            if (is_new) into_.places_.push_back(std::move(place));
+            into_.number_of_context_[context] = entry->second;
+        }
+    }
+
+private:
+    /// What a function's name tells, read once.
+    struct name_details {
+        bool is_read = false;
+        std::optional<named_container> container;
+        std::string type;
+    };
+
+    const name_details& details(std::uint32_t function) {
+        name_details& each = details_[function];
+        if (!each.is_read) {
+            each.is_read = true;
+            const std::string& name = paths_.functions()[function].name;
+            if (name.find("std::") != std::string::npos) each.container = container_in(name);
+            each.type = written(type_made_in(name));
+        }
+        return each;
+    }
+
+    /// A class is told from a namespace by its constructors and destructors.
+    void find_classes() {
+        for (const function_info& each : paths_.functions()) {
+            const name_reading read{each.name};
+            std::string_view name = without_arguments(read.function());
+            if (name.starts_with('~')) name.remove_prefix(1);
+            const std::string_view of = read.qualifier();
+            if (!of.empty() && !of.starts_with("std::") && name == without_arguments(last_part(of))) {
+                classes_.insert(std::string{of});
+            }
+        }
+    }
+
+    std::uint32_t function_at(std::uint32_t node) const { return paths_.nodes()[node].function; }
+    std::uint32_t parent_of(std::uint32_t node) const { return paths_.nodes()[node].parent; }
+
+    /// The innermost node of the program's own code, also if it only passes memory on.
+    std::uint32_t innermost_own(std::uint32_t node) const {
+        while (node != 0 && !is_own(paths_.functions()[function_at(node)])) node = parent_of(node);
+        return node;
+    }
+
+    /// A function is a hook if everything that it allocates for three or more others has to be changed at once: it
+    /// frees as well, as lua_Alloc does, or its callers' objects are freed by the same call.
+    void find_hooks() {
+        const std::size_t contexts = run_.contexts().size();
+        through_.resize(contexts);
+        hook_set_.resize(contexts);
+        std::map<std::uint32_t, std::set<std::uint32_t>> callers;
+        owners_.insert(0);
+        for (std::uint32_t i = 0; i < contexts; ++i) {
+            const allocation_context& context = run_.contexts()[i];
+            const std::uint32_t node = innermost_own(context.node);
+            const std::uint32_t function = through_[i] = function_at(node);
+            callers[function].insert(function_at(paths_.own_code(parent_of(node))));
+            if (context.any_freed && context.owner != 0) owners_.insert(function_at(context.owner));
+        }
+        find_freeing_functions();
+        hooks_.resize(paths_.functions().size());
+        is_wrapper_.resize(paths_.functions().size());
+        for (const auto& [function, calling] : callers) {
+            if (owners_.contains(function)) continue;
+            is_wrapper_[function] = calling.size() > 1;
+            hooks_[function] = frees_[function] && calling.size() >= threshold::many_callers;
+        }
+        join_what_is_freed_together();
+        join_hooks();
+    }
+
+    /// The functions that free for others: a call of one of these does not tell whose object it frees.
+    void find_freeing_functions() {
+        frees_.resize(paths_.functions().size());
+        is_freeing_wrapper_.resize(paths_.functions().size());
+        std::map<std::uint32_t, std::set<std::uint32_t>> callers;
+        for (const auto& [context, stack] : run_.freeings()) {
+            const std::uint32_t node = innermost_own(paths_.free_node(stack));
+            frees_[function_at(node)] = true;
+            callers[function_at(node)].insert(function_at(paths_.own_code(parent_of(node))));
+        }
+        for (const auto& [function, calling] : callers) {
+            is_freeing_wrapper_[function] = calling.size() >= threshold::many_callers && !owners_.contains(function);
+        }
+    }
+
+    /// The call that frees with this stack, behind functions that free for others: its frame and function. 0 in a
+    /// function that owns lifetimes: it knows what it frees.
+    std::uint64_t freeing_call(std::uint32_t stack) const {
+        for (; stack != no_stack; stack = paths_.caller_of(stack)) {
+            const std::uint32_t frame = paths_.frame_of(stack);
+            for (const std::uint32_t function : paths_.functions_at(frame)) {
+                if (!is_own(paths_.functions()[function]) || is_freeing_wrapper_[function]) continue;
+                return owners_.contains(function) ? 0 : std::uint64_t{frame} << 32 | function;
+            }
+        }
+        return 0;
+    }
+
+    /// Of a wrapper of malloc: contexts of which a call frees objects of both.
+    void join_what_is_freed_together() {
+        joined_sets sets{run_.contexts().size()};
+        std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> first;  // by wrapper and freeing call
+        for (const auto& [context, stack] : run_.freeings()) {
+            const std::uint32_t through = through_[context];
+            const std::uint64_t call = is_wrapper_[through] ? freeing_call(stack) : 0;
+            if (call == 0) continue;
+            const auto [entry, added] = first.try_emplace({through, call}, context);
+            if (!added) sets.join(entry->second, context);
+        }
+        std::map<std::uint32_t, std::set<std::uint32_t>> callers_of_set;
+        for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
+            hook_set_[i] = sets.of(i);
+            if (is_wrapper_[through_[i]]) callers_of_set[hook_set_[i]].insert(caller_of_wrapper(i));
+        }
+        is_joined_.resize(run_.contexts().size());
+        for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
+            is_joined_[i] = is_wrapper_[through_[i]] && callers_of_set[hook_set_[i]].size() > 1;
+        }
+    }
+
+    bool is_behind_hook(std::uint32_t context) const { return hooks_[through_[context]] || is_joined_[context]; }
+
+    /// Hooks whose objects one function frees for others are one: it cannot tell them apart.
+    void join_hooks() {
+        joined_sets sets{run_.contexts().size()};
+        std::map<std::uint32_t, std::uint32_t> by_hook;
+        std::map<std::uint32_t, std::uint32_t> by_freeing;
+        const auto join = [&](std::map<std::uint32_t, std::uint32_t>& first, std::uint32_t of, std::uint32_t context) {
+            const auto [entry, added] = first.try_emplace(of, context);
+            if (!added) sets.join(entry->second, context);
+        };
+        for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
+            if (hooks_[through_[i]]) join(by_hook, through_[i], i);
+            if (is_behind_hook(i)) sets.join(hook_set_[i], i);
+        }
+        for (const auto& [context, stack] : run_.freeings()) {
+            const std::uint32_t function = function_at(innermost_own(paths_.free_node(stack)));
+            if (is_behind_hook(context) && is_freeing_wrapper_[function]) join(by_freeing, function, context);
+        }
+        std::map<std::uint32_t, std::map<std::uint32_t, std::uint64_t>> objects;  // by set and function
+        for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
+            if (!is_behind_hook(i)) continue;
+            hook_set_[i] = sets.of(i);
+            objects[hook_set_[i]][through_[i]] += run_.contexts()[i].objects;
+        }
+        for (const auto& [set, functions] : objects) hook_of_set_.emplace(set, hook_of(functions));
+    }
+
+    change_place hook_of(const std::map<std::uint32_t, std::uint64_t>& functions) const {
+        const auto busiest = std::ranges::max_element(functions, {}, [](const auto& each) { return each.second; });
+        std::string name = paths_.functions()[busiest->first].short_name;
+        if (functions.size() > 1) {
+            name += " and " + (functions.size() == 2 ? std::string{"another function"}
+                                                     : count_text(functions.size() - 1) + " more functions");
+        }
+        return {.kind = place_kind::hook, .name = name, .function = busiest->first};
+    }
+
+    std::uint32_t caller_of_wrapper(std::uint32_t context) const {
+        return function_at(paths_.own_code(parent_of(innermost_own(run_.contexts()[context].node))));
+    }
+
+    change_place place_of(std::uint32_t context) {
+        const std::uint32_t through = through_[context];
+        if (is_behind_hook(context)) return hook_of_set_.at(hook_set_[context]);
+        if (const std::string& type = details(through).type; !type.empty() && through != 0)
+            return {.kind = place_kind::type, .name = type};
+        return library_place_of(run_.contexts()[context].node);
+    }
+
+    /// A place by the functions of the standard library between the program's code and the allocation: the innermost
+    /// container, by the outermost of its names, or the type that is made.
+    change_place library_place_of(std::uint32_t node) {
+        std::optional<named_container> found;
+        for (; node != 0 && !is_own(paths_.functions()[function_at(node)]); node = parent_of(node)) {
+            const name_details& each = details(function_at(node));
+            if (!each.type.empty() && !found) return {.kind = place_kind::type, .name = each.type};
+            if (!each.container) continue;
+            if (found && found->family != each.container->family) break;
+            found = each.container;
+        }
+        if (!found) return {};
+        node = paths_.own_code(node);
+        const std::string of{class_in(paths_.functions()[function_at(node)].name)};
+        return {.kind = place_kind::container, .name = found->name, .within = classes_.contains(of) ? of : ""};
+    }
+
+    const history& run_;
+    const call_paths& paths_;
+    change_places& into_;
+    std::vector<name_details> details_;
+    std::set<std::string, std::less<>> classes_;
+    std::vector<std::uint32_t> through_;  // by context: the innermost function of the program
+    std::set<std::uint32_t> owners_;      // functions that own lifetimes
+    std::vector<bool> frees_;             // by function
+    std::vector<bool> is_wrapper_;        // by function: allocates for several others
+    std::vector<bool> is_freeing_wrapper_;
+    std::vector<bool> hooks_;      // by function
+    std::vector<bool> is_joined_;  // by context
+    std::vector<std::uint32_t> hook_set_;
+    std::map<std::uint32_t, change_place> hook_of_set_;
+};
+
+change_places::change_places(const history& run, const call_paths& paths) {
+    finder{run, paths, *this}.find();
+}
+
+}  // namespace acre::tool

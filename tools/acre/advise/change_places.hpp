@@ -1,0 +1,76 @@
+// The places of a program where a person changes how memory is allocated: one change serves all allocations of a place,
+// so they get one verdict.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "group.hpp"
+#include "history.hpp"
+#include "trace/call_paths.hpp"
+
+namespace acre::tool {
+
+enum class place_kind : std::uint8_t {
+    site,       // a call in the source
+    container,  // all that one container allocates, however it grows
+    type,       // all objects of a class
+    hook,       // all that goes through one function, which also frees it or whose objects are freed in one place
+    several     // sites that are worth a change only together
+};
+
+const char* name_of(place_kind kind);
+
+struct change_place {
+    place_kind kind = place_kind::site;
+    std::string name{};          // of the container, class or hook
+    std::string within{};        // of a container: the class that has it as a member; else empty
+    std::uint32_t function = 0;  // the hook, or the function that owns several sites' objects; else 0
+};
+
+class change_places {
+public:
+    change_places(const history& run, const call_paths& paths);
+
+    const change_place& of(std::uint32_t context) const noexcept { return places_[number_of_context_[context]]; }
+    std::uint32_t number_of(std::uint32_t context) const noexcept { return number_of_context_[context]; }
+
+    /// Contexts with the same unit are of one container on one path of calls. It can be passed another allocator on
+    /// that path only as a whole.
+    std::uint32_t unit_of(std::uint32_t context) const noexcept { return unit_of_context_[context]; }
+    /// The contexts of a unit.
+    const context_set& unit(std::uint32_t number) const noexcept { return units_[number]; }
+
+    /// Whether the uses of a place may be told apart by their callers.
+    static bool is_split_by_callers(const change_place& place) noexcept {
+        return place.kind == place_kind::site || (place.kind == place_kind::container && place.within.empty());
+    }
+
+private:
+    class finder;
+
+    std::vector<change_place> places_;
+    std::vector<std::uint32_t> number_of_context_;
+    std::vector<std::uint32_t> unit_of_context_;
+    std::vector<context_set> units_;
+};
+
+/// The class in a function's name, "std::vector<int, std::allocator<int> >" of its members' names; empty if there is
+/// none.
+std::string_view class_in(std::string_view function);
+
+/// A container of a standard library by the name of one of its member functions, as a person writes it:
+/// "std::vector<int>". Nothing if the function is not a container's.
+struct named_container {
+    std::string_view family;  // the same for "std::map" and "std::_Rb_tree"
+    std::string name;
+};
+std::optional<named_container> container_in(std::string_view function);
+
+/// T of "std::make_unique<T>(...)", and of "T::operator new(unsigned long)"; empty for other functions.
+std::string_view type_made_in(std::string_view function);
+
+}  // namespace acre::tool

@@ -1,0 +1,135 @@
+#include "first_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+
+#include "rules.hpp"
+#include "text/text.hpp"
+#include "wording.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+// A change of the code must save this many times what a malloc saves that only needs to be preloaded.
+constexpr double worth_of_code = 1.25;
+
+// How `acre try` calls a run by `acre run`.
+constexpr std::string_view acre_way = "acre";
+
+std::optional<double> share_of(double nanoseconds, const advice_list& list) {
+    if (list.cpu_nanoseconds == 0) return std::nullopt;
+    return nanoseconds / static_cast<double>(list.cpu_nanoseconds);
+}
+
+bool is_worth_it(const first_step& step) {
+    return step.nanoseconds.low > 0 && step.share.value_or(1) >= threshold::worth_the_change;
+}
+
+std::optional<first_step> best_preload(const advice_list& list) {
+    const auto saved = [](const preload_saving& each) { return each.nanoseconds.median; };
+    const auto best = std::ranges::max_element(list.preloads, {}, saved);
+    if (best == list.preloads.end()) return std::nullopt;
+    first_step step;
+    step.what = best->name;
+    step.nanoseconds = best->nanoseconds;
+    step.share = share_of(best->nanoseconds.median, list);
+    step.cost = "no change to the code";
+    if (best->peak_ratio) step.cost += fmt::format("; {:.2f} times the memory at the peak", *best->peak_ratio);
+    return is_worth_it(step) ? std::optional{step} : std::nullopt;
+}
+
+std::string cost_of(const advice& each, const call_paths& paths) {
+    std::set<std::string> files;
+    for (const site_objects& site : each.sites) files.insert(paths.sites()[site.site].file);
+    std::string text = plural(each.sites.size(), "site", "sites");
+    if (files.size() > 1) text += fmt::format(" in {}", plural(files.size(), "file", "files"));
+    return text + fmt::format(" to change; {} at the peak instead of {}", bytes_text(each.saving.candidate_peak_bytes),
+                              bytes_text(each.saving.system_peak_bytes));
+}
+
+std::optional<first_step> best_advice(const advice_list& list, const call_paths& paths) {
+    std::optional<first_step> best;
+    for (std::size_t i = 0; i < list.advices.size(); ++i) {
+        const advice& each = list.advices[i];
+        if (each.decision == verdict::leave || !each.saving.done) continue;
+        const interval saved = each.saving.expected();
+        if (best && saved.median <= best->nanoseconds.median) continue;
+        best = first_step{.advice = i,
+                          .what = title_of(each, paths),
+                          .nanoseconds = saved,
+                          .share = share_of(each.saving.nanoseconds.median, list),
+                          .cost = cost_of(each, paths)};
+    }
+    return best;
+}
+
+std::string saving_text(const first_step& step) {
+    const std::string range = step.advice ? time_text(step.nanoseconds.low) + " to " + time_text(step.nanoseconds.high)
+                                          : time_text(step.nanoseconds.median);
+    return range + (step.share ? fmt::format(" ({} of the CPU time)", percent_text(*step.share)) : "");
+}
+
+std::string step_text(const first_step& step, bool of_runs) {
+    if (step.advice) {
+        return fmt::format("number {}, {}: saves {}; {}.", *step.advice + 1, step.what, saving_text(step), step.cost);
+    }
+    return fmt::format("{}: saves {} in {}; {}.",
+                       step.what == acre_way ? "start it by acre run" : "preload " + step.what, saving_text(step),
+                       of_runs ? "runs of the program" : "a replay", step.cost);
+}
+
+}  // namespace
+
+first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
+    first_steps found;
+    found.is_known = list.malloc_nanoseconds > 0 || list.runs.has_value();
+    found.of_runs = list.runs.has_value();
+    if (!found.is_known) return found;
+    const std::optional<first_step> preload = best_preload(list);
+    const std::optional<first_step> change = best_advice(list, paths);
+    if (preload) found.steps.push_back(*preload);
+    if (change) found.steps.push_back(*change);
+    // Both as replayed on a clean heap, or the malloc's as it was in runs.
+    const bool code_first =
+        preload && change &&
+        list.advices[*change->advice].saving.nanoseconds.median >= worth_of_code * preload->nanoseconds.median;
+    if (code_first) std::swap(found.steps.front(), found.steps.back());
+    return found;
+}
+
+std::string first_steps_text(const first_steps& of) {
+    if (!of.is_known) return {};
+    if (of.steps.empty()) {
+        return wrapped(
+            "Leave the program as it is: no other malloc that is installed here, and no change below, saves " +
+                fmt::format("{:.0f} % of its CPU time.", threshold::worth_the_change * 100),
+            0, 110);
+    }
+    std::string text;
+    for (const first_step& each : of.steps) {
+        text += wrapped((text.empty() ? "First: " : "Or: ") + step_text(each, of.of_runs), 0, 110);
+    }
+    return text;
+}
+
+nlohmann::json first_steps_json(const first_steps& of) {
+    if (!of.is_known) return nullptr;
+    nlohmann::json steps = nlohmann::json::array();
+    for (const first_step& each : of.steps) {
+        const interval& saved = each.nanoseconds;
+        steps.push_back({{"do", each.advice ? "advice" : "preload"},
+                         {"what", each.what},
+                         {"advice", each.advice ? nlohmann::json(*each.advice) : nlohmann::json()},
+                         {"nanoseconds", {{"low", saved.low}, {"median", saved.median}, {"high", saved.high}}},
+                         {"share_of_cpu", each.share ? nlohmann::json(*each.share) : nlohmann::json()},
+                         {"cost", each.cost}});
+    }
+    return steps;
+}
+
+}  // namespace acre::tool

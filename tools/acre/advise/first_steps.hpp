@@ -1,0 +1,38 @@
+// The answer for someone in a hurry: what to do first, how much it saves and what it costs.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advice.hpp"
+#include "trace/call_paths.hpp"
+
+namespace acre::tool {
+
+/// A step that is worth it.
+struct first_step {
+    std::optional<std::size_t> advice;  // position in the list; none: preload a malloc
+    std::string what{};                 // the malloc's name, or the advice's title
+    interval nanoseconds;               // saved
+    std::optional<double> share{};      // the median, of the CPU time
+    std::string cost{};                 // in code and memory
+};
+
+/// The steps, the one to begin with first: the malloc that saves most, and the advice that does. Nothing is known if
+/// nothing was measured.
+struct first_steps {
+    bool is_known = false;
+    bool of_runs = false;  // what a malloc saves was measured in runs of the program
+    std::vector<first_step> steps;
+};
+
+first_steps first_steps_of(const advice_list& list, const call_paths& paths);
+
+/// Sentences, each on lines of its own; empty if nothing is known.
+std::string first_steps_text(const first_steps& of);
+nlohmann::json first_steps_json(const first_steps& of);
+
+}  // namespace acre::tool
