@@ -13,8 +13,12 @@ NAMES = {
     "pooled": ["acre::pooled"], "concurrent_arena": ["acre::concurrent_arena"],
     "concurrent_multi_arena": ["acre::concurrent_multi_arena"],
     "concurrent_pool": ["acre::concurrent_pool", "acre::concurrent_multi_pool"],
+    "migrating": ["acre::arena", "acre::object_pool", "acre::multi_pool"],
 }
 MOST_TABLES = 3
+# Pages whose figures are in a file of their own: the first table of the newest of these files.
+FILES = {"hardened": "hardened", "checked": "checked", "wait_free_pool": "pool-instructions", "c": "c",
+         "general_heap": "whole-program", "malloc_library": "whole-program"}
 TABLE = re.compile(r"^## ([^\n]+)\n\n((?:\|[^\n]*\n)+)", re.MULTILINE)
 
 
@@ -33,6 +37,18 @@ def tables():
     return found
 
 
+def of_a_file(name):
+    """The first table of the newest file of this name, with its title."""
+    paths = sorted((ROOT / "bench/results").glob(f"????-??-??-{name}.md"), reverse=True)
+    text = paths[0].read_text(encoding="utf-8") if paths else ""
+    table = re.search(r"^(?:\|[^\n]*\n)+", text, re.MULTILINE)
+    if table is None:
+        return ""
+    title = text.split("\n", 1)[0].lstrip("# ")
+    return (f"\n\n## Measured\n\n**{title}** · [how, and the other tables](../bench/results/{paths[0].name})\n\n"
+            f"{table[0]}")
+
+
 def names_in(line):
     return line.split("|")[1].strip() if line.startswith("|") else ""
 
@@ -44,6 +60,8 @@ def is_of(variant, names):
 
 def section(page, path):
     """Markdown, empty for a page without a measured type. Its links are those of docs/."""
+    if page in FILES and path == f"guide/{page}.md":
+        return of_a_file(FILES[page])
     names = NAMES.get(page, []) if path == f"guide/{page}.md" else []
     chosen = [each for each in tables() if any(is_of(names_in(line), names) for line in each[3])] if names else []
     if not chosen:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The reference: a page for each public header, from its first comment and from the comments of its declarations.
 
-Usage: reference.py --check     public names without a comment must be those of site/undocumented.txt, and no others
-       reference.py --list      prints them
+Usage: reference.py --check     fails, and prints them, where public names are without a comment
 
 The headers are formatted by clang-format, on which the parser relies: a body's brace stands behind a space, that of a
 value does not.
 """
+import functools
 import pathlib
 import re
 import sys
@@ -20,6 +20,8 @@ OBVIOUS = re.compile(r"^(name|operator(=|==|<=>)|begin|end|size|swap|[a-z_]+_typ
 
 # Parentheses and what is in them, to some depth.
 NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
+# Public names that stand in a folder named detail, so that other headers can include less: the page they belong to.
+ELSEWHERE = {"core/alignment.hpp": "core/detail/alignments.hpp"}
 ABOVE = "said above"  # of a value of an enumeration, which its type's comment explains
 
 
@@ -96,6 +98,8 @@ class Parser:
                 continue
             if declared is None or not visible or not declared.name:
                 continue
+            if declared.kind == "named" and not said:
+                continue  # defined elsewhere
             declared.comment = group
             found.append(declared)
         return found
@@ -145,7 +149,7 @@ class Parser:
                 if re.match(r"(inline )?namespace\b", head):
                     self.at = position + 1
                     return None, self.inside_namespace(head)
-                bare = without_angles(head)
+                bare = re.sub(r"\s+", " ", without_angles(head))
                 kind = self.CLASS.match(re.sub(r"^\s*template\s*", "", bare))
                 if kind and "(" not in re.sub(r"alignas\(.*?\)+|requires\b.*?\)\s*(?=class|struct)|decltype\(.*?\)", "", bare[:kind.end()]):
                     self.at = position + 1
@@ -170,7 +174,7 @@ class Parser:
 
     def inside_namespace(self, head):
         members = self.parse()
-        shown = re.match(r"(inline )?namespace (acre|literals|acre::literals)\s*$", head)
+        shown = re.match(r"(inline )?namespace (acre::)?(inline )?(acre|literals|smart_pointers)\s*$", head)
         return members if shown else []
 
     def scope(self, kind, start, position):
@@ -195,8 +199,11 @@ class Parser:
 
     def named(self, start, end):
         text = self.one_line(start, end)
-        if re.match(r"(friend\b(?!.*\()|static_assert|extern|__?asm|template <[^{}]*> (class|struct) \w+$|(class|struct|enum class|union) \w+$)", text):
+        if re.match(r"friend\b(?!.*\()|static_assert|extern|__?asm", text):
             return None
+        only_named = re.match(r"(?:template <[^{}]*> )?(?:class|struct|enum class|union) (\w+)$", text)
+        if only_named:  # with a comment: a type that stands for something, and has no definition
+            return Declaration("named", only_named[1], text, "", self.line_at(start) + 1)
         if re.match(r"template class|friend (class|struct)|template <.*> friend|friend (detail::|typename )?[\w:<>, ]+$", text) or "= delete" in text:
             return None
         text = re.sub(r"^((?:\[\[.*?\]\] )+)", "", text)
@@ -244,9 +251,20 @@ def public_headers(include):
             yield path
 
 
-def parsed(path):
+@functools.cache
+def declared_in(path):
     text = path.read_text(encoding="utf-8")
-    return first_comment(text), [*macros(text), *Parser(text).parse()]
+    return [*macros(text), *Parser(text).parse()]
+
+
+def parsed(path):
+    """The first comment of a header, and its declarations with those that stand elsewhere."""
+    declarations = list(declared_in(path))
+    include = next(each for each in path.parents if each.name == "acre")
+    elsewhere = ELSEWHERE.get(str(path.relative_to(include)))
+    if elsewhere:
+        declarations = declared_in(include / elsewhere) + declarations
+    return first_comment(path.read_text(encoding="utf-8")), declarations
 
 
 def exempt(declared, owner):
@@ -363,16 +381,19 @@ def all_undocumented(include):
 
 
 def check(include):
-    known = {line for line in (ROOT / "site/undocumented.txt").read_text(encoding="utf-8").split("\n")
-             if line and not line.startswith("#")}
-    found = set(all_undocumented(include))
-    for each in sorted(found - known):
+    """Whether a public name has no comment, or is not in the reference at all: all that the module exports must be."""
+    found = sorted(set(all_undocumented(include)))
+    for each in found:
         print(f"no comment: {each}")
-    for each in sorted(known - found):
-        print(f"has a comment, or is gone, and is in site/undocumented.txt: {each}")
+    there = {each.name for path in public_headers(include) for each in parsed(path)[1]}
+    module = (ROOT / "modules/acre.cppm").read_text(encoding="utf-8")
+    exported = re.findall(r"^using acre::(?:\w+::)?([^;]+);", module, re.MULTILINE)
+    lost = [each for each in exported if each not in there]
+    for each in lost:
+        print(f"in modules/acre.cppm, and the reference does not find it: {each}")
     count = sum(1 for path in public_headers(include) for _ in names(parsed(path)[1]))
     print(f"{count} public names, {len(found)} of them without a comment")
-    return found != known
+    return bool(found or lost)
 
 
 def names(declarations):
@@ -382,7 +403,6 @@ def names(declarations):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--list"]:
-        print("\n".join(sorted(set(all_undocumented(ROOT / "include")))))
-    else:
-        sys.exit(check(ROOT / "include"))
+    if sys.argv[1:] != ["--check"]:
+        sys.exit(__doc__)
+    sys.exit(check(ROOT / "include"))

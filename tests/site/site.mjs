@@ -12,7 +12,7 @@ const screenshots = process.env.ACRE_SCREENSHOTS;
 const kinds = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.json': 'application/json', '.svg': 'image/svg+xml' };
 const widths = [390, 1280];
 // Pages whose pictures are kept, and which are also looked at in the dark.
-const pictured = ['', 'start/', 'guide/object_pool/', 'guide/porting/', 'guide/hooks/lua/', 'reference/arenas/arena/'];
+const pictured = ['', 'start/', 'guide/object_pool/', 'guide/migrating/', 'guide/hooks/lua/', 'reference/arenas/arena/'];
 
 const faults = [];
 let checks = 0;
