@@ -52,6 +52,7 @@ inline constexpr const char* used_after_free = "used after it was freed";
 inline constexpr const char* reset_in_destructor = "reset or released by a destructor that it is running";
 inline constexpr const char* reset_in_constructor = "reset or released by a constructor that it is running";
 inline constexpr const char* ended_by_itself = "an object was freed by its own destructor";
+inline constexpr const char* freed_in_constructor = "an object was freed by its own constructor";
 inline constexpr const char* void_mark = "rewound to a mark that a reset or an earlier rewind has made void";
 inline constexpr const char* written_after_free = "an allocation was written to after it was freed";
 inline constexpr const char* foreign_mark = "rewound to a mark of another arena";

@@ -12,6 +12,28 @@
 
 namespace acre::detail {
 
+/// In a scope in which the destructor of the object at `p` runs. Aborts with a sentence if that is what the thread's
+/// innermost such scope does, too: the destructor would call itself without end. For pools that do not mark a slot
+/// while its object's destructor runs.
+class innermost_destructor {
+public:
+    innermost_destructor(const char* resource, const void* p) noexcept : outer_(of_this_thread) {
+        if (p == outer_) [[unlikely]]
+            abort_on_misuse(resource, mistake::ended_by_itself, p);
+        of_this_thread = p;
+    }
+    innermost_destructor(const innermost_destructor&) = delete;
+    innermost_destructor& operator=(const innermost_destructor&) = delete;
+    ~innermost_destructor() { of_this_thread = outer_; }
+
+    static bool is_of(const void* p) noexcept { return p == of_this_thread; }
+
+private:
+    static inline thread_local constinit const void* of_this_thread = nullptr;
+
+    const void* outer_;
+};
+
 /// Creates and destroys objects of type T in `Pool`, a pool of slots for T. Misuse is reported under Derived::name.
 template <class Derived, class T, class Pool>
 class object_face : public Pool {
@@ -50,7 +72,12 @@ public:
         } else {
             if (this->visiting() && this->is_free(object)) return;
             this->begin_destroying(Derived::name, object);
-            detail::destroy_at(object);
+            if constexpr (Pool::marks_destroying) {
+                detail::destroy_at(object);
+            } else {
+                const innermost_destructor running{Derived::name, object};
+                detail::destroy_at(object);
+            }
             this->end_destroying(Derived::name, object);
         }
     }
@@ -102,7 +129,19 @@ private:
         // Otherwise the slot would be handed out again while this object is in it.
         if (resets_ != before) [[unlikely]]
             abort_on_misuse(Derived::name, mistake::reset_in_constructor, slot);
+        if constexpr (has_constructors<T>) {
+            if ((exceptions_enabled || object != nullptr) && this->is_free(slot)) [[unlikely]]
+                abort_on_misuse(Derived::name, mistake::freed_in_constructor, slot);
+        }
         return object;
+    }
+
+    bool destructor_runs(const void* slot) const noexcept {
+        if constexpr (Pool::marks_destroying) {
+            return this->is_destroying(slot);
+        } else {
+            return innermost_destructor::is_of(slot);
+        }
     }
 
     void destroy_all() noexcept {
@@ -110,7 +149,7 @@ private:
             // Each such call would destroy the same object again, without end.
             if (this->visiting()) abort_on_misuse(Derived::name, mistake::reset_in_destructor, this);
             this->for_each_live([this](void* slot) {
-                if (this->is_destroying(slot)) abort_on_misuse(Derived::name, mistake::reset_in_destructor, this);
+                if (destructor_runs(slot)) abort_on_misuse(Derived::name, mistake::reset_in_destructor, this);
                 destroy(std::launder(static_cast<T*>(slot)));
             });
         }
