@@ -62,6 +62,14 @@ inline constexpr const char* swapped_resources =
     "containers in two resources were swapped: each keeps its resource, so move one into a new container, which takes "
     "the resource along";
 inline constexpr const char* out_of_memory = "out of memory without exceptions";
+
+/// The sentence for a mistake in a resize, where that of a free is `what`.
+constexpr const char* in_a_resize(const char* what) noexcept {
+    if (what == foreign_pointer) return foreign_resized;
+    if (what == inside_an_allocation) return inside_resized;
+    if (what == wrong_size) return wrong_size_resized;
+    return what == double_free ? used_after_free : what;
+}
 }  // namespace mistake
 
 /// Prints the sentence of `noticed`, and its details below.
