@@ -538,6 +538,55 @@ TYPED_TEST(checked_over, each_misuse_is_named) {
     }
 }
 
+// What an object's own destructor or constructor does to it, or to its pool.
+struct ends_itself {
+    using pool_type = checked<acre::object_pool<ends_itself>>;
+    enum action { nothing, destroys, frees, resets };
+    pool_type* pool;
+    action when_made, when_ended;
+    ends_itself(pool_type* home, action made, action ended) : pool(home), when_made(made), when_ended(ended) {
+        act(made);
+    }
+    ~ends_itself() { act(when_made == nothing ? when_ended : nothing); }
+    void act(action what) {
+        if (what == destroys) pool->destroy(this);
+        if (what == frees) pool->deallocate(static_cast<void*>(this));
+        if (what == resets) pool->reset();
+    }
+};
+TEST(checked_death, an_object_that_frees_itself_or_resets_its_pool_is_named) {
+    using done = ends_itself::action;
+    ends_itself::pool_type pool;
+    const auto make = [&](done made, done ended) { return pool.create(&pool, made, ended); };
+    ends_itself* one = make(done::nothing, done::destroys);
+    EXPECT_DEATH(pool.destroy(one), "acre::object_pool: an object was freed by its own destructor");
+    EXPECT_DEATH(pool.reset(), "acre::object_pool: an object was freed by its own destructor");
+    one->when_ended = done::frees;
+    EXPECT_DEATH(pool.destroy(one), "double free");
+    one->when_ended = done::resets;
+    EXPECT_DEATH(pool.destroy(one), "reset or released by a destructor that it is running");
+    one->when_ended = done::nothing;
+    pool.destroy(one);
+    EXPECT_DEATH(make(done::destroys, done::nothing), "an object was freed by its own constructor");
+    EXPECT_DEATH(make(done::frees, done::nothing), "an object was freed by its own constructor");
+    EXPECT_DEATH(make(done::resets, done::nothing), "reset or released by a constructor that it is running");
+    pool.destroy(make(done::nothing, done::nothing));
+}
+
+// The records have a lock, so one of the two is the second.
+TEST_F(checked_reports, a_double_free_by_two_threads_at_the_same_moment_is_named) {
+    checked<acre::concurrent_pool<64>> slots{told_of()};
+    for (int i = 0; i < 50; ++i) {
+        void* p = slots.allocate();
+        std::thread other{[&] { slots.deallocate(p); }};
+        slots.deallocate(p);
+        other.join();
+        ASSERT_EQ(all_told.size(), 1u);
+        EXPECT_EQ(last().what, "double free");
+        all_told.clear();
+    }
+}
+
 TEST_F(checked_reports, misuse_behind_a_lock_is_named) {
     acre::synchronized<checked<acre::multi_pool>> tested{told_of()};
     void* p = tested.allocate(100);
