@@ -95,7 +95,8 @@ TYPED_TEST(arenas_misuse, a_pointer_into_the_middle) {
     for (const std::size_t offset : {1u, 8u, 16u, 32u, 128u, 255u}) {
         EXPECT_DEATH(tested.deallocate(p + offset, 256 - offset), this->said("a pointer into the middle")) << offset;
     }
-    EXPECT_DEATH((void)tested.try_resize(p + 32, 64, 32), this->said("a pointer into the middle"));
+    EXPECT_DEATH((void)tested.try_resize(p + 32, 64, 32),
+                 this->said("a pointer into the middle of an allocation was resized"));
     tested.deallocate(p, 256);
     tested.deallocate(kept, 64);
 }
@@ -108,7 +109,7 @@ TYPED_TEST(arenas_misuse, a_pointer_of_another_resource) {
     int local = 0;
     EXPECT_DEATH(tested.deallocate(foreign, 64), this->said("a pointer of another resource was freed"));
     EXPECT_DEATH(tested.deallocate(&local, sizeof local), this->said("a pointer of another resource was freed"));
-    EXPECT_DEATH((void)tested.try_resize(foreign, 64, 32), this->said("a pointer of another resource was freed"));
+    EXPECT_DEATH((void)tested.try_resize(foreign, 64, 32), this->said("a pointer of another resource was resized"));
     tested.deallocate(mine, 64);
     other->deallocate(foreign, 64);
 }
@@ -122,9 +123,19 @@ TYPED_TEST(arenas_misuse, another_size) {
         EXPECT_DEATH(tested.deallocate(a, bytes), this->said("freed with another size")) << bytes;
         EXPECT_DEATH(tested.deallocate(b, bytes), this->said("freed with another size")) << bytes;
     }
-    EXPECT_DEATH((void)tested.try_resize(a, 128, 64), this->said("freed with another size"));
+    EXPECT_DEATH((void)tested.try_resize(a, 128, 64), this->said("resized with another size"));
     tested.deallocate(b, 64);
     tested.deallocate(a, 64);
+}
+
+TYPED_TEST(arenas_misuse, resized_after_its_free) {
+    auto& tested = this->tested_;
+    void* a = tested.allocate(64);
+    void* kept = tested.allocate(64);
+    tested.deallocate(a, 64);
+    EXPECT_DEATH((void)tested.try_resize(a, 64, 32), this->said("used after it was freed"));
+    tested.deallocate(kept, 64);
+    EXPECT_DEATH((void)tested.try_resize(kept, 64, 32), this->said("used after it was freed")) << "the arena is empty";
 }
 
 TYPED_TEST(arenas_misuse, the_size_before_a_resize) {

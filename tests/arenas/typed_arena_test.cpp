@@ -81,8 +81,9 @@ static_assert(typed_arena<orc, 100>::required_bytes(SIZE_MAX / 16 + 2) == SIZE_M
 static_assert(typed_arena<orc, 100>::array_slots(3) == 4 &&
               typed_arena<odd, 100>::array_slots(4) == (12 + sizeof(std::size_t) + 2) / 3);
 static_assert(typed_arena<orc, 100>::array_slots(SIZE_MAX / 16 + 2) == SIZE_MAX);
-static_assert(sizeof(typed_arena<orc, 100>) <= 1600 + 64);
-static_assert(sizeof(typed_arena<orc, 4096, reusing>) <= 4096 * 16 + 4096 / 8 * 65 / 64 + 64);
+// A build that poisons has redzones.
+static_assert(acre::poisoning || sizeof(typed_arena<orc, 100>) <= 1600 + 64);
+static_assert(acre::poisoning || sizeof(typed_arena<orc, 4096, reusing>) <= 4096 * 16 + 4096 / 8 * 65 / 64 + 64);
 
 TEST(typed_arena, example) {
     static constinit typed_arena<orc, 1000> orcs;
@@ -111,7 +112,9 @@ TYPED_TEST(typed_arena_of, room_for_exactly_n) {
     }
     EXPECT_GE(reinterpret_cast<std::byte*>(*given.begin()), reinterpret_cast<std::byte*>(arena.get()));
     EXPECT_LE(reinterpret_cast<std::byte*>(*given.rbegin() + 1), reinterpret_cast<std::byte*>(arena.get() + 1));
-    EXPECT_EQ(*given.rbegin() - *given.begin(), static_cast<std::ptrdiff_t>(count - 1));
+    // Redzones lie between slots that are not reused.
+    constexpr std::ptrdiff_t stride = acre::poisoning && !TypeParam::options.reuse ? 2 : 1;
+    EXPECT_EQ(*given.rbegin() - *given.begin(), stride * static_cast<std::ptrdiff_t>(count - 1));
     for (int again = 0; again < 3; ++again) {
         EXPECT_EQ(outcome_of([&] { return arena->allocate_one(); }), refused_as(outcome::limit_exceeded));
         EXPECT_EQ(outcome_of([&] { return arena->allocate_n(2); }), refused_as(outcome::limit_exceeded));
@@ -141,7 +144,7 @@ TYPED_TEST(typed_arena_of, a_refused_run_changes_nothing) {
                   "acre::typed_arena: request too large: 176 bytes were asked for, at most 160 can be served");
     }
     EXPECT_EQ(arena->used(), 8 * sizeof(orc));
-    EXPECT_EQ(arena->allocate_n(2), first + 8);
+    EXPECT_EQ(arena->allocate_n(2), first + (acre::poisoning && !TypeParam::options.reuse ? 16 : 8));
 }
 
 template <std::size_t Alignment>
@@ -366,6 +369,34 @@ TYPED_TEST(typed_arena_of, freed_and_unused_storage_is_reported) {
     EXPECT_DEATH(touch(p), "use-after-poison");
     arena->reset();
     EXPECT_DEATH(touch(short_one), "use-after-poison");
+}
+
+// Hazard Y5.
+template <class T, acre::typed_arena_options Options>
+void expect_redzones() {
+    const auto arena = std::make_unique<typed_arena<T, 12, Options>>();
+    T* one = arena->allocate_one();
+    T* next = arena->allocate_one();
+    T* several = arena->allocate_n(3);
+    T* last = arena->allocate_one();
+    touch(one);
+    touch(several + 2);
+    EXPECT_DEATH(touch(one + 1), "use-after-poison");
+    EXPECT_DEATH(touch(reinterpret_cast<char*>(next) - 1), "use-after-poison");
+    EXPECT_DEATH(touch(several + 3), "use-after-poison");
+    EXPECT_DEATH(touch(reinterpret_cast<char*>(last) - 1), "use-after-poison");
+    EXPECT_EQ(arena->used(), 6 * sizeof(T));
+    EXPECT_NE(arena->try_allocate_n(6), nullptr) << "redzones are no part of its slots";
+    EXPECT_EQ(arena->try_allocate_one(), nullptr);
+}
+TYPED_TEST(typed_arena_of, an_overflow_by_one_into_a_neighbour_is_reported) {
+    if (TypeParam::options.reuse) GTEST_SKIP() << "a run may be freed in pieces, so there are no redzones";
+    struct row {
+        char cells[24];
+    };
+    expect_redzones<char, TypeParam::options>();
+    expect_redzones<int, TypeParam::options>();
+    expect_redzones<row, TypeParam::options>();
 }
 
 TEST(typed_arena, storage_on_the_stack_is_clean_afterwards) {

@@ -56,7 +56,11 @@ void expect_disjoint(std::vector<run>& runs, std::size_t slots) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
         all += runs[i].count;
         if (i > 0) {
-            ASSERT_EQ(runs[i - 1].first + runs[i - 1].count, runs[i].first);
+            const item* const end = runs[i - 1].first + runs[i - 1].count;
+            ASSERT_LE(end, runs[i].first);
+            if (!acre::poisoning) {
+                ASSERT_EQ(end, runs[i].first) << "redzones lie between them in other builds";
+            }
         }
     }
     EXPECT_EQ(all, slots);
@@ -278,7 +282,7 @@ TEST(typed_arena_threads, a_slot_of_a_throwing_constructor_is_handed_over) {
 
 // Hazards N14, X7: the shared counter has no cache line in common with objects.
 TEST(typed_arena_threads, the_counter_has_a_cache_line_of_its_own) {
-    static_assert(sizeof(typed_arena<item, 4, shared>) == 128);
+    static_assert(acre::poisoning || sizeof(typed_arena<item, 4, shared>) == 128);
     static_assert(alignof(typed_arena<item, 4, shared>) == 64);
 }
 

@@ -257,6 +257,22 @@ TEST(general_heap_death, misuse_is_told) {
     the_heap.free(small);
 }
 
+// As glibc does, by a comparison with the top of the thread's stack.
+TEST(general_heap_death, a_double_free_of_the_slot_freed_last) {
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{20'000}}) {
+        void* a = the_heap.allocate(bytes);
+        void* b = the_heap.allocate(bytes);
+        const auto mistake = [&] {
+            the_heap.free(b);
+            the_heap.free(a);
+            the_heap.free(a);
+        };
+        EXPECT_DEATH(mistake(), "acre::general_heap: double free") << bytes;
+        the_heap.free(a);
+        the_heap.free(b);
+    }
+}
+
 // Under AddressSanitizer each free looks at the poison, so a double free is told at once.
 TEST(general_heap_death, a_double_free_with_another_free_between) {
     acre::general_heap memory;

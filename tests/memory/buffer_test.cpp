@@ -37,7 +37,7 @@ TEST(inline_buffer, example) {
 
 // Hazards B1, B9.
 TEST(buffer, what_does_not_fit_is_refused) {
-    raw_storage storage{64};
+    raw_storage storage{acre::buffer::required_bytes(4, 16, 16)};
     acre::buffer fixed{storage.span()};
     for (int i = 0; i < 4; ++i) std::memset(fixed.allocate(16, 16), 1, 16);
     EXPECT_EQ(fixed.try_allocate(16, 16), nullptr);
@@ -48,14 +48,15 @@ TEST(buffer, what_does_not_fit_is_refused) {
 TEST(buffer, takes_back_the_last_and_all) {
     raw_storage storage{256};
     acre::buffer fixed{storage.span()};
+    constexpr std::size_t redzone = acre::redzone_bytes;
     void* a = fixed.allocate(100, 1);
     void* b = fixed.allocate(100, 1);
     fixed.deallocate(b, 100, 1);
-    EXPECT_EQ(fixed.used(), 100u);
+    EXPECT_EQ(fixed.used(), 100u + redzone);
     EXPECT_EQ(fixed.allocate(50, 1), b);
     void* c = fixed.allocate(50, 1);
     fixed.deallocate(a, 100, 1);
-    EXPECT_EQ(fixed.used(), 200u);
+    EXPECT_EQ(fixed.used(), 200u + 3 * redzone);
     fixed.deallocate(b, 50, 1);
     fixed.deallocate(c, 50, 1);
     EXPECT_EQ(fixed.used(), 0u);
@@ -126,6 +127,49 @@ TEST(buffer, freed_and_unused_storage_is_reported) {
     storage.span()[0] = std::byte{1};
 }
 #endif
+
+// Hazard Y5: in every build that poisons.
+TEST(buffer, an_overflow_by_one_into_a_neighbour_is_reported) {
+    if (!acre::poisoning) GTEST_SKIP() << "an ordinary build has no redzones";
+    raw_storage storage{4096};
+    acre::buffer fixed{storage.span()};
+    acre::inline_buffer<4096> own;
+    for (const std::size_t bytes : {16u, 24u, 64u, 100u}) {
+        for (acre::buffer* tested : {&fixed, static_cast<acre::buffer*>(&own)}) {
+            auto* p = static_cast<volatile char*>(tested->allocate(bytes, 8));
+            auto* next = static_cast<volatile char*>(tested->allocate(bytes, 8));
+            EXPECT_TRUE(acre::is_poisoned(const_cast<char*>(p + bytes))) << bytes;
+            EXPECT_TRUE(acre::is_poisoned(const_cast<char*>(next - 1))) << bytes;
+#if defined(ACRE_HAS_ADDRESS_SANITIZER)
+            EXPECT_DEATH(p[bytes] = 1, "use-after-poison") << bytes;
+            EXPECT_DEATH(next[-1] = 1, "use-after-poison") << bytes;
+#endif
+            p[bytes - 1] = 1;
+            next[0] = 1;
+        }
+    }
+}
+
+// Each is full at the same request in every build: its redzones are no part of its bytes.
+TEST(inline_buffer, redzones_take_none_of_its_bytes) {
+    for (const std::size_t size : {1u, 5u, 16u, 24u}) {
+        acre::inline_buffer<240, 16> own;
+        std::size_t count = 0;
+        while (own.try_allocate(size, 1) != nullptr) ++count;
+        EXPECT_EQ(count, 240 / size);
+        EXPECT_EQ(own.used(), count * size);
+    }
+    acre::inline_buffer<8192, 1> unaligned;
+    for (std::size_t alignment = 1; alignment <= 2048; alignment *= 2) {
+        void* p = unaligned.allocate(3, alignment);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % alignment, 0u);
+        EXPECT_TRUE(unaligned.owns(p));
+        const std::size_t used = unaligned.used();
+        void* last = unaligned.allocate(7, alignment);
+        unaligned.deallocate(last, 7, alignment);
+        EXPECT_LT(unaligned.used(), used + alignment);
+    }
+}
 
 TEST(buffer, the_storage_is_the_users_again_afterwards) {
     raw_storage storage{512};

@@ -11,14 +11,25 @@
 #include <acre/arenas/arena_vector.hpp>
 #include <acre/arenas/multi_arena.hpp>
 #include <acre/arenas/typed_arena.hpp>
+#include <acre/combine/fallback.hpp>
+#include <acre/combine/limited.hpp>
+#include <acre/combine/recycling.hpp>
+#include <acre/combine/segregate.hpp>
+#include <acre/combine/synchronized.hpp>
+#include <acre/heaps/general_heap.hpp>
+#include <acre/memory/buffer.hpp>
 #include <acre/memory/heap.hpp>
+#include <acre/memory/virtual_memory.hpp>
 #include <acre/observe/checked_ptr.hpp>
+#include <acre/observe/statistics.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
+#include <acre/pools/static_pool.hpp>
+#include <acre/pools/wait_free_pool.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -437,6 +448,154 @@ TEST(checked_death, a_destructor_does_not_run_for_a_wrong_pointer) {
     loud* one = pool.create();
     EXPECT_DEATH((pool.destroy(one), pool.destroy(one)), "^destroyedacre::object_pool: double free");
     pool.destroy(one);
+}
+
+// Each class of misuse over each resource that hands out 64 bytes: what notices nothing by itself, and what is wrapped.
+template <class R>
+struct checked_resource {
+    explicit checked_resource(const checked_options& options) : tested(options) {}
+    checked<R> tested;
+};
+template <>
+struct checked_resource<acre::buffer> {
+    explicit checked_resource(const checked_options& options) : tested(options, storage) {}
+    std::byte storage[4096];
+    checked<acre::buffer> tested;
+};
+template <>
+struct checked_resource<acre::limited<acre::multi_pool>> {
+    explicit checked_resource(const checked_options& options)
+        : tested(options, acre::limited_options{.limit_bytes = 1 << 20}) {}
+    checked<acre::limited<acre::multi_pool>> tested;
+};
+template <>
+struct checked_resource<acre::wait_free_pool<64>> {
+    explicit checked_resource(const checked_options& options)
+        : tested(options, acre::wait_free_pool_options{.slots = 8}) {}
+    checked<acre::wait_free_pool<64>> tested;
+};
+
+struct sixty_four {
+    char text[64];
+};
+
+template <class R>
+class checked_over : public checked_reports {};
+using checked_resources =
+    testing::Types<acre::buffer, acre::inline_buffer<4096>, acre::virtual_memory, acre::heap, acre::general_heap,
+                   acre::typed_arena<sixty_four, 8>,
+                   acre::typed_arena<sixty_four, 8, acre::typed_arena_options{.reuse = true}>, acre::arena,
+                   acre::concurrent_pool<64, 16, acre::double_free_check::late>, acre::wait_free_pool<64>,
+                   acre::chunk_pool<8, 64>, acre::static_pool<64>, acre::limited<acre::multi_pool>,
+                   acre::statistics<acre::multi_pool>, acre::recycling<acre::arena>,
+                   acre::fallback<acre::inline_buffer<4096>, acre::heap>,
+                   acre::segregate<256, acre::multi_pool, acre::heap>>;
+TYPED_TEST_SUITE(checked_over, checked_resources);
+
+TYPED_TEST(checked_over, each_misuse_is_named) {
+    checked_options options{.handler = remember};
+    checked_resource<TypeParam> owner{options};
+    auto& tested = owner.tested;
+    // One was reported since the last call.
+    const auto noticed = [](const char* sentence) {
+        ASSERT_EQ(all_told.size(), 1u) << sentence;
+        EXPECT_NE(all_told.front().what.find(sentence), std::string::npos) << all_told.front().what;
+        EXPECT_EQ(all_told.front().resource, TypeParam::name);
+        all_told.clear();
+    };
+    auto* a = static_cast<char*>(tested.allocate(64, 8));
+    auto* b = static_cast<char*>(tested.allocate(64, 8));
+    int local = 0;
+    tested.deallocate(a, 48, 8);
+    noticed("freed with another size");
+    tested.deallocate(a, 64, 4);
+    noticed("freed with another size");
+    tested.deallocate(a + 16, 48, 8);
+    noticed("a pointer into the middle of an allocation was freed");
+    tested.deallocate(&local, 64, 8);
+    noticed("a pointer of another resource was freed");
+    // AddressSanitizer sees the writes themselves.
+    if (!acre::poisoning) {
+        write(a, 64);
+        EXPECT_EQ(tested.check_all(), 1u);
+        noticed("written past the end of an allocation");
+        write(b, -1);
+        tested.deallocate(b, 64, 8);
+        noticed("written in front of an allocation");
+        b = static_cast<char*>(tested.allocate(64, 8));
+    }
+    tested.deallocate(b, 64, 8);
+    EXPECT_TRUE(all_told.empty());
+    tested.deallocate(b, 64, 8);
+    noticed("double free");
+    tested.deallocate(a, 64, 8);
+    tested.deallocate(b, 64, 8);
+    noticed("double free");
+    if (!acre::poisoning) {
+        write(a, 5);
+        EXPECT_EQ(tested.check_all(), 1u);
+        noticed("an allocation was written to after it was freed");
+    }
+}
+
+// What an object's own destructor or constructor does to it, or to its pool.
+struct ends_itself {
+    using pool_type = checked<acre::object_pool<ends_itself>>;
+    enum action { nothing, destroys, frees, resets };
+    pool_type* pool;
+    action when_made, when_ended;
+    ends_itself(pool_type* home, action made, action ended) : pool(home), when_made(made), when_ended(ended) {
+        act(made);
+    }
+    ~ends_itself() { act(when_made == nothing ? when_ended : nothing); }
+    void act(action what) {
+        if (what == destroys) pool->destroy(this);
+        if (what == frees) pool->deallocate(static_cast<void*>(this));
+        if (what == resets) pool->reset();
+    }
+};
+TEST(checked_death, an_object_that_frees_itself_or_resets_its_pool_is_named) {
+    using done = ends_itself::action;
+    ends_itself::pool_type pool;
+    const auto make = [&](done made, done ended) { return pool.create(&pool, made, ended); };
+    ends_itself* one = make(done::nothing, done::destroys);
+    EXPECT_DEATH(pool.destroy(one), "acre::object_pool: an object was freed by its own destructor");
+    EXPECT_DEATH(pool.reset(), "acre::object_pool: an object was freed by its own destructor");
+    one->when_ended = done::frees;
+    EXPECT_DEATH(pool.destroy(one), "double free");
+    one->when_ended = done::resets;
+    EXPECT_DEATH(pool.destroy(one), "reset or released by a destructor that it is running");
+    one->when_ended = done::nothing;
+    pool.destroy(one);
+    EXPECT_DEATH(make(done::destroys, done::nothing), "an object was freed by its own constructor");
+    EXPECT_DEATH(make(done::frees, done::nothing), "an object was freed by its own constructor");
+    EXPECT_DEATH(make(done::resets, done::nothing), "reset or released by a constructor that it is running");
+    pool.destroy(make(done::nothing, done::nothing));
+}
+
+// The records have a lock, so one of the two is the second.
+TEST_F(checked_reports, a_double_free_by_two_threads_at_the_same_moment_is_named) {
+    checked<acre::concurrent_pool<64>> slots{told_of()};
+    for (int i = 0; i < 50; ++i) {
+        void* p = slots.allocate();
+        std::thread other{[&] { slots.deallocate(p); }};
+        slots.deallocate(p);
+        other.join();
+        ASSERT_EQ(all_told.size(), 1u);
+        EXPECT_EQ(last().what, "double free");
+        all_told.clear();
+    }
+}
+
+TEST_F(checked_reports, misuse_behind_a_lock_is_named) {
+    acre::synchronized<checked<acre::multi_pool>> tested{told_of()};
+    void* p = tested.allocate(100);
+    tested.deallocate(p, 99);
+    EXPECT_NE(last().what.find("freed with another size"), std::string::npos);
+    tested.deallocate(p, 100);
+    tested.deallocate(p, 100);
+    EXPECT_EQ(last().what, "double free");
+    EXPECT_EQ(all_told.size(), 2u);
 }
 
 // Resets, rewinds and scratches.

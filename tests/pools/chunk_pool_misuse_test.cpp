@@ -53,6 +53,45 @@ TEST(chunk_pool_misuse, no_destructor_runs_before_misuse_is_noticed) {
 }
 
 // Hazard C6.
+// What an object's own destructor or constructor does to it, or to its pool.
+struct ends_itself {
+    using pool_type = acre::chunk_pool<4, 64>;
+    enum action { nothing, destroys, frees, takes_all_back };
+    pool_type* pool;
+    action when_made, when_ended;
+    ends_itself(pool_type* home, action made, action ended) : pool(home), when_made(made), when_ended(ended) {
+        act(made);
+    }
+    ~ends_itself() { act(when_made == nothing ? when_ended : nothing); }
+    void act(action what) {
+        if (what == destroys) pool->destroy(this);
+        if (what == frees) pool->deallocate(this, sizeof *this);
+        if (what == takes_all_back) pool->deallocate_all();
+    }
+};
+TEST(chunk_pool_misuse, by_an_objects_own_destructor) {
+    ends_itself::pool_type tested;
+    using done = ends_itself::action;
+    ends_itself* object = tested.create<ends_itself>(&tested, done::nothing, done::destroys);
+    EXPECT_DEATH(tested.destroy(object), "acre::chunk_pool: an object was freed by its own destructor");
+    object->when_ended = done::frees;
+    EXPECT_DEATH(tested.destroy(object), "acre::chunk_pool: double free");
+    object->when_ended = done::takes_all_back;
+    EXPECT_DEATH(tested.destroy(object), "acre::chunk_pool: slots were freed that were never handed out");
+    object->when_ended = done::nothing;
+    tested.destroy(object);
+    EXPECT_EQ(tested.live(), 0u);
+}
+TEST(chunk_pool_misuse, by_an_objects_own_constructor) {
+    ends_itself::pool_type tested;
+    using done = ends_itself::action;
+    const auto make = [&](done made) { return tested.create<ends_itself>(&tested, made, done::nothing); };
+    EXPECT_DEATH(make(done::destroys), "acre::chunk_pool: an object was freed by its own constructor");
+    EXPECT_DEATH(make(done::frees), "acre::chunk_pool: an object was freed by its own constructor");
+    EXPECT_DEATH(make(done::takes_all_back), "acre::chunk_pool: reset or released by a constructor that it is running");
+    tested.destroy(make(done::nothing));
+}
+
 TEST(chunk_pool_misuse, a_pointer_of_another_pool) {
     chunk_pool<4, 16, 32> chunks;
     chunk_pool<4, 16, 32> other;

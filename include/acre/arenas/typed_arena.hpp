@@ -13,6 +13,8 @@
 // no other thread allocates. Memory: N * sizeof(T) bytes and 24 more; with `.reuse` a bit per object and 1/63 more.
 // Static storage lies in .bss: unused pages cost nothing. The destructor does not destroy live objects; it is trivial
 // unless freed storage is poisoned, or `.report_live` lets it say how many objects are left. Neither copied nor moved.
+// Where freed storage is poisoned, redzones lie between allocations, in storage that is larger by them; with `.reuse`
+// there are none, since a run may be freed in pieces.
 //
 //     constinit acre::typed_arena<Orc, 1'000'000> orcs;
 //
@@ -186,6 +188,15 @@ class typed_arena : public detail::no_clear<typed_arena<T, N, Options, Fallback>
     // When an assertion above fails, an array of 1 avoids a second error.
     static constexpr std::size_t slot_count = fits ? N : 1;
     static constexpr std::size_t storage_bytes = slot_count * sizeof(T);
+    // How many times its offset a slot's address lies behind the start; the gaps are redzones, and small objects begin
+    // at multiples of poison_granule. With `.reuse` there are none, since a run may be freed in pieces.
+    static constexpr std::size_t stretch = [] {
+        if (!poisoning || Options.reuse) return std::size_t{1};
+        if (sizeof(T) >= redzone_bytes) return std::size_t{2};
+        return align_up((redzone_bytes + sizeof(T) - 1) / sizeof(T) + 1,
+                        poison_granule / detail::min(poison_granule, sizeof(T) & (0 - sizeof(T))));
+    }();
+    static constexpr std::size_t stretched_bytes = storage_bytes * stretch;
     static constexpr std::size_t page_bytes = 4096;
     static constexpr std::size_t cache_line_bytes = 64;
 
@@ -220,7 +231,7 @@ public:
         requires(poisoning || Options.report_live)
     {
         if constexpr (Options.report_live) detail::live_report{true}.write(name, [this] { return live(); });
-        if constexpr (poisoning) unpoison(storage_, storage_bytes);
+        if constexpr (poisoning) unpoison(storage_, stretched_bytes);
     }
 
     /// Lets `count` objects fit from now on: a capacity chosen at run time, of which N is the upper bound. To be called
@@ -371,7 +382,7 @@ public:
     void deallocate_all() noexcept
         requires(!falls_back)
     {
-        poison(storage_, storage_bytes);
+        poison(storage_, stretched_bytes);
         slots_.reset();
         if (skipped_ != 0) slots_.skip(skipped_);
     }
@@ -411,7 +422,7 @@ public:
     }
     /// True when `p` lies in the storage; false for storage of the fallback.
     bool owns(const void* p) const noexcept {
-        return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(storage_) < storage_bytes;
+        return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(storage_) < stretched_bytes;
     }
 
     /// Bytes of storage that `count` single objects take. SIZE_MAX when that overflows.
@@ -478,15 +489,15 @@ private:
         std::size_t offset;
         if (!slots_.take(count, alignment, offset)) [[unlikely]]
             return false;
-        p = storage_ + offset;
+        p = storage_ + offset * stretch;
         if constexpr (fetches_ahead) __builtin_prefetch(storage_ + offset + prefetch_bytes, 1);
-        poison_first_(storage_, storage_bytes);
+        poison_first_(storage_, stretched_bytes);
         unpoison(p, bytes);
         return true;
     }
 
     std::size_t offset_of(const void* p) const noexcept {
-        return static_cast<std::size_t>(static_cast<const std::byte*>(p) - storage_);
+        return static_cast<std::size_t>(static_cast<const std::byte*>(p) - storage_) / stretch;
     }
 
     // Without reuse a free changes nothing, so only builds with assertions check the pointer.
@@ -570,7 +581,7 @@ private:
     // it stays uninitialised.
     union {
         std::byte nothing_;
-        alignas(max_alignment) std::byte storage_[storage_bytes];
+        alignas(max_alignment) std::byte storage_[stretched_bytes];
     };
     // Shared by threads, so not on a cache line with objects.
     alignas(Options.synchronized ? cache_line_bytes : alignof(slots_type)) slots_type slots_;

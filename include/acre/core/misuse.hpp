@@ -52,6 +52,7 @@ inline constexpr const char* used_after_free = "used after it was freed";
 inline constexpr const char* reset_in_destructor = "reset or released by a destructor that it is running";
 inline constexpr const char* reset_in_constructor = "reset or released by a constructor that it is running";
 inline constexpr const char* ended_by_itself = "an object was freed by its own destructor";
+inline constexpr const char* freed_in_constructor = "an object was freed by its own constructor";
 inline constexpr const char* void_mark = "rewound to a mark that a reset or an earlier rewind has made void";
 inline constexpr const char* written_after_free = "an allocation was written to after it was freed";
 inline constexpr const char* foreign_mark = "rewound to a mark of another arena";
@@ -61,6 +62,14 @@ inline constexpr const char* swapped_resources =
     "containers in two resources were swapped: each keeps its resource, so move one into a new container, which takes "
     "the resource along";
 inline constexpr const char* out_of_memory = "out of memory without exceptions";
+
+/// The sentence for a mistake in a resize, where that of a free is `what`.
+constexpr const char* in_a_resize(const char* what) noexcept {
+    if (what == foreign_pointer) return foreign_resized;
+    if (what == inside_an_allocation) return inside_resized;
+    if (what == wrong_size) return wrong_size_resized;
+    return what == double_free ? used_after_free : what;
+}
 }  // namespace mistake
 
 /// Prints the sentence of `noticed`, and its details below.

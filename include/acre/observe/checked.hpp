@@ -34,6 +34,7 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/innermost_destructor.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
@@ -552,13 +553,21 @@ private:
         if constexpr (!detail::of_one_type<R> && detail::may_be_base<T>()) claimed.alignment = 0;
         if constexpr (!std::is_trivially_destructible_v<T>) {
             if (!records_.may_be_freed(p, claimed, where)) return;
-            detail::destroy_at(object);
+            if (detail::innermost_destructor::is_of(p)) [[unlikely]]
+                return records_.report_object(detail::mistake::ended_by_itself, p, where);
+            run_destructor(object, p);
         }
         if constexpr (has_own_slots && detail::of_one_type<R>) {
             take_back_usual(p, sizeof(T), alignof(T), {.object = destroys_objects}, where);
         } else {
             take_back(p, claimed, where);
         }
+    }
+
+    template <class T>
+    static void run_destructor(T* object, const void* p) noexcept {
+        const detail::innermost_destructor running{name, p};
+        detail::destroy_at(object);
     }
 
     // Objects that an arena destroys at its reset.
@@ -576,8 +585,15 @@ private:
         const detail::request_kind kind{.object = destroys_objects, .caller = caller};
         void* p = serve_usual<Throws>(sizeof(T), alignof(T), kind, take_place(place{}));
         if (p == nullptr) return nullptr;
+        const std::size_t resets_before = resets_;
         T* object = detail::construct_at_or<T>(
             p, [this, p]() noexcept { take_back(p, {}, place::current()); }, std::forward<Arguments>(arguments)...);
+        if constexpr (detail::has_constructors<T>) {
+            if (!records_.is_live(p)) [[unlikely]]
+                records_.report_object(resets_ == resets_before ? detail::mistake::freed_in_constructor
+                                                                : detail::mistake::reset_in_constructor,
+                                       p, place{});
+        }
         return register_due<Throws, T>(object, 1) ? object : nullptr;
     }
 
@@ -618,7 +634,7 @@ private:
         if constexpr (destroys_objects) {
             using value = typename R::value_type;
             records_.destroy_pool_objects([this](void* p) {
-                detail::destroy_at(std::launder(static_cast<value*>(p)));
+                run_destructor(std::launder(static_cast<value*>(p)), p);
                 take_back(p, {}, place::current());
             });
         }
@@ -626,6 +642,9 @@ private:
 
     template <class Function>
     void end_all(place where, Function take_all_back) {
+        if (const void* ended = detail::innermost_destructor::object(); ended != nullptr && records_.is_live(ended))
+            [[unlikely]]
+            return records_.report_object(detail::mistake::reset_in_destructor, ended, where);
         end_scopes(0);
         records_.check_from(0);
         destroy_all();

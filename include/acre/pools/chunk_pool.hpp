@@ -331,7 +331,18 @@ public:
     /// slot is free again.
     template <class T, class... Arguments>
     T* create(Arguments&&... arguments) {
-        return ::new (*this) T(std::forward<Arguments>(arguments)...);
+        if constexpr (!detail::has_constructors<T>) {
+            return ::new (*this) T(std::forward<Arguments>(arguments)...);
+        } else {
+            const std::size_t before = resets_;
+            T* object = ::new (*this) T(std::forward<Arguments>(arguments)...);
+            // Otherwise the slot would be handed out again while this object is in it.
+            if (resets_ != before) [[unlikely]]
+                abort_on_misuse(name, detail::mistake::reset_in_constructor, object);
+            if (is_freed(object)) [[unlikely]]
+                abort_on_misuse(name, detail::mistake::freed_in_constructor, object);
+            return object;
+        }
     }
 
     /// Destroys an object of `new (chunks) T` or create and frees its storage; null is a no-op. T may be a base class
@@ -342,7 +353,12 @@ public:
         void* p = const_cast<std::remove_cv_t<T>*>(object);
         if constexpr (!std::is_trivially_destructible_v<T>) {
             check_live(p);
+            // Otherwise the destructor would call itself without end.
+            if (p == destroyed_) [[unlikely]]
+                abort_on_misuse(name, detail::mistake::ended_by_itself, p);
+            const void* const outer = std::exchange(destroyed_, p);
             detail::destroy_at(object);
+            destroyed_ = outer;
         }
         if (give_back_to(first_class(sizeof(T), alignof(T)), p)) [[likely]]
             return;
@@ -373,6 +389,7 @@ public:
     /// Takes all storage back at once and destroys no objects; upstream's blocks go back to upstream. One step per 512
     /// slots used, and one per block of upstream.
     void deallocate_all() noexcept {
+        ++resets_;
         large_.release(upstream_);
         if (!has_storage()) return;
         for (slots_type& each : *slots()) each.reset();
@@ -518,6 +535,13 @@ private:
         (*slots())[index].check_live(name, p, slot_at(index, offset_of(p) - classes[index].offset, p), 1);
     }
 
+    // True when the slot at `p` is free; false for a block of upstream.
+    bool is_freed(const void* p) const noexcept {
+        const std::size_t index = p == nullptr ? class_count : class_of(p);
+        if (index == class_count) return false;
+        return (*slots())[index].is_freed(slot_at(index, offset_of(p) - classes[index].offset, p));
+    }
+
     // Out of line: the slot lies in another class than its size's, or the size is known at run time only.
     [[gnu::noinline]] void deallocate_anywhere(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         const auto gave_back = [&](auto index) {
@@ -591,6 +615,8 @@ private:
     detail::live_report report_;
     detail::large_blocks large_;
     resource_ref upstream_;
+    std::size_t resets_ = 0;
+    const void* destroyed_ = nullptr;  // the object whose destructor runs in destroy(), the innermost one
 };
 
 }  // namespace acre

@@ -171,6 +171,7 @@ protected:
     bool is_free(const void* p) const noexcept {
         return depot_.slabs().owns_slot(geometry, p) && depot_.slabs().is_free(geometry, p);
     }
+    static constexpr bool marks_destroying = Check == double_free_check::at_once;
     /// Around the destructor of the object in `p`. Aborts with a message unless it is a live slot. A pool that notices
     /// double frees late does not mark it.
     [[gnu::always_inline]] void begin_destroying(const char* derived, void* p) noexcept {

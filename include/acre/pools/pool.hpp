@@ -159,6 +159,7 @@ protected:
         slabs_.give_back(geometry, slot, detail::bitmap_slabs::place_of(geometry, slot),
                          [this, derived, slot]() __attribute__((always_inline)) { abort_on(derived, slot); });
     }
+    static constexpr bool marks_destroying = true;
     /// Around the destructor of the object in `slot`. Aborts with a message unless it is a live slot.
     [[gnu::always_inline]] void begin_destroying(const char* derived, void* slot) noexcept {
         if (!slabs_.mark_ending(geometry, slot)) [[unlikely]]

@@ -198,12 +198,12 @@ protected:
     }
     /// True when the slot at `p` is free; aborts with a message when `p` is not a slot.
     bool is_free(const void* p) const noexcept { return is_free_slot(slot_at(name_, p)); }
+    static constexpr bool marks_destroying = false;
     /// Around the destructor of the object in `p`. Aborts with a message unless it is a live slot. Nothing marks it.
     void begin_destroying(const char* derived, const void* p) const noexcept {
         if (is_free_slot(slot_at(derived, p))) abort_on_misuse(derived, not_live, p);
     }
     void end_destroying(const char* derived, void* p) noexcept { give_back(derived, p); }
-    static bool is_destroying(const void*) noexcept { return false; }
 
     /// Calls `visit` with each live slot in address order. `visit` may free this slot and others. No other thread may
     /// use the pool.

@@ -341,7 +341,8 @@ protected:
     /// Resizes in place: possible for the last allocation in the thread's own arena while that has room, and for any
     /// that shrinks. False, and nothing changed, when it cannot.
     bool resize(thread_arena* own, void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-        check_live(p, old_bytes);
+        if (const char* what = mistake_with(p, old_bytes)) [[unlikely]]
+            abort_on_misuse(Storage::name, mistake::in_a_resize(what), p);
         const std::uintptr_t start = position_of(p);
         const bool last = own != nullptr && start - own->start < this->arena_bytes() &&
                           start + fit::rounded(old_bytes) == own->position.load(std::memory_order_relaxed);
@@ -382,15 +383,16 @@ private:
     [[gnu::always_inline]] bool is_live_at(const void* p, std::size_t bytes) const noexcept {
         return mark_of(this->mark_at(position_of(p))) == marked::live_of(fit::rounded(bytes));
     }
-    void check_live(void* p, std::size_t bytes) const noexcept {
+    // The mistake in freeing `bytes` bytes at `p`; null when they are a live allocation.
+    [[gnu::always_inline]] const char* mistake_with(const void* p, std::size_t bytes) const noexcept {
         if (!owns(p)) [[unlikely]]
-            abort_on_misuse(Storage::name, mistake::foreign_pointer, p);
+            return mistake::foreign_pointer;
         if (!is_granule(p)) [[unlikely]]
-            abort_on_misuse(Storage::name, mistake::inside_an_allocation, p);
-        if (!is_live_at(p, bytes)) [[unlikely]] {
-            const std::size_t before = offset_of(p) % stretched(this->arena_bytes()) / stretched(granule);
-            abort_on_misuse(Storage::name, mistake_at(this->mark_at(position_of(p)), before), p);
-        }
+            return mistake::inside_an_allocation;
+        if (is_live_at(p, bytes)) [[likely]]
+            return nullptr;
+        const std::size_t before = offset_of(p) % stretched(this->arena_bytes()) / stretched(granule);
+        return mistake_at(this->mark_at(position_of(p)), before);
     }
 
     // Marks the allocation that begins at a position.
@@ -474,7 +476,8 @@ private:
     // Out of line: one atomic operation. The thread that frees the last allocation lists the arena.
     [[gnu::noinline]] void give_back_slow(void* p, std::size_t bytes) noexcept {
         if (p == nullptr) return;
-        check_live(p, bytes);
+        if (const char* what = mistake_with(p, bytes)) [[unlikely]]
+            abort_on_misuse(Storage::name, what, p);
         set_mark(this->mark_at(position_of(p)), marked::freed);
         poison(p, bytes);
         const std::size_t offset = offset_of(p) >> position_shift;

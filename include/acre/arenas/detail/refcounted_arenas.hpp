@@ -96,7 +96,7 @@ public:
     }
 
     /// Resizes the allocation at `p` in place: possible for the last one of its arena while that has room, and for any
-    /// that shrinks within an arena. False, and nothing changed, when it cannot. Misuses are those of deallocate.
+    /// that shrinks within an arena. False, and nothing changed, when it cannot. The misuses are those of deallocate.
     bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
         if (!is_live(p, old_bytes)) return resize_run(p, old_bytes, new_bytes);
         arena_record& home = home_of(p);
@@ -455,7 +455,7 @@ private:
 
     // A run never grows by arenas; shrinking may leave a single arena.
     [[gnu::noinline]] bool resize_run(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-        arena_record& first = checked_run(p, old_bytes);
+        arena_record& first = checked_run(p, old_bytes, true);
         const std::size_t count = detail::max<std::size_t>(run_of(new_bytes), 1);
         if (count > run_of(old_bytes)) return false;
         give_back_run(first, count, run_of(old_bytes));
@@ -469,15 +469,18 @@ private:
     }
 
     // The first arena of the run of `bytes` bytes at `p`, where no smaller allocation begins.
-    arena_record& checked_run(void* p, std::size_t bytes) noexcept {
+    arena_record& checked_run(void* p, std::size_t bytes, bool resized = false) noexcept {
+        const auto report = [p, resized](const char* what) {
+            abort_on_misuse(Storage::name, resized ? mistake::in_a_resize(what) : what, p);
+        };
         const std::size_t offset = offset_of(p);
-        if (!owns(p)) abort_on_misuse(Storage::name, mistake::foreign_pointer, p);
-        if (!is_granule(p)) abort_on_misuse(Storage::name, mistake::inside_an_allocation, p);
+        if (!owns(p)) report(mistake::foreign_pointer);
+        if (!is_granule(p)) report(mistake::inside_an_allocation);
         const allocation_mark& mark = this->mark_at(position_of(p));
         arena_record& first = home_of(p);
         if (mark_of(mark) != marked::run || !is_run(first, run_of(bytes))) {
             const std::size_t before = offset % stretched(this->arena_bytes()) / stretched(granule);
-            abort_on_misuse(Storage::name, mistake_at(mark, before), p);
+            report(mistake_at(mark, before));
         }
         return first;
     }

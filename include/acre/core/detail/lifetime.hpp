@@ -21,6 +21,10 @@ consteval bool may_be_base() noexcept {
     }
 }
 
+/// True for a class with constructors of its own: they may reach the resource that the object lies in.
+template <class T>
+inline constexpr bool has_constructors = std::is_class_v<T> && !std::is_aggregate_v<T>;
+
 /// The address of an object, also of one whose class has an operator&.
 template <class T>
 constexpr T* address_of(T& object) noexcept {

@@ -225,6 +225,9 @@ public:
         if (freed_already) abort_on_misuse(resource_name, "double free", p);
     }
 
+    /// True when the slot at `offset` was handed out and taken back.
+    bool is_freed(std::size_t offset) const noexcept { return freed_.contains(offset / SlotBytes); }
+
     [[gnu::always_inline]] void give_back(const char* resource_name, const void* p, std::size_t offset,
                                           std::size_t count) noexcept {
         check_live(resource_name, p, offset, count);

@@ -105,6 +105,9 @@ public:
         slot_stack& stack = this_threads_slots<Private>.stacks[size_class];
         if (stack.top == stack.end) [[unlikely]]
             return free_slow(size_class, p);
+        // The slot that the thread freed last; null where there is none.
+        if (stack.top[-1] == p) [[unlikely]]
+            abort_on_misuse(name, mistake::double_free, p);
         *stack.top++ = p;
     }
 

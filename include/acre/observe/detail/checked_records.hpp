@@ -404,6 +404,12 @@ public:
         reports_.wrong_mark(resource, is_foreign, where);
     }
 
+    /// `what` is a mistake that the object at `p` makes with itself, or with its resource.
+    void report_object(const char* what, const void* p, std::source_location where) noexcept {
+        const guard hold{*this};
+        reports_.wrong_by_object(what, find(p), p, where);
+    }
+
     // For checked_ptr.
 
     /// The number of the allocation that `p` points into, and in `base` its address; 0 when there is none.

@@ -169,6 +169,14 @@ public:
         add_now(text, "rewound", where);
         report(is_foreign ? mistake::foreign_mark : mistake::void_mark, resource, text);
     }
+    /// What an object does to itself, or to its resource.
+    [[gnu::noinline, gnu::cold]] void wrong_by_object(const char* what, const checked_record* object, const void* p,
+                                                      std::source_location where) noexcept {
+        report_text text;
+        if (object != nullptr) add_history(text, *object);
+        add_now(text, "noticed", where);
+        report(what, p, text);
+    }
     /// The `live` allocations of the table.
     [[gnu::noinline, gnu::cold]] void leaks(const checked_table& table, std::size_t live) noexcept {
         report_text text;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <acre/core/detail/construct.hpp>
+#include <acre/core/detail/innermost_destructor.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/misuse.hpp>
 #include <cstddef>
@@ -50,7 +51,12 @@ public:
         } else {
             if (this->visiting() && this->is_free(object)) return;
             this->begin_destroying(Derived::name, object);
-            detail::destroy_at(object);
+            if constexpr (Pool::marks_destroying) {
+                detail::destroy_at(object);
+            } else {
+                const innermost_destructor running{Derived::name, object};
+                detail::destroy_at(object);
+            }
             this->end_destroying(Derived::name, object);
         }
     }
@@ -102,7 +108,19 @@ private:
         // Otherwise the slot would be handed out again while this object is in it.
         if (resets_ != before) [[unlikely]]
             abort_on_misuse(Derived::name, mistake::reset_in_constructor, slot);
+        if constexpr (has_constructors<T>) {
+            if ((exceptions_enabled || object != nullptr) && this->is_free(slot)) [[unlikely]]
+                abort_on_misuse(Derived::name, mistake::freed_in_constructor, slot);
+        }
         return object;
+    }
+
+    bool destructor_runs(const void* slot) const noexcept {
+        if constexpr (Pool::marks_destroying) {
+            return this->is_destroying(slot);
+        } else {
+            return innermost_destructor::is_of(slot);
+        }
     }
 
     void destroy_all() noexcept {
@@ -110,7 +128,7 @@ private:
             // Each such call would destroy the same object again, without end.
             if (this->visiting()) abort_on_misuse(Derived::name, mistake::reset_in_destructor, this);
             this->for_each_live([this](void* slot) {
-                if (this->is_destroying(slot)) abort_on_misuse(Derived::name, mistake::reset_in_destructor, this);
+                if (destructor_runs(slot)) abort_on_misuse(Derived::name, mistake::reset_in_destructor, this);
                 destroy(std::launder(static_cast<T*>(slot)));
             });
         }
