@@ -285,12 +285,23 @@ private:
             return p;
         }
         void** const bottom = stack.bottom(of.size_class);
-        const std::size_t taken =
-            depots_[number].take(shared_, of, bottom, (heap_classes::layouts[of.size_class].kept + 1) / 2);
+        const std::size_t taken = depots_[number].take(shared_, of, bottom, next_batch(number, of.size_class));
         if (taken == 0) return nullptr;
         stack.top = bottom + taken - 1;
         return *stack.top;
     }
+
+    // How many slots the calling thread takes at once: few at first, then twice as many each time, up to half of its
+    // stack.
+    static std::size_t next_batch(std::size_t number, std::size_t size_class) noexcept {
+        const heap_class& layout = heap_classes::layouts[size_class];
+        std::uint8_t& asked_for = this_threads_slots<Private>.asked_for[number];
+        const std::size_t wanted =
+            asked_for == 0 ? detail::max<std::size_t>(first_batch_bytes / layout.slot_bytes, 1) : 2U * asked_for;
+        asked_for = static_cast<std::uint8_t>(detail::min<std::size_t>(wanted, (layout.kept + 1) / 2));
+        return asked_for;
+    }
+    static constexpr std::size_t first_batch_bytes = 256;
 
     // The calling thread's stack is full, or it has none, or `p` is no slot.
     [[gnu::noinline]] void free_slow(std::size_t number, void* p) noexcept {
