@@ -67,7 +67,9 @@ int add_sites_of(dl_phdr_info* of, std::size_t, void*) noexcept {
     if (found == nullptr) return 0;
     for (std::uint32_t i = 0; i < found->sites; ++i) {
         const plan_table::site_entry& site = plan.table->first_site()[found->first_site + i];
-        the_sites.add(of->dlpi_addr + static_cast<std::uintptr_t>(site.offset), static_cast<unsigned>(site.group));
+        const std::uintptr_t address = of->dlpi_addr + static_cast<std::uintptr_t>(site.offset);
+        the_sites.add(site.within == 0 ? address : site_table::caller_key(address, site.within), site.group);
+        __atomic_store_n(&the_groups[site.group].address, address, __ATOMIC_RELAXED);
     }
     return 0;
 }
@@ -115,6 +117,8 @@ const plan_table* handed_over() noexcept {
         if (plan.table->policies[group] == plan_policy::leave) continue;
         group_state& each = the_groups[group];
         each.policy = plan.table->policies[group];
+        each.otherwise = static_cast<std::uint8_t>(plan.table->wrappers[group].otherwise);
+        each.frame_words = plan.table->wrappers[group].frame_bytes / sizeof(void*);
         if (each.policy != plan_policy::counted) continue;
         if (counted == counted_cursors::count) {
             each.policy = plan_policy::leave;
@@ -122,6 +126,7 @@ const plan_table* handed_over() noexcept {
             each.counted = static_cast<std::uint8_t>(counted++);
         }
     }
+    if (plan.table->leaves_to_malloc_below != 0 && find_malloc_below()) the_rest = &below;
     resolve_sites();
 }
 
@@ -142,6 +147,23 @@ void before_slow_request() noexcept {
     if (plan.table == nullptr) return;
     // One of many: asking the dynamic linker takes about as long as ten requests.
     if (__atomic_add_fetch(&plan.slow_requests, 1, __ATOMIC_RELAXED) % 32 == 0) resolve_sites();
+}
+
+group_state* group_of_caller(unsigned wrapper, void* const* slot) noexcept {
+    unsigned group = wrapper;
+    for (std::uint32_t frames = 1; frames <= plan_table::most_frames; ++frames) {
+        group_state& of = the_groups[group];
+        if (of.policy != plan_policy::caller) return &of;
+        // Another address that looks like this one in the table has another frame.
+        if (reinterpret_cast<std::uintptr_t>(*slot) != __atomic_load_n(&of.address, __ATOMIC_RELAXED)) return nullptr;
+        slot += of.frame_words;
+        const std::uintptr_t caller = site_table::caller_key(reinterpret_cast<std::uintptr_t>(*slot), group);
+        const unsigned found = the_sites.group_of(reinterpret_cast<const void*>(caller));
+        group = found != 0 ? found : of.otherwise;
+        if (group == 0) return nullptr;
+        if (found == 0) break;
+    }
+    return the_groups[group].policy != plan_policy::caller ? the_groups + group : nullptr;
 }
 
 void* take_planned_slow(group_state& of, std::size_t bytes) noexcept {

@@ -96,11 +96,17 @@ public:
 
     /// Takes back what any thread allocated; null is a no-op.
     [[gnu::always_inline]] void free(void* p) noexcept {
+        free_or(p, [](void* elsewhere) { free_elsewhere(elsewhere); });
+    }
+
+    /// As above, but `elsewhere(p)` takes back what does not lie in memory of the heap, null too.
+    template <class Elsewhere>
+    [[gnu::always_inline]] void free_or(void* p, Elsewhere elsewhere) noexcept {
         const std::byte* const start = shared_.range.start();
         const auto offset =
             static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start));
         if (offset >= shared_.range.bytes()) [[unlikely]]
-            return free_elsewhere(p);
+            return elsewhere(p);
         const std::size_t size_class = heap_range::class_at(start, offset);
         slot_stack& stack = this_threads_slots<Private>.stacks[size_class];
         if (stack.top == stack.end) [[unlikely]]
@@ -329,7 +335,7 @@ private:
         const auto length = static_cast<unit_number>(length_of_large(p));
         shared_.range.give(shared_.range.unit_of(p), length, with_data);
     }
-    [[gnu::noinline]] void free_elsewhere(void* p) noexcept {
+    [[gnu::noinline]] static void free_elsewhere(void* p) noexcept {
         if (p != nullptr) abort_on_misuse(name, mistake::foreign_pointer, p);
     }
 
