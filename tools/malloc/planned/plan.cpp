@@ -25,7 +25,7 @@ struct the_plan_is {
     const plan_table* table = nullptr;
     acre::spin_lock opening;      // guards classes that are opened
     acre::spin_lock resolving;    // guards the table of sites
-    unsigned long long adds = 0;  // modules loaded since the program began
+    unsigned long long changes = 0;  // modules loaded and unloaded since the program began
     unsigned slow_requests = 0;
 };
 constinit the_plan_is plan;
@@ -74,8 +74,9 @@ int add_sites_of(dl_phdr_info* of, std::size_t, void*) noexcept {
     return 0;
 }
 
-int note_adds(dl_phdr_info* of, std::size_t size, void* into) noexcept {
-    if (size >= offsetof(dl_phdr_info, dlpi_subs)) *static_cast<unsigned long long*>(into) = of->dlpi_adds;
+int note_changes(dl_phdr_info* of, std::size_t size, void* into) noexcept {
+    if (size >= offsetof(dl_phdr_info, dlpi_subs) + sizeof of->dlpi_subs)
+        *static_cast<unsigned long long*>(into) = of->dlpi_adds + of->dlpi_subs;
     return 1;
 }
 
@@ -83,10 +84,10 @@ void resolve_sites() noexcept {
     // Another thread that resolves may hold a lock of the dynamic linker that this one waits for: one is enough.
     if (!plan.resolving.try_lock()) return;
     const std::lock_guard guard{plan.resolving, std::adopt_lock};
-    unsigned long long adds = 0;
-    dl_iterate_phdr(&note_adds, &adds);
-    if (adds == plan.adds) return;
-    plan.adds = adds;
+    unsigned long long changes = 0;
+    dl_iterate_phdr(&note_changes, &changes);
+    if (changes == plan.changes) return;
+    plan.changes = changes;
     the_sites.clear(plan.table->sites);
     dl_iterate_phdr(&add_sites_of, nullptr);
 }
