@@ -263,8 +263,9 @@ routed_places routed_by(plan_choice choice, trace_reader& reader, const call_pat
         choice == plan_choice::advice || choice == plan_choice::inverted || choice == plan_choice::shuffled;
     if (by_advices) {
         const site_routings advised = advised_routings(reader, paths);
-        places = finder.places(std::move(places),
-                               [&](const call_place& each) { return votes_at(each, advised).size() > 1; });
+        places = finder.places(std::move(places), [&](const call_place& each) {
+            return choice != plan_choice::advice || votes_at(each, advised).size() > 1;
+        });
         routings = by_advice(advised, places);
     } else {
         // Sites that share their memory anyway need not be told apart.
