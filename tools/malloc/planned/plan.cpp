@@ -23,8 +23,8 @@ using acre::detail::heap_classes;
 
 struct the_plan_is {
     const plan_table* table = nullptr;
-    acre::spin_lock opening;      // guards classes that are opened
-    acre::spin_lock resolving;    // guards the table of sites
+    acre::spin_lock opening;         // guards classes that are opened
+    acre::spin_lock resolving;       // guards the table of sites
     unsigned long long changes = 0;  // modules loaded and unloaded since the program began
     unsigned slow_requests = 0;
 };
