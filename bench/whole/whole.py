@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Whole programs under each malloc, by `acre try`: CPU time and peak memory as ratios to the program as it is.
 
-Usage: bench/whole/run [--budget TIME] [--only NAME,...] [--with NAME,...] [--policy NAME] [--out FILE]
+Usage: bench/whole/run [--budget TIME] [--only NAME,...] [--with NAME,...] [--policy NAME] [--keep MIB] [--out FILE]
     --budget TIME    for each program, as `acre try` takes it (60s)
     --with NAMES     mallocs or paths of libraries; without it all that are installed
     --policy NAME    also acre with a plan by this policy of `acre plan`, from a recording of the program
+    --keep MIB       how much free memory a process beside the programs keeps backed by the host of a virtual machine
+                     (800; 0: none): see keeper.cpp
 """
 import argparse
 import datetime
@@ -55,6 +57,27 @@ def tried(acre, program, options, folder):
     return Tried(json.loads(result.stdout))
 
 
+class Keeper:
+    """keeper.cpp beside the programs, from its second touch of all its memory on."""
+
+    def __init__(self, mebibytes, folder):
+        self.said, self.process = "No process kept memory backed by the host.", None
+        if mebibytes == 0:
+            return
+        program = folder / "keeper"
+        source = pathlib.Path(__file__).resolve().parent / "keeper.cpp"
+        subprocess.run(["g++", "-O2", "-std=c++20", source, "-o", program, "-lpthread"], check=True)
+        self.process = subprocess.Popen([program, str(mebibytes)], stdout=subprocess.PIPE, text=True)
+        first, second = self.process.stdout.readline().split()
+        self.said = (f"A process beside the programs kept {mebibytes} MiB of free memory backed by the machine's host: "
+                     f"the first touches took {first} s a GiB, the next ones {second}.")
+
+    def end(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+
 def cell(value, digits):
     return "-" if value is None else f"{value:.{digits}f}"
 
@@ -82,7 +105,7 @@ def table(results, shapes):
     return "\n".join(lines)
 
 
-def introduction(budget):
+def introduction(budget, kept):
     processor = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     huge = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
     huge_pages = huge.read_text().split("[")[1].split("]")[0] if huge.exists() else "none"
@@ -93,6 +116,7 @@ Made by `bench/whole/run --budget {budget}`: `acre try` of programs of the syste
 time, as ratios to the program as it is in the same round; then those of peak resident memory, likewise. `short` is 20
 times `ls`. The rows with a number behind the name are shapes of allocation with so many threads (`shapes.cpp`), and not
 in the mean. {os.cpu_count()} x {processor}, Linux {os.uname().release}, transparent huge pages: {huge_pages}.
+{kept}
 
 """
 
@@ -103,6 +127,7 @@ def main():
     options.add_argument("--only", default="")
     options.add_argument("--with", dest="mallocs", default="")
     options.add_argument("--policy", default="")
+    options.add_argument("--keep", type=int, default=800)
     options.add_argument("--out")
     options.add_argument("--folder", default="build-whole")
     options.add_argument("acre", type=pathlib.Path)
@@ -110,6 +135,7 @@ def main():
     folder = pathlib.Path(chosen.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     results, shapes = {}, set()
+    keeper = Keeper(chosen.keep, folder)
     for program in programs.all_programs(folder):
         if chosen.only and program.name not in chosen.only.split(","):
             continue
@@ -121,7 +147,8 @@ def main():
         each = results[program.name] = tried(chosen.acre.resolve(), program, chosen, folder)
         figures = "  ".join(f"{name} {cell(each.ratio[name], 3)} {cell(each.peak[name], 2)}" for name in each.ratio)
         print(f"{program.name:14} {each.seconds:.3f}s {figures}", file=sys.stderr)
-    text = introduction(chosen.budget) + table(results, shapes)
+    keeper.end()
+    text = introduction(chosen.budget, keeper.said) + table(results, shapes)
     print(text)
     if chosen.out:
         pathlib.Path(chosen.out).write_text(text + "\n")

@@ -33,7 +33,7 @@ void read_table(const std::uint8_t* data, std::size_t bytes) {
     for (std::uint32_t i = 0; i < table.modules; ++i) {
         const plan_table::module_entry& each = table.first_module()[i];
         for (std::uint32_t site = 0; site < each.sites; ++site)
-            groups = std::max(groups, table.first_site()[each.first_site + site].group);
+            groups = std::max<std::uint64_t>(groups, table.first_site()[each.first_site + site].group);
     }
     acre_test::check(groups <= plan_table::most_groups);
 }

@@ -86,6 +86,21 @@ TEST(general_heap, every_size_at_every_alignment) {
     }
 }
 
+// A thread's first slots are few: of thousands of threads each may hold next to nothing.
+TEST(general_heap, a_thread_that_holds_little_keeps_few_slots) {
+    acre::general_heap memory;
+    constexpr std::size_t bytes = 224;
+    const std::size_t before = memory.figures().slots;
+    std::size_t kept = 0;
+    std::thread{[&] {
+        void* p = memory.allocate(bytes);
+        kept = memory.figures().slots - before;
+        memory.deallocate(p);
+    }}.join();
+    // The C library may allocate for the thread.
+    EXPECT_LE(kept, 16 * bytes) << "half of a stack are 32 slots";
+}
+
 TEST(general_heap, refuses_by_name) {
     acre::general_heap memory;
     EXPECT_EQ(outcome_of([&] { return memory.allocate(8, 3); }), acre_test::refused_as(outcome::bad_alignment));

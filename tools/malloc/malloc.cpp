@@ -12,7 +12,10 @@
 #include <cstddef>
 #include <cstring>
 
+using acre::preload::free_any;
+using acre::preload::malloc_below;
 using acre::preload::the_heap;
+using acre::preload::whose_blocks_may_come;
 
 namespace {
 
@@ -30,20 +33,27 @@ void* or_no_memory(void* p) noexcept {
 // Out of line, so that malloc itself calls nothing and needs no stack.
 [[gnu::noinline]] void* malloc_slow(std::size_t bytes) noexcept {
     acre::preload::before_slow_request();
+    if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->malloc(bytes);
     return or_no_memory(the_heap.allocate(bytes));
 }
-[[gnu::noinline]] void* malloc_planned(unsigned group, std::size_t bytes) noexcept {
-    if (void* p = acre::preload::take_planned(group, bytes)) [[likely]]
+[[gnu::noinline]] void* malloc_planned(unsigned group, std::size_t bytes, void* const* slot) noexcept {
+    if (void* p = acre::preload::take_planned(group, bytes, slot)) [[likely]]
         return p;
+    if (void* p = the_heap.allocate_at_once(bytes)) return p;
     return malloc_slow(bytes);
 }
 
 [[gnu::always_inline]] inline void* malloc_for(const void* caller, std::size_t bytes) noexcept {
     if (const unsigned group = acre::preload::group_of(caller)) [[unlikely]]
-        return malloc_planned(group, bytes);
+        return malloc_planned(group, bytes, ACRE_RETURN_SLOT);
     if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
         return p;
     return malloc_slow(bytes);
+}
+
+void* aligned(std::size_t bytes, std::size_t alignment) noexcept {
+    if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->memalign(alignment, bytes);
+    return or_no_memory(the_heap.allocate_aligned(bytes, alignment));
 }
 
 std::size_t page_bytes() noexcept {
@@ -61,33 +71,36 @@ ACRE_EXPORTED void* malloc(std::size_t bytes) {
 }
 
 ACRE_EXPORTED void free(void* p) {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void cfree(void* p) {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void free_sized(void* p, std::size_t) {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void free_aligned_sized(void* p, std::size_t, std::size_t) {
-    the_heap.free(p);
+    free_any(p);
 }
 
 ACRE_EXPORTED void* calloc(std::size_t count, std::size_t size) {
     std::size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) return refuse(ENOMEM);
     if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]] {
-        if (void* p = acre::preload::take_planned(group, bytes)) return std::memset(p, 0, bytes);
+        if (void* p = acre::preload::take_planned(group, bytes, ACRE_RETURN_SLOT)) return std::memset(p, 0, bytes);
     }
+    if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->calloc(count, size);
     return or_no_memory(the_heap.allocate_zero(bytes));
 }
 
 ACRE_EXPORTED void* realloc(void* p, std::size_t bytes) {
     if (p == nullptr) return malloc_for(__builtin_return_address(0), bytes);
     if (bytes == 0) {
-        the_heap.free(p);
+        free_any(p);
         return nullptr;
     }
+    if (const malloc_below* known = whose_blocks_may_come(); known != nullptr && !the_heap.owns(p)) [[unlikely]]
+        return known->realloc(p, bytes);
     return or_no_memory(the_heap.reallocate(p, bytes));
 }
 
@@ -99,7 +112,9 @@ ACRE_EXPORTED void* reallocarray(void* p, std::size_t count, std::size_t size) {
 
 ACRE_EXPORTED int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
     if (!acre::is_alignment(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
-    void* p = the_heap.allocate_aligned(bytes, alignment);
+    const int error = errno;
+    void* p = aligned(bytes, alignment);
+    errno = error;
     if (p == nullptr) return ENOMEM;
     *result = p;
     return 0;
@@ -107,27 +122,30 @@ ACRE_EXPORTED int posix_memalign(void** result, std::size_t alignment, std::size
 
 ACRE_EXPORTED void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
     if (!acre::is_alignment(alignment)) return refuse(EINVAL);
-    return or_no_memory(the_heap.allocate_aligned(bytes, alignment));
+    return aligned(bytes, alignment);
 }
 
 // As glibc: an alignment that is no power of two is rounded up to one.
 ACRE_EXPORTED void* memalign(std::size_t alignment, std::size_t bytes) {
     if (alignment > acre::max_request) return refuse(EINVAL);
-    return or_no_memory(the_heap.allocate_aligned(bytes, std::bit_ceil(alignment)));
+    return aligned(bytes, std::bit_ceil(alignment));
 }
 
 ACRE_EXPORTED void* valloc(std::size_t bytes) {
-    return or_no_memory(the_heap.allocate_aligned(bytes, page_bytes()));
+    return aligned(bytes, page_bytes());
 }
 
 ACRE_EXPORTED void* pvalloc(std::size_t bytes) {
     const std::size_t page = page_bytes();
     if (bytes > acre::max_request - page) return refuse(ENOMEM);
-    return or_no_memory(the_heap.allocate_aligned(acre::align_up(bytes == 0 ? 1 : bytes, page), page));
+    return aligned(acre::align_up(bytes == 0 ? 1 : bytes, page), page);
 }
 
 ACRE_EXPORTED std::size_t malloc_usable_size(void* p) {
-    return p == nullptr ? 0 : the_heap.usable_size(p);
+    if (p == nullptr) return 0;
+    if (const malloc_below* known = whose_blocks_may_come(); known != nullptr && !the_heap.owns(p)) [[unlikely]]
+        return known->usable_size(p);
+    return the_heap.usable_size(p);
 }
 
 /// Returns 1 when memory went back to the system.

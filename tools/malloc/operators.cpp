@@ -8,6 +8,8 @@
 
 #include "malloc.hpp"
 
+using acre::preload::free_any;
+using acre::preload::malloc_below;
 using acre::preload::the_heap;
 
 extern "C" {
@@ -33,7 +35,11 @@ namespace {
 /// Asks the new handler for memory until there is some. Null when there is no handler.
 [[gnu::noinline]] void* try_new_slow(std::size_t bytes, std::size_t alignment) {
     for (;;) {
-        if (void* p = the_heap.allocate_aligned(bytes, alignment)) return p;
+        const malloc_below* const rest = acre::preload::serves_the_rest();
+        void* const p = rest == nullptr   ? the_heap.allocate_aligned(bytes, alignment)
+                        : alignment <= 16 ? rest->malloc(bytes)
+                                          : rest->memalign(alignment, bytes);
+        if (p != nullptr) return p;
         const std::new_handler handler = current_new_handler == nullptr ? nullptr : current_new_handler();
         if (handler == nullptr) return nullptr;
         handler();
@@ -51,28 +57,30 @@ namespace {
     return try_new_slow(bytes, alignment);
 }
 
-[[gnu::noinline]] void* new_planned(unsigned group, std::size_t bytes) {
-    if (void* p = acre::preload::take_planned(group, bytes)) [[likely]]
+[[gnu::noinline]] void* new_planned(unsigned group, std::size_t bytes, void* const* slot) {
+    if (void* p = acre::preload::take_planned(group, bytes, slot)) [[likely]]
         return p;
+    if (void* p = the_heap.allocate_at_once(bytes)) return p;
     return new_slow(bytes, 1);
 }
-[[gnu::noinline]] void* new_planned_nothrow(unsigned group, std::size_t bytes) noexcept {
-    if (void* p = acre::preload::take_planned(group, bytes)) [[likely]]
+[[gnu::noinline]] void* new_planned_nothrow(unsigned group, std::size_t bytes, void* const* slot) noexcept {
+    if (void* p = acre::preload::take_planned(group, bytes, slot)) [[likely]]
         return p;
+    if (void* p = the_heap.allocate_at_once(bytes)) return p;
     return new_nothrow_slow(bytes, 1);
 }
 
 // Inline, so that the return address is that of the operator.
 [[gnu::always_inline]] inline void* new_bytes(std::size_t bytes) {
     if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]]
-        return new_planned(group, bytes);
+        return new_planned(group, bytes, ACRE_RETURN_SLOT);
     if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
         return p;
     return new_slow(bytes, 1);
 }
 [[gnu::always_inline]] inline void* new_bytes_nothrow(std::size_t bytes) noexcept {
     if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]]
-        return new_planned_nothrow(group, bytes);
+        return new_planned_nothrow(group, bytes, ACRE_RETURN_SLOT);
     if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
         return p;
     return new_nothrow_slow(bytes, 1);
@@ -110,38 +118,38 @@ ACRE_EXPORTED void* operator new[](size_t bytes, align_val_t alignment, const no
 }
 
 ACRE_EXPORTED void operator delete(void* p) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete[](void* p) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete(void* p, size_t) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete[](void* p, size_t) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete(void* p, const nothrow_t&) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete[](void* p, const nothrow_t&) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete(void* p, align_val_t) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete[](void* p, align_val_t) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete(void* p, size_t, align_val_t) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete[](void* p, size_t, align_val_t) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete(void* p, align_val_t, const nothrow_t&) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }
 ACRE_EXPORTED void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept {
-    the_heap.free(p);
+    free_any(p);
 }

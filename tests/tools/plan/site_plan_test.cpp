@@ -29,6 +29,10 @@ site_plan small_plan() {
     site.policy = site_policy::counted;
     site.group = "1 parse";
     plan.sites = {site, planned_site{}};
+    planned_caller caller;
+    caller.offset = 0x77;
+    caller.frame_bytes = 24;
+    plan.sites[1].callers = {caller};
     return plan;
 }
 
@@ -57,6 +61,10 @@ TEST(site_plan, is_read_as_it_was_written) {
     EXPECT_EQ(plan.modules[1].build_id, "00ff");
     EXPECT_EQ(plan.sites[0].offset, 0x12abU);
     EXPECT_EQ(plan.sites[0].policy, site_policy::counted);
+    EXPECT_EQ(plan.sites[1].callers.front().offset, 0x77U);
+    EXPECT_EQ(plan.sites[1].callers.front().frame_bytes, 24U);
+    EXPECT_FALSE(plan.leaves_to_malloc_below);
+    EXPECT_EQ(plan.routed_wrappers(), 0U) << "the site with callers is left";
     EXPECT_EQ(plan.routed_sites_of(0), 0U);
     EXPECT_EQ(plan.routed_sites_of(1), 1U);
 }
@@ -76,6 +84,10 @@ TEST(site_plan, refuses_what_is_none) {
     EXPECT_EQ(refusal_of(changed("\"0x12ab\"", "\"12ab\"")), begin + "'offset' is not an offset as \"0x12ab\": '12ab'");
     EXPECT_EQ(refusal_of(changed("\"93ac61ec\"", "\"93A\"")),
               begin + "'93A' is not a build id in lower-case hexadecimal digits");
+    EXPECT_EQ(refusal_of(changed("\"frame_bytes\": 24", "\"frame_bytes\": 23")),
+              begin + "a caller's 'frame_bytes' is 23, and it is a multiple of 8 of at most 512");
+    EXPECT_EQ(refusal_of(changed("\"left_to\": \"acre\"", "\"left_to\": \"glibc\"")),
+              begin + "'left_to' is acre or below, not 'glibc'");
     EXPECT_EQ(refusal_of(changed("\"group\": \"1 parse\"", "\"group\": 1")), begin + "'group' is not a text");
 }
 

@@ -1,10 +1,15 @@
 // A program whose sites are planned.
 //
-// Usage: plan-subject [near | new | work | MODULE]
+// Usage: plan-subject [near | new | wrapped | work | usable | MODULE | hazards MODULE OTHER]
 // near: two sites allocate in turns: how many of 1000 pairs lie in one unit of 16 KiB? new: the same with operator new.
-// work: a sum over what several threads write into blocks that they resize and free for each other. MODULE: as near,
-// but the second site is in that module, which is loaded first.
+// wrapped: the same through functions that pass memory on. work: a sum over what several threads write into blocks that
+// they resize and free for each other. usable: the usable size of 24 bytes. MODULE: as near, but the second site is in
+// that module, which is loaded first. hazards: a module that is bound deeply, modules that take each other's addresses,
+// a fork, and this program again by exec.
 #include <dlfcn.h>
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +21,13 @@
 #include <vector>
 
 namespace {
+
+#ifdef ACRE_REBUILT
+// Moves all that follows.
+[[gnu::noinline, gnu::used]] int unrelated(int a, int b) {
+    return a % (b | 1) * 17 + b;
+}
+#endif
 
 // The results are volatile, so that no call is the last thing that a function does: then it would be a jump.
 [[gnu::noinline]] void* request_orc(std::size_t bytes) {
@@ -32,6 +44,26 @@ namespace {
 }
 [[gnu::noinline]] void* new_elf(std::size_t bytes) {
     void* volatile p = ::operator new[](bytes);
+    return p;
+}
+
+// Known by their names as functions that pass memory on.
+[[gnu::noinline]] void* xmalloc(std::size_t bytes) {
+    void* volatile p = std::malloc(bytes);
+    if (p == nullptr) std::abort();
+    return p;
+}
+[[gnu::noinline]] void* xcalloc(std::size_t bytes) {
+    void* volatile p = xmalloc(bytes);
+    std::memset(p, 0, bytes);
+    return p;
+}
+[[gnu::noinline]] void* wrapped_orc(std::size_t bytes) {
+    void* volatile p = xcalloc(bytes);
+    return p;
+}
+[[gnu::noinline]] void* wrapped_elf(std::size_t bytes) {
+    void* volatile p = xcalloc(bytes);
     return p;
 }
 
@@ -101,12 +133,99 @@ unsigned work() {
     return sum;
 }
 
+void expect(bool is_right, const char* what) {
+    if (is_right) return;
+    std::printf("%s: wrong\n", what);
+    std::fflush(stdout);
+    std::_Exit(4);
+}
+
+template <class Function>
+Function find(void* module, const char* name) {
+    return reinterpret_cast<Function>(::dlsym(module, name));
+}
+
+void use(requesting request, void (*release)(void*)) {
+    std::vector<void*> blocks;
+    for (const std::size_t bytes : {10U, 100U, 3000U, 50'000U}) {
+        for (int i = 0; i < 100; ++i) blocks.push_back(std::memset(request(bytes), i, bytes));
+    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        expect(*static_cast<unsigned char*>(blocks[i]) == i % 100, "contents");
+        release(blocks[i]);
+    }
+}
+
+void bind_deeply(const char* file) {
+    void* module = ::dlopen(file, RTLD_NOW | RTLD_DEEPBIND);
+    expect(module != nullptr, "dlopen");
+    use(find<requesting>(module, "request_of_module"), &std::free);
+    use(&request_orc, find<void (*)(void*)>(module, "release_of_module"));
+    auto* early = *find<char**>(module, "block_of_constructor");
+    expect(::malloc_usable_size(early) >= 6 && std::strcmp(early, "early") == 0, "early block");
+    early = static_cast<char*>(std::realloc(early, 5000));
+    expect(std::strcmp(early, "early") == 0, "resized early block");
+    std::free(early);
+    ::dlclose(module);
+}
+
+void exchange(const char* file, const char* other) {
+    for (int round = 0; round < 20; ++round) {
+        void* module = ::dlopen(round % 2 == 0 ? file : other, RTLD_NOW);
+        expect(module != nullptr, "dlopen");
+        const auto request = find<requesting>(module, "request_of_module");
+        use(request, &std::free);
+        void* kept = std::memset(request(48), 7, 48);
+        std::free(*find<void**>(module, "block_of_constructor"));
+        ::dlclose(module);
+        // Sees the change, of which the heap looks now and then.
+        use(&request_elf, &std::free);
+        expect(static_cast<char*>(kept)[47] == 7, "block of a closed module");
+        std::free(kept);
+    }
+}
+
+void fork_with_blocks() {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 500; ++i) blocks.push_back(request_orc(100));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        for (void* each : blocks) std::free(each);
+        use(&request_orc, &std::free);
+        std::thread{[] { use(&request_elf, &std::free); }}.join();
+        std::_Exit(0);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    expect(status == 0, "fork");
+    for (void* each : blocks) std::free(each);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
     const std::string_view what = count > 1 ? arguments[1] : "near";
     if (what == "work") {
         std::printf("sum %u\n", work());
+        return 0;
+    }
+    if (what == "usable") {
+        void* volatile p = std::malloc(24);
+        std::printf("usable %zu\n", ::malloc_usable_size(p));
+        std::free(p);
+        return 0;
+    }
+    if (what == "hazards" && count == 4) {
+        bind_deeply(arguments[2]);
+        exchange(arguments[2], arguments[3]);
+        fork_with_blocks();
+        char near[] = "near";
+        char* next[] = {arguments[0], near, nullptr};
+        ::execv(arguments[0], next);
+        return 5;
+    }
+    if (what == "wrapped") {
+        std::printf("near %d\n", near_pairs(&wrapped_orc, &wrapped_elf));
         return 0;
     }
     requesting second = &request_elf;

@@ -16,10 +16,16 @@ struct plan_options {
     std::string file;
     std::string output;
     plan_choice choice = plan_choice::advice;
+    bool leaves_to_malloc_below = false;
 };
 
 const std::map<std::string, plan_choice>& choices() {
     static const std::map<std::string, plan_choice> known(plan_choices.begin(), plan_choices.end());
+    return known;
+}
+
+const std::map<std::string, bool>& malloc_choices() {
+    static const std::map<std::string, bool> known{{"acre", false}, {"below", true}};
     return known;
 }
 
@@ -37,7 +43,7 @@ int run_plan(const plan_options& options, const command_context& context) {
     const call_paths paths{reader.tables()};
     const made_plan made = [&] {
         const reading_progress bar{"reading", reader, context};
-        return make_plan(reader, paths, options.choice);
+        return make_plan(reader, paths, options.choice, options.leaves_to_malloc_below);
     }();
     clear_progress();
     write_plan(made.plan, options.output);
@@ -65,6 +71,9 @@ void add_plan_command(command_line& line, const command_context& context) {
     command.one_of("--policy", options->choice, choices(), "advice",
                    "How a policy is chosen for each site: by the advice, or the same one for all; inverted and "
                    "shuffled make wrong plans, for tests");
+    command.one_of("--left-to", options->leaves_to_malloc_below, malloc_choices(), "acre",
+                   "What serves the requests that are not planned: acre's heap, or the malloc below, which is the one "
+                   "that the program has without acre, linked or preloaded");
     command.footer(
         "The plan is JSON: each site has a policy (leave, pool, counted or separate) and a group, and both may be\n"
         "changed by hand. docs/plan.md says what they mean.\n\n"

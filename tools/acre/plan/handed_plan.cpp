@@ -40,18 +40,26 @@ plan_policy policy_in_table(site_policy policy) {
     return plan_policy::leave;
 }
 
-/// The build ids of the files that the system loads when the program starts. A library that only the program's own
-/// search paths find is looked for where the plan's is.
-std::set<std::string> build_ids_at_start(const std::filesystem::path& program, const site_plan& plan) {
+/// The files that the system loads when a program starts.
+struct start_files {
+    std::set<std::string> build_ids{};
+    std::map<std::string, std::filesystem::path> by_name{};
+};
+
+/// A library that only the program's own search paths find is looked for where the plan's is.
+start_files files_at_start(const std::filesystem::path& program, const site_plan& plan) {
     std::map<std::string, std::filesystem::path> planned;
     for (const planned_module& each : plan.modules) planned[std::filesystem::path{each.path}.filename()] = each.path;
-    std::set<std::string> ids;
+    start_files files;
     std::set<std::string> seen;
     std::vector<std::filesystem::path> waiting{executed_file(program)};
     while (!waiting.empty()) {
         const std::filesystem::path file = waiting.back();
         waiting.pop_back();
-        ids.insert(build_id_of(file));
+        std::error_code error;
+        const std::filesystem::path target = std::filesystem::canonical(file, error);
+        files.build_ids.insert(build_id_of(file));
+        files.by_name.emplace((error ? file : target).filename(), file);
         for (const std::string& name : needed_libraries(file)) {
             if (!seen.insert(name).second) continue;
             const std::string_view names[] = {name};
@@ -59,31 +67,111 @@ std::set<std::string> build_ids_at_start(const std::filesystem::path& program, c
             if (const std::string found = find_library(names); !found.empty()) waiting.emplace_back(found);
         }
     }
-    return ids;
+    return files;
 }
 
-/// What becomes of the plan's modules in this program.
+bool is_in(const planned_site& site, std::size_t module) {
+    return site.module == module ||
+           std::ranges::any_of(site.callers, [=](const planned_caller& each) { return each.module == module; });
+}
+
+/// Finds addresses of a file again in another build of it: by their functions, where these have a call at the same
+/// place.
+class other_build {
+public:
+    other_build(std::size_t module, std::filesystem::path file)
+        : module_{module}, file_{std::move(file)}, functions_{file_} {}
+
+    /// False if one of the site's addresses is not there.
+    bool find(planned_site& site) const {
+        if (!find_address(site)) return false;
+        const planned_address* inner = &site;
+        for (planned_caller& each : site.callers) {
+            if (!find_address(each)) return false;
+            if (inner->module == module_) {
+                const auto bytes = frame_bytes_at(file_, inner->offset);
+                if (!bytes || *bytes > site_plan::max_frame_bytes || *bytes % 8 != 0) return false;
+                each.frame_bytes = *bytes;
+            }
+            inner = &each;
+        }
+        return true;
+    }
+
+private:
+    bool find_address(planned_address& address) const {
+        if (address.module != module_) return true;
+        if (address.symbol.empty()) return false;
+        const auto found = functions_.address_of({address.symbol, address.symbol_offset});
+        if (!found || !follows_call(file_, *found)) return false;
+        address.offset = *found;
+        return true;
+    }
+
+    std::size_t module_;
+    std::filesystem::path file_;
+    function_table functions_;
+};
+
+/// The plan for this program, and what became of its files.
 struct module_check {
+    site_plan plan;
     std::size_t routed_modules = 0;
     std::size_t at_start = 0;  // of them those that the system loads when the program starts, without the
                                // run-time libraries, which all programs share
+    std::size_t lost = 0;      // of them those without a site left
     std::vector<std::string> losses{};
 };
 
+/// Looks for the sites of a module whose file is not the one that was recorded.
+void find_sites_again(module_check& check, std::size_t module, const start_files& files) {
+    planned_module& of = check.plan.modules[module];
+    const std::filesystem::path recorded{of.path};
+    const auto at_start = files.by_name.find(recorded.filename());
+    const std::filesystem::path file = at_start != files.by_name.end() ? at_start->second : recorded;
+    const std::string build_id = build_id_of(file);
+    const other_build other{module, file};
+    std::size_t sites = 0;
+    std::size_t found = 0;
+    for (planned_site& each : check.plan.sites) {
+        if (each.policy == site_policy::leave || !is_in(each, module)) continue;
+        ++sites;
+        if (!build_id.empty() && other.find(each)) {
+            ++found;
+        } else {
+            each.policy = site_policy::leave;
+        }
+    }
+    const std::string lost = fmt::format("{} in it {} not planned", plural(sites - found, "site", "sites"),
+                                         sites - found == 1 ? "is" : "are");
+    if (found == 0) {
+        ++check.lost;
+        check.losses.push_back(fmt::format("'{}' is not the file that was recorded: {}", of.path, lost));
+        return;
+    }
+    of.build_id = build_id;
+    if (at_start != files.by_name.end() && !is_runtime_library(of.path)) ++check.at_start;
+    check.losses.push_back(fmt::format("'{}' is another build than the recorded one: {} found again by {}{}",
+                                       file.string(), plural(found, "site was", "sites were"),
+                                       found == 1 ? "its function" : "their functions",
+                                       found == sites ? "" : ", and " + lost));
+}
+
 module_check check_modules(const site_plan& plan, const std::filesystem::path& program) {
-    module_check result;
-    const std::set<std::string> ids = build_ids_at_start(program, plan);
+    module_check result{.plan = plan};
+    const start_files files = files_at_start(program, plan);
     for (std::size_t i = 0; i < plan.modules.size(); ++i) {
         const planned_module& module = plan.modules[i];
-        const std::size_t sites = plan.routed_sites_of(i);
-        if (sites == 0) continue;
+        if (std::ranges::none_of(plan.sites, [=](const planned_site& each) {
+                return each.policy != site_policy::leave && is_in(each, i);
+            }))
+            continue;
         ++result.routed_modules;
-        if (ids.contains(module.build_id)) {
+        if (files.build_ids.contains(module.build_id)) {
             if (!is_runtime_library(module.path)) ++result.at_start;
-        } else if (build_id_of(module.path) != module.build_id) {
-            result.losses.push_back(fmt::format("'{}' is not the file that was recorded: {} in it {} not planned",
-                                                module.path, plural(sites, "site", "sites"),
-                                                sites == 1 ? "is" : "are"));
+        } else if (files.by_name.contains(std::filesystem::path{module.path}.filename()) ||
+                   build_id_of(module.path) != module.build_id) {
+            find_sites_again(result, i, files);
         }
     }
     return result;
@@ -101,33 +189,82 @@ plan_table::module_entry module_entry_of(const planned_module& module) {
     return entry;
 }
 
-std::string table_of(const site_plan& plan) {
-    std::map<std::pair<site_policy, std::string>, std::uint64_t> groups;
-    plan_table head{};
-    std::memcpy(head.magic, plan_table::right_magic, sizeof head.magic);
-    head.version = plan_table::right_version;
-    std::string modules;
-    std::string sites;
-    for (std::size_t i = 0; i < plan.modules.size(); ++i) {
-        plan_table::module_entry entry = module_entry_of(plan.modules[i]);
-        entry.first_site = head.sites;
+/// Writes the table: numbers groups and wrappers.
+class table_writer {
+public:
+    explicit table_writer(const site_plan& plan) {
+        std::memcpy(head_.magic, plan_table::right_magic, sizeof head_.magic);
+        head_.version = plan_table::right_version;
+        head_.leaves_to_malloc_below = plan.leaves_to_malloc_below ? 1 : 0;
         for (const planned_site& each : plan.sites) {
-            if (each.module != i || each.policy == site_policy::leave) continue;
-            const auto [group, is_new] = groups.try_emplace({each.policy, each.group}, groups.size() + 1);
-            head.policies[group->second] = policy_in_table(each.policy);
-            append(sites, plan_table::site_entry{each.offset, group->second});
-            ++entry.sites;
+            if (each.policy != site_policy::leave) add(each);
         }
-        if (entry.sites == 0) continue;
-        head.sites += entry.sites;
-        ++head.modules;
-        append(modules, entry);
+        for (const auto& [at, number] : wrappers_) {
+            if (const auto direct = direct_.find(at); direct != direct_.end()) {
+                head_.wrappers[number].otherwise = static_cast<std::uint16_t>(direct->second);
+                direct_.erase(direct);
+            }
+        }
     }
-    head.bytes = static_cast<std::uint32_t>(sizeof head + modules.size() + sites.size());
-    std::string bytes;
-    append(bytes, head);
-    return bytes + modules + sites;
-}
+
+    std::string text(const site_plan& plan) {
+        std::string modules;
+        std::string sites;
+        for (std::size_t i = 0; i < plan.modules.size(); ++i) {
+            plan_table::module_entry entry = module_entry_of(plan.modules[i]);
+            entry.first_site = head_.sites;
+            for (const auto* table : {&wrappers_, &direct_}) {
+                for (const auto& [at, group] : *table) {
+                    if (at.module != i) continue;
+                    append(sites, plan_table::site_entry{at.offset, group, at.within});
+                    ++entry.sites;
+                }
+            }
+            if (entry.sites == 0) continue;
+            head_.sites += entry.sites;
+            ++head_.modules;
+            append(modules, entry);
+        }
+        head_.bytes = static_cast<std::uint32_t>(sizeof head_ + modules.size() + sites.size());
+        std::string bytes;
+        append(bytes, head_);
+        return bytes + modules + sites;
+    }
+
+private:
+    struct place {
+        std::uint32_t within = 0;
+        std::size_t module = 0;
+        std::uint64_t offset = 0;
+        auto operator<=>(const place&) const = default;
+    };
+
+    std::uint32_t new_group(plan_policy policy) {
+        head_.policies[++groups_] = policy;
+        return groups_;
+    }
+
+    void add(const planned_site& site) {
+        place at{0, site.module, site.offset};
+        for (const planned_caller& each : site.callers) {
+            const auto [wrapper, is_new] = wrappers_.try_emplace(at, 0);
+            if (is_new) {
+                wrapper->second = new_group(plan_policy::caller);
+                head_.wrappers[wrapper->second].frame_bytes = static_cast<std::uint16_t>(each.frame_bytes);
+            }
+            at = {wrapper->second, each.module, each.offset};
+        }
+        const auto [group, is_new] = numbers_.try_emplace({site.policy, site.group}, 0);
+        if (is_new) group->second = new_group(policy_in_table(site.policy));
+        direct_.try_emplace(at, group->second);
+    }
+
+    plan_table head_{};
+    std::uint32_t groups_ = 0;
+    std::map<std::pair<site_policy, std::string>, std::uint32_t> numbers_;
+    std::map<place, std::uint32_t> wrappers_;
+    std::map<place, std::uint32_t> direct_;
+};
 
 /// A descriptor that programs rarely use or close, if the limits allow such a one.
 int out_of_the_way(int descriptor) {
@@ -144,7 +281,7 @@ int out_of_the_way(int descriptor) {
 
 handed_plan::handed_plan(const site_plan& plan, const std::string& name, const std::filesystem::path& program,
                          part of) {
-    module_check check = of == part::whole ? check_modules(plan, program) : module_check{};
+    module_check check = check_modules(plan, program);
     if (plan.modules.size() > plan_table::most_modules) {
         throw tool_error{fmt::format("cannot use the plan '{}': it names {} files, and there can be {}", name,
                                      plan.modules.size(), plan_table::most_modules)};
@@ -153,14 +290,14 @@ handed_plan::handed_plan(const site_plan& plan, const std::string& name, const s
     // run-time libraries.
     const bool is_recorded_command =
         !plan.command.empty() && std::filesystem::path{plan.command.front()}.filename() == program.filename();
-    if (check.routed_modules != 0 && check.at_start == 0 &&
-        (!is_recorded_command || check.losses.size() == check.routed_modules)) {
+    if (of == part::whole && check.routed_modules != 0 && check.at_start == 0 &&
+        (!is_recorded_command || check.lost == check.routed_modules)) {
         throw tool_error{fmt::format(
             "cannot use the plan '{}': it is of another program, or of another build: no file of it is part of '{}'",
             name, program.string())};
     }
     losses_ = std::move(check.losses);
-    const std::string table = table_of(plan);
+    const std::string table = table_writer{check.plan}.text(check.plan);
     const int made = ::memfd_create("acre-plan", 0);
     if (made < 0) throw tool_error{"cannot hand the plan over: " + reason_of(errno)};
     descriptor_ = out_of_the_way(made);

@@ -20,13 +20,19 @@ namespace acre::tool {
 
 namespace {
 
-/// A return address, with what the recording knows of it.
-struct call_place {
+/// A return address in a file of the recording, and how far above that of the frame before it lies.
+struct call_address {
     std::uint32_t module = 0;
     std::uint64_t offset = 0;
+    std::uint64_t frame_bytes = 0;
+};
+
+/// A call of an allocation function, or of a wrapper around one, with what the recording knows of it.
+struct call_place {
+    std::vector<call_address> addresses{};  // outwards
     std::uint64_t allocations = 0;
-    std::uint32_t stack = no_stack;                    // one of those that it is the innermost frame of
-    std::map<std::uint32_t, std::uint64_t> of_site{};  // allocations
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> stacks{};  // and of each the node of the last address
+    std::map<std::uint32_t, std::uint64_t> of_site{};               // allocations
 };
 
 /// What the requests of a place get.
@@ -41,35 +47,105 @@ bool can_be_routed(const event& e) {
     return e.allocates && e.op != operation::aligned_alloc && e.op != operation::allocate && e.alignment_log2 <= 4;
 }
 
-/// The places of a trace, most allocations first.
-std::vector<call_place> places_of(trace_reader& reader, const call_paths& paths, std::uint64_t& allocations) {
-    const trace_tables& tables = reader.tables();
-    std::vector<std::uint64_t> of_stack(tables.call_tree.size());
-    reader.for_each([&](const event& e) {
-        if (e.allocates) ++allocations;
-        if (can_be_routed(e)) ++of_stack[e.stack];
-    });
-    std::map<std::pair<std::uint32_t, std::uint64_t>, call_place> places;
-    for (std::uint32_t stack = 1; stack < of_stack.size(); ++stack) {
-        if (of_stack[stack] == 0) continue;
-        const frame_info& frame = tables.frames[tables.call_tree[stack].frame];
-        if (frame.module == frame_info::no_module) continue;
-        // A frame is the address of the call: its last byte.
-        call_place& place = places[{frame.module, frame.module_offset + 1}];
-        place.module = frame.module;
-        place.offset = frame.module_offset + 1;
-        place.allocations += of_stack[stack];
-        place.stack = stack;
-        place.of_site[paths.site(stack)] += of_stack[stack];
+/// The places of a trace by the callers of the allocation functions, and by callers of wrappers where these decide.
+class place_finder {
+public:
+    place_finder(trace_reader& reader, const call_paths& paths)
+        : tables_{reader.tables()}, paths_{paths}, of_stack_(tables_.call_tree.size()) {
+        reader.for_each([&](const event& e) {
+            if (e.allocates) ++allocations_;
+            if (can_be_routed(e)) ++of_stack_[e.stack];
+        });
     }
-    std::vector<call_place> sorted;
-    sorted.reserve(places.size());
-    for (auto& [key, place] : places) sorted.push_back(std::move(place));
-    std::ranges::sort(sorted, [](const call_place& a, const call_place& b) {
-        return std::tie(b.allocations, a.module, a.offset) < std::tie(a.allocations, b.module, b.offset);
-    });
-    return sorted;
-}
+
+    std::uint64_t allocations() const noexcept { return allocations_; }
+
+    /// Most allocations first.
+    std::vector<call_place> places() const {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> stacks;
+        for (std::uint32_t stack = 1; stack < of_stack_.size(); ++stack) {
+            if (of_stack_[stack] != 0) stacks.emplace_back(stack, stack);
+        }
+        return sorted(by_address(stacks, {}, 0));
+    }
+
+    /// The same without the places for which `is_split(place)` says so: in their stead the places around them.
+    template <class Predicate>
+    std::vector<call_place> places(std::vector<call_place> from, Predicate is_split) const {
+        std::vector<call_place> result;
+        std::size_t wrappers = 0;
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            std::vector<call_place> around;
+            if (from[i].of_site.size() > 1 && wrappers < max_wrappers && is_split(from[i]))
+                around = callers_of(from[i]);
+            if (around.empty()) {
+                result.push_back(std::move(from[i]));
+            } else {
+                ++wrappers;
+                for (call_place& each : around) from.push_back(std::move(each));
+            }
+        }
+        return sorted(std::move(result));
+    }
+
+private:
+    static constexpr std::size_t max_wrappers = 32;
+
+    std::vector<call_place> by_address(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& stacks,
+                                       const std::vector<call_address>& inner, std::uint64_t frame_bytes) const {
+        std::map<std::pair<std::uint32_t, std::uint64_t>, call_place> places;
+        for (const auto& [stack, node] : stacks) {
+            const frame_info& frame = tables_.frames[tables_.call_tree[node].frame];
+            if (frame.module == frame_info::no_module) continue;
+            // A frame is the address of the call: its last byte.
+            call_place& place = places[{frame.module, frame.module_offset + 1}];
+            if (place.addresses.empty()) {
+                place.addresses = inner;
+                place.addresses.push_back({frame.module, frame.module_offset + 1, frame_bytes});
+            }
+            place.allocations += of_stack_[stack];
+            place.stacks.emplace_back(stack, node);
+            place.of_site[paths_.site(stack)] += of_stack_[stack];
+        }
+        std::vector<call_place> list;
+        list.reserve(places.size());
+        for (auto& [key, place] : places) list.push_back(std::move(place));
+        return list;
+    }
+
+    /// The callers of a wrapper; none where its caller cannot be found while it runs.
+    std::vector<call_place> callers_of(const call_place& wrapper) const {
+        const call_address& last = wrapper.addresses.back();
+        const module_info& module = tables_.modules[last.module];
+        if (wrapper.addresses.size() == site_plan::max_frames || module.build_id.empty() ||
+            build_id_of(module.path) != module.build_id)
+            return {};
+        const auto bytes = frame_bytes_at(module.path, last.offset);
+        if (!bytes || *bytes > site_plan::max_frame_bytes || *bytes % 8 != 0) return {};
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> stacks;
+        for (const auto& [stack, node] : wrapper.stacks) {
+            if (const std::uint32_t caller = tables_.call_tree[node].parent; caller != 0)
+                stacks.emplace_back(stack, caller);
+        }
+        return by_address(stacks, wrapper.addresses, *bytes);
+    }
+
+    static std::vector<call_place> sorted(std::vector<call_place> places) {
+        std::ranges::sort(places, [](const call_place& a, const call_place& b) {
+            if (a.allocations != b.allocations) return a.allocations > b.allocations;
+            return std::ranges::lexicographical_compare(a.addresses, b.addresses, {}, key_of, key_of);
+        });
+        return places;
+    }
+    static std::pair<std::uint32_t, std::uint64_t> key_of(const call_address& address) {
+        return {address.module, address.offset};
+    }
+
+    const trace_tables& tables_;
+    const call_paths& paths_;
+    std::vector<std::uint64_t> of_stack_;
+    std::uint64_t allocations_ = 0;
+};
 
 /// The place in words: "parse (parse.cpp:42)"; for a wrapper the functions around it are many, and it is one group.
 std::string place_text(const call_place& place, const call_paths& paths) {
@@ -133,18 +209,27 @@ routing own_group(site_policy policy, std::size_t number, const std::string& pla
     return {policy, number < most ? fmt::format("{} {}", number + 1, place) : "others"};
 }
 
-std::vector<routing> by_advice(trace_reader& reader, const call_paths& paths, const std::vector<call_place>& places) {
-    const auto advised = advised_routings(reader, paths);
+using site_routings = std::unordered_map<std::uint32_t, routing>;
+
+/// What the sites that allocate at a place are advised, by allocations.
+std::map<std::pair<site_policy, std::string>, std::uint64_t> votes_at(const call_place& place,
+                                                                      const site_routings& advised) {
+    std::map<std::pair<site_policy, std::string>, std::uint64_t> votes;
+    for (const auto& [site, allocations] : place.of_site) {
+        const auto found = advised.find(site);
+        const routing& each = found != advised.end() ? found->second : routing{};
+        votes[{each.policy, each.group}] += allocations;
+    }
+    return votes;
+}
+
+std::vector<routing> by_advice(const site_routings& advised, const std::vector<call_place>& places) {
     std::vector<routing> routings;
     for (const call_place& each : places) {
-        // Of a wrapper, through which many sites allocate, most of its allocations decide.
-        std::map<std::pair<site_policy, std::string>, std::uint64_t> votes;
-        for (const auto& [site, allocations] : each.of_site) {
-            const auto found = advised.find(site);
-            if (found != advised.end()) votes[{found->second.policy, found->second.group}] += allocations;
-        }
+        // Of a wrapper whose callers cannot be told apart, most of its allocations decide.
+        const auto votes = votes_at(each, advised);
         const auto most = std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
-        if (most == votes.end() || most->second * 2 < each.allocations) {
+        if (most->second * 2 < each.allocations) {
             routings.emplace_back();
         } else {
             routings.push_back({most->first.first, most->first.second});
@@ -166,19 +251,34 @@ site_policy opposite(site_policy policy) {
     return site_policy::pool;
 }
 
-std::vector<routing> routings_by(plan_choice choice, trace_reader& reader, const call_paths& paths,
-                                 const std::vector<call_place>& places) {
-    std::vector<routing> routings(places.size());
-    if (choice == plan_choice::leave) return routings;
+struct routed_places {
+    std::vector<call_place> places;
+    std::vector<routing> routings;
+};
+
+routed_places routed_by(plan_choice choice, trace_reader& reader, const call_paths& paths, const place_finder& finder) {
+    routed_places result{finder.places(), {}};
+    auto& [places, routings] = result;
     const bool by_advices =
         choice == plan_choice::advice || choice == plan_choice::inverted || choice == plan_choice::shuffled;
-    if (by_advices) routings = by_advice(reader, paths, places);
-    if (choice == plan_choice::advice) return routings;
+    if (by_advices) {
+        const site_routings advised = advised_routings(reader, paths);
+        places = finder.places(std::move(places), [&](const call_place& each) {
+            return choice != plan_choice::advice || votes_at(each, advised).size() > 1;
+        });
+        routings = by_advice(advised, places);
+    } else {
+        // Sites that share their memory anyway need not be told apart.
+        const bool apart = choice == plan_choice::pool || choice == plan_choice::counted;
+        places = finder.places(std::move(places), [=](const call_place&) { return apart; });
+        routings.resize(places.size());
+    }
+    if (choice == plan_choice::advice || choice == plan_choice::leave) return result;
     if (choice == plan_choice::shuffled) {
         // The same order each time, and with each standard library.
         std::minstd_rand random{1};
         for (std::size_t i = routings.size(); i > 1; --i) std::swap(routings[i - 1], routings[random() % i]);
-        return routings;
+        return result;
     }
     for (std::size_t i = 0; i < places.size(); ++i) {
         const site_policy policy = choice == plan_choice::pool       ? site_policy::pool
@@ -187,7 +287,7 @@ std::vector<routing> routings_by(plan_choice choice, trace_reader& reader, const
                                                                      : opposite(routings[i].policy);
         routings[i] = own_group(policy, i, place_text(places[i], paths));
     }
-    return routings;
+    return result;
 }
 
 std::string_view name_of_choice(plan_choice choice) {
@@ -201,32 +301,43 @@ public:
         : tables_{tables}, paths_{paths}, into_{into} {}
 
     void add(const call_place& place, const routing& to) {
-        const module_info& module = tables_.modules[place.module];
-        if (module.build_id.empty()) {
+        if (std::ranges::any_of(place.addresses, [&](const call_address& each) {
+                return tables_.modules[each.module].build_id.empty();
+            })) {
             into_.without_build_id += place.allocations;
             return;
         }
-        const auto [entry, is_new] = numbers_.try_emplace(place.module, into_.plan.modules.size());
-        if (is_new) {
-            into_.plan.modules.push_back({module.path, module.build_id});
-            functions_.emplace_back(build_id_of(module.path) == module.build_id ? module.path : "");
-        }
         planned_site site;
-        site.module = entry->second;
-        site.offset = place.offset;
+        describe(place.addresses.front(), site);
+        for (std::size_t i = 1; i < place.addresses.size(); ++i) {
+            planned_caller& caller = site.callers.emplace_back();
+            describe(place.addresses[i], caller);
+            caller.frame_bytes = place.addresses[i].frame_bytes;
+        }
         site.place = place_text(place, paths_);
         site.allocations = place.allocations;
         site.policy = to.policy;
         site.group = to.group;
-        if (const auto around = functions_[entry->second].find(place.offset - 1)) {
-            site.symbol = around->symbol;
-            site.symbol_offset = around->offset + 1;
-        }
         if (to.policy != site_policy::leave) into_.routed_allocations += place.allocations;
         into_.plan.sites.push_back(std::move(site));
     }
 
 private:
+    void describe(const call_address& address, planned_address& into) {
+        const module_info& module = tables_.modules[address.module];
+        const auto [entry, is_new] = numbers_.try_emplace(address.module, into_.plan.modules.size());
+        if (is_new) {
+            into_.plan.modules.push_back({module.path, module.build_id});
+            functions_.emplace_back(build_id_of(module.path) == module.build_id ? module.path : "");
+        }
+        into.module = entry->second;
+        into.offset = address.offset;
+        if (const auto around = functions_[entry->second].find(address.offset - 1)) {
+            into.symbol = around->symbol;
+            into.symbol_offset = around->offset + 1;
+        }
+    }
+
     const trace_tables& tables_;
     const call_paths& paths_;
     made_plan& into_;
@@ -236,17 +347,19 @@ private:
 
 }  // namespace
 
-made_plan make_plan(trace_reader& reader, const call_paths& paths, plan_choice choice) {
+made_plan make_plan(trace_reader& reader, const call_paths& paths, plan_choice choice, bool leaves_to_malloc_below) {
     made_plan made;
-    std::vector<call_place> places = places_of(reader, paths, made.allocations);
+    const place_finder finder{reader, paths};
+    made.allocations = finder.allocations();
+    auto [places, routings] = routed_by(choice, reader, paths, finder);
     // Those beyond have next to no allocations.
     if (places.size() > site_plan::max_sites) places.resize(site_plan::max_sites);
-    const std::vector<routing> routings = routings_by(choice, reader, paths, places);
     const trace_header& header = reader.header();
     made.plan.recording = reader.path().filename().string();
     made.plan.command = header.command;
     made.plan.date = header.date;
     made.plan.made_by = name_of_choice(choice);
+    made.plan.leaves_to_malloc_below = leaves_to_malloc_below;
     plan_writer writer{reader.tables(), paths, made};
     for (std::size_t i = 0; i < places.size(); ++i) writer.add(places[i], routings[i]);
     if (made.plan.sites.empty()) {

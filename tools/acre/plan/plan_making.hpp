@@ -40,6 +40,7 @@ struct made_plan {
 };
 
 /// Reads the trace once, and for advice twice. Throws tool_error if it has no allocation that can be planned.
-made_plan make_plan(trace_reader& reader, const call_paths& paths, plan_choice choice);
+made_plan make_plan(trace_reader& reader, const call_paths& paths, plan_choice choice,
+                    bool leaves_to_malloc_below = false);
 
 }  // namespace acre::tool

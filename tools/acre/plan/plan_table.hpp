@@ -11,13 +11,13 @@
 
 namespace acre::preload {
 
-/// What becomes of a group's requests.
-enum class plan_policy : std::uint8_t { leave, pool, counted, separate };
+/// What becomes of a group's requests. `caller`: the group is a wrapper, and its caller's return address decides.
+enum class plan_policy : std::uint8_t { leave, pool, counted, separate, caller };
 
 struct plan_table {
     static constexpr const char* variable = "ACRE_PLAN_TABLE";
     static constexpr char right_magic[8] = {'a', 'c', 'r', 'e', 'p', 'l', 'a', 'n'};
-    static constexpr std::uint32_t right_version = 1;
+    static constexpr std::uint32_t right_version = 2;
     static constexpr std::uint32_t most_sites = 4096;
     static constexpr std::uint32_t most_modules = 1024;
     static constexpr std::uint32_t most_groups = 255;
@@ -33,15 +33,26 @@ struct plan_table {
     };
     struct site_entry {
         std::uint64_t offset;  // of the return address, from where the module is loaded
-        std::uint64_t group;   // from 1 on
+        std::uint32_t group;   // from 1 on
+        std::uint32_t within;  // the wrapper, a group, whose caller this is; 0: the address is malloc's own
     };
+
+    /// What is known of a wrapper: a site's return address, which a group of policy `caller` stands for.
+    struct wrapper_entry {
+        std::uint16_t frame_bytes;  // its caller's return address lies so far above its own
+        std::uint16_t otherwise;    // the group of callers that are not planned; 0: none
+    };
+    static constexpr std::uint32_t most_frame_bytes = 512;
+    static constexpr std::uint32_t most_frames = 4;  // return addresses that name a site
 
     char magic[8];
     std::uint32_t version;
     std::uint32_t bytes;  // of the whole table
     std::uint32_t modules;
     std::uint32_t sites;
-    plan_policy policies[most_groups + 1];  // by group
+    plan_policy policies[most_groups + 1];    // by group
+    wrapper_entry wrappers[most_groups + 1];  // by group
+    std::uint64_t leaves_to_malloc_below;     // 1: what is not planned; 0: to the heap
 
     const module_entry* first_module() const noexcept { return reinterpret_cast<const module_entry*>(this + 1); }
     const site_entry* first_site() const noexcept {
@@ -63,12 +74,18 @@ struct plan_table {
                 return false;
         }
         for (std::uint32_t i = 0; i < table.sites; ++i) {
-            if (table.first_site()[i].group == 0 || table.first_site()[i].group > most_groups) return false;
+            const site_entry& each = table.first_site()[i];
+            if (each.group == 0 || each.group > most_groups || each.within > most_groups) return false;
         }
         for (const plan_policy each : table.policies) {
-            if (each > plan_policy::separate) return false;
+            if (each > plan_policy::caller) return false;
         }
-        return true;
+        for (const wrapper_entry& each : table.wrappers) {
+            if (each.frame_bytes > most_frame_bytes || each.frame_bytes % sizeof(std::uint64_t) != 0 ||
+                each.otherwise > most_groups)
+                return false;
+        }
+        return table.leaves_to_malloc_below <= 1;
     }
 };
 static_assert(sizeof(plan_table) % 8 == 0 && sizeof(plan_table::module_entry) % 8 == 0);

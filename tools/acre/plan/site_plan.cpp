@@ -49,6 +49,7 @@ public:
         }
         site_plan plan;
         read_recording(whole, plan);
+        if (whole.contains("left_to")) plan.leaves_to_malloc_below = is_below(text_of(whole, "left_to"));
         for (const json& each : list_of(whole, "modules"))
             plan.modules.push_back({text_of(each, "path"), build_id_of(each)});
         for (const json& each : list_of(whole, "sites")) plan.sites.push_back(site_of(each, plan));
@@ -110,14 +111,41 @@ private:
         plan.made_by = text_of(whole, "made_by");
     }
 
-    planned_site site_of(const json& object, const site_plan& plan) const {
-        planned_site site;
+    bool is_below(const std::string& name) const {
+        if (name != "acre" && name != "below")
+            refuse(fmt::format("'left_to' is acre or below, not '{}'", printable(name)));
+        return name == "below";
+    }
+
+    void read_address(const json& object, const site_plan& plan, planned_address& into) const {
         const std::uint64_t module = number_of(object, "module");
         if (module >= plan.modules.size()) refuse(fmt::format("a site is in module {}, which is missing", module));
-        site.module = static_cast<std::size_t>(module);
-        site.offset = offset_of(object, "offset");
-        site.symbol = text_of(object, "symbol");
-        site.symbol_offset = offset_of(object, "symbol_offset");
+        into.module = static_cast<std::size_t>(module);
+        into.offset = offset_of(object, "offset");
+        into.symbol = text_of(object, "symbol");
+        into.symbol_offset = offset_of(object, "symbol_offset");
+    }
+
+    planned_caller caller_of(const json& object, const site_plan& plan) const {
+        planned_caller caller;
+        read_address(object, plan, caller);
+        caller.frame_bytes = number_of(object, "frame_bytes");
+        if (caller.frame_bytes > site_plan::max_frame_bytes || caller.frame_bytes % 8 != 0) {
+            refuse(fmt::format("a caller's 'frame_bytes' is {}, and it is a multiple of 8 of at most {}",
+                               caller.frame_bytes, site_plan::max_frame_bytes));
+        }
+        return caller;
+    }
+
+    planned_site site_of(const json& object, const site_plan& plan) const {
+        planned_site site;
+        read_address(object, plan, site);
+        if (object.contains("callers")) {
+            for (const json& each : list_of(object, "callers")) site.callers.push_back(caller_of(each, plan));
+        }
+        if (site.callers.size() >= site_plan::max_frames)
+            refuse(fmt::format("a site has {} callers, and it can have {}", site.callers.size(),
+                               site_plan::max_frames - 1));
         site.place = text_of(object, "place");
         site.allocations = number_of(object, "allocations");
         site.group = text_of(object, "group");
@@ -142,9 +170,9 @@ private:
         if (routed > site_plan::max_sites)
             refuse(
                 fmt::format("it plans {} sites, and {} can be", count_text(routed), count_text(site_plan::max_sites)));
-        if (groups.size() > site_plan::max_groups) {
+        if (const std::size_t all = groups.size() + plan.routed_wrappers(); all > site_plan::max_groups) {
             refuse(fmt::format("its sites are in {} groups, and there can be {}: give some the same group",
-                               count_text(groups.size()), site_plan::max_groups));
+                               count_text(all), site_plan::max_groups));
         }
     }
 
@@ -160,6 +188,19 @@ std::string_view name_of(site_policy policy) {
 std::size_t site_plan::routed_sites_of(std::size_t module) const {
     return static_cast<std::size_t>(std::ranges::count_if(
         sites, [&](const planned_site& each) { return each.module == module && each.policy != site_policy::leave; }));
+}
+
+std::size_t site_plan::routed_wrappers() const {
+    std::set<std::vector<std::pair<std::size_t, std::uint64_t>>> wrappers;
+    for (const planned_site& each : sites) {
+        if (each.policy == site_policy::leave) continue;
+        std::vector<std::pair<std::size_t, std::uint64_t>> addresses{{each.module, each.offset}};
+        for (const planned_caller& caller : each.callers) {
+            wrappers.insert(addresses);
+            addresses.emplace_back(caller.module, caller.offset);
+        }
+    }
+    return wrappers.size();
 }
 
 std::vector<plan_group> groups_of(const site_plan& plan) {
@@ -205,27 +246,46 @@ site_plan read_plan(const std::filesystem::path& file) {
     return plan_in(std::string{std::istreambuf_iterator<char>{stream}, {}}, name);
 }
 
+namespace {
+
+using ordered = nlohmann::ordered_json;
+
+void add_address(ordered& to, const planned_address& address) {
+    to["module"] = address.module;
+    to["offset"] = fmt::format("{:#x}", address.offset);
+    to["symbol"] = address.symbol;
+    to["symbol_offset"] = fmt::format("{:#x}", address.symbol_offset);
+}
+
+ordered json_of(const planned_site& site) {
+    ordered result{{"place", site.place},
+                   {"policy", name_of(site.policy)},
+                   {"group", site.group},
+                   {"allocations", site.allocations}};
+    add_address(result, site);
+    for (const planned_caller& each : site.callers) {
+        ordered caller;
+        add_address(caller, each);
+        caller["frame_bytes"] = each.frame_bytes;
+        result["callers"].push_back(std::move(caller));
+    }
+    return result;
+}
+
+}  // namespace
+
 std::string plan_text(const site_plan& plan) {
-    using ordered = nlohmann::ordered_json;
     ordered modules = ordered::array();
     for (const planned_module& each : plan.modules)
         modules.push_back(ordered{{"path", each.path}, {"build_id", each.build_id}});
     ordered sites = ordered::array();
-    for (const planned_site& each : plan.sites) {
-        sites.push_back(ordered{{"place", each.place},
-                                {"policy", name_of(each.policy)},
-                                {"group", each.group},
-                                {"allocations", each.allocations},
-                                {"module", each.module},
-                                {"offset", fmt::format("{:#x}", each.offset)},
-                                {"symbol", each.symbol},
-                                {"symbol_offset", fmt::format("{:#x}", each.symbol_offset)}});
-    }
+    for (const planned_site& each : plan.sites) sites.push_back(json_of(each));
     const ordered whole{
         {"format", format_name},
         {"version", format_version},
         {"made_by", plan.made_by},
         {"recording", ordered{{"file", plan.recording}, {"command", plan.command}, {"date", plan.date}}},
+        {"left_to", plan.leaves_to_malloc_below ? "below" : "acre"},
         {"modules", modules},
         {"sites", sites}};
     // With the most important keys first, and safe for a terminal.

@@ -27,32 +27,48 @@ struct planned_module {
     std::string build_id;  // lower-case hexadecimal
 };
 
-/// A call of an allocation function.
-struct planned_site {
+/// A return address.
+struct planned_address {
     std::size_t module = 0;    // index into the plan's modules
-    std::uint64_t offset = 0;  // of the return address in the module's file
-    std::string symbol;        // of the function around it; empty: not known
+    std::uint64_t offset = 0;  // in the module's file
+    std::string symbol{};      // of the function around it; empty: not known
     std::uint64_t symbol_offset = 0;
-    std::string place;              // for people: function, file and line
-    std::uint64_t allocations = 0;  // in the recording
+};
+
+/// The caller of a function through which many sites allocate.
+struct planned_caller : planned_address {
+    std::uint64_t frame_bytes = 0;  // its return address lies so far above the one before
+};
+
+/// A call of an allocation function, or a call of a wrapper around one.
+struct planned_site : planned_address {
+    std::vector<planned_caller> callers;  // outwards; empty: all of them
+    std::string place;                    // for people: function, file and line
+    std::uint64_t allocations = 0;        // in the recording
     site_policy policy = site_policy::leave;
     std::string group;  // sites with the same group and policy share their memory
 };
 
 struct site_plan {
-    std::string recording;             // file name of the trace that it was made from
-    std::vector<std::string> command;  // that was recorded
-    std::string date;                  // of the recording
-    std::string made_by;               // how the policies were chosen
+    std::string recording;                // file name of the trace that it was made from
+    std::vector<std::string> command;     // that was recorded
+    std::string date;                     // of the recording
+    std::string made_by;                  // how the policies were chosen
+    bool leaves_to_malloc_below = false;  // what is not planned: to the malloc that the program has without acre
     std::vector<planned_module> modules;
     std::vector<planned_site> sites;
 
     /// The most sites that may have another policy than `leave`, and groups of them.
     static constexpr std::size_t max_sites = 4096;
-    static constexpr std::size_t max_groups = 255;
+    static constexpr std::size_t max_groups = 255;  // wrappers count, each with the callers before it
+    /// The most return addresses that name a site, and bytes between two of them.
+    static constexpr std::size_t max_frames = 4;
+    static constexpr std::uint64_t max_frame_bytes = 512;
 
     /// Number of sites of a module with another policy than `leave`.
     std::size_t routed_sites_of(std::size_t module) const;
+    /// Number of wrappers of such sites, by which their callers are told apart.
+    std::size_t routed_wrappers() const;
 };
 
 /// Sites that share their memory.

@@ -1,6 +1,10 @@
 #include "elf_file.hpp"
 
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <tuple>
 
@@ -100,6 +104,62 @@ std::optional<function_table::place> function_table::find(std::uint64_t address)
     // Of several names of a function the first.
     const auto first = std::ranges::lower_bound(functions_, (after - 1)->begin, {}, &function::begin);
     return place{first->symbol, address - first->begin};
+}
+
+std::optional<std::uint64_t> function_table::address_of(const place& at) const {
+    const function* found = nullptr;
+    for (const function& each : functions_) {
+        if (each.symbol != at.symbol) continue;
+        if (found != nullptr && found->begin != each.begin) return std::nullopt;
+        found = &each;
+    }
+    if (found == nullptr || at.offset > found->end - found->begin) return std::nullopt;
+    return found->begin + at.offset;
+}
+
+bool follows_call(const fs::path& file, std::uint64_t address) {
+    bool result = false;
+    with_elf_file(file, [&](Elf* elf) {
+        std::size_t segments = 0;
+        if (elf_getphdrnum(elf, &segments) != 0) return;
+        for (int i = 0; i < static_cast<int>(segments); ++i) {
+            GElf_Phdr segment{};
+            if (gelf_getphdr(elf, i, &segment) == nullptr || segment.p_type != PT_LOAD) continue;
+            constexpr std::uint64_t longest = 7;
+            if (address < segment.p_vaddr + longest || address > segment.p_vaddr + segment.p_filesz) continue;
+            const Elf_Data* code = elf_getdata_rawchunk(
+                elf, static_cast<std::int64_t>(segment.p_offset + address - segment.p_vaddr - longest), longest,
+                ELF_T_BYTE);
+            if (code == nullptr || code->d_buf == nullptr) return;
+            const auto* bytes = static_cast<const unsigned char*>(code->d_buf);
+            result = bytes[longest - 5] == 0xe8;
+            // FF /2 with its operand, of up to five bytes.
+            for (std::uint64_t length = 2; length <= longest && !result; ++length)
+                result = bytes[longest - length] == 0xff && (bytes[longest - length + 1] >> 3 & 7) == 2;
+        }
+    });
+    return result;
+}
+
+std::optional<std::uint64_t> frame_bytes_at(const fs::path& file, std::uint64_t return_address) {
+    std::optional<std::uint64_t> result;
+    with_elf_file(file, [&](Elf* elf) {
+        Dwarf_CFI* const table = dwarf_getcfi_elf(elf);
+        if (table == nullptr) return;
+        Dwarf_Frame* frame = nullptr;
+        // The rules that hold at the call itself.
+        if (dwarf_cfi_addrframe(table, return_address - 1, &frame) == 0) {
+            Dwarf_Op* steps = nullptr;
+            std::size_t count = 0;
+            constexpr Dwarf_Word stack_pointer = 7;
+            if (dwarf_frame_cfa(frame, &steps, &count) == 0 && count == 1 && steps[0].atom == DW_OP_bregx &&
+                steps[0].number == stack_pointer)
+                result = steps[0].number2;
+            std::free(frame);
+        }
+        dwarf_cfi_end(table);
+    });
+    return result;
 }
 
 }  // namespace acre::tool

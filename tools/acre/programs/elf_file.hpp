@@ -26,6 +26,8 @@ public:
     };
     /// The function around an address in the file; nothing if it has no symbol.
     std::optional<place> find(std::uint64_t address) const;
+    /// The address of a place; nothing if there is no such function, or several, or if it is shorter.
+    std::optional<std::uint64_t> address_of(const place& at) const;
 
 private:
     struct function {
@@ -35,5 +37,12 @@ private:
     };
     std::vector<function> functions_;  // ascending
 };
+
+/// Whether the instruction before an address in the file is a call.
+bool follows_call(const std::filesystem::path& file, std::uint64_t address);
+
+/// How far above the return address of a call the one of the function around it lies, while it runs. Nothing where the
+/// unwind table does not say so without the other registers, as for functions that keep a frame pointer.
+std::optional<std::uint64_t> frame_bytes_at(const std::filesystem::path& file, std::uint64_t return_address);
 
 }  // namespace acre::tool

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <acre/heaps/detail/process_heap.hpp>
+#include <cstddef>
+
+#include "below.hpp"
 
 namespace acre::preload {
 
@@ -11,9 +14,14 @@ using acre::detail::the_heap;
 constexpr unsigned group_of(const void*) noexcept {
     return 0;
 }
-inline void* take_planned(unsigned, std::size_t) noexcept {
+/// `slot` is where the return address lies.
+inline void* take_planned(unsigned, std::size_t, void* const*) noexcept {
     return nullptr;
 }
 inline void before_slow_request() noexcept {}
+/// The malloc that serves what is not planned; null: the heap.
+constexpr const malloc_below* serves_the_rest() noexcept {
+    return nullptr;
+}
 
 }  // namespace acre::preload

@@ -23,9 +23,9 @@ using acre::detail::heap_classes;
 
 struct the_plan_is {
     const plan_table* table = nullptr;
-    acre::spin_lock opening;      // guards classes that are opened
-    acre::spin_lock resolving;    // guards the table of sites
-    unsigned long long adds = 0;  // modules loaded since the program began
+    acre::spin_lock opening;         // guards classes that are opened
+    acre::spin_lock resolving;       // guards the table of sites
+    unsigned long long changes = 0;  // modules loaded and unloaded since the program began
     unsigned slow_requests = 0;
 };
 constinit the_plan_is plan;
@@ -67,13 +67,16 @@ int add_sites_of(dl_phdr_info* of, std::size_t, void*) noexcept {
     if (found == nullptr) return 0;
     for (std::uint32_t i = 0; i < found->sites; ++i) {
         const plan_table::site_entry& site = plan.table->first_site()[found->first_site + i];
-        the_sites.add(of->dlpi_addr + static_cast<std::uintptr_t>(site.offset), static_cast<unsigned>(site.group));
+        const std::uintptr_t address = of->dlpi_addr + static_cast<std::uintptr_t>(site.offset);
+        the_sites.add(site.within == 0 ? address : site_table::caller_key(address, site.within), site.group);
+        __atomic_store_n(&the_groups[site.group].address, address, __ATOMIC_RELAXED);
     }
     return 0;
 }
 
-int note_adds(dl_phdr_info* of, std::size_t size, void* into) noexcept {
-    if (size >= offsetof(dl_phdr_info, dlpi_subs)) *static_cast<unsigned long long*>(into) = of->dlpi_adds;
+int note_changes(dl_phdr_info* of, std::size_t size, void* into) noexcept {
+    if (size >= offsetof(dl_phdr_info, dlpi_subs) + sizeof of->dlpi_subs)
+        *static_cast<unsigned long long*>(into) = of->dlpi_adds + of->dlpi_subs;
     return 1;
 }
 
@@ -81,10 +84,10 @@ void resolve_sites() noexcept {
     // Another thread that resolves may hold a lock of the dynamic linker that this one waits for: one is enough.
     if (!plan.resolving.try_lock()) return;
     const std::lock_guard guard{plan.resolving, std::adopt_lock};
-    unsigned long long adds = 0;
-    dl_iterate_phdr(&note_adds, &adds);
-    if (adds == plan.adds) return;
-    plan.adds = adds;
+    unsigned long long changes = 0;
+    dl_iterate_phdr(&note_changes, &changes);
+    if (changes == plan.changes) return;
+    plan.changes = changes;
     the_sites.clear(plan.table->sites);
     dl_iterate_phdr(&add_sites_of, nullptr);
 }
@@ -115,6 +118,8 @@ const plan_table* handed_over() noexcept {
         if (plan.table->policies[group] == plan_policy::leave) continue;
         group_state& each = the_groups[group];
         each.policy = plan.table->policies[group];
+        each.otherwise = static_cast<std::uint8_t>(plan.table->wrappers[group].otherwise);
+        each.frame_words = plan.table->wrappers[group].frame_bytes / sizeof(void*);
         if (each.policy != plan_policy::counted) continue;
         if (counted == counted_cursors::count) {
             each.policy = plan_policy::leave;
@@ -122,6 +127,7 @@ const plan_table* handed_over() noexcept {
             each.counted = static_cast<std::uint8_t>(counted++);
         }
     }
+    if (plan.table->leaves_to_malloc_below != 0 && find_malloc_below()) the_rest = &below;
     resolve_sites();
 }
 
@@ -142,6 +148,23 @@ void before_slow_request() noexcept {
     if (plan.table == nullptr) return;
     // One of many: asking the dynamic linker takes about as long as ten requests.
     if (__atomic_add_fetch(&plan.slow_requests, 1, __ATOMIC_RELAXED) % 32 == 0) resolve_sites();
+}
+
+group_state* group_of_caller(unsigned wrapper, void* const* slot) noexcept {
+    unsigned group = wrapper;
+    for (std::uint32_t frames = 1; frames <= plan_table::most_frames; ++frames) {
+        group_state& of = the_groups[group];
+        if (of.policy != plan_policy::caller) return &of;
+        // Another address that looks like this one in the table has another frame.
+        if (reinterpret_cast<std::uintptr_t>(*slot) != __atomic_load_n(&of.address, __ATOMIC_RELAXED)) return nullptr;
+        slot += of.frame_words;
+        const std::uintptr_t caller = site_table::caller_key(reinterpret_cast<std::uintptr_t>(*slot), group);
+        const unsigned found = the_sites.group_of(reinterpret_cast<const void*>(caller));
+        group = found != 0 ? found : of.otherwise;
+        if (group == 0) return nullptr;
+        if (found == 0) break;
+    }
+    return the_groups[group].policy != plan_policy::caller ? the_groups + group : nullptr;
 }
 
 void* take_planned_slow(group_state& of, std::size_t bytes) noexcept {

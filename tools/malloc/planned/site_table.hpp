@@ -28,6 +28,11 @@ public:
         }
     }
 
+    /// What stands for the return address of a wrapper's caller.
+    static std::uintptr_t caller_key(std::uintptr_t address, unsigned wrapper) noexcept {
+        return address ^ std::uintptr_t{wrapper} * 0x9e3779;
+    }
+
     /// Empties the table, and makes room for so many sites. Until they are added their requests are not planned.
     void clear(std::size_t sites) noexcept {
         // The first time there is nothing to empty, and looking would take all its pages.

@@ -11,6 +11,7 @@
 #include <acre/heaps/detail/counted_blocks.hpp>
 #include <acre/heaps/detail/heap_classes.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace acre::detail {
@@ -38,6 +39,8 @@ struct thread_slots {
 
     // The last one is that of counted blocks: always empty and full.
     slot_stack stacks[heap_classes::count + (Private == 0 ? 0 : Private + 1)];
+    /// By class: how many slots the last look into the depot asked for. Of thousands of threads each holds few slots.
+    std::uint8_t asked_for[heap_classes::count + Private] = {};
     [[no_unique_address]] std::conditional_t<Private == 0, no_counted_cursors, counted_cursors> counted;
     basic_process_heap<Private>* heap = nullptr;
     state is = state::is_new;

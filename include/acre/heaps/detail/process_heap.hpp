@@ -96,11 +96,17 @@ public:
 
     /// Takes back what any thread allocated; null is a no-op.
     [[gnu::always_inline]] void free(void* p) noexcept {
+        free_or(p, [](void* elsewhere) { free_elsewhere(elsewhere); });
+    }
+
+    /// As above, but `elsewhere(p)` takes back what does not lie in memory of the heap, null too.
+    template <class Elsewhere>
+    [[gnu::always_inline]] void free_or(void* p, Elsewhere elsewhere) noexcept {
         const std::byte* const start = shared_.range.start();
         const auto offset =
             static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start));
         if (offset >= shared_.range.bytes()) [[unlikely]]
-            return free_elsewhere(p);
+            return elsewhere(p);
         const std::size_t size_class = heap_range::class_at(start, offset);
         slot_stack& stack = this_threads_slots<Private>.stacks[size_class];
         if (stack.top == stack.end) [[unlikely]]
@@ -288,12 +294,23 @@ private:
             return p;
         }
         void** const bottom = stack.bottom(of.size_class);
-        const std::size_t taken =
-            depots_[number].take(shared_, of, bottom, (heap_classes::layouts[of.size_class].kept + 1) / 2);
+        const std::size_t taken = depots_[number].take(shared_, of, bottom, next_batch(number, of.size_class));
         if (taken == 0) return nullptr;
         stack.top = bottom + taken - 1;
         return *stack.top;
     }
+
+    // How many slots the calling thread takes at once: few at first, then twice as many each time, up to half of its
+    // stack.
+    static std::size_t next_batch(std::size_t number, std::size_t size_class) noexcept {
+        const heap_class& layout = heap_classes::layouts[size_class];
+        std::uint8_t& asked_for = this_threads_slots<Private>.asked_for[number];
+        const std::size_t wanted =
+            asked_for == 0 ? detail::max<std::size_t>(first_batch_bytes / layout.slot_bytes, 1) : 2U * asked_for;
+        asked_for = static_cast<std::uint8_t>(detail::min<std::size_t>(wanted, (layout.kept + 1) / 2));
+        return asked_for;
+    }
+    static constexpr std::size_t first_batch_bytes = 256;
 
     // The calling thread's stack is full, or it has none, or `p` is no slot.
     [[gnu::noinline]] void free_slow(std::size_t number, void* p) noexcept {
@@ -321,7 +338,7 @@ private:
         const auto length = static_cast<unit_number>(length_of_large(p));
         shared_.range.give(shared_.range.unit_of(p), length, with_data);
     }
-    [[gnu::noinline]] void free_elsewhere(void* p) noexcept {
+    [[gnu::noinline]] static void free_elsewhere(void* p) noexcept {
         if (p != nullptr) abort_on_misuse(name, mistake::foreign_pointer, p);
     }
 
