@@ -49,6 +49,8 @@ static_assert(has_exactly<acre::inline_arena<64>,          true,  false,  false,
 static_assert(has_exactly<acre::concurrent_arena,          true,  false,  false,  false,  false>);
 static_assert(has_exactly<acre::multi_arena,               true,  false,  false,  false,  true>);
 static_assert(has_exactly<acre::concurrent_multi_arena,    true,  false,  false,  false,  true>);
+static_assert(has_exactly<acre::inline_multi_arena<2, 64>, true, false,  false,  false,  false>);
+static_assert(has_exactly<acre::inline_concurrent_multi_arena<2, 64>, true, false, false, false, false>);
 static_assert(has_exactly<lone,                            true,  false,  false,  true,   false>);
 static_assert(has_exactly<chunks,                          false, false,  false,  true,   true>);
 static_assert(has_exactly<acre::pool<64>,                  true,  true,   true,   false,  true>);
@@ -65,6 +67,14 @@ static_assert(has_exactly<acre::hardened_multi_pool,       true,  true,   true, 
 static_assert(has_exactly<acre::virtual_memory,            true,  true,   true,   false,  false>);
 static_assert(has_exactly<acre::static_pool<64>,           false, false,  true,   false,  false>);
 static_assert(has_exactly<acre::inline_buffer<64>,         true,  false,  false,  false,  false>);
+static_assert(has_exactly<acre::buffer,                    true,  false,  false,  false,  false>);
+static_assert(has_exactly<acre::heap,                      false, false,  false,  false,  false>);
+static_assert(has_exactly<acre::no_memory,                 false, false,  false,  false,  false>);
+static_assert(has_exactly<acre::pmr_upstream,              false, false,  false,  false,  false>);
+static_assert(has_exactly<acre::resource_ref,              false, false,  false,  false,  false>);
+static_assert(has_exactly<acre::scratch,                   false, false,  false,  false,  false>);
+static_assert(has_exactly<acre::unsynchronized_pool_resource, false, true, false, false,  false>);
+static_assert(has_exactly<acre::synchronized_pool_resource, false, true, false,   false,  false>);
 // clang-format on
 static_assert(releases_by_reset<acre::arena> && releases_by_reset<acre::concurrent_arena>);
 static_assert(acre::typed_arena_options{.report_live = true}.report_live, "an option of the type, not of the object");
@@ -73,6 +83,13 @@ static_assert(acre::typed_arena_options{.report_live = true}.report_live, "an op
 static_assert(has_exactly<acre::synchronized<chunks>, false, false, false, true, true>);
 static_assert(has_exactly<acre::synchronized<acre::object_pool<int>>, true, true, true, false, true>);
 static_assert(deallocates_all<acre::statistics<chunks>> && !resets<acre::statistics<chunks>>);
+static_assert(resets<acre::recycling<acre::arena>> && releases_by_reset<acre::recycling<acre::arena>>);
+using two_pools = acre::fallback<acre::pool<8>, acre::multi_pool>;
+static_assert(has_exactly<two_pools, true, true, false, false, false>);
+static_assert(has_exactly<acre::segregate<8, acre::pool<8>, acre::multi_pool>, true, true, false, false, false>);
+using falling_back =
+    acre::typed_arena<counted, 10, acre::typed_arena_options{.when_full = acre::exhaustion::fall_back}>;
+static_assert(!deallocates_all<falling_back> && !resets<falling_back>);
 
 // reset() destroys what create() made and keeps the memory; release() gives it back, too.
 template <class R>
