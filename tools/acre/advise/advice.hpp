@@ -107,6 +107,16 @@ struct program_runs {
     bool are_precise = false;
 };
 
+/// A file of the program whose advised sites have no names, for lack of debug information.
+struct unnamed_module {
+    std::string path;
+    std::string build_id;
+    std::string package;        // of the system's that has the debug information; empty: not known
+    std::string server;         // of debug information, for files of this system
+    double share = 0;           // of the run's allocations, by these sites
+    bool has_functions = true;  // only files and lines are missing
+};
+
 /// The advices for a run.
 struct advice_list {
     std::vector<advice> advices;           // most allocations first
@@ -124,6 +134,8 @@ struct advice_list {
     std::string allocator;           // whose malloc the program used; empty: not known
     std::string baseline;            // the malloc that was measured for comparison, unless it is glibc's
     std::vector<std::string> notes;  // about the measurements
+
+    std::vector<unnamed_module> unnamed;
 
     bool of_resource = false;  // the allocations are of a resource that the program traced, not of malloc
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "debug_packages.hpp"
 #include "first_steps.hpp"
 #include "rules.hpp"
 #include "text/terminal.hpp"
@@ -221,6 +222,7 @@ std::string cpu_text(const advice_list& list) {
 std::vector<std::string> all_notes(const advice_list& list, const trace_header& header) {
     std::vector<std::string> notes = header.notes;
     notes.insert(notes.end(), list.notes.begin(), list.notes.end());
+    for (const unnamed_module& each : list.unnamed) notes.push_back(unnamed_text(each));
     return notes;
 }
 
@@ -282,6 +284,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
             {"baseline", list.baseline.empty() ? trace_header::glibc : list.baseline},
             {"allocations", list.objects},
             {"notes", all_notes(list, header)},
+            {"unnamed", unnamed_json(list.unnamed)},
             {"cpu_ns", list.cpu_nanoseconds != 0 ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
             {"malloc_ns", list.malloc_nanoseconds},
             {"preloads", preloads},

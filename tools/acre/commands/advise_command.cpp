@@ -7,6 +7,7 @@
 
 #include "advise/advice_report.hpp"
 #include "advise/apply_check.hpp"
+#include "advise/debug_packages.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/plan.hpp"
@@ -148,6 +149,7 @@ int run_advise(const advise_options& options, const command_context& context) {
         list.omitted = list.advices.size() - options.top;
         list.advices.resize(options.top);
     }
+    list.unnamed = unnamed_modules(list, paths, reader.tables());
     if (options.run_seconds) run_program(list, header, options, context);
     if (!options.plan_only && !list.is_sample()) measure(list, run, paths, context);
     if (list.baseline.empty()) remark_allocator(context, header);

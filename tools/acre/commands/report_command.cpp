@@ -9,6 +9,7 @@
 
 #include "advise/advice_report.hpp"
 #include "advise/advised_events.hpp"
+#include "advise/debug_packages.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/plan.hpp"
@@ -60,6 +61,7 @@ public:
         });
         parts_.info = info_json(reader_, paths_, summary, sites_shown);
         advice_list list = plan(run);
+        for (const unnamed_module& each : list.unnamed) parts_.info["notes"].push_back(unnamed_text(each));
         if (is_to_measure(summary)) measure(list, run, summary);
         const run_picture picture =
             run.slots() <= max_live_for_two ? fit_and_draw(list, run, summary) : fit_then_draw(list, run, summary);
@@ -130,6 +132,7 @@ private:
             list.omitted = list.advices.size() - options_.top;
             list.advices.resize(options_.top);
         }
+        list.unnamed = unnamed_modules(list, paths_, reader_.tables());
         return list;
     }
 
