@@ -12,6 +12,7 @@
 #include "advise/debug_packages.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
+#include "advise/pinned_pages.hpp"
 #include "advise/plan.hpp"
 #include "command.hpp"
 #include "info/info_report.hpp"
@@ -140,6 +141,7 @@ private:
         if (run.object_count() != 0) {
             progress_bar bar{"measuring", !context_.quiet};
             measure_advices(context_.host(), run, paths_, list, [&](double done) { bar.show(done); });
+            list.pinned = study_pinned_pages(run, paths_, reader_.header().allocator);
         }
         const replay_outcome outcome = replay(run, summary);
         parts_.replay = replay_json(outcome, replay_failures(outcome));
