@@ -642,6 +642,7 @@ TEST(names_of_places, are_found_in_functions) {
     EXPECT_EQ(type_made_in("std::make_unique<int []>(unsigned long)"), "");
     EXPECT_EQ(type_made_in("game::orc::operator new(unsigned long)"), "game::orc");
     EXPECT_EQ(type_made_in("operator new(unsigned long)"), "");
+    EXPECT_EQ(type_made_in("operator new<game::wagon<game::orc>>"), "game::wagon<game::orc>");
 }
 
 TEST_F(plan, small_sites_are_counted_together) {

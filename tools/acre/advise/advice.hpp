@@ -10,6 +10,7 @@
 #include "change_places.hpp"
 #include "group.hpp"
 #include "replay/interval.hpp"
+#include "replay/resident_play.hpp"
 #include "reset_passes.hpp"
 #include "verdict.hpp"
 
@@ -107,6 +108,26 @@ struct program_runs {
     bool are_precise = false;
 };
 
+/// A file of the program whose advised sites have no names, for lack of debug information.
+struct unnamed_module {
+    std::string path;
+    std::string build_id;
+    std::string package;        // of the system's that has the debug information; empty: not known
+    std::string server;         // of debug information, for files of this system
+    double share = 0;           // of the run's allocations, by these sites
+    bool has_functions = true;  // only files and lines are missing
+};
+
+/// The memory that malloc has in a run, and with some sites in memory of their own.
+struct pinned_memory {
+    resident_result now;
+    std::vector<std::uint32_t> group{};        // the sites to separate, most pinned bytes first
+    std::optional<resident_result> separated;  // with the group in memory of its own; nothing to separate: none
+
+    /// Whether the program would need noticeably less memory, at its peak or at its end.
+    bool is_worth_it() const noexcept;
+};
+
 /// The advices for a run.
 struct advice_list {
     std::vector<advice> advices;           // most allocations first
@@ -124,6 +145,9 @@ struct advice_list {
     std::string allocator;           // whose malloc the program used; empty: not known
     std::string baseline;            // the malloc that was measured for comparison, unless it is glibc's
     std::vector<std::string> notes;  // about the measurements
+
+    std::vector<unnamed_module> unnamed;
+    std::optional<pinned_memory> pinned;
 
     bool of_resource = false;  // the allocations are of a resource that the program traced, not of malloc
 

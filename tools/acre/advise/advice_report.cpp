@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "debug_packages.hpp"
 #include "first_steps.hpp"
+#include "pinned_pages.hpp"
 #include "rules.hpp"
 #include "text/terminal.hpp"
 #include "text/text.hpp"
@@ -221,6 +223,7 @@ std::string cpu_text(const advice_list& list) {
 std::vector<std::string> all_notes(const advice_list& list, const trace_header& header) {
     std::vector<std::string> notes = header.notes;
     notes.insert(notes.end(), list.notes.begin(), list.notes.end());
+    for (const unnamed_module& each : list.unnamed) notes.push_back(unnamed_text(each));
     return notes;
 }
 
@@ -248,6 +251,10 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
     }
     std::size_t number = 0;
     for (const advice& each : list.advices) text += "\n" + entry_text(++number, each, paths);
+    if (list.pinned) {
+        const std::string pinned = pinned_text(*list.pinned, paths);
+        if (!pinned.empty()) text += "\n" + pinned;
+    }
     text += "\n";
     if (list.omitted != 0) text += plural(list.omitted, "more entry is", "more entries are") + " shown with --top.\n";
     if (list.small_sites != 0) {
@@ -282,6 +289,8 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
             {"baseline", list.baseline.empty() ? trace_header::glibc : list.baseline},
             {"allocations", list.objects},
             {"notes", all_notes(list, header)},
+            {"unnamed", unnamed_json(list.unnamed)},
+            {"pinned", pinned_json(list.pinned, paths)},
             {"cpu_ns", list.cpu_nanoseconds != 0 ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
             {"malloc_ns", list.malloc_nanoseconds},
             {"preloads", preloads},

@@ -209,6 +209,8 @@ std::string_view type_made_in(std::string_view function) {
         }
         return {};
     }
+    // As the recorder calls a `new` expression whose type the debug information tells.
+    if (read.qualifier().empty() && name.starts_with("operator new<")) return first_argument(name);
     return name == "operator new" ? read.qualifier() : std::string_view{};
 }
 

@@ -70,7 +70,8 @@ struct named_container {
 };
 std::optional<named_container> container_in(std::string_view function);
 
-/// T of "std::make_unique<T>(...)", and of "T::operator new(unsigned long)"; empty for other functions.
+/// T of "std::make_unique<T>(...)", of "T::operator new(unsigned long)", and of "operator new<T>", which stands for a
+/// `new` expression; empty for other functions.
 std::string_view type_made_in(std::string_view function);
 
 }  // namespace acre::tool

@@ -7,8 +7,10 @@
 
 #include "advise/advice_report.hpp"
 #include "advise/apply_check.hpp"
+#include "advise/debug_packages.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
+#include "advise/pinned_pages.hpp"
 #include "advise/plan.hpp"
 #include "command.hpp"
 #include "programs/program.hpp"
@@ -148,8 +150,12 @@ int run_advise(const advise_options& options, const command_context& context) {
         list.omitted = list.advices.size() - options.top;
         list.advices.resize(options.top);
     }
+    list.unnamed = unnamed_modules(list, paths, reader.tables());
     if (options.run_seconds) run_program(list, header, options, context);
-    if (!options.plan_only && !list.is_sample()) measure(list, run, paths, context);
+    if (!options.plan_only && !list.is_sample()) {
+        measure(list, run, paths, context);
+        list.pinned = study_pinned_pages(run, paths, header.allocator);
+    }
     if (list.baseline.empty()) remark_allocator(context, header);
     if (options.json) {
         print(text_of(advice_json(list, paths, header)));

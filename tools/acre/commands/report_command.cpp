@@ -9,8 +9,10 @@
 
 #include "advise/advice_report.hpp"
 #include "advise/advised_events.hpp"
+#include "advise/debug_packages.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
+#include "advise/pinned_pages.hpp"
 #include "advise/plan.hpp"
 #include "command.hpp"
 #include "info/info_report.hpp"
@@ -60,6 +62,7 @@ public:
         });
         parts_.info = info_json(reader_, paths_, summary, sites_shown);
         advice_list list = plan(run);
+        for (const unnamed_module& each : list.unnamed) parts_.info["notes"].push_back(unnamed_text(each));
         if (is_to_measure(summary)) measure(list, run, summary);
         const run_picture picture =
             run.slots() <= max_live_for_two ? fit_and_draw(list, run, summary) : fit_then_draw(list, run, summary);
@@ -130,6 +133,7 @@ private:
             list.omitted = list.advices.size() - options_.top;
             list.advices.resize(options_.top);
         }
+        list.unnamed = unnamed_modules(list, paths_, reader_.tables());
         return list;
     }
 
@@ -137,6 +141,7 @@ private:
         if (run.object_count() != 0) {
             progress_bar bar{"measuring", !context_.quiet};
             measure_advices(context_.host(), run, paths_, list, [&](double done) { bar.show(done); });
+            list.pinned = study_pinned_pages(run, paths_, reader_.header().allocator);
         }
         const replay_outcome outcome = replay(run, summary);
         parts_.replay = replay_json(outcome, replay_failures(outcome));

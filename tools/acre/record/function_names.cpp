@@ -101,6 +101,13 @@ std::string function_names::of(Dwarf_Die& function) {
     return known_[declaration.addr] = scope_of(declaration) + name;
 }
 
+std::string function_names::of_type(Dwarf_Die& type) {
+    const auto known = known_.find(type.addr);
+    if (known != known_.end()) return known->second;
+    const char* name = dwarf_diename(&type);
+    return known_[type.addr] = scope_of(type) + (name != nullptr ? name : "");
+}
+
 std::string function_names::scope_of(Dwarf_Die& entry) {
     std::vector<Dwarf_Die> around = entries_around(entry);
     std::string scope;

@@ -18,6 +18,9 @@ public:
     /// The name of a function or of an inlined call; empty if it has none.
     std::string of(Dwarf_Die& function);
 
+    /// The name of a class.
+    std::string of_type(Dwarf_Die& type);
+
 private:
     std::string scope_of(Dwarf_Die& entry);
 

@@ -19,7 +19,9 @@
 #include <utility>
 
 #include "function_names.hpp"
+#include "made_types.hpp"
 #include "trace/call_paths.hpp"
+#include "trace/function_name.hpp"
 
 namespace acre::tool {
 
@@ -274,6 +276,7 @@ struct symbol_source::state {
     std::string module_name;
     function_names names;
     function_starts starts;
+    call_code code;
     std::optional<symbol_index> symbols;  // made when the first name is asked for
     address_index units;
     std::unordered_map<Dwarf_Off, address_index> functions;  // by unit
@@ -287,6 +290,10 @@ struct symbol_source::state {
     void set_places(Dwarf_Die& unit, std::uint64_t address, std::vector<Dwarf_Die>& scopes,
                     std::vector<source_location>& into);
     std::string name_at(std::uint64_t address);
+    const char* symbol_at(std::uint64_t address);
+    bool calls_operator_new(std::uint64_t return_address);
+    std::optional<Dwarf_Die> function_at(std::uint64_t address, Dwarf_Die* unit = nullptr);
+    void add_made_type(std::uint64_t address, Dwarf_Die scope, std::vector<source_location>& into);
 };
 
 bool symbol_source::state::open(const std::string& path) {
@@ -320,6 +327,7 @@ void symbol_source::state::read() {
 /// not.
 void symbol_source::state::open_debug_information() {
     debug = dwfl_module_getdwarf(module, &debug_shift);
+    if (debug != nullptr) code = call_code{elf};
     Dwarf_Off next = 0;
     std::size_t head = 0;
     for (Dwarf_Off at = 0; debug != nullptr && dwarf_nextcu(debug, at, &next, &head, nullptr, nullptr, nullptr) == 0;
@@ -341,17 +349,55 @@ const address_index& symbol_source::state::functions_of(Dwarf_Die& unit) {
 
 /// Appends the function at an address and the calls inlined there, innermost first.
 void symbol_source::state::add_functions(std::uint64_t address, std::vector<source_location>& into) {
-    if (debug == nullptr) return;
+    Dwarf_Die unit;
+    const std::optional<Dwarf_Die> function = function_at(address, &unit);
+    if (!function) return;
+    std::vector<Dwarf_Die> scopes{*function};
+    find_inlined(scopes[0], address - debug_shift, scopes);
+    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) into.push_back({names.of(*scope), {}, 0});
+    set_places(unit, address - debug_shift, scopes, into);
+    add_made_type(address, scopes.back(), into);
+}
+
+/// The function that covers an address, and its unit.
+std::optional<Dwarf_Die> symbol_source::state::function_at(std::uint64_t address, Dwarf_Die* unit) {
+    if (debug == nullptr) return std::nullopt;
     address -= debug_shift;
     const auto unit_entry = units.find(address);
-    Dwarf_Die unit;
-    if (!unit_entry || dwarf_offdie(debug, *unit_entry, &unit) == nullptr) return;
-    const auto function_entry = functions_of(unit).find(address);
-    std::vector<Dwarf_Die> scopes(1);
-    if (!function_entry || dwarf_offdie(debug, *function_entry, scopes.data()) == nullptr) return;
-    find_inlined(scopes[0], address, scopes);
-    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) into.push_back({names.of(*scope), {}, 0});
-    set_places(unit, address, scopes, into);
+    Dwarf_Die in;
+    if (!unit_entry || dwarf_offdie(debug, *unit_entry, &in) == nullptr) return std::nullopt;
+    const auto function_entry = functions_of(in).find(address);
+    Dwarf_Die function;
+    if (!function_entry || dwarf_offdie(debug, *function_entry, &function) == nullptr) return std::nullopt;
+    if (unit != nullptr) *unit = in;
+    return function;
+}
+
+bool symbol_source::state::calls_operator_new(std::uint64_t return_address) {
+    const std::optional<std::uint64_t> target = code.target(return_address);
+    if (!target) return false;
+    return is_operator_new(code.imported(*target)) || is_operator_new(symbol_at(*target + shift));
+}
+
+/// Puts "operator new<T>" in front where a `new` expression makes a T at the address.
+void symbol_source::state::add_made_type(std::uint64_t address, Dwarf_Die scope, std::vector<source_location>& into) {
+    const std::uint64_t return_address = address - shift + 1;
+    if (passes_memory_on(into.front().function) || !calls_operator_new(return_address)) return;
+    const place_in_function call{address - debug_shift + 1, into.front().line, code.first_argument(return_address)};
+    std::optional<Dwarf_Die> type = made_class(scope, call);
+    // Code that is not optimised has no entries for its calls.
+    for (const std::uint64_t target : type ? std::vector<std::uint64_t>{} : code.next_targets(return_address)) {
+        const std::optional<Dwarf_Die> function = function_at(target + shift);
+        Dwarf_Addr begin = 0;
+        if (!function || dwarf_entrypc(const_cast<Dwarf_Die*>(&*function), &begin) != 0) continue;
+        if (begin != target + shift - debug_shift) continue;
+        type = constructed_class(*function);
+        if (type && call.size && has_size(*type, call.size)) break;
+        type.reset();
+    }
+    if (!type) return;
+    const source_location here = into.front();
+    into.insert(into.begin(), {"operator new<" + names.of_type(*type) + ">", here.file, here.line});
 }
 
 /// Sets files and lines. The line table has the place in the innermost function; each inlined call has the place of the
@@ -374,10 +420,14 @@ void symbol_source::state::set_places(Dwarf_Die& unit, std::uint64_t address, st
     }
 }
 
+const char* symbol_source::state::symbol_at(std::uint64_t address) {
+    if (!symbols) symbols.emplace(module);
+    return symbols->find(address);
+}
+
 /// A function without a symbol is named by its start.
 std::string symbol_source::state::name_at(std::uint64_t address) {
-    if (!symbols) symbols.emplace(module);
-    if (const char* name = symbols->find(address)) return demangled(name);
+    if (const char* name = symbol_at(address)) return demangled(name);
     const auto start = starts.find(address - shift);
     return start ? fmt::format("{}+{:#x}", module_name, *start) : std::string{};
 }

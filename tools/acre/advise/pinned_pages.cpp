@@ -1,0 +1,262 @@
+#include "pinned_pages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <acre/core/sanitizer.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "replay/resources.hpp"
+#include "text/text.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr std::uint64_t max_events = 32'000'000;
+constexpr std::uint64_t min_live_bytes = 256 * 1024;
+constexpr std::uint64_t noticeable_bytes = 256 * 1024;
+constexpr double noticeable_share = 0.05;
+constexpr double explained = 0.9;     // of the pinned bytes, by the group
+constexpr std::size_t max_sites = 16;  // of the group
+constexpr std::size_t max_shown = 5;
+constexpr double stays = 0.05;  // of a site's objects, those that are live
+
+/// The events that are played: those until the program calls exit, which frees what static objects hold.
+struct played_run {
+    std::uint64_t events = 0;
+    std::uint64_t peak_event = 0;  // number of the event after which most bytes are live
+    std::uint64_t peak_bytes = 0;
+    std::uint32_t sites = 0;
+};
+
+/// By node of the function tree: whether it is exit, or called by it.
+std::vector<bool> nodes_of_exit(const call_paths& paths) {
+    std::vector<bool> under(paths.nodes().size());
+    for (std::size_t i = 1; i < under.size(); ++i) {
+        const function_node& node = paths.nodes()[i];
+        under[i] = under[node.parent] || paths.functions()[node.function].name == "exit";
+    }
+    return under;
+}
+
+played_run find_played(const history& run, const call_paths& paths) {
+    const std::vector<bool> under_exit = nodes_of_exit(paths);
+    played_run found;
+    std::uint64_t live = 0;
+    run.for_each([&](const recorded_event& each) {
+        const std::uint32_t node =
+            each.allocates ? run.contexts()[each.context].node : paths.free_node(each.stack);
+        if (under_exit[node]) return false;
+        ++found.events;
+        live += each.allocates ? each.size : std::uint64_t{0} - each.size;
+        if (live > found.peak_bytes) {
+            found.peak_bytes = live;
+            found.peak_event = found.events;
+        }
+        return true;
+    });
+    for (const allocation_context& each : run.contexts()) found.sites = std::max(found.sites, each.site + 1);
+    return found;
+}
+
+/// The library to preload for the malloc of a trace; nothing if it is not known or not installed.
+std::optional<std::string> library_for(const std::string& allocator) {
+    if (allocator.empty() || allocator == trace_header::glibc) return std::string{};
+    for (const resource_entry& each : resources()) {
+        const bool is_named = allocator == each.name || allocator.starts_with(std::string{each.name} + " (");
+        if (!is_named || each.start.libraries.empty()) continue;
+        std::string library = library_of(each);
+        if (!library.empty()) return library;
+    }
+    return std::nullopt;
+}
+
+std::optional<resident_result> play(const history& run, std::uint64_t events, const resident_request& request) {
+    return play_resident(request, [&](const std::function<void(const resident_step&)>& visit) {
+        std::uint64_t left = events;
+        run.for_each([&](const recorded_event& each) {
+            if (left-- == 0) return false;
+            visit({.size = each.size & ((std::uint64_t{1} << 56) - 1),
+                   .alignment_log2 = each.alignment_log2,
+                   .slot = each.slot & ((std::uint32_t{1} << 30) - 1),
+                   .allocates = each.allocates ? 1U : 0U,
+                   .by_realloc = each.by_realloc ? 1U : 0U,
+                   .site = run.contexts()[each.context].site});
+            return true;
+        });
+    });
+}
+
+/// Groups of sites that are worth a try, by what they pin at the moment when more is pinned.
+class groups {
+public:
+    groups(const history& run, const resident_result& of) {
+        const resident_moment& moment = of.end.pinned_bytes > of.peak.pinned_bytes ? of.end : of.peak;
+        std::map<std::uint32_t, std::uint64_t> allocated;
+        for (const allocation_context& each : run.contexts()) allocated[each.site] += each.objects;
+        std::uint64_t pinned = 0;
+        for (const pinning_site& each : moment.sites) {
+            if (each.pinned_bytes == 0) break;
+            const bool is_enough = static_cast<double>(pinned) >= explained * static_cast<double>(moment.pinned_bytes);
+            const bool remains =
+                static_cast<double>(each.objects) >= stays * static_cast<double>(allocated[each.site]);
+            pinned += each.pinned_bytes;
+            if (!is_enough) add(each.site, most_);
+            if (remains && !is_enough) add(each.site, most_that_stay_);
+            if (remains) add(each.site, all_that_stay_);
+        }
+    }
+
+    /// The smaller ones first. A site of which nearly all objects die soon may pin pages as well, but what it frees
+    /// would go on being fragmented in memory of its own.
+    std::vector<std::vector<std::uint32_t>> to_try() const {
+        std::vector<std::vector<std::uint32_t>> tried;
+        for (const auto* each : {&most_that_stay_, &most_, &all_that_stay_}) {
+            if (!each->empty() && std::ranges::find(tried, *each) == tried.end()) tried.push_back(*each);
+        }
+        return tried;
+    }
+
+private:
+    static void add(std::uint32_t site, std::vector<std::uint32_t>& to) {
+        if (to.size() < max_sites) to.push_back(site);
+    }
+
+    std::vector<std::uint32_t> most_;            // that explain most of the pinned bytes
+    std::vector<std::uint32_t> most_that_stay_;  // those of them whose objects live long
+    std::vector<std::uint32_t> all_that_stay_;   // also those that pin little
+};
+
+std::uint64_t sum_of(const resident_result& of) {
+    return of.max_resident_bytes + of.end.resident_bytes;
+}
+
+bool is_noticeably_less(std::uint64_t before, std::uint64_t after) {
+    return before > after && before - after >= noticeable_bytes &&
+           static_cast<double>(before - after) >= noticeable_share * static_cast<double>(before);
+}
+
+std::string moment_text(const resident_moment& of) {
+    return fmt::format("{} resident for {} live; {} are free on pages with live objects, {} on pages without",
+                       bytes_text(of.resident_bytes), bytes_text(of.live_bytes), bytes_text(of.pinned_bytes),
+                       bytes_text(of.free_bytes));
+}
+
+std::string sites_text(const resident_moment& of, const call_paths& paths) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(of.sites.size(), max_shown) && of.sites[i].pinned_bytes != 0; ++i) {
+        const pinning_site& each = of.sites[i];
+        text += fmt::format("{}{} keeps {} by {} of {}", i == 0 ? "" : "; ", paths.site_text(each.site),
+                            bytes_text(each.pinned_bytes), plural(each.objects, "object", "objects"),
+                            bytes_text(each.live_bytes));
+    }
+    return text;
+}
+
+nlohmann::json site_json(std::uint32_t number, const call_paths& paths) {
+    const site_info& site = paths.sites()[number];
+    return {{"function", paths.functions()[site.function].name}, {"file", site.file}, {"line", site.line}};
+}
+
+nlohmann::json moment_json(const resident_moment& of, const call_paths& paths) {
+    nlohmann::json sites = nlohmann::json::array();
+    for (std::size_t i = 0; i < std::min(of.sites.size(), max_sites) && of.sites[i].pinned_bytes != 0; ++i) {
+        const pinning_site& each = of.sites[i];
+        nlohmann::json row = site_json(each.site, paths);
+        row["objects"] = each.objects;
+        row["live_bytes"] = each.live_bytes;
+        row["pinned_bytes"] = each.pinned_bytes;
+        sites.push_back(std::move(row));
+    }
+    return {{"resident_bytes", of.resident_bytes},
+            {"live_bytes", of.live_bytes},
+            {"pinned_bytes", of.pinned_bytes},
+            {"free_bytes", of.free_bytes},
+            {"sites", sites}};
+}
+
+constexpr const char* separating_code = R"(      #include <acre/acre.hpp>
+      #include <acre/memory/virtual_memory.hpp>
+      static acre::virtual_memory long_lived_pages;
+      static acre::multi_pool long_lived{long_lived_pages};  // several threads: acre::concurrent_multi_pool
+      void* p = long_lived.allocate(bytes);                  // for malloc, at these sites
+      long_lived.deallocate(p, bytes);                       // for free
+)";
+
+}  // namespace
+
+bool pinned_memory::is_worth_it() const noexcept {
+    return separated && (is_noticeably_less(now.max_resident_bytes, separated->max_resident_bytes) ||
+                         is_noticeably_less(now.end.resident_bytes, separated->end.resident_bytes));
+}
+
+std::optional<pinned_memory> study_pinned_pages(const history& run, const call_paths& paths,
+                                                const std::string& allocator) {
+    // A sanitizer's malloc is not the program's.
+    if (acre::poisoning || run.is_of_resource() || run.event_count() > max_events) return std::nullopt;
+    const played_run played = find_played(run, paths);
+    if (played.peak_bytes < min_live_bytes || played.peak_bytes > max_resident_live_bytes) return std::nullopt;
+    const std::optional<std::string> library = library_for(allocator);
+    if (!library) return std::nullopt;
+    resident_request request;
+    request.slots = run.slots();
+    request.sites = played.sites;
+    request.peak_event = played.peak_event;
+    request.preload = *library;
+    std::optional<resident_result> now = play(run, played.events, request);
+    if (!now) return std::nullopt;
+    pinned_memory found{.now = std::move(*now), .group = {}, .separated = {}};
+    const bool is_much = is_noticeably_less(found.now.peak.resident_bytes, found.now.peak.live_bytes) ||
+                         is_noticeably_less(found.now.end.resident_bytes, found.now.end.live_bytes);
+    if (!is_much) return found;
+    for (const std::vector<std::uint32_t>& group : groups{run, found.now}.to_try()) {
+        request.separate.assign(request.sites, false);
+        for (const std::uint32_t site : group) request.separate[site] = true;
+        std::optional<resident_result> separated = play(run, played.events, request);
+        if (!separated) continue;
+        if (found.separated && !is_noticeably_less(sum_of(*found.separated), sum_of(*separated))) continue;
+        found.separated = std::move(separated);
+        found.group = group;
+    }
+    return found;
+}
+
+std::string pinned_text(const pinned_memory& of, const call_paths& paths) {
+    if (!of.is_worth_it()) return {};
+    const resident_moment& moment = of.now.end.pinned_bytes > of.now.peak.pinned_bytes ? of.now.end : of.now.peak;
+    std::string text = "Memory that few objects keep (a replay; without the program's code and stacks):\n";
+    text += wrapped("at the peak " + moment_text(of.now.peak) + ".", 3, 110);
+    text += wrapped("at the end " + moment_text(of.now.end) + ".", 3, 110);
+    text += wrapped(sites_text(moment, paths) + (&moment == &of.now.end ? ", at the end." : ", at the peak."), 3, 110);
+    std::string group;
+    for (const std::uint32_t site : of.group) group += (group.empty() ? "" : ", ") + paths.site_text(site);
+    text += wrapped(fmt::format("With {} in memory of {} own: at most {} resident instead of {}, {} at the end instead "
+                                "of {}.",
+                                group, of.group.size() == 1 ? "its" : "their",
+                                bytes_text(of.separated->max_resident_bytes), bytes_text(of.now.max_resident_bytes),
+                                bytes_text(of.separated->end.resident_bytes), bytes_text(of.now.end.resident_bytes)),
+                    3, 110);
+    return text + separating_code;
+}
+
+nlohmann::json pinned_json(const std::optional<pinned_memory>& of, const call_paths& paths) {
+    if (!of) return nullptr;
+    nlohmann::json separated = nullptr;
+    if (of->separated) {
+        nlohmann::json sites = nlohmann::json::array();
+        for (const std::uint32_t site : of->group) sites.push_back(site_json(site, paths));
+        separated = {{"sites", sites},
+                     {"max_resident_bytes", of->separated->max_resident_bytes},
+                     {"peak_resident_bytes", of->separated->peak.resident_bytes},
+                     {"end_resident_bytes", of->separated->end.resident_bytes},
+                     {"worth_it", of->is_worth_it()}};
+    }
+    return {{"max_resident_bytes", of->now.max_resident_bytes},
+            {"peak", moment_json(of->now.peak, paths)},
+            {"end", moment_json(of->now.end, paths)},
+            {"separated", separated}};
+}
+
+}  // namespace acre::tool

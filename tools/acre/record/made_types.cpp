@@ -1,0 +1,313 @@
+#include "made_types.hpp"
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+namespace acre::tool {
+
+namespace {
+
+// Bytes of a direct call, and of an instruction that sets the first argument: an opcode and 32 bits.
+constexpr std::uint64_t call_bytes = 5;
+constexpr unsigned char call_opcode = 0xe8;
+constexpr unsigned char set_argument_opcode = 0xbf;
+
+// How far from the call the code is searched. The size is set just before it; in the constructor's arguments may be
+// other calls.
+constexpr std::uint64_t searched_before = 16;
+constexpr std::uint64_t searched_after = 96;
+
+std::int32_t number_at(const unsigned char* bytes) {
+    std::int32_t number = 0;
+    std::memcpy(&number, bytes, sizeof number);
+    return number;
+}
+
+std::uint64_t target_of(std::uint64_t end_of_call, const unsigned char* call) {
+    return end_of_call + static_cast<std::uint64_t>(std::int64_t{number_at(call + 1)});
+}
+
+std::optional<Dwarf_Die> referred(Dwarf_Die of, unsigned name) {
+    Dwarf_Attribute attribute;
+    Dwarf_Die found;
+    if (dwarf_formref_die(dwarf_attr_integrate(&of, name, &attribute), &found) == nullptr) return std::nullopt;
+    return found;
+}
+
+std::optional<std::uint64_t> number_of(Dwarf_Die of, unsigned name) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    if (dwarf_formudata(dwarf_attr_integrate(&of, name, &attribute), &value) != 0) return std::nullopt;
+    return value;
+}
+
+std::optional<std::uint64_t> address_of(Dwarf_Die of, unsigned name) {
+    Dwarf_Attribute attribute;
+    Dwarf_Addr value = 0;
+    if (dwarf_formaddr(dwarf_attr(&of, name, &attribute), &value) != 0) return std::nullopt;
+    return value;
+}
+
+/// Calls `visit` for the children of an entry until it returns false.
+template <typename Visit>
+void for_each_child(Dwarf_Die parent, Visit&& visit) {
+    Dwarf_Die child;
+    if (dwarf_child(&parent, &child) != 0) return;
+    do {
+        if (!visit(child)) return;
+    } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+/// A type without typedefs, const and volatile.
+std::optional<Dwarf_Die> plain_type(std::optional<Dwarf_Die> type) {
+    constexpr int deepest = 32;
+    for (int i = 0; type && i < deepest; ++i) {
+        const int tag = dwarf_tag(&*type);
+        if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type) return type;
+        type = referred(*type, DW_AT_type);
+    }
+    return std::nullopt;
+}
+
+bool is_class(Dwarf_Die& type) {
+    const int tag = dwarf_tag(&type);
+    return (tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type) &&
+           dwarf_diename(&type) != nullptr;
+}
+
+/// The class that the type of an entry points to.
+std::optional<Dwarf_Die> pointed_class(Dwarf_Die entry) {
+    std::optional<Dwarf_Die> pointer = plain_type(referred(entry, DW_AT_type));
+    if (!pointer || dwarf_tag(&*pointer) != DW_TAG_pointer_type) return std::nullopt;
+    std::optional<Dwarf_Die> type = plain_type(referred(*pointer, DW_AT_type));
+    return type && is_class(*type) ? type : std::nullopt;
+}
+
+/// A pointer to a class with virtual functions may point to an object of a derived one.
+bool has_virtual_functions(Dwarf_Die type) {
+    bool found = false;
+    for_each_child(type, [&](Dwarf_Die& member) {
+        const char* name = dwarf_diename(&member);
+        found = (name != nullptr && std::string_view{name}.starts_with("_vptr")) || number_of(member, DW_AT_virtuality);
+        return !found;
+    });
+    return found;
+}
+
+/// A constructor that runs after the call.
+struct construction {
+    std::uint64_t address;
+    Dwarf_Die type;
+};
+
+/// What the function at the call does after it, without the functions that are inlined there.
+class function_search {
+public:
+    function_search(Dwarf_Die scope, const place_in_function& call) : call_{call} { search(scope, 0); }
+
+    std::optional<Dwarf_Die> made() const {
+        const auto first = std::ranges::min_element(constructions_, {}, &construction::address);
+        if (first != constructions_.end()) return first->type;
+        return pointed_;
+    }
+
+private:
+    void search(Dwarf_Die parent, int depth) {
+        constexpr int deepest = 64;
+        if (depth == deepest) return;
+        for_each_child(parent, [&](Dwarf_Die& child) {
+            switch (dwarf_tag(&child)) {
+                case DW_TAG_inlined_subroutine:
+                    take(child, DW_AT_abstract_origin, begin_of(child));
+                    break;
+                case DW_TAG_call_site:
+                    take(child, DW_AT_call_origin, address_of(child, DW_AT_call_return_pc));
+                    break;
+                case DW_TAG_GNU_call_site:
+                    take(child, DW_AT_abstract_origin, address_of(child, DW_AT_low_pc));
+                    break;
+                case DW_TAG_variable:
+                    take_variable(child);
+                    break;
+                case DW_TAG_lexical_block:
+                    search(child, depth + 1);
+                    break;
+                default:
+                    break;
+            }
+            return true;
+        });
+    }
+
+    static std::optional<std::uint64_t> begin_of(Dwarf_Die inlined) {
+        if (const auto entry = address_of(inlined, DW_AT_entry_pc)) return entry;
+        Dwarf_Addr base = 0;
+        Dwarf_Addr begin = 0;
+        Dwarf_Addr end = 0;
+        return dwarf_ranges(&inlined, 0, &base, &begin, &end) > 0 ? std::optional{begin} : std::nullopt;
+    }
+
+    void take(Dwarf_Die call, unsigned origin, std::optional<std::uint64_t> address) {
+        Dwarf_Attribute attribute;
+        Dwarf_Die function;
+        if (!address || *address < call_.return_address) return;
+        if (dwarf_formref_die(dwarf_attr(&call, origin, &attribute), &function) == nullptr) return;
+        const std::optional<Dwarf_Die> type = constructed_class(function);
+        if (type && has_size(*type, call_.size)) constructions_.push_back({*address, *type});
+    }
+
+    void take_variable(Dwarf_Die variable) {
+        if (!call_.size || call_.line == 0 || number_of(variable, DW_AT_decl_line) != call_.line) return;
+        const std::optional<Dwarf_Die> type = pointed_class(variable);
+        if (type && has_size(*type, call_.size) && !has_virtual_functions(*type)) pointed_ = type;
+    }
+
+    const place_in_function& call_;
+    std::vector<construction> constructions_;
+    std::optional<Dwarf_Die> pointed_;
+};
+
+}  // namespace
+
+call_code::call_code(Elf* file) {
+    GElf_Ehdr head{};
+    if (gelf_getehdr(file, &head) == nullptr || head.e_machine != EM_X86_64) return;
+    add_segments(file);
+    add_imports(file);
+}
+
+void call_code::add_segments(Elf* file) {
+    std::size_t count = 0;
+    if (elf_getphdrnum(file, &count) != 0) return;
+    for (int i = 0; i < static_cast<int>(count); ++i) {
+        GElf_Phdr each;
+        if (gelf_getphdr(file, i, &each) == nullptr || each.p_type != PT_LOAD || (each.p_flags & PF_X) == 0) continue;
+        const Elf_Data* data =
+            elf_getdata_rawchunk(file, static_cast<std::int64_t>(each.p_offset), each.p_filesz, ELF_T_BYTE);
+        if (data == nullptr || data->d_buf == nullptr) continue;
+        segments_.push_back({each.p_vaddr, data->d_size, static_cast<const unsigned char*>(data->d_buf)});
+    }
+}
+
+/// A file calls functions of others through a table of jumps, in the order of the relocations of .rela.plt.
+void call_code::add_imports(Elf* file) {
+    constexpr std::uint64_t entry_bytes = 16;
+    std::uint64_t first_entry = 0;
+    Elf_Scn* relocations = nullptr;
+    std::size_t names = 0;
+    if (elf_getshdrstrndx(file, &names) != 0) return;
+    bool has_second_table = false;  // with control-flow protection
+    for (Elf_Scn* section = elf_nextscn(file, nullptr); section != nullptr; section = elf_nextscn(file, section)) {
+        GElf_Shdr head;
+        if (gelf_getshdr(section, &head) == nullptr) continue;
+        const char* found = elf_strptr(file, names, head.sh_name);
+        const std::string_view name = found != nullptr ? found : "";
+        if (name == ".rela.plt") relocations = section;
+        if (name == ".plt" && !has_second_table) first_entry = head.sh_addr + entry_bytes;
+        if (name == ".plt.sec") {
+            has_second_table = true;
+            first_entry = head.sh_addr;
+        }
+    }
+    GElf_Shdr head;
+    if (relocations == nullptr || first_entry == 0 || gelf_getshdr(relocations, &head) == nullptr) return;
+    Elf_Data* entries = elf_getdata(relocations, nullptr);
+    Elf_Scn* symbols = elf_getscn(file, head.sh_link);
+    GElf_Shdr symbols_head;
+    if (entries == nullptr || symbols == nullptr || gelf_getshdr(symbols, &symbols_head) == nullptr) return;
+    Elf_Data* table = elf_getdata(symbols, nullptr);
+    GElf_Rela each;
+    for (int i = 0; table != nullptr && gelf_getrela(entries, i, &each) != nullptr; ++i) {
+        GElf_Sym symbol;
+        if (gelf_getsym(table, static_cast<int>(GELF_R_SYM(each.r_info)), &symbol) == nullptr) continue;
+        const char* name = elf_strptr(file, symbols_head.sh_link, symbol.st_name);
+        if (name != nullptr) imports_.emplace(first_entry + entry_bytes * static_cast<std::uint64_t>(i), name);
+    }
+}
+
+/// The code at an address if that much of it before and after is there, else null.
+const unsigned char* call_code::at(std::uint64_t address, std::uint64_t before, std::uint64_t after) const {
+    for (const segment& each : segments_) {
+        if (address < each.begin || address - each.begin > each.bytes) continue;
+        const std::uint64_t offset = address - each.begin;
+        if (offset >= before && each.bytes - offset >= after) return each.code + offset;
+    }
+    return nullptr;
+}
+
+std::optional<std::uint64_t> call_code::target(std::uint64_t return_address) const {
+    const unsigned char* code = at(return_address, call_bytes, 0);
+    if (code == nullptr || *(code - call_bytes) != call_opcode) return std::nullopt;
+    return target_of(return_address, code - call_bytes);
+}
+
+std::optional<std::uint64_t> call_code::first_argument(std::uint64_t return_address) const {
+    const unsigned char* code = at(return_address, call_bytes + searched_before, 0);
+    if (code == nullptr) return std::nullopt;
+    for (std::uint64_t before = call_bytes; before <= searched_before; ++before) {
+        const unsigned char* instruction = code - call_bytes - before;
+        if (*instruction == set_argument_opcode) return static_cast<std::uint32_t>(number_at(instruction + 1));
+    }
+    return std::nullopt;
+}
+
+std::vector<std::uint64_t> call_code::next_targets(std::uint64_t return_address) const {
+    std::vector<std::uint64_t> targets;
+    const unsigned char* code = at(return_address, 0, searched_after);
+    for (std::uint64_t i = 0; code != nullptr && i + call_bytes <= searched_after; ++i) {
+        if (code[i] == call_opcode) targets.push_back(target_of(return_address + i + call_bytes, code + i));
+    }
+    return targets;
+}
+
+const char* call_code::imported(std::uint64_t target) const {
+    const auto found = imports_.find(target);
+    return found == imports_.end() ? nullptr : found->second;
+}
+
+bool is_operator_new(const char* symbol) {
+    constexpr std::array names{"_Znwm", "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t",
+                               "_ZnwmSt11align_val_tRKSt9nothrow_t"};
+    return symbol != nullptr && std::ranges::any_of(names, [&](std::string_view each) { return each == symbol; });
+}
+
+std::optional<Dwarf_Die> constructed_class(Dwarf_Die function) {
+    const char* name = dwarf_diename(&function);
+    if (name == nullptr) return std::nullopt;
+    std::optional<Dwarf_Die> made;
+    const auto find_this = [&](Dwarf_Die in) {
+        for_each_child(in, [&](Dwarf_Die& child) {
+            if (dwarf_tag(&child) != DW_TAG_formal_parameter) return true;
+            if (dwarf_hasattr_integrate(&child, DW_AT_artificial) != 0) made = pointed_class(child);
+            return false;  // `this` is the first
+        });
+    };
+    Dwarf_Die declaration = function;
+    for (const unsigned reference : {DW_AT_abstract_origin, DW_AT_specification}) {
+        if (const auto next = referred(declaration, reference)) declaration = *next;
+    }
+    find_this(declaration);
+    if (!made) return std::nullopt;
+    std::string_view of = dwarf_diename(&*made);
+    of = of.substr(0, of.find('<'));
+    std::string_view called = name;
+    return called.substr(0, called.find('<')) == of ? made : std::nullopt;
+}
+
+bool has_size(Dwarf_Die type, const std::optional<std::uint64_t>& size) {
+    const std::optional<std::uint64_t> known = number_of(type, DW_AT_byte_size);
+    return known && (!size || *known == *size);
+}
+
+std::optional<Dwarf_Die> made_class(Dwarf_Die scope, const place_in_function& call) {
+    if (const auto made = function_search{scope, call}.made()) return made;
+    const std::optional<Dwarf_Die> returned = pointed_class(scope);
+    const bool fits = call.size && returned && has_size(*returned, call.size) && !has_virtual_functions(*returned);
+    return fits ? returned : std::nullopt;
+}
+
+}  // namespace acre::tool
