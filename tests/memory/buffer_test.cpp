@@ -120,6 +120,7 @@ TEST(buffer, freed_and_unused_storage_is_reported) {
         p[31] = 1;
         EXPECT_DEATH(p[32] = 1, "use-after-poison");
         (void)fixed.allocate(8, 8);
+        EXPECT_DEATH(fixed.deallocate(const_cast<char*>(p), 40, 8), "acre::buffer: freed with another size");
         fixed.deallocate(const_cast<char*>(p), 32, 8);
         EXPECT_DEATH(p[0] = 1, "use-after-poison");
         EXPECT_DEATH(fixed.deallocate(const_cast<char*>(p), 32, 8), "acre::buffer: double free");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/adapt/allocator.hpp>
+#include <acre/adapt/malloc_face.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/arenas/arena.hpp>
@@ -585,6 +586,20 @@ TEST_F(checked_reports, a_double_free_by_two_threads_at_the_same_moment_is_named
         EXPECT_EQ(last().what, "double free");
         all_told.clear();
     }
+}
+
+// A face reads what lies in front of a block: where that was freed, it has the pattern of freed storage.
+TEST(checked_death, misuse_of_a_malloc_face_over_it_is_named) {
+    checked<acre::multi_pool> below;
+    checked<acre::multi_pool> other;
+    acre::malloc_face memory{below};
+    acre::malloc_face others{other};
+    auto* p = static_cast<char*>(memory.calloc(1, 100));
+    EXPECT_DEATH((memory.free(p), memory.free(p)), found_by("acre::malloc_face: "));
+    EXPECT_DEATH(memory.free(p + 32), "acre::malloc_face: a pointer was freed that was never handed out");
+    EXPECT_DEATH(others.free(p), "acre::malloc_face: a pointer was freed that was never handed out");
+    EXPECT_DEATH((write(p, 100), memory.free(p)), found_by("acre::multi_pool: written past the end"));
+    memory.free(p);
 }
 
 TEST_F(checked_reports, misuse_behind_a_lock_is_named) {
