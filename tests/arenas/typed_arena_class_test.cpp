@@ -111,10 +111,18 @@ struct other_twin final {
 };
 constinit typed_arena<twin, 4> twins;
 constinit typed_arena<other_twin, 4> other_twins;
-void* twin::operator new(std::size_t bytes) { return twins.class_new(bytes); }
-void twin::operator delete(void* p) noexcept { twins.class_delete(p); }
-void* other_twin::operator new(std::size_t bytes) { return other_twins.class_new(bytes); }
-void other_twin::operator delete(void* p) noexcept { other_twins.class_delete(p); }
+void* twin::operator new(std::size_t bytes) {
+    return twins.class_new(bytes);
+}
+void twin::operator delete(void* p) noexcept {
+    twins.class_delete(p);
+}
+void* other_twin::operator new(std::size_t bytes) {
+    return other_twins.class_new(bytes);
+}
+void other_twin::operator delete(void* p) noexcept {
+    other_twins.class_delete(p);
+}
 
 TEST(typed_arena_class, classes_of_one_size_stay_apart) {
     static_assert(sizeof(twin) == sizeof(other_twin));
