@@ -117,6 +117,17 @@ TEST(pmr, both_ways_at_once) {
 }
 
 // Objects constructed in storage of any std::pmr resource: what they contain lies there, too.
+TEST(pmr, a_polymorphic_allocator_takes_raw_storage) {
+    acre::pmr<acre::multi_arena> frames{{.arenas = 16, .bytes = 512}};
+    std::pmr::polymorphic_allocator<long> raw{&frames};
+    const std::size_t all = 512 / sizeof(long);
+    long* chunk = raw.allocate(all);
+    chunk[all - 1] = 1;
+    EXPECT_EQ(frames->busy_arenas(), 1u);
+    raw.deallocate(chunk, all);
+    EXPECT_EQ(frames->busy_arenas(), 0u);
+}
+
 TEST(pmr, unique_and_shared_objects_in_any_memory_resource) {
     const char* const words = "a text too long for the small buffer inside a string";
     acre::pmr<acre::multi_arena> frames{{.arenas = 16, .bytes = 1024}};

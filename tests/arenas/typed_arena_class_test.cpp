@@ -99,6 +99,42 @@ TEST(typed_arena_class, the_room_that_arrays_need_is_stated) {
     EXPECT_EQ(array, nullptr);
 }
 
+struct twin final {
+    int value = 1;
+    static void* operator new(std::size_t bytes);
+    static void operator delete(void* p) noexcept;
+};
+struct other_twin final {
+    int value = 2;
+    static void* operator new(std::size_t bytes);
+    static void operator delete(void* p) noexcept;
+};
+constinit typed_arena<twin, 4> twins;
+constinit typed_arena<other_twin, 4> other_twins;
+void* twin::operator new(std::size_t bytes) {
+    return twins.class_new(bytes);
+}
+void twin::operator delete(void* p) noexcept {
+    twins.class_delete(p);
+}
+void* other_twin::operator new(std::size_t bytes) {
+    return other_twins.class_new(bytes);
+}
+void other_twin::operator delete(void* p) noexcept {
+    other_twins.class_delete(p);
+}
+
+TEST(typed_arena_class, classes_of_one_size_stay_apart) {
+    static_assert(sizeof(twin) == sizeof(other_twin));
+    const twin* one = new twin;
+    const other_twin* other = new other_twin;
+    EXPECT_TRUE(twins.owns(one) && other_twins.owns(other));
+    EXPECT_FALSE(twins.owns(other) || other_twins.owns(one));
+    EXPECT_EQ(twins.used(), sizeof(twin));
+    delete one;
+    delete other;
+}
+
 #if defined(__cpp_exceptions)
 // Hazards B1, B6.
 TEST(typed_arena_class, too_many_throw) {

@@ -80,6 +80,9 @@ TEST(without_exceptions, a_refusing_upstream_gives_null_everywhere) {
     EXPECT_EQ(multi.allocate(16), nullptr);
     EXPECT_EQ(multi.allocate(100'000), nullptr);
 
+    acre::inline_multi_arena<2, 64> frames;
+    EXPECT_EQ(frames.allocate(65), nullptr);
+
     upstream.recover();
     EXPECT_NE(arena.create<counted>(), nullptr);
     EXPECT_NE(pool.create(), nullptr);

@@ -442,7 +442,8 @@ public:
 /// The program's pool for slots of `Size` bytes, 1 or more, in one group.
 template <std::size_t Size, class Group>
 class static_pool : public detail::no_clear<static_pool<Size, Group>> {
-    static_assert(Size > 0 && Size <= max_request / 1024, "acre: the slots of a pool have at least one byte");
+    static_assert(Size > 0, "acre: the slots of a pool have at least one byte");
+    static_assert(Size <= max_request / 1024, "acre::static_pool: slots this large: call acre::heap, or an arena");
     using group = detail::group_traits<Group>;
     using upstream_type = typename group::upstream;
     using slots = detail::static_slots<detail::shared_slot_bytes(Size), typename group::name, upstream_type,
