@@ -1,5 +1,5 @@
 // Programs in which a few long-lived objects keep pages that are otherwise free; pinned.py measures them. Compiled with
-// SEPARATE they follow the advice: what lives long has memory of its own.
+// SEPARATE=1 (nodes), 2 (names), 4 (lists of them) or a sum of these they follow the advice: that has memory of its own.
 //
 // Usage: pinned PROGRAM. Prints the bytes resident at most and at the end, without those of the start.
 #include <cstdint>
@@ -13,7 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#ifdef SEPARATE
+#ifndef SEPARATE
+#define SEPARATE 0
+#endif
+#if SEPARATE
 #include <acre/acre.hpp>
 #include <acre/memory/virtual_memory.hpp>
 #endif
@@ -30,18 +33,35 @@ void* filled(void* p, std::size_t bytes) {
     return std::memset(p, 1, bytes);
 }
 
-#ifdef SEPARATE
+#if SEPARATE
 acre::multi_pool& long_lived() {
     static acre::virtual_memory pages;
     static acre::multi_pool pool{pages};
     return pool;
 }
-void* malloc_long_lived(std::size_t bytes) {
-    return filled(long_lived().allocate(bytes), bytes);
+#endif
+
+// Which of the objects that live long are separated.
+constexpr int separate_nodes = 1;
+constexpr int separate_names = 2;
+constexpr int separate_lists = 4;
+
+template <int Kind>
+[[gnu::always_inline]] inline void* malloc_long_lived(std::size_t bytes) {
+#if SEPARATE
+    if constexpr ((SEPARATE & Kind) != 0) return filled(long_lived().allocate(bytes), bytes);
+#endif
+    return filled(std::malloc(bytes), bytes);
 }
-void free_long_lived(void* p, std::size_t bytes) {
-    long_lived().deallocate(p, bytes);
+
+void free_node(void* p, [[maybe_unused]] std::size_t bytes) {
+#if SEPARATE
+    if constexpr ((SEPARATE & separate_nodes) != 0) return long_lived().deallocate(p, bytes);
+#endif
+    std::free(p);
 }
+
+#if SEPARATE & 4
 template <typename T>
 using kept_vector = std::vector<T, acre::allocator<T, acre::multi_pool>>;
 template <typename T>
@@ -55,12 +75,6 @@ template <typename T>
 kept_vector<T> make_kept_vector() {
     return {};
 }
-[[gnu::always_inline]] inline void* malloc_long_lived(std::size_t bytes) {
-    return filled(std::malloc(bytes), bytes);
-}
-void free_long_lived(void* p, std::size_t) {
-    std::free(p);
-}
 #endif
 
 struct block {
@@ -69,14 +83,14 @@ struct block {
 };
 
 [[gnu::noinline]] block make_node(std::size_t bytes) {
-    return {malloc_long_lived(bytes), bytes};
+    return {malloc_long_lived<separate_nodes>(bytes), bytes};
 }
 [[gnu::noinline]] block make_buffer(std::size_t bytes) {
     return {filled(std::malloc(bytes), bytes), bytes};
 }
 [[gnu::noinline]] block make_name(std::size_t bytes) {
     asm volatile("");  // otherwise it is the same function as make_node
-    return {malloc_long_lived(bytes), bytes};
+    return {malloc_long_lived<separate_names>(bytes), bytes};
 }
 void free_all(std::vector<block>& blocks) {
     for (const block& each : blocks) std::free(each.p);
@@ -110,7 +124,7 @@ void sessions() {
         free_all(request);
         if (i % 10 == 5 && !sessions.empty()) {
             const std::size_t which = between(0, sessions.size() - 1);
-            free_long_lived(sessions[which].p, sessions[which].bytes);
+            free_node(sessions[which].p, sessions[which].bytes);
             sessions[which] = sessions.back();
             sessions.pop_back();
         }

@@ -59,7 +59,6 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         plain = compiled(options.cxx, folder, "plain")
-        followed = compiled(options.cxx, folder, "followed", "-DSEPARATE")
         for program in options.programs:
             said = predicted(acre, plain, program, folder)
             most, end = obtained(plain, program)
@@ -70,7 +69,9 @@ def main():
                 print("| | | nothing worth separating | | | |")
                 continue
             sites = ", ".join(sorted({name_of(each["function"]) for each in separated["sites"]}))
-            most, end = obtained(followed, program)
+            kinds = {"make_node": 1, "make_name": 2, program: 4}
+            parts = sum({kinds[name_of(each["function"])] for each in separated["sites"]})
+            most, end = obtained(compiled(options.cxx, folder, "followed", f"-DSEPARATE={parts}"), program)
             print(f"| | at most | {sites} separated | {cell(separated['max_resident_bytes'], most)} |")
             print(f"| | at the end | {sites} separated | {cell(separated['end_resident_bytes'], end)} |")
 

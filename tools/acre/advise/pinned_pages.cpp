@@ -15,6 +15,9 @@ namespace acre::tool {
 namespace {
 
 constexpr std::uint64_t max_events = 32'000'000;
+constexpr std::uint64_t many_events = 4'000'000;
+constexpr std::size_t max_plays = 6;
+constexpr std::size_t plays_of_long_run = 2;
 constexpr std::uint64_t min_live_bytes = 256 * 1024;
 constexpr std::uint64_t noticeable_bytes = 256 * 1024;
 constexpr double noticeable_share = 0.05;
@@ -31,12 +34,17 @@ struct played_run {
     std::uint32_t sites = 0;
 };
 
+/// The C library's function that ends the program, by the names that it has with and without debug information.
+bool is_exit(const std::string& name) {
+    return name == "exit" || name == "__GI_exit" || name == "__run_exit_handlers";
+}
+
 /// By node of the function tree: whether it is exit, or called by it.
 std::vector<bool> nodes_of_exit(const call_paths& paths) {
     std::vector<bool> under(paths.nodes().size());
     for (std::size_t i = 1; i < under.size(); ++i) {
         const function_node& node = paths.nodes()[i];
-        under[i] = under[node.parent] || paths.functions()[node.function].name == "exit";
+        under[i] = under[node.parent] || is_exit(paths.functions()[node.function].name);
     }
     return under;
 }
@@ -46,8 +54,7 @@ played_run find_played(const history& run, const call_paths& paths) {
     played_run found;
     std::uint64_t live = 0;
     run.for_each([&](const recorded_event& each) {
-        const std::uint32_t node =
-            each.allocates ? run.contexts()[each.context].node : paths.free_node(each.stack);
+        const std::uint32_t node = each.allocates ? run.contexts()[each.context].node : paths.node(each.stack);
         if (under_exit[node]) return false;
         ++found.events;
         live += each.allocates ? each.size : std::uint64_t{0} - each.size;
@@ -211,14 +218,22 @@ std::optional<pinned_memory> study_pinned_pages(const history& run, const call_p
     const bool is_much = is_noticeably_less(found.now.peak.resident_bytes, found.now.peak.live_bytes) ||
                          is_noticeably_less(found.now.end.resident_bytes, found.now.end.live_bytes);
     if (!is_much) return found;
-    for (const std::vector<std::uint32_t>& group : groups{run, found.now}.to_try()) {
-        request.separate.assign(request.sites, false);
-        for (const std::uint32_t site : group) request.separate[site] = true;
-        std::optional<resident_result> separated = play(run, played.events, request);
-        if (!separated) continue;
-        if (found.separated && !is_noticeably_less(sum_of(*found.separated), sum_of(*separated))) continue;
-        found.separated = std::move(separated);
-        found.group = group;
+    std::size_t plays = run.event_count() > many_events ? plays_of_long_run : max_plays;
+    for (std::vector<std::uint32_t> group : groups{run, found.now}.to_try()) {
+        for (bool goes_on = true; goes_on && plays > 0; --plays) {
+            request.separate.assign(request.sites, false);
+            for (const std::uint32_t site : group) request.separate[site] = true;
+            std::optional<resident_result> separated = play(run, played.events, request);
+            if (!separated) break;
+            // One object at the end of the heap keeps all that is free before it.
+            const std::optional<std::uint32_t> last = separated->end.last_site;
+            goes_on = separated->end.free_bytes >= noticeable_bytes && last && !request.separate[*last];
+            if (!found.separated || is_noticeably_less(sum_of(*found.separated), sum_of(*separated))) {
+                found.separated = std::move(separated);
+                found.group = group;
+            }
+            if (goes_on) group.push_back(*last);
+        }
     }
     return found;
 }

@@ -32,6 +32,7 @@ namespace {
 constexpr const char* player_name = "acre-resident-player";
 constexpr int socket_number = 3;
 constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint32_t no_site = ~std::uint32_t{0};
 constexpr std::uint64_t memory_limit = std::uint64_t{6} << 30;
 
 struct request_head {
@@ -47,6 +48,7 @@ struct answer_head {
     std::array<std::uint64_t, 2> live{};
     std::array<std::uint64_t, 2> pinned{};
     std::array<std::uint64_t, 2> free{};
+    std::array<std::uint32_t, 2> last_sites{no_site, no_site};
     std::array<std::uint32_t, 2> sites{};  // so many follow
 };
 
@@ -230,6 +232,8 @@ private:
         answer_.max_resident_bytes = std::max(answer_.max_resident_bytes, answer_.resident[moment]);
         mapped_array<part> parts{2 * living_.size()};
         std::uint64_t full_pages = 0;
+        const auto heap_end = reinterpret_cast<std::uintptr_t>(::sbrk(0));
+        std::uintptr_t last_place = heap_begin_;
         part* end = parts.begin();
         for (const living& object : living_) {
             if (object.place == nullptr || object.size == 0) continue;
@@ -238,6 +242,10 @@ private:
             site.live_bytes += object.size;
             const auto begin = reinterpret_cast<std::uintptr_t>(object.place);
             const std::uintptr_t last = begin + object.size - 1;
+            if (begin < heap_end && begin > last_place) {
+                last_place = begin;
+                answer_.last_sites[moment] = object.site;
+            }
             const std::uint64_t first_page = begin / page_bytes;
             const std::uint64_t last_page = last / page_bytes;
             if (first_page == last_page) {
@@ -280,6 +288,7 @@ private:
     site_array at_end_;
     acre::virtual_memory pages_;
     acre::multi_pool apart_{pages_};
+    std::uintptr_t heap_begin_ = reinterpret_cast<std::uintptr_t>(::sbrk(0));
     int statistics_ = -1;
     char* moved_ = nullptr;  // freed by the realloc that comes next
     std::uint64_t base_ = 0;
@@ -362,6 +371,7 @@ std::optional<resident_result> receive_result(int socket) {
         moment.live_bytes = head.live[i];
         moment.pinned_bytes = head.pinned[i];
         moment.free_bytes = head.free[i];
+        if (head.last_sites[i] != no_site) moment.last_site = head.last_sites[i];
         moment.sites.resize(head.sites[i]);
         const std::size_t bytes = moment.sites.size() * sizeof(pinning_site);
         if (receive(socket, moment.sites.data(), bytes) != bytes) return std::nullopt;

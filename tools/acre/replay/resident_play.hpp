@@ -36,6 +36,8 @@ struct resident_moment {
     std::uint64_t pinned_bytes = 0;  // free bytes on pages with live objects
     std::uint64_t free_bytes = 0;    // on pages without any, which malloc keeps
     std::vector<pinning_site> sites{};  // most pinned bytes first
+    /// The site of the last object of the heap that grows: malloc cannot give back what is free before it.
+    std::optional<std::uint32_t> last_site{};
 };
 
 struct resident_result {

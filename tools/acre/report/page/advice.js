@@ -132,6 +132,32 @@ function preloads_text(preloads) {
   return `Without any change to the program, by LD_PRELOAD: ${each.join(', ')}.`;
 }
 
+function pinned_row(when, moment) {
+  return [when, bytes_text(moment.resident_bytes), bytes_text(moment.live_bytes), bytes_text(moment.pinned_bytes),
+    bytes_text(moment.free_bytes)];
+}
+
+// Which sites keep pages that are otherwise free, and what separating them would give.
+function pinned_parts(pinned) {
+  const { peak, end, separated } = pinned;
+  const later = end.pinned_bytes > peak.pinned_bytes;
+  const sites = (later ? end : peak).sites.slice(0, 10);
+  const site_text = (site) => `${shortened(site.function)}${site.file ? ` (${site.file.split('/').pop()}:${site.line})` : ''}`;
+  const parts = [element('h3', {}, 'Memory that malloc cannot give back'),
+    element('p', { class: 'explanation' }, 'In a replay, without the code and stacks of the program. Bytes are pinned where they are free on a ' +
+      'page that has live objects.'),
+    table('Resident memory', ['', 'resident', 'live', 'pinned', 'free on other pages'],
+      [pinned_row('when most is live', peak), pinned_row('at the end', end)], [1, 2, 3, 4]),
+    table(`Sites that pin memory ${later ? 'at the end' : 'when most is live'}`, ['site', 'pinned', 'live objects', 'of'],
+      sites.map((site) => [site_text(site), bytes_text(site.pinned_bytes), count_text(site.objects), bytes_text(site.live_bytes)]), [1, 2, 3])];
+  if (separated && separated.worth_it) {
+    parts.push(element('p', {}, `With ${separated.sites.map(site_text).join(', ')} in memory of their own: at most ` +
+      `${bytes_text(separated.max_resident_bytes)} resident instead of ${bytes_text(pinned.max_resident_bytes)}, ` +
+      `${bytes_text(separated.end_resident_bytes)} at the end instead of ${bytes_text(end.resident_bytes)}.`));
+  }
+  return parts;
+}
+
 function show_advice() {
   const { advice } = data;
   by_id('advice-intro').textContent = advice_intro(advice);
@@ -145,4 +171,5 @@ function show_advice() {
       `allocations, together ${percent_text(advice.small_sites.allocations / advice.allocations)}.`);
   }
   by_id('advice-rest').textContent = rest.join(' ');
+  if (advice.pinned) by_id('pinned').append(...pinned_parts(advice.pinned));
 }
