@@ -3,7 +3,7 @@
 // Errors. A function that cannot do its work returns null, false or zero bytes, and changes nothing. The reason is then
 // this thread's last error: acre_last_status() and, as a sentence, acre_last_error(). A null handle refuses every
 // request with ACRE_NULL_HANDLE, so a failed create needs no check of its own. A misuse that would corrupt memory, such
-// as a double free, calls the misuse handler, which by default prints a sentence and aborts.
+// as a double free or a handle of another kind, calls the misuse handler, which by default prints a sentence and aborts.
 //
 // Options are a struct; zero is the default of each member, and a null pointer means all defaults:
 //
@@ -43,7 +43,7 @@ typedef enum acre_status {
     ACRE_LIMIT_EXCEEDED = 3,     // beyond a limit that its options set
     ACRE_OUT_OF_ARENAS = 4,      // every arena of a multi-arena is in use
     ACRE_BAD_ALIGNMENT = 5,      // no power of two, or too large
-    ACRE_BAD_OPTION = 6,         // out of range; the sentence says what is allowed
+    ACRE_BAD_OPTION = 6,         // an option or argument out of range; the sentence says what is allowed
     ACRE_NULL_HANDLE = 7,        // a null pointer in place of a handle
     ACRE_FAILED = 8,             // anything else; the sentence says what
     ACRE_REFUSED = 9             // acre_resource_try_allocate, which does not look for the reason
@@ -115,7 +115,8 @@ ACRE_EXPORT void acre_buffer_destroy(acre_buffer* buffer);
 ACRE_EXPORT void acre_buffer_reset(acre_buffer* buffer);
 ACRE_EXPORT acre_resource* acre_buffer_resource(acre_buffer* buffer);
 
-// Functions of the program, as an upstream. `allocate` returns null when it has no memory. They are called by the
+// Functions of the program, as an upstream. `allocate` returns null when it has no memory; a pointer that is not aligned
+// is a misuse. They are called by the
 // threads that use what is above them, one at a time where that is one handle.
 typedef struct acre_functions {
     void* context;

@@ -7,10 +7,11 @@
 
 #include "resource.hpp"
 
-struct acre_arena final : acre_c::holding<acre_resource, acre::arena> {
+struct acre_arena final : acre_c::holding<acre_c::handle<acre_c::handle_kind::arena>, acre::arena> {
     using holding::holding;
 };
-struct acre_concurrent_arena final : acre_c::holding<acre_resource, acre::concurrent_arena> {
+struct acre_concurrent_arena final
+    : acre_c::holding<acre_c::handle<acre_c::handle_kind::concurrent_arena>, acre::concurrent_arena> {
     using holding::holding;
 };
 
@@ -60,6 +61,13 @@ void* acre_arena_allocate_array(acre_arena* arena, std::size_t count, std::size_
 }
 
 char* acre_arena_copy(acre_arena* arena, const char* text) {
+    if (acre_c::is_null(arena)) return nullptr;
+    if (text == nullptr) {
+        return acre_c::guarded([]() -> char* {
+            acre::require_option(false, acre::arena::name, "text", 0, "a pointer that is not null");
+            return nullptr;
+        });
+    }
     const std::size_t bytes = std::strlen(text) + 1;
     void* copy = acre_arena_allocate(arena, bytes, 1);
     return copy == nullptr ? nullptr : static_cast<char*>(std::memcpy(copy, text, bytes));
@@ -86,6 +94,7 @@ void acre_arena_rewind(acre_arena* arena, acre_mark mark) {
 }
 
 void acre_arena_reset(acre_arena* arena, acre_keep keep) {
+    if (acre_c::is_null(arena) || !acre_c::is_keep(keep, acre::arena::name)) return;
     acre_c::reset(arena, acre_c::policy_of(keep));
 }
 
@@ -114,6 +123,7 @@ void* acre_concurrent_arena_allocate(acre_concurrent_arena* arena, std::size_t b
 }
 
 void acre_concurrent_arena_reset(acre_concurrent_arena* arena, acre_keep keep) {
+    if (acre_c::is_null(arena) || !acre_c::is_keep(keep, acre::concurrent_arena::name)) return;
     acre_c::reset(arena, acre_c::policy_of(keep));
 }
 

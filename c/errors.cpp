@@ -63,6 +63,13 @@ std::nullptr_t note_exception() noexcept {
     }
 }
 
+void refuse_handle(const acre_resource& given) noexcept {
+    const char* what = "a pointer was given that is no handle";
+    if (is_living(given.kind)) what = "a handle of another kind was given than the function takes";
+    if (given.kind == handle_kind::destroyed) what = "a handle was used after it was destroyed";
+    acre::abort_on_misuse("acre_resource", what, &given);
+}
+
 }  // namespace acre_c
 
 acre_status acre_last_status() {

@@ -7,11 +7,11 @@ namespace acre_c {
 namespace {
 
 constexpr const char* malloc_name = "acre_malloc";
+constexpr std::size_t malloc_alignment = acre::malloc_face<acre_resource>::block_alignment;
 
-// `p`, or null and why.
-void* served(void* p, std::size_t bytes, std::size_t alignment = acre::default_alignment) noexcept {
-    if (p != nullptr) [[likely]]
-        return p;
+// Null, and why `from` refused this request.
+[[gnu::noinline, gnu::cold]] std::nullptr_t refused(acre_resource& from, std::size_t bytes,
+                                                    std::size_t alignment) noexcept {
     if (!acre::is_alignment(alignment)) {
         return note(ACRE_BAD_ALIGNMENT, acre::bad_alignment{malloc_name, alignment}.what());
     }
@@ -19,7 +19,20 @@ void* served(void* p, std::size_t bytes, std::size_t alignment = acre::default_a
         const acre::request_too_large error{malloc_name, bytes, acre::max_request - alignment};
         return note(ACRE_REQUEST_TOO_LARGE, error.what());
     }
-    return note(ACRE_OUT_OF_MEMORY, acre::out_of_memory{malloc_name, bytes, alignment}.what());
+    // For a resource that would serve it by now.
+    note(ACRE_OUT_OF_MEMORY, acre::out_of_memory{malloc_name, bytes, alignment}.what());
+    // With what is in front of the block.
+    const std::size_t asked = bytes + (alignment < malloc_alignment ? malloc_alignment : alignment);
+    guarded([&] { return from.explain_refusal(asked, alignment), true; });
+    return nullptr;
+}
+
+// `p`, or null and why.
+void* served(acre_resource& from, void* p, std::size_t bytes,
+             std::size_t alignment = acre::default_alignment) noexcept {
+    if (p != nullptr) [[likely]]
+        return p;
+    return refused(from, bytes, alignment);
 }
 
 }  // namespace
@@ -27,31 +40,32 @@ void* served(void* p, std::size_t bytes, std::size_t alignment = acre::default_a
 
 void* acre_malloc(acre_resource* resource, std::size_t bytes) {
     if (acre_c::is_null(resource)) return nullptr;
-    return acre_c::served(acre::malloc_face{*resource}.malloc(bytes), bytes);
+    return acre_c::served(*resource, acre::malloc_face{*resource}.malloc(bytes), bytes);
 }
 
 void* acre_calloc(acre_resource* resource, std::size_t count, std::size_t size) {
     if (acre_c::is_null(resource)) return nullptr;
-    return acre_c::served(acre::malloc_face{*resource}.calloc(count, size),
+    return acre_c::served(*resource, acre::malloc_face{*resource}.calloc(count, size),
                           acre::array_bytes(count, size).value_or(SIZE_MAX));
 }
 
 void* acre_aligned_alloc(acre_resource* resource, std::size_t alignment, std::size_t bytes) {
     if (acre_c::is_null(resource)) return nullptr;
     alignment = acre_c::alignment_or_default(alignment);
-    return acre_c::served(acre::malloc_face{*resource}.aligned_alloc(alignment, bytes), bytes, alignment);
+    return acre_c::served(*resource, acre::malloc_face{*resource}.aligned_alloc(alignment, bytes), bytes, alignment);
 }
 
 void* acre_realloc(acre_resource* resource, void* p, std::size_t bytes) {
     if (acre_c::is_null(resource)) return nullptr;
     void* moved = acre::malloc_face{*resource}.realloc(p, bytes);
     // To zero bytes it freed the block.
-    return p != nullptr && bytes == 0 ? nullptr : acre_c::served(moved, bytes);
+    return p != nullptr && bytes == 0 ? nullptr : acre_c::served(*resource, moved, bytes);
 }
 
 void acre_free(acre_resource* resource, void* p) {
     if (p == nullptr) return;
     if (resource == nullptr) acre::abort_on_misuse(acre_c::malloc_name, "freed to a null handle", p);
+    acre_c::require_handle(*resource);
     acre::malloc_face{*resource}.free(p);
 }
 

@@ -4,10 +4,11 @@
 
 #include "resource.hpp"
 
-struct acre_multi_arena final : acre_c::holding<acre_resource, acre::multi_arena> {
+struct acre_multi_arena final : acre_c::holding<acre_c::handle<acre_c::handle_kind::multi_arena>, acre::multi_arena> {
     using holding::holding;
 };
-struct acre_concurrent_multi_arena final : acre_c::holding<acre_resource, acre::concurrent_multi_arena> {
+struct acre_concurrent_multi_arena final
+    : acre_c::holding<acre_c::handle<acre_c::handle_kind::concurrent_multi_arena>, acre::concurrent_multi_arena> {
     using holding::holding;
 };
 

@@ -5,10 +5,11 @@
 #include "pool_options.hpp"
 #include "resource.hpp"
 
-struct acre_multi_pool final : acre_c::holding<acre_resource, acre::multi_pool> {
+struct acre_multi_pool final : acre_c::holding<acre_c::handle<acre_c::handle_kind::multi_pool>, acre::multi_pool> {
     using holding::holding;
 };
-struct acre_concurrent_multi_pool final : acre_c::holding<acre_resource, acre::concurrent_multi_pool> {
+struct acre_concurrent_multi_pool final
+    : acre_c::holding<acre_c::handle<acre_c::handle_kind::concurrent_multi_pool>, acre::concurrent_multi_pool> {
     using holding::holding;
 };
 

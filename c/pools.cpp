@@ -15,6 +15,8 @@ namespace acre_c {
 
 /// Pools of slots of any size.
 struct slots : acre_resource {
+    using acre_resource::acre_resource;
+
     virtual void* take() = 0;
     virtual void give(void* slot) noexcept = 0;
     virtual void reset() noexcept = 0;
@@ -24,8 +26,8 @@ struct slots : acre_resource {
 
 }  // namespace acre_c
 
-struct acre_pool : acre_c::slots {};
-struct acre_concurrent_pool : acre_c::slots {};
+struct acre_pool : acre_c::handle<acre_c::handle_kind::pool, acre_c::slots> {};
+struct acre_concurrent_pool : acre_c::handle<acre_c::handle_kind::concurrent_pool, acre_c::slots> {};
 
 namespace acre_c {
 namespace {
@@ -93,18 +95,22 @@ private:
     }
 };
 
-void* take(slots* from) noexcept {
+template <class Handle>
+void* take(Handle* from) noexcept {
     if (is_null(from)) return nullptr;
     return guarded([=] { return from->take(); });
 }
 
-void give(slots* to, void* slot) noexcept {
+template <class Handle>
+void give(Handle* to, void* slot) noexcept {
     if (slot == nullptr) return;
     if (to == nullptr) acre::abort_on_misuse("acre_pool", "freed to a null handle", slot);
+    require_handle(*to);
     to->give(slot);
 }
 
-void reset_slots(slots* of) noexcept {
+template <class Handle>
+void reset_slots(Handle* of) noexcept {
     if (is_null(of)) return;
     require_unused(*of, "reset while another resource takes memory from it");
     of->reset();

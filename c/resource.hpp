@@ -9,18 +9,47 @@
 #include <acre/memory/heap.hpp>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <new>
 #include <utility>
 
 #include "acre.h"
 
+namespace acre_c {
+
+/// What a handle is a handle of. The numbers are odd ones, so that other memory is not taken for a handle.
+enum class handle_kind : std::uint32_t {
+    destroyed = 0xdead'ac2e,
+    heap = 0xac2e'7100,
+    buffer,
+    custom,
+    arena,
+    concurrent_arena,
+    pool,
+    concurrent_pool,
+    multi_pool,
+    concurrent_multi_pool,
+    multi_arena,
+    concurrent_multi_arena,
+    statistics,
+};
+
+inline bool is_living(handle_kind kind) noexcept {
+    return kind >= handle_kind::heap && kind <= handle_kind::statistics;
+}
+
+}  // namespace acre_c
+
 /// A resource behind a handle.
 struct acre_resource {
-    acre_resource() = default;
+    explicit acre_resource(acre_c::handle_kind of_kind) noexcept : kind(of_kind) {}
     acre_resource(const acre_resource&) = delete;
     acre_resource& operator=(const acre_resource&) = delete;
-    virtual ~acre_resource() = default;
+    virtual ~acre_resource() {
+        // Volatile: otherwise the compiler may leave out a store to an object that ends.
+        *static_cast<volatile acre_c::handle_kind*>(&kind) = acre_c::handle_kind::destroyed;
+    }
 
     virtual void* allocate(std::size_t bytes, std::size_t alignment) = 0;
     virtual void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept = 0;
@@ -28,9 +57,15 @@ struct acre_resource {
     virtual bool try_resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept = 0;
     virtual bool owns(const void* p) const noexcept = 0;
     virtual acre_usage usage() const noexcept = 0;
+    /// Throws the reason why try_allocate refused this request, or returns when it would be served now.
+    virtual void explain_refusal(std::size_t bytes, std::size_t alignment) {
+        deallocate(allocate(bytes, alignment), bytes, alignment);
+    }
 
     /// Resources that take memory from this one.
     std::atomic<std::size_t> users = 0;
+    /// Behind what malloc writes to a block that was freed, so that a destroyed handle is recognised for some time.
+    acre_c::handle_kind kind;
 };
 
 namespace acre_c {
@@ -41,12 +76,38 @@ std::nullptr_t note(acre_status status, const char* sentence) noexcept;
 std::nullptr_t note_exception() noexcept;
 std::nullptr_t note_null_handle() noexcept;
 
-/// True for null, which becomes the last error.
-inline bool is_null(const void* handle) noexcept {
-    if (handle != nullptr) [[likely]]
-        return false;
-    note_null_handle();
-    return true;
+/// The base of the handles of one kind.
+template <handle_kind Kind, class Base = acre_resource>
+struct handle : Base {
+    static constexpr handle_kind own_kind = Kind;
+    handle() noexcept : Base(Kind) {}
+};
+
+/// Aborts: `given` is not of the kind that the function takes.
+[[noreturn]] void refuse_handle(const acre_resource& given) noexcept;
+
+/// Aborts where `given` was destroyed, or is no Handle.
+template <class Handle>
+void require_handle(const Handle& given) noexcept {
+    bool is_one;
+    if constexpr (requires { Handle::own_kind; }) {
+        is_one = given.kind == Handle::own_kind;
+    } else {
+        is_one = is_living(given.kind);
+    }
+    if (!is_one) [[unlikely]]
+        refuse_handle(given);
+}
+
+/// True for null, which becomes the last error. Aborts for what is no Handle.
+template <class Handle>
+bool is_null(const Handle* given) noexcept {
+    if (given == nullptr) [[unlikely]] {
+        note_null_handle();
+        return true;
+    }
+    require_handle(*given);
+    return false;
 }
 
 /// What `function` returns; when it throws, the last error is that, and null, false or 0 is returned.
@@ -89,7 +150,9 @@ inline void require_unused(const acre_resource& resource, const char* what) noex
 class upstream_use {
 public:
     explicit upstream_use(acre_resource* used) noexcept : used_(used) {
-        if (used_ != nullptr) used_->users.fetch_add(1, std::memory_order_relaxed);
+        if (used_ == nullptr) return;
+        require_handle(*used_);
+        used_->users.fetch_add(1, std::memory_order_relaxed);
     }
     upstream_use(const upstream_use&) = delete;
     upstream_use& operator=(const upstream_use&) = delete;
@@ -97,6 +160,8 @@ public:
         if (used_ != nullptr) used_->users.fetch_sub(1, std::memory_order_relaxed);
     }
 
+    /// What is used, or null.
+    acre_resource* used() const noexcept { return used_; }
     acre::resource_ref resource() const noexcept {
         if (used_ == nullptr) return acre::heap{};
         return *used_;
@@ -106,7 +171,7 @@ private:
     acre_resource* used_;
 };
 
-/// The calls of acre_resource, by those of `Held`, a resource of the library; Base is acre_resource or derived from it.
+/// The calls of acre_resource, by those of `Held`, a resource of the library; Base is a handle of some kind.
 template <class Base, class Held>
 struct holding : Base {
     template <class... Arguments>
@@ -160,6 +225,7 @@ Handle* create(const Arguments&... arguments) {
 template <class Handle>
 void destroy(Handle* destroyed) noexcept {
     if (destroyed == nullptr) return;
+    require_handle(*destroyed);
     require_unused(*destroyed, "destroyed while another resource takes memory from it");
     delete destroyed;
 }
@@ -174,6 +240,7 @@ template <class Handle>
 void deallocate(Handle* to, void* p, std::size_t bytes, std::size_t alignment) noexcept {
     if (p == nullptr) return;
     if (to == nullptr) acre::abort_on_misuse("acre_resource", "freed to a null handle", p);
+    require_handle(*to);
     to->deallocate(p, bytes, alignment_or_default(alignment));
 }
 
@@ -187,6 +254,15 @@ void reset(Handle* of, const Arguments&... arguments) noexcept {
     if (is_null(of)) return;
     require_unused(*of, "reset while another resource takes memory from it");
     of->held.reset(arguments...);
+}
+
+/// True for what acre_keep names; another number becomes the last error.
+inline bool is_keep(acre_keep keep, const char* name) noexcept {
+    return guarded([=] {
+        acre::require_option(keep >= ACRE_KEEP_ALL && keep <= ACRE_KEEP_NOTHING, name, "keep",
+                             static_cast<std::size_t>(keep), "a value of acre_keep");
+        return true;
+    });
 }
 
 template <class Handle>

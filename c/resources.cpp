@@ -1,6 +1,7 @@
 // The heap, storage and functions of the program, and what is the same for every resource.
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/heap.hpp>
+#include <cstdint>
 #include <span>
 
 #include "resource.hpp"
@@ -26,7 +27,10 @@ public:
     void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
         if (!acre::is_alignment(alignment) || bytes > acre::max_request) return nullptr;
         // Zero bytes are a distinct block, and some allocators have none for them.
-        return functions_.allocate(functions_.context, bytes == 0 ? 1 : bytes, alignment);
+        void* p = functions_.allocate(functions_.context, bytes == 0 ? 1 : bytes, alignment);
+        if (reinterpret_cast<std::uintptr_t>(p) % alignment != 0) [[unlikely]]
+            acre::abort_on_misuse(name, "its function returned a pointer that is not aligned as it was asked", p);
+        return p;
     }
     void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
         if (p != nullptr) functions_.deallocate(functions_.context, p, bytes == 0 ? 1 : bytes, alignment);
@@ -52,15 +56,16 @@ private:
 }  // namespace
 }  // namespace acre_c
 
-struct acre_buffer final : acre_c::holding<acre_resource, acre::buffer> {
+struct acre_buffer final : acre_c::holding<acre_c::handle<acre_c::handle_kind::buffer>, acre::buffer> {
     using holding::holding;
 };
-struct acre_custom final : acre_c::holding<acre_resource, acre_c::program_functions> {
+struct acre_custom final : acre_c::holding<acre_c::handle<acre_c::handle_kind::custom>, acre_c::program_functions> {
     using holding::holding;
 };
 
 acre_resource* acre_heap() {
-    static acre_c::never_destroyed<acre_c::holding<acre_resource, acre::heap>> heap;
+    using handle = acre_c::handle<acre_c::handle_kind::heap>;
+    static acre_c::never_destroyed<acre_c::holding<handle, acre::heap>> heap;
     return heap.get();
 }
 
@@ -94,6 +99,8 @@ acre_buffer* acre_buffer_create(void* storage, std::size_t bytes) {
     return acre_c::guarded([=] {
         acre::require_option(storage != nullptr, "acre_buffer", "storage", 0, "a pointer that is not null");
         acre::require_option(bytes <= acre::max_request, "acre_buffer", "bytes", bytes, "less than half of all memory");
+        acre::require_option(bytes <= UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(storage), "acre_buffer", "bytes",
+                             bytes, "what ends before the last address");
         return new acre_buffer(acre_buffer::without_upstream{}, std::span{static_cast<std::byte*>(storage), bytes});
     });
 }

@@ -8,7 +8,7 @@
 
 #include "resource.hpp"
 
-struct acre_statistics : acre_resource {
+struct acre_statistics : acre_c::handle<acre_c::handle_kind::statistics> {
     virtual acre_counts counts() const noexcept = 0;
     virtual void reset_counts() noexcept = 0;
     virtual std::string report() const = 0;
@@ -62,6 +62,9 @@ struct statistics_of final : acre_statistics {
         return held.try_resize(p, old_bytes, new_bytes);
     }
     bool owns(const void* p) const noexcept override { return held.owns(p); }
+    void explain_refusal(std::size_t bytes, std::size_t alignment) override {
+        below.used()->explain_refusal(bytes, alignment);
+    }
     acre_usage usage() const noexcept override {
         const acre_counts now = counts();
         return {ACRE_UNKNOWN, static_cast<std::size_t>(now.bytes.value),
@@ -90,6 +93,11 @@ struct statistics_of final : acre_statistics {
 
 constexpr acre::statistics_options with_map{.live_map = true};
 constexpr acre::statistics_options without_map{};
+
+// Throws bad_option for null that is said to have room.
+void require_room(const void* to, std::size_t count) {
+    acre::require_option(to != nullptr || count == 0, counted::name, "to", 0, "a pointer that is not null");
+}
 
 acre_statistics* make_statistics(acre_resource& below, const acre_statistics_options& asked) {
     require_reserved_are_zero(counted::name, asked.reserved);
@@ -124,6 +132,7 @@ void acre_statistics_reset_counts(acre_statistics* statistics) {
 std::size_t acre_statistics_report(const acre_statistics* statistics, char* to, std::size_t bytes) {
     if (acre_c::is_null(statistics)) return 0;
     return acre_c::guarded([=] {
+        acre_c::require_room(to, bytes);
         const std::string text = statistics->report();
         if (bytes != 0) std::snprintf(to, bytes, "%s", text.c_str());
         return text.size();
@@ -132,7 +141,10 @@ std::size_t acre_statistics_report(const acre_statistics* statistics, char* to, 
 
 std::size_t acre_statistics_live(const acre_statistics* statistics, acre_live_allocation* to, std::size_t count) {
     if (acre_c::is_null(statistics)) return 0;
-    return acre_c::guarded([=] { return statistics->live(to, count); });
+    return acre_c::guarded([=] {
+        acre_c::require_room(to, count);
+        return statistics->live(to, count);
+    });
 }
 
 acre_resource* acre_statistics_resource(acre_statistics* statistics) {

@@ -101,6 +101,40 @@ static void a_null_handle_refuses_everything(void) {
     CHECK(acre_last_status() == ACRE_OK);
 }
 
+// Where a pointer or a number is needed besides the handle, a wrong one is refused as an option is.
+static void arguments_out_of_range_are_refused(void) {
+    acre_arena* arena = acre_arena_create(NULL);
+    CHECK(acre_arena_copy(arena, NULL) == NULL);
+    CHECK_ERROR(ACRE_BAD_OPTION);
+    CHECK(acre_arena_copy(NULL, NULL) == NULL);
+    CHECK_ERROR(ACRE_NULL_HANDLE);
+    CHECK(acre_arena_allocate(arena, 100, 0) != NULL);
+    acre_arena_reset(arena, (acre_keep)77);
+    CHECK_ERROR(ACRE_BAD_OPTION);
+    CHECK(acre_resource_usage(acre_arena_resource(arena)).used >= 100);
+    acre_concurrent_arena* shared = acre_concurrent_arena_create(NULL);
+    acre_concurrent_arena_reset(shared, (acre_keep)3);
+    CHECK_ERROR(ACRE_BAD_OPTION);
+    acre_concurrent_arena_destroy(shared);
+
+    acre_statistics* counting =
+        acre_statistics_create(acre_arena_resource(arena), &(acre_statistics_options){.live_map = true});
+    void* p = acre_resource_allocate(acre_statistics_resource(counting), 100, 0);
+    CHECK(acre_statistics_report(counting, NULL, 10) == 0);
+    CHECK_ERROR(ACRE_BAD_OPTION);
+    CHECK(acre_statistics_live(counting, NULL, 10) == 0);
+    CHECK_ERROR(ACRE_BAD_OPTION);
+    CHECK(acre_statistics_report(counting, NULL, 0) > 0 && acre_statistics_live(counting, NULL, 0) == 1);
+    acre_resource_free(acre_statistics_resource(counting), p, 100, 0);
+    acre_statistics_destroy(counting);
+    acre_arena_destroy(arena);
+
+    // Storage that goes on past the last address.
+    CHECK(acre_buffer_create((void*)(UINTPTR_MAX - 4095), 8192) == NULL);
+    CHECK_ERROR(ACRE_BAD_OPTION);
+    CHECK(acre_last_status() == ACRE_OK);
+}
+
 static void* last_status_of_a_thread(void* status) {
     *(acre_status*)status = acre_last_status();
     return NULL;
@@ -125,5 +159,6 @@ void test_errors(void) {
     a_planned_refusal_does_not_say_why();
     options_out_of_range_are_refused();
     a_null_handle_refuses_everything();
+    arguments_out_of_range_are_refused();
     each_thread_has_its_own_last_error();
 }

@@ -29,7 +29,8 @@ static void requests_that_cannot_be_served_say_why(void) {
     acre_multi_pool* pool = acre_multi_pool_create(&(acre_pool_options){.limit_bytes = 1 << 16});
     acre_resource* memory = acre_multi_pool_resource(pool);
     CHECK(acre_malloc(memory, 1 << 20) == NULL);
-    CHECK_ERROR(ACRE_OUT_OF_MEMORY);
+    CHECK(strstr(acre_last_error(), "acre::multi_pool: limit exceeded") != NULL);
+    CHECK_ERROR(ACRE_LIMIT_EXCEEDED);
     CHECK(acre_malloc(memory, SIZE_MAX) == NULL);
     CHECK_ERROR(ACRE_REQUEST_TOO_LARGE);
     CHECK(acre_calloc(memory, SIZE_MAX / 2, 4) == NULL);
@@ -39,10 +40,24 @@ static void requests_that_cannot_be_served_say_why(void) {
     char* p = acre_malloc(memory, 10);
     p[9] = 'x';
     CHECK(acre_realloc(memory, p, 1 << 20) == NULL);
-    CHECK_ERROR(ACRE_OUT_OF_MEMORY);
+    CHECK_ERROR(ACRE_LIMIT_EXCEEDED);
     CHECK(p[9] == 'x');
     acre_free(memory, p);
+    // Looking for the reason is no request that a resource counts.
+    acre_statistics* counting = acre_statistics_create(memory, NULL);
+    CHECK(acre_calloc(acre_statistics_resource(counting), 1 << 10, 1 << 10) == NULL);
+    CHECK_ERROR(ACRE_LIMIT_EXCEEDED);
+    CHECK(acre_statistics_counts(counting).failures == 1);
+    acre_statistics_destroy(counting);
     acre_multi_pool_destroy(pool);
+    acre_multi_arena* arenas = acre_multi_arena_create(&(acre_multi_arena_options){.arenas = 1, .bytes = 64});
+    CHECK(acre_malloc(acre_multi_arena_resource(arenas), 40) != NULL);
+    CHECK(acre_malloc(acre_multi_arena_resource(arenas), 40) == NULL);
+    CHECK_ERROR(ACRE_OUT_OF_ARENAS);
+    CHECK(acre_malloc(acre_multi_arena_resource(arenas), 60) == NULL);
+    CHECK_ERROR(ACRE_REQUEST_TOO_LARGE);
+    acre_multi_arena_reset(arenas);
+    acre_multi_arena_destroy(arenas);
 }
 
 void test_malloc(void) {

@@ -101,6 +101,74 @@ static void an_upstream_is_reset(void) {
     acre_arena_reset(below, ACRE_KEEP_ALL);
 }
 
+static void a_handle_is_destroyed_twice(void) {
+    acre_arena* arena = acre_arena_create(NULL);
+    acre_arena_destroy(arena);
+    acre_arena_destroy(arena);
+}
+
+static void a_destroyed_handle_allocates(void) {
+    acre_multi_arena* arenas = acre_multi_arena_create(&(acre_multi_arena_options){.arenas = 1, .bytes = 64});
+    acre_multi_arena_destroy(arenas);
+    (void)acre_multi_arena_allocate(arenas, 8, 0);
+}
+
+static void a_destroyed_handle_frees(void) {
+    acre_pool* pool = acre_pool_create(64, NULL);
+    void* slot = acre_pool_allocate(pool);
+    acre_pool_destroy(pool);
+    acre_pool_free(pool, slot);
+}
+
+static void a_destroyed_upstream(void) {
+    acre_arena* below = acre_arena_create(NULL);
+    acre_resource* resource = acre_arena_resource(below);
+    acre_arena_destroy(below);
+    (void)acre_pool_create(64, &(acre_pool_options){.upstream = resource});
+}
+
+static void a_pool_in_place_of_an_arena(void) {
+    (void)acre_arena_allocate((acre_arena*)acre_pool_create(64, NULL), 8, 0);
+}
+
+static void an_arena_in_place_of_a_pool(void) {
+    (void)acre_pool_allocate((acre_pool*)acre_arena_create(NULL));
+}
+
+static void an_arena_in_place_of_statistics(void) {
+    (void)acre_statistics_counts((acre_statistics*)acre_arena_create(NULL));
+}
+
+static void the_heap_is_destroyed(void) {
+    acre_arena_destroy((acre_arena*)acre_heap());
+}
+
+static void anything_in_place_of_an_upstream(void) {
+    static size_t zeros[100];
+    (void)acre_arena_create(&(acre_arena_options){.upstream = (acre_resource*)zeros});
+}
+
+static void anything_in_place_of_a_resource(void) {
+    static size_t numbers[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    (void)acre_malloc((acre_resource*)numbers, 8);
+}
+
+static void* one_byte_after(void* context, size_t bytes, size_t alignment) {
+    (void)bytes, (void)alignment;
+    return (char*)context + 1;
+}
+
+static void free_nothing(void* context, void* p, size_t bytes, size_t alignment) {
+    (void)context, (void)p, (void)bytes, (void)alignment;
+}
+
+static void a_function_ignores_the_alignment(void) {
+    static max_align_t storage[1000];
+    acre_custom* custom = acre_custom_create(
+        &(acre_functions){.context = storage, .allocate = one_byte_after, .deallocate = free_nothing});
+    (void)acre_arena_allocate(acre_arena_create(&(acre_arena_options){.upstream = acre_custom_resource(custom)}), 8, 0);
+}
+
 static void a_mark_that_a_reset_made_void(void) {
     acre_arena* arena = acre_arena_create(NULL);
     for (int i = 0; i < 100; ++i) (void)acre_arena_allocate(arena, 1000, 0);
@@ -133,6 +201,17 @@ void test_misuse(void) {
     check_aborts(a_free_to_a_null_handle, "freed to a null handle");
     check_aborts(an_upstream_is_destroyed_first, "destroyed while another resource takes memory from it");
     check_aborts(an_upstream_is_reset, "reset while another resource takes memory from it");
+    check_aborts(a_handle_is_destroyed_twice, "acre_resource: a handle was used after it was destroyed");
+    check_aborts(a_destroyed_handle_allocates, "used after it was destroyed");
+    check_aborts(a_destroyed_handle_frees, "used after it was destroyed");
+    check_aborts(a_destroyed_upstream, "used after it was destroyed");
+    check_aborts(a_pool_in_place_of_an_arena, "acre_resource: a handle of another kind was given");
+    check_aborts(an_arena_in_place_of_a_pool, "a handle of another kind was given");
+    check_aborts(an_arena_in_place_of_statistics, "a handle of another kind was given");
+    check_aborts(the_heap_is_destroyed, "a handle of another kind was given");
+    check_aborts(anything_in_place_of_an_upstream, "a pointer was given that is no handle");
+    check_aborts(anything_in_place_of_a_resource, "a pointer was given that is no handle");
+    check_aborts(a_function_ignores_the_alignment, "acre_custom: its function returned a pointer that is not aligned");
     check_aborts(a_mark_that_a_reset_made_void, "rewound to a mark");
     check_aborts(a_double_free_with_a_handler, "mine: acre::pool, double free");
     check_aborts(a_double_free_with_the_default_handler_again, "acre::pool: double free (pointer");
