@@ -2,7 +2,8 @@
 """Plays the programs of bench/hooks and prints a table: each library with its own memory, with acre, and with mimalloc
 preloaded.
 
-Usage: bench/hooks/run.py FOLDER [ROUNDS]      FOLDER: where the programs acre-bench-hooks-* are
+Usage: bench/hooks/run.py FOLDER [ROUNDS [NAME...]]      FOLDER: where the programs acre-bench-hooks-* are
+                                                         NAME: of these programs only, such as nlohmann
 
 Each round runs each program once, one after the other, so that a load of the machine falls on all alike. A time is the
 median over the rounds of the least processor time of a process; memory is the median of its peak.
@@ -45,10 +46,12 @@ def play(folder, workload, memory, preloaded):
 
 def main():
     folder, rounds = pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    names = sys.argv[3:]
     mimalloc = next(iter(sorted(glob.glob("/usr/lib/*/libmimalloc.so*"))), "")
     print("| library and workload | memory | ms | times as fast | peak, KiB |\n|---|---|---:|---:|---:|")
     for title, workload, memories in WORKLOADS:
-        if not (folder / f"acre-bench-hooks-{workload.split()[0]}").exists():
+        program = workload.split()[0]
+        if (names and program not in names) or not (folder / f"acre-bench-hooks-{program}").exists():
             continue
         rows = [("default", "default", "")]
         rows += [(memory if memory.startswith("default") else f"acre: {memory}", memory, "") for memory in memories]

@@ -4,6 +4,7 @@
 #include <acre/adapt/ambient.hpp>
 #include <acre/adapt/hooks/nlohmann.hpp>
 #include <acre/core/error.hpp>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -116,6 +117,22 @@ TEST(arena_json, is_destroyed_in_another_scope_and_thread) {
     }
     std::thread{[moved = std::move(document)]() mutable { moved = nullptr; }}.join();
 }
+
+#if NLOHMANN_JSON_VERSION_MAJOR == 3 && NLOHMANN_JSON_VERSION_MINOR >= 10
+TEST(arena_json, is_destroyed_after_a_reset_of_its_arena) {
+    acre::arena request;
+    const acre::use_arena use{request};
+    auto list = acre::arena_json::parse("[[1, 2], {}]");
+    auto document = acre::arena_json::parse(order);
+    const std::size_t used = request.used();
+    request.reset();
+    void* reused = request.allocate(used);
+    std::memset(reused, 0xff, used);
+    document = acre::arena_json::parse("[3]");  // destroys what the arena no longer holds
+    EXPECT_EQ(document[0], 3);
+    list = nullptr;
+}
+#endif
 
 TEST(arena_json_death, outside_of_a_scope_is_refused) {
     EXPECT_DEATH(const auto refused = acre::arena_json::parse(order), "allocated outside of a scope");

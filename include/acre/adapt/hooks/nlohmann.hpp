@@ -1,8 +1,9 @@
 // nlohmann::json in memory of acre's: objects, arrays, strings, keys and binaries.
 //
 // acre::arena_json lies in this thread's arena: the fastest, for documents that die together with a request. A document
-// is made and changed in a scope, acre::use_arena; it is read and destroyed anywhere while the arena holds it.
-// acre::parse_json(arena, text) makes a document that need not be destroyed at all: the arena's reset frees it.
+// is made and changed in a scope, acre::use_arena, and read anywhere while the arena holds it. Its destructor does
+// nothing and may run after the arena's reset, which frees the document (nlohmann::json 3.10 or newer).
+// acre::parse_json(arena, text) places the document itself in the arena, too.
 // acre::pooled_json lies in the program's pools: for documents that outlive scopes or move between threads.
 // acre::json_in<R> lies in any resource without state; json_in<acre::ambient> is the slowest of them.
 //
@@ -10,7 +11,7 @@
 // and both compare: get<std::string>() copies, and get_ref<const acre::arena_json::string_t&>() does not. Functions
 // to_json and from_json of your types are found when they take any basic_json: template <class Json> void to_json(Json&
 // j, const point& p). nlohmann's readers of binary formats, such as from_cbor, compile for std::string only.
-// nlohmann::json itself takes a stack from operator new while it destroys a document.
+// nlohmann::json takes a stack from operator new while it destroys a document of another resource.
 //
 // Cost: that of the resource. Thread rules: nlohmann::json's, and those of the resource.
 //
@@ -89,6 +90,18 @@ using json_in =
 using arena_json = json_in<ambient_arena>;
 /// In the pools of the program.
 using pooled_json = json_in<program_pools>;
+
+}  // namespace acre
+
+// Destroying an acre::arena_json does nothing: all that it holds lies in arenas, whose reset frees it. nlohmann's own
+// destroy visits each value of the document, and takes a stack from operator new for that. An explicit specialisation
+// may name a private member. Versions 3.10 to 3.12 declare it so; with others the documents are destroyed by nlohmann.
+#if NLOHMANN_JSON_VERSION_MAJOR == 3 && NLOHMANN_JSON_VERSION_MINOR >= 10
+template <>
+inline void acre::arena_json::json_value::destroy(value_t) {}
+#endif
+
+namespace acre {
 
 /// The document that `text` says, in `memory` until that is reset; its destructor does not run, and nothing needs it
 /// to. Throws as nlohmann::json::parse, whose further arguments follow, and as the arena does.
