@@ -109,9 +109,7 @@ public:
     /// Bytes handed out, padding and a buffer's redzones included.
     std::size_t used() const noexcept { return used_; }
     /// True when `p` points into the buffer.
-    bool owns(const void* p) const noexcept {
-        return reinterpret_cast<std::uintptr_t>(p) - start_ < stretched(bytes_);
-    }
+    bool owns(const void* p) const noexcept { return reinterpret_cast<std::uintptr_t>(p) - start_ < stretched(bytes_); }
 
     /// Bytes that a buffer aligned to `alignment` needs for `count` allocations of `size` bytes each. SIZE_MAX when
     /// that overflows.
