@@ -381,7 +381,9 @@ std::optional<resident_result> receive_result(int socket) {
         moment.sites.resize(head.sites[i]);
         const std::size_t bytes = moment.sites.size() * sizeof(pinning_site);
         if (receive(socket, moment.sites.data(), bytes) != bytes) return std::nullopt;
-        std::ranges::stable_sort(moment.sites, std::greater{}, &pinning_site::pinned_bytes);
+        std::ranges::sort(moment.sites, [](const pinning_site& a, const pinning_site& b) {
+            return a.pinned_bytes != b.pinned_bytes ? a.pinned_bytes > b.pinned_bytes : a.site < b.site;
+        });
     }
     return result;
 }
