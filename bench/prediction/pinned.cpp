@@ -1,5 +1,6 @@
 // Programs in which a few long-lived objects keep pages that are otherwise free; pinned.py measures them. Compiled with
-// SEPARATE=1 (nodes), 2 (names), 4 (lists of them) or a sum of these they follow the advice: that has memory of its own.
+// SEPARATE=1 (nodes), 2 (names), 4 (lists of them) or a sum of these they follow the advice: that has memory of its
+// own.
 //
 // Usage: pinned PROGRAM. Prints the bytes resident at most and at the end, without those of the start.
 #include <cstdint>
@@ -138,7 +139,7 @@ void interned_names() {
     for (int file = 0; file < 12; ++file) {
         for (int token = 0; token < 30'000; ++token) {
             tree.push_back(make_buffer(between(24, 120)));
-            if (token % 40 == 0) names.push_back(make_name(between(8, 60)));
+            if (token % 8 == 0) names.push_back(make_name(between(40, 200)));
         }
         free_all(tree);
         names.push_back(make_node(4'000));
@@ -154,7 +155,7 @@ void index_of_texts() {
     std::vector<block> texts;
     for (int i = 0; i < 3'000; ++i) {
         texts.push_back(make_buffer(between(3'000, 16'000)));
-        index.emplace_back(make_node(48), make_name(between(20, 40)));
+        index.emplace_back(make_node(160), make_name(between(40, 120)));
         if (texts.size() == 1'500) free_all(texts);
     }
     free_all(texts);
@@ -164,7 +165,7 @@ void index_of_texts() {
 void long_lived_first() {
     static auto nodes = make_kept_vector<block>();
     std::vector<block> buffers;
-    for (int i = 0; i < 160'000; ++i) nodes.push_back(make_node(64));
+    for (int i = 0; i < 160'000; ++i) nodes.push_back(make_node(200));
     for (int i = 0; i < 160'000; ++i) buffers.push_back(make_buffer(between(20, 900)));
     free_all(buffers);
 }

@@ -52,10 +52,11 @@ TEST_F(debug_packages, of_a_file_are_found_by_the_lists_of_packages) {
 TEST_F(debug_packages, are_named_where_functions_have_no_names) {
     const auto found = missing({"made+0x1f0", "", 0});
     ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(unnamed_text(found[0]),
-              "/usr/bin/made (with 100.0 % of the allocations) has no debug information: names of functions are not "
-              "known. Install the package made-dbgsym, or set DEBUGINFOD_URLS=https://debuginfod.debian.net, and record "
-              "again.");
+    EXPECT_EQ(
+        unnamed_text(found[0]),
+        "/usr/bin/made (with 100.0 % of the allocations) has no debug information: names of functions are not "
+        "known. Install the package made-dbgsym, or set DEBUGINFOD_URLS=https://debuginfod.debian.net, and record "
+        "again.");
 }
 
 TEST_F(debug_packages, are_named_where_only_lines_are_missing) {

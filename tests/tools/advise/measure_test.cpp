@@ -218,6 +218,17 @@ TEST_F(first_answer, is_to_leave_the_program_where_nothing_is_worth_it) {
     EXPECT_EQ(first_steps_text(steps_with(10)), "");
 }
 
+TEST_F(first_answer, is_not_to_leave_the_program_where_something_may_save_much) {
+    list_.advices.clear();
+    list_.preloads = {{"mimalloc", {-20, 60, 140}}};  // of 1000
+    const first_steps steps = first_steps_of(list_, paths_);
+    ASSERT_EQ(steps.steps.size(), 1U);
+    EXPECT_FALSE(steps.steps[0].is_certain);
+    EXPECT_TRUE(first_steps_text(steps).starts_with("Perhaps: preload mimalloc")) << first_steps_text(steps);
+    list_.preloads = {{"mimalloc", {-20, 40, 140}}};
+    EXPECT_TRUE(first_steps_of(list_, paths_).steps.empty());
+}
+
 TEST_F(measure, what_saves_too_little_is_left) {
     replay_host host;
     advice_list list = plan_advices(run_, paths_);

@@ -19,7 +19,7 @@ using namespace acre::test;
 
 class pinned_pages : public testing::Test {
 protected:
-    pinned_pages() {
+    void SetUp() override {
         if (acre::poisoning) GTEST_SKIP() << "a sanitizer's malloc has other pages";
     }
 

@@ -17,8 +17,8 @@ namespace {
 
 /// The function that allocates this size.
 std::string innermost_function(const loaded_trace& trace, std::uint64_t size) {
-    const auto found = std::ranges::find_if(
-        trace.events, [&](const event& each) { return each.allocates && each.size == size; });
+    const auto found =
+        std::ranges::find_if(trace.events, [&](const event& each) { return each.allocates && each.size == size; });
     if (found == trace.events.end() || trace.stack_of(*found).empty()) return "none";
     const std::vector<source_location> locations = trace.stack_of(*found).front().locations;
     return locations.empty() ? "unknown" : locations.front().function;
@@ -68,8 +68,7 @@ protected:
     std::string debug_ = directory_.path() / "information";
     std::uint64_t place_ = [this] {
         const loaded_trace trace = run({whole_});
-        const auto found =
-            std::ranges::find_if(trace.events, [](const event& each) { return each.size == 7'654'321; });
+        const auto found = std::ranges::find_if(trace.events, [](const event& each) { return each.size == 7'654'321; });
         return found == trace.events.end() ? 0 : trace.stack_of(*found).front().module_offset;
     }();
 };

@@ -127,9 +127,9 @@ std::vector<unnamed_module> unnamed_modules(const advice_list& list, const call_
 }
 
 std::string unnamed_text(const unnamed_module& of) {
-    std::string text = fmt::format("{} (with {} of the allocations) has no debug information: {} not known.",
-                                   printable(of.path), percent_text(of.share),
-                                   of.has_functions ? "files and lines are" : "names of functions are");
+    std::string text =
+        fmt::format("{} (with {} of the allocations) has no debug information: {} not known.", printable(of.path),
+                    percent_text(of.share), of.has_functions ? "files and lines are" : "names of functions are");
     text += of.package.empty() ? " Compile it with -g" : fmt::format(" Install the package {}", of.package);
     if (!of.server.empty()) text += fmt::format(", or set DEBUGINFOD_URLS={}", of.server);
     return text + ", and record again.";

@@ -18,6 +18,9 @@ namespace {
 // A change of the code must save this many times what a malloc saves that only needs to be preloaded.
 constexpr double worth_of_code = 1.25;
 
+// Of the CPU time. Where something may save as much, the answer is not to leave the program.
+constexpr double too_much_to_leave = 0.05;
+
 // How `acre try` calls a run by `acre run`.
 constexpr std::string_view acre_way = "acre";
 
@@ -30,6 +33,7 @@ bool is_worth_it(const first_step& step) {
     return step.nanoseconds.low > 0 && step.share.value_or(1) >= threshold::worth_the_change;
 }
 
+/// The malloc that saves most by its median.
 std::optional<first_step> best_preload(const advice_list& list) {
     const auto saved = [](const preload_saving& each) { return each.nanoseconds.median; };
     const auto best = std::ranges::max_element(list.preloads, {}, saved);
@@ -40,7 +44,7 @@ std::optional<first_step> best_preload(const advice_list& list) {
     step.share = share_of(best->nanoseconds.median, list);
     step.cost = "no change to the code";
     if (best->peak_ratio) step.cost += fmt::format("; {:.2f} times the memory at the peak", *best->peak_ratio);
-    return is_worth_it(step) ? std::optional{step} : std::nullopt;
+    return step;
 }
 
 std::string cost_of(const advice& each, const call_paths& paths) {
@@ -52,18 +56,40 @@ std::string cost_of(const advice& each, const call_paths& paths) {
                               bytes_text(each.saving.system_peak_bytes));
 }
 
+first_step step_of(const advice_list& list, std::size_t number, const call_paths& paths) {
+    const advice& each = list.advices[number];
+    return {.advice = number,
+            .what = title_of(each.candidate, each, paths),
+            .nanoseconds = each.saving.expected(),
+            .share = share_of(each.saving.nanoseconds.median, list),
+            .cost = cost_of(each, paths)};
+}
+
 std::optional<first_step> best_advice(const advice_list& list, const call_paths& paths) {
     std::optional<first_step> best;
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
         if (each.decision == verdict::leave || !each.saving.done) continue;
-        const interval saved = each.saving.expected();
-        if (best && saved.median <= best->nanoseconds.median) continue;
-        best = first_step{.advice = i,
-                          .what = title_of(each, paths),
-                          .nanoseconds = saved,
-                          .share = share_of(each.saving.nanoseconds.median, list),
-                          .cost = cost_of(each, paths)};
+        if (best && each.saving.expected().median <= best->nanoseconds.median) continue;
+        best = step_of(list, i, paths);
+    }
+    return best;
+}
+
+/// What may save much, although the measurement does not exclude that it saves nothing, or only a part of it was seen
+/// on a clean heap.
+std::optional<first_step> best_perhaps(const advice_list& list, const call_paths& paths) {
+    std::optional<first_step> best;
+    const auto consider = [&](first_step step) {
+        step.share = share_of(step.nanoseconds.median, list);
+        step.is_certain = false;
+        if (!step.share || *step.share < too_much_to_leave) return;
+        if (!best || step.nanoseconds.median > best->nanoseconds.median) best = std::move(step);
+    };
+    if (std::optional<first_step> preload = best_preload(list)) consider(std::move(*preload));
+    for (std::size_t i = 0; i < list.advices.size(); ++i) {
+        const advice& each = list.advices[i];
+        if (each.saving.done && each.candidate != verdict::leave) consider(step_of(list, i, paths));
     }
     return best;
 }
@@ -90,10 +116,15 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     found.is_known = list.malloc_nanoseconds > 0 || list.runs.has_value();
     found.of_runs = list.runs.has_value();
     if (!found.is_known) return found;
-    const std::optional<first_step> preload = best_preload(list);
+    std::optional<first_step> preload = best_preload(list);
+    if (preload && !is_worth_it(*preload)) preload.reset();
     const std::optional<first_step> change = best_advice(list, paths);
     if (preload) found.steps.push_back(*preload);
     if (change) found.steps.push_back(*change);
+    if (found.steps.empty()) {
+        if (const std::optional<first_step> perhaps = best_perhaps(list, paths)) found.steps.push_back(*perhaps);
+        return found;
+    }
     // Both as replayed on a clean heap, or the malloc's as it was in runs.
     const bool code_first =
         preload && change &&
@@ -112,7 +143,9 @@ std::string first_steps_text(const first_steps& of) {
     }
     std::string text;
     for (const first_step& each : of.steps) {
-        text += wrapped((text.empty() ? "First: " : "Or: ") + step_text(each, of.of_runs), 0, 110);
+        const char* begin = !each.is_certain ? "Perhaps: " : text.empty() ? "First: " : "Or: ";
+        text += wrapped(begin + step_text(each, of.of_runs), 0, 110);
+        if (!each.is_certain) text += wrapped("That is not certain: measure it with acre try before.", 0, 110);
     }
     return text;
 }
@@ -127,6 +160,7 @@ nlohmann::json first_steps_json(const first_steps& of) {
                          {"advice", each.advice ? nlohmann::json(*each.advice) : nlohmann::json()},
                          {"nanoseconds", {{"low", saved.low}, {"median", saved.median}, {"high", saved.high}}},
                          {"share_of_cpu", each.share ? nlohmann::json(*each.share) : nlohmann::json()},
+                         {"certain", each.is_certain},
                          {"cost", each.cost}});
     }
     return steps;

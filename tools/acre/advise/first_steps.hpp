@@ -12,17 +12,18 @@
 
 namespace acre::tool {
 
-/// A step that is worth it.
+/// A step that is worth it, or may be.
 struct first_step {
     std::optional<std::size_t> advice;  // position in the list; none: preload a malloc
     std::string what{};                 // the malloc's name, or the advice's title
     interval nanoseconds;               // saved
     std::optional<double> share{};      // the median, of the CPU time
     std::string cost{};                 // in code and memory
+    bool is_certain = true;             // the measurement excludes that it saves nothing
 };
 
-/// The steps, the one to begin with first: the malloc that saves most, and the advice that does. Nothing is known if
-/// nothing was measured.
+/// The steps, the one to begin with first: the malloc that saves most, and the advice that does. Without any that is
+/// certainly worth it, the one that may save most, if that is much. Nothing is known if nothing was measured.
 struct first_steps {
     bool is_known = false;
     bool of_runs = false;  // what a malloc saves was measured in runs of the program

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <acre/core/sanitizer.hpp>
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -21,7 +21,7 @@ constexpr std::size_t plays_of_long_run = 2;
 constexpr std::uint64_t min_live_bytes = 256 * 1024;
 constexpr std::uint64_t noticeable_bytes = 256 * 1024;
 constexpr double noticeable_share = 0.05;
-constexpr double explained = 0.9;     // of the pinned bytes, by the group
+constexpr double explained = 0.9;      // of the pinned bytes, by the group
 constexpr std::size_t max_sites = 16;  // of the group
 constexpr std::size_t max_shown = 5;
 constexpr double stays = 0.05;  // of a site's objects, those that are live
@@ -107,8 +107,7 @@ public:
         for (const pinning_site& each : moment.sites) {
             if (each.pinned_bytes == 0) break;
             const bool is_enough = static_cast<double>(pinned) >= explained * static_cast<double>(moment.pinned_bytes);
-            const bool remains =
-                static_cast<double>(each.objects) >= stays * static_cast<double>(allocated[each.site]);
+            const bool remains = static_cast<double>(each.objects) >= stays * static_cast<double>(allocated[each.site]);
             pinned += each.pinned_bytes;
             if (!is_enough) add(each.site, most_);
             if (remains && !is_enough) add(each.site, most_that_stay_);

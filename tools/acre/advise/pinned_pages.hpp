@@ -1,4 +1,5 @@
-// Which sites keep pages that are otherwise free, and how much memory the program would have with these sites separated.
+// Which sites keep pages that are otherwise free, and how much memory the program would have with these sites
+// separated.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -82,8 +82,10 @@ template <typename T>
 class mapped_array {
 public:
     explicit mapped_array(std::size_t size)
-        : size_{size}, bytes_{std::max<std::size_t>(size, 1) * sizeof(T)},
-          elements_{::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)} {
+        : size_{size},
+          bytes_{std::max<std::size_t>(size, 1) * sizeof(T)},
+          elements_{
+              ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)} {
         if (elements_ == MAP_FAILED) throw std::bad_alloc{};
     }
     ~mapped_array() { ::munmap(elements_, bytes_); }
@@ -104,7 +106,11 @@ private:
 class player {
 public:
     explicit player(int socket, const request_head& head)
-        : socket_{socket}, head_{head}, living_{head.slots}, separate_{head.sites}, at_peak_{head.sites},
+        : socket_{socket},
+          head_{head},
+          living_{head.slots},
+          separate_{head.sites},
+          at_peak_{head.sites},
           at_end_{head.sites} {
         if (head.separates) receive(socket, separate_.begin(), head.sites);
         statistics_ = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -375,7 +381,9 @@ std::optional<resident_result> receive_result(int socket) {
         moment.sites.resize(head.sites[i]);
         const std::size_t bytes = moment.sites.size() * sizeof(pinning_site);
         if (receive(socket, moment.sites.data(), bytes) != bytes) return std::nullopt;
-        std::ranges::stable_sort(moment.sites, std::greater{}, &pinning_site::pinned_bytes);
+        std::ranges::sort(moment.sites, [](const pinning_site& a, const pinning_site& b) {
+            return a.pinned_bytes != b.pinned_bytes ? a.pinned_bytes > b.pinned_bytes : a.site < b.site;
+        });
     }
     return result;
 }

@@ -24,8 +24,8 @@ static_assert(sizeof(resident_step) == 16);
 /// What the objects of a site keep.
 struct pinning_site {
     std::uint32_t site = 0;
-    std::uint64_t objects = 0;      // live
-    std::uint64_t live_bytes = 0;   // of these
+    std::uint64_t objects = 0;       // live
+    std::uint64_t live_bytes = 0;    // of these
     std::uint64_t pinned_bytes = 0;  // free bytes on the pages that they lie on, shared with other sites' objects there
 };
 
@@ -33,8 +33,8 @@ struct pinning_site {
 struct resident_moment {
     std::uint64_t resident_bytes = 0;
     std::uint64_t live_bytes = 0;
-    std::uint64_t pinned_bytes = 0;  // free bytes on pages with live objects
-    std::uint64_t free_bytes = 0;    // on pages without any, which malloc keeps
+    std::uint64_t pinned_bytes = 0;     // free bytes on pages with live objects
+    std::uint64_t free_bytes = 0;       // on pages without any, which malloc keeps
     std::vector<pinning_site> sites{};  // most pinned bytes first
     /// The site of the last object of the heap that grows: malloc cannot give back what is free before it.
     std::optional<std::uint32_t> last_site{};
@@ -47,11 +47,11 @@ struct resident_result {
 };
 
 struct resident_request {
-    std::uint32_t slots = 0;           // peak of live objects
-    std::uint32_t sites = 0;           // their numbers are less
-    std::uint64_t peak_event = 0;      // number of the event after which most bytes are live
-    std::vector<bool> separate{};      // by site; empty: none
-    std::string preload{};             // the malloc that the program uses; empty: this system's
+    std::uint32_t slots = 0;       // peak of live objects
+    std::uint32_t sites = 0;       // their numbers are less
+    std::uint64_t peak_event = 0;  // number of the event after which most bytes are live
+    std::vector<bool> separate{};  // by site; empty: none
+    std::string preload{};         // the malloc that the program uses; empty: this system's
 };
 
 /// Calls its argument for each step.
