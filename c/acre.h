@@ -3,7 +3,8 @@
 // Errors. A function that cannot do its work returns null, false or zero bytes, and changes nothing. The reason is then
 // this thread's last error: acre_last_status() and, as a sentence, acre_last_error(). A null handle refuses every
 // request with ACRE_NULL_HANDLE, so a failed create needs no check of its own. A misuse that would corrupt memory, such
-// as a double free or a handle of another kind, calls the misuse handler, which by default prints a sentence and aborts.
+// as a double free or a handle of another kind, calls the misuse handler, which by default prints a sentence and
+// aborts.
 //
 // Options are a struct; zero is the default of each member, and a null pointer means all defaults:
 //
@@ -115,9 +116,9 @@ ACRE_EXPORT void acre_buffer_destroy(acre_buffer* buffer);
 ACRE_EXPORT void acre_buffer_reset(acre_buffer* buffer);
 ACRE_EXPORT acre_resource* acre_buffer_resource(acre_buffer* buffer);
 
-// Functions of the program, as an upstream. `allocate` returns null when it has no memory; a pointer that is not aligned
-// is a misuse. They are called by the
-// threads that use what is above them, one at a time where that is one handle.
+// Functions of the program, as an upstream. `allocate` returns null when it has no memory; a pointer that is not
+// aligned is a misuse. They are called by the threads that use what is above them, one at a time where that is one
+// handle.
 typedef struct acre_functions {
     void* context;
     void* (*allocate)(void* context, size_t bytes, size_t alignment);

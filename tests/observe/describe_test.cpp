@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
+#include <acre/adapt/malloc_face.hpp>
+#include <acre/adapt/program_pools.hpp>
 #include <acre/observe/describe.hpp>
 #include <acre/observe/dump.hpp>
 #include <cstddef>
@@ -82,6 +84,25 @@ TEST(describe, a_resource_in_others) {
     EXPECT_EQ(line_of(face), line_of(*face));
     const acre::unique_resource<acre::arena> owned{acre::arena_options{}};
     EXPECT_EQ(line_of(owned), "acre::unique_resource: " + line_of(*owned));
+}
+
+TEST(describe, what_consists_of_two_by_both) {
+    acre::fallback<acre::inline_buffer<256>, acre::arena> request;
+    (void)request.allocate(16, 16);
+    EXPECT_EQ(line_of(request), "acre::fallback: " + line_of(request.primary()) + ", " + line_of(request.secondary()));
+    acre::segregate<64, acre::heap, acre::fallback<acre::pool<64>, acre::heap>> by_size;
+    (void)by_size.large().primary().allocate(64, 8);
+    EXPECT_EQ(line_of(by_size), "acre::segregate: acre::heap, acre::fallback: " +
+                                    line_of(by_size.large().primary()) + ", acre::heap");
+}
+
+TEST(describe, what_stands_for_another_by_that) {
+    acre::multi_pool nodes;
+    acre::malloc_face memory{nodes};
+    void* p = memory.malloc(100);
+    EXPECT_EQ(line_of(memory), "acre::malloc_face: " + line_of(nodes));
+    memory.free(p);
+    EXPECT_EQ(line_of(acre::program_pools{}), "acre::program_pools: " + line_of(acre::program_pools::get()));
 }
 
 // As general_heap, which not every target has.

@@ -29,6 +29,13 @@ public:
     void name(const char* text) noexcept {
         const word words[] = {text};
         add("%: ", words);
+        ends_with_name_ = true;
+    }
+    /// Between the parts of a resource that consists of two.
+    void next_part() noexcept {
+        end_name();
+        add(", ", nullptr);
+        has_numbers_ = false;
     }
     /// A piece of the line, with a number in place of each '%'.
     template <class... Numbers>
@@ -37,17 +44,25 @@ public:
         if (has_numbers_) add(", ", words);
         add(pattern, words);
         has_numbers_ = true;
+        ends_with_name_ = false;
     }
     /// As number, without one.
     void remark(const char* text) noexcept { number(text, 0); }
 
     /// The line. A resource without numbers has its name alone.
-    std::string_view text() const noexcept {
-        const std::size_t behind_the_name = 2;
-        return {text_, !has_numbers_ && length_ >= behind_the_name ? length_ - behind_the_name : length_};
+    std::string_view text() noexcept {
+        end_name();
+        return {text_, length_};
     }
 
 private:
+    // Takes away what stands between a name and its numbers, where there are none.
+    void end_name() noexcept {
+        const std::size_t behind_the_name = 2;
+        if (ends_with_name_ && length_ >= behind_the_name) length_ -= behind_the_name;
+        ends_with_name_ = false;
+    }
+
     void add(const char* pattern, const word* words) noexcept {
         sentence::write(text_ + length_, sizeof text_ - length_, pattern, words);
         length_ += std::strlen(text_ + length_);
@@ -56,6 +71,7 @@ private:
     char text_[512];
     std::size_t length_ = 0;
     bool has_numbers_ = false;
+    bool ends_with_name_ = false;
 };
 
 /// A handle, or a face of a resource that it holds: unique_resource, pmr.
@@ -124,6 +140,18 @@ void add_description(description& to, const R& r) noexcept {
         add_description(to, r.parent());
     } else if constexpr (refers_to_another<R>) {
         add_description(to, *r);
+    } else if constexpr (requires { r.primary(), r.secondary(); }) {  // fallback
+        add_description(to, r.primary());
+        to.next_part();
+        add_description(to, r.secondary());
+    } else if constexpr (requires { r.small(), r.large(); }) {  // segregate
+        add_description(to, r.small());
+        to.next_part();
+        add_description(to, r.large());
+    } else if constexpr (requires { requires resource<std::remove_cvref_t<decltype(r.referred())>>; }) {  // malloc_face
+        add_description(to, r.referred());
+    } else if constexpr (requires { R::get().used(); }) {  // program_pools
+        add_description(to, R::get());
     } else if constexpr (requires { r.pool().used(); }) {  // a pool resource of the standard's kind
         add_description(to, r.pool());
     } else {
