@@ -63,7 +63,7 @@ expect_refused() {
 # What needs threads or virtual memory is refused by one sentence, header by header; the rest of acre compiles.
 test_refusals_on_cortex_m() {
     local header
-    for header in $(grep -l '^#if !ACRE_HAS_\(THREADS\|VIRTUAL_MEMORY\)' -r include/acre); do
+    for header in $(grep -l '^#if !ACRE_HAS_\(THREADS\|VIRTUAL_MEMORY\|GENERAL_HEAP\)' -r include/acre); do
         header=${header#include/}
         expect_refused "$header" "acre::" <<<"#include <$header>"
     done

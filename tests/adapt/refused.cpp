@@ -130,8 +130,12 @@ void arrays_and_complete_classes() {
     };
 }
 
+struct large_orc : monster {
+    char axes[(std::size_t{1} << 29) - 64];
+};
 void bases_have_virtual_destructors() {
     acre::arena level;
+    acre::unique_ptr<monster, acre::arena> largest = acre::make_unique<large_orc>(level);
     acre::unique_ptr<monster, acre::arena> any = acre::make_unique<orc>(level);
 }
 
@@ -377,5 +381,13 @@ void a_copy_of_a_pool() {
 void remove_of_an_object_pool() {
     acre::object_pool<int> numbers;
     numbers.remove(numbers.create(1));
+}
+#elif ACRE_TEST_CASE == 46
+struct vast_orc : monster {
+    char axes[std::size_t{1} << 29];
+};
+void an_object_too_large_for_its_base() {
+    acre::multi_pool nodes;
+    auto one = acre::make_unique<vast_orc>(nodes);
 }
 #endif

@@ -46,12 +46,15 @@ std::size_t of_sizes = sizeof(acre::basic_multi_pool<ACRE_TEST_IN_1(sizes, int)>
 std::size_t of_shared_sizes = sizeof(acre::basic_concurrent_multi_pool<ACRE_TEST_IN_1(sizes, int)>);
 std::size_t large_slots = sizeof(acre::hardened_pool<ACRE_TEST_IN_1(32768, 32769)>);
 std::size_t of_hardened_sizes = sizeof(acre::basic_hardened_multi_pool<ACRE_TEST_IN_1(sizes, int)>);
+using large_sizes = acre::size_class_list<64, 65536>;
+std::size_t of_large_hardened_sizes = sizeof(acre::basic_hardened_multi_pool<ACRE_TEST_IN_1(sizes, large_sizes)>);
 
 // Case 2: arguments of what holds its storage inside, and of what wraps another resource.
 std::size_t inside = sizeof(acre::inline_buffer<ACRE_TEST_IN_2(64, 0)>);
 std::size_t aligned_inside = sizeof(acre::inline_buffer<64, ACRE_TEST_IN_2(8, 3)>);
 std::size_t block_inside = sizeof(acre::inline_arena<ACRE_TEST_IN_2(64, 63)>);
 std::size_t arenas_inside = sizeof(acre::inline_multi_arena<ACRE_TEST_IN_2(4, 0), 64>);
+std::size_t bytes_inside = acre::inline_multi_arena<4, ACRE_TEST_IN_2(64, SIZE_MAX / 32)>::arenas();
 std::size_t open_inside = sizeof(acre::inline_multi_arena<16, 64, ACRE_TEST_IN_2(8, 9)>);
 std::size_t too_many_arenas = sizeof(acre::inline_concurrent_multi_arena<ACRE_TEST_IN_2(64, 1 << 24), 16>);
 std::size_t no_threshold = sizeof(acre::segregate<ACRE_TEST_IN_2(64, SIZE_MAX), acre::pool<64>, acre::heap>);

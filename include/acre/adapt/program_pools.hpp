@@ -11,6 +11,13 @@
 //     std::vector<int, acre::allocator<int, acre::program_pools>> v;
 #pragma once
 
+#include <acre/core/detail/target.hpp>
+#if !ACRE_HAS_THREADS
+static_assert(false,
+              "acre::program_pools needs threads, which this target does not have: use acre::ambient over an "
+              "acre::multi_pool");
+#else
+
 #include <acre/core/alignment.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
@@ -53,3 +60,4 @@ public:
 static_assert(stateless_resource<program_pools>);
 
 }  // namespace acre
+#endif  // ACRE_HAS_THREADS
