@@ -10,8 +10,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "acre.h"
@@ -257,10 +259,13 @@ void reset(Handle* of, const Arguments&... arguments) noexcept {
 }
 
 /// True for what acre_keep names; another number becomes the last error.
-inline bool is_keep(acre_keep keep, const char* name) noexcept {
+inline bool is_keep(const acre_keep& keep, const char* name) noexcept {
+    // C passes any number, and in C++ reading one that the enumeration does not have is undefined.
+    std::underlying_type_t<acre_keep> number;
+    std::memcpy(&number, &keep, sizeof number);
     return guarded([=] {
-        acre::require_option(keep >= ACRE_KEEP_ALL && keep <= ACRE_KEEP_NOTHING, name, "keep",
-                             static_cast<std::size_t>(keep), "a value of acre_keep");
+        const auto given = static_cast<std::size_t>(number);
+        acre::require_option(given <= ACRE_KEEP_NOTHING, name, "keep", given, "a value of acre_keep");
         return true;
     });
 }

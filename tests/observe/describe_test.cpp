@@ -92,8 +92,8 @@ TEST(describe, what_consists_of_two_by_both) {
     EXPECT_EQ(line_of(request), "acre::fallback: " + line_of(request.primary()) + ", " + line_of(request.secondary()));
     acre::segregate<64, acre::heap, acre::fallback<acre::pool<64>, acre::heap>> by_size;
     (void)by_size.large().primary().allocate(64, 8);
-    EXPECT_EQ(line_of(by_size), "acre::segregate: acre::heap, acre::fallback: " +
-                                    line_of(by_size.large().primary()) + ", acre::heap");
+    EXPECT_EQ(line_of(by_size),
+              "acre::segregate: acre::heap, acre::fallback: " + line_of(by_size.large().primary()) + ", acre::heap");
 }
 
 TEST(describe, what_stands_for_another_by_that) {
