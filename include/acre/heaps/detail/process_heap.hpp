@@ -322,6 +322,7 @@ private:
         slot_stack& stack = this_threads_slots<Private>.stacks[number];
         if (!stack.exists() && !give_stack(stack, size_class)) return give_slots(number, &p, 1);
         if (stack.top == stack.end) {
+            if (stack.top[-1] == p) abort_on_misuse(name, mistake::double_free, p);
             // The older half goes.
             void** const bottom = stack.bottom(size_class);
             const std::size_t half = (heap_classes::layouts[size_class].kept + 1) / 2;
