@@ -142,7 +142,7 @@ public:
     template <class From>
         requires(detail::stands_for<From, R> && !stateless_resource<R> && !std::is_same_v<R, resource_ref>)
     allocator(From&& from) : resource_(detail::referred<R>("acre::allocator", std::forward<From>(from))) {}
-    // Refused by a sentence.
+    /// Refused by a sentence: a resource that the type does not name.
     template <class Other>
         requires(!stateless_resource<R> && !std::is_same_v<R, resource_ref> && detail::mistaken_for<Other, R>)
     allocator(Other&&) noexcept {

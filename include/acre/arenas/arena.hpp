@@ -91,7 +91,7 @@ public:
         next_block_bytes_ = options_.first_block_bytes;
     }
 
-    // Refused by a sentence.
+    /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<arena> Other>
     explicit arena(Other& other) : arena(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     // A handle that moves, and leaves the arena where it is: acre::unique_resource<acre::arena>.

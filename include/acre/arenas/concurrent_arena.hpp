@@ -81,7 +81,7 @@ public:
         forks_.guard(lock_, this, &forget_other_threads);
     }
 
-    // Refused by a sentence.
+    /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<concurrent_arena> Other>
     explicit concurrent_arena(Other& other) : concurrent_arena(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     concurrent_arena(const concurrent_arena&) = delete;

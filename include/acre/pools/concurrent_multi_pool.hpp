@@ -83,7 +83,7 @@ public:
         forks_.guard(this, &lock_all, &unlock_all, &abandon_other_caches);
     }
 
-    // Refused by a sentence.
+    /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<basic_concurrent_multi_pool> Other>
     explicit basic_concurrent_multi_pool(Other& other)
         : basic_concurrent_multi_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}

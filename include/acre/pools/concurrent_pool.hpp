@@ -70,7 +70,7 @@ public:
     explicit concurrent_pool(const concurrent_pool_options& options, resource_ref upstream = heap{})
         : concurrent_pool(options, upstream, name) {}
 
-    // Refused by a sentence.
+    /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<concurrent_pool> Other>
     explicit concurrent_pool(Other& other) : concurrent_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     concurrent_pool(const concurrent_pool&) = delete;

@@ -57,7 +57,7 @@ public:
         require_at_least(tables::geometry[0].first_slab_bytes, name, "limit_bytes", options.limit_bytes);
     }
 
-    // Refused by a sentence.
+    /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<basic_multi_pool> Other>
     explicit basic_multi_pool(Other& other) : basic_multi_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     basic_multi_pool(const basic_multi_pool&) = delete;  // acre: not copied: acre::unique_resource moves

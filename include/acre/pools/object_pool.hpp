@@ -66,7 +66,7 @@ public:
     explicit object_pool(resource_ref upstream) noexcept : base(pool_options{}, upstream, name) {}
     explicit object_pool(const pool_options& options, resource_ref upstream = heap{}) : base(options, upstream, name) {}
 
-    // Refused by a sentence.
+    /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<object_pool> Other>
     explicit object_pool(Other& other) : object_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     object_pool(object_pool&& other) noexcept = default;

@@ -53,7 +53,7 @@ public:
     explicit pool(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit pool(const pool_options& options, resource_ref upstream = heap{}) : pool(options, upstream, name) {}
 
-    // Refused by a sentence.
+    /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<pool> Other>
     explicit pool(Other& other) : pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
     /// Takes over the slots of `other`, which is left empty. Linear in the number of slabs.

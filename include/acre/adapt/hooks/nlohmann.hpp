@@ -93,10 +93,10 @@ using pooled_json = json_in<program_pools>;
 
 }  // namespace acre
 
-// Destroying an acre::arena_json does nothing: all that it holds lies in arenas, whose reset frees it. nlohmann's own
-// destroy visits each value of the document, and takes a stack from operator new for that. An explicit specialisation
-// may name a private member. Versions 3.10 to 3.12 declare it so; with others the documents are destroyed by nlohmann.
 #if NLOHMANN_JSON_VERSION_MAJOR == 3 && NLOHMANN_JSON_VERSION_MINOR >= 10
+/// Destroying an acre::arena_json does nothing: all that it holds lies in arenas, whose reset frees it. nlohmann's own
+/// destroy visits each value of the document, and takes a stack from operator new for that. An explicit specialisation
+/// may name a private member. Versions 3.10 to 3.12 declare it so; with others the documents are destroyed by nlohmann.
 template <>
 inline void acre::arena_json::json_value::destroy(value_t) {}
 #endif
