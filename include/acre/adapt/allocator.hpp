@@ -130,6 +130,7 @@ public:
     // Compilers print the parameter's type. A static_assert would also fail where the standard only asks whether a
     // container has a default constructor.
     // clang-format off
+    /// Refused by a sentence: a container is given its resource.
     allocator(  // acre: give a container its resource, v{level}, or v(level) where braces make an element
         detail::a_resource_is_missing::give_it_to_the_container = detail::a_resource_is_missing::say) noexcept
         // clang-format on
