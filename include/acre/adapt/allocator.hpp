@@ -130,7 +130,6 @@ public:
     // Compilers print the parameter's type. A static_assert would also fail where the standard only asks whether a
     // container has a default constructor.
     // clang-format off
-    /// Refused by a sentence: a container is given its resource.
     allocator(  // acre: give a container its resource, v{level}, or v(level) where braces make an element
         detail::a_resource_is_missing::give_it_to_the_container = detail::a_resource_is_missing::say) noexcept
         // clang-format on
@@ -153,6 +152,7 @@ public:
                       "acre::containers_in<acre::multi_pool>");
     }
     // A node of a map could be null in braces, too.
+    /// Refused by a sentence: null.
     template <std::same_as<std::nullptr_t> Null>
         requires(!stateless_resource<R> && std::is_scalar_v<T>)
     allocator(Null) noexcept {
