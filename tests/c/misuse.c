@@ -18,6 +18,8 @@
 static bool is_expected(int status, const char* said, const char* sentence) {
 #if defined(SANITIZED)
     if (WIFEXITED(status) && WEXITSTATUS(status) != 0 && strstr(said, "ERROR: AddressSanitizer") != NULL) return true;
+    // UndefinedBehaviorSanitizer, which comes with it here, sees that what is given is no object before acre does.
+    if (strstr(said, "runtime error: member ") != NULL) return true;
 #endif
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && strstr(said, sentence) != NULL;
 }
