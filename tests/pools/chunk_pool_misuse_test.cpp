@@ -52,7 +52,6 @@ TEST(chunk_pool_misuse, no_destructor_runs_before_misuse_is_noticed) {
     }
 }
 
-// Hazard C6.
 // What an object's own destructor or constructor does to it, or to its pool.
 struct ends_itself {
     using pool_type = acre::chunk_pool<4, 64>;
@@ -92,6 +91,7 @@ TEST(chunk_pool_misuse, by_an_objects_own_constructor) {
     tested.destroy(make(done::nothing));
 }
 
+// Hazard C6.
 TEST(chunk_pool_misuse, a_pointer_of_another_pool) {
     chunk_pool<4, 16, 32> chunks;
     chunk_pool<4, 16, 32> other;
