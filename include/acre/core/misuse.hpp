@@ -63,12 +63,14 @@ inline constexpr const char* swapped_resources =
     "the resource along";
 inline constexpr const char* out_of_memory = "out of memory without exceptions";
 
-/// The sentence for a mistake in a resize, where that of a free is `what`.
+/// The sentence for a mistake in a resize, where that of a free is `what`. Texts are compared, not addresses: each
+/// source file has literals of its own.
 constexpr const char* in_a_resize(const char* what) noexcept {
-    if (what == foreign_pointer) return foreign_resized;
-    if (what == inside_an_allocation) return inside_resized;
-    if (what == wrong_size) return wrong_size_resized;
-    return what == double_free ? used_after_free : what;
+    const auto is = [what](const char* sentence) { return __builtin_strcmp(what, sentence) == 0; };
+    if (is(foreign_pointer)) return foreign_resized;
+    if (is(inside_an_allocation)) return inside_resized;
+    if (is(wrong_size)) return wrong_size_resized;
+    return is(double_free) ? used_after_free : what;
 }
 }  // namespace mistake
 
