@@ -291,7 +291,8 @@ TEST(general_heap_death, a_double_free_of_the_slot_freed_last) {
 // A thread's stack of free slots is full at one of these frees.
 TEST(general_heap_death, a_double_free_where_the_stack_is_full) {
     constexpr std::size_t bytes = 20'000;
-    std::vector<void*> blocks(2 * acre::detail::heap_classes::layouts[acre::detail::heap_classes::class_of(bytes)].kept);
+    std::vector<void*> blocks(2 *
+                              acre::detail::heap_classes::layouts[acre::detail::heap_classes::class_of(bytes)].kept);
     for (void*& each : blocks) each = the_heap.allocate(bytes);
     for (void* each : blocks) {
         const auto mistake = [&] {
