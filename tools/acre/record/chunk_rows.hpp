@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 
 #include "raw_log.hpp"
 
@@ -67,7 +66,7 @@ inline seen_rows look_at(const chunk_head& chunk) {
 /// Copies `count` rows from number `skipped` of the chunk. False if they have left the chunk meanwhile.
 inline bool copy_rows(const chunk_head& chunk, const seen_rows& seen, std::uint64_t skipped, std::uint64_t count,
                       row* to) {
-    const row* from = reinterpret_cast<const row*>(std::addressof(chunk) + 1) + skipped;
+    const row* from = reinterpret_cast<const row*>(&chunk + 1) + skipped;
     for (std::uint64_t i = 0; i < count; ++i) {
         to[i] = {detail::load(from[i].ticks), detail::load(from[i].pointer_and_kind), detail::load(from[i].node),
                  detail::load(from[i].size)};

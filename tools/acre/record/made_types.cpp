@@ -73,7 +73,7 @@ std::optional<Dwarf_Die> plain_type(std::optional<Dwarf_Die> type) {
     return std::nullopt;
 }
 
-bool is_class(Dwarf_Die& type) {
+bool is_named_class(Dwarf_Die& type) {
     const int tag = dwarf_tag(&type);
     return (tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type) &&
            dwarf_diename(&type) != nullptr;
@@ -84,7 +84,7 @@ std::optional<Dwarf_Die> pointed_class(Dwarf_Die entry) {
     std::optional<Dwarf_Die> pointer = plain_type(referred(entry, DW_AT_type));
     if (!pointer || dwarf_tag(&*pointer) != DW_TAG_pointer_type) return std::nullopt;
     std::optional<Dwarf_Die> type = plain_type(referred(*pointer, DW_AT_type));
-    return type && is_class(*type) ? type : std::nullopt;
+    return type && is_named_class(*type) ? type : std::nullopt;
 }
 
 /// A pointer to a class with virtual functions may point to an object of a derived one.
