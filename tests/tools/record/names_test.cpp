@@ -84,7 +84,10 @@ TEST_F(separate_names, are_found_by_the_debug_link) {
 TEST_F(separate_names, are_fetched_from_a_server_where_one_is_configured) {
     if (std::system("ldconfig -p | grep -q libdebuginfod.so.1") != 0) GTEST_SKIP() << "no libdebuginfod.so.1";
     const std::string expected = text(known_in(whole_));
-    const std::string id = run({whole_}).tables.modules.front().build_id;
+    const loaded_trace trace = run({whole_});
+    const auto program = std::ranges::find(trace.tables.modules, whole_, &module_info::path);
+    ASSERT_NE(program, trace.tables.modules.end());
+    const std::string id = program->build_id;
     ASSERT_FALSE(id.empty());
     const std::filesystem::path served = directory_.path() / "server/buildid" / id;
     std::filesystem::create_directories(served);
