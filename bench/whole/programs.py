@@ -176,7 +176,7 @@ def all_programs(folder):
     for shape, threads in (("larson", 4), ("larson", 16), ("xmalloc", 4), ("scratch", 4), ("mixed", 1), ("large", 1)):
         found.append(Program(f"{shape}-{threads}", [str(shapes), shape, str(threads)], kind="shape"))
     if pdf:
-        found.append(Program("pdftotext", ["sh", "-c", f"pdftotext -layout {pdf} -"]))
+        found.append(Program("pdftotext", ["pdftotext", "-layout", pdf, "-"]))
     return found
 
 

@@ -89,4 +89,6 @@ void calls(acre::arena& level, acre::synchronized<acre::multi_pool>& shared, acr
     (void)level.copy(std::span<const element>{});
     using cells = ACRE_TEST_IN_4(row, int[3]);
     chunks.destroy_array(static_cast<cells*>(nullptr));
+    (void)new (ACRE_TEST_IN_4(chunks, level)) row;
+    (void)new (ACRE_TEST_IN_4(chunks, shared)) row[2];
 }

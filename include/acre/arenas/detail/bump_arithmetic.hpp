@@ -242,7 +242,7 @@ private:
 template <class Record, std::size_t Arenas, std::size_t Bytes>
 class inline_storage {
     static_assert(Arenas > 0 && Bytes > 0, "acre: there is at least one arena of at least one byte");
-    static_assert(Bytes <= max_request / 4 / Arenas, "acre: so many bytes do not fit the address space");
+    static_assert(Arenas == 0 || Bytes <= max_request / 4 / Arenas, "acre: so many bytes do not fit the address space");
 
 protected:
     // A larger alignment of the arenas would also be required of the object itself, wherever it lies.
