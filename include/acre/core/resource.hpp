@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <new>
 #include <type_traits>
 
 namespace acre {
