@@ -109,12 +109,23 @@ TEST(libxml2_document, a_limited_parse_fails) {
     EXPECT_EQ(read_and_change(a_document()), -1);
 }
 
+// Without XPath: with libxml2's own malloc, too, that of 2.9.14 leaks when one request fails, and crashes at another.
 TEST(libxml2_document, each_request_fails) {
     const std::string text = a_document();
     acre_test::each_request_fails([&](checking_upstream& memory) {
         const acre::use_resource use{memory};
-        const int found = read_and_change(text);
-        EXPECT_TRUE(found == -1 || memory.failures() != 0 || found == 51) << found;
+        xmlDocPtr document = xmlReadMemory(text.data(), static_cast<int>(text.size()), "test.xml", nullptr, options);
+        if (document != nullptr) {
+            xmlNodePtr list = xmlDocGetRootElement(document);
+            const bool added = xmlNewTextChild(list, nullptr, BAD_CAST "item", BAD_CAST "new") != nullptr;
+            EXPECT_TRUE(added || memory.failures() != 0);
+            const unsigned long items = xmlChildElementCount(list);
+            EXPECT_TRUE(memory.failures() != 0 || items == 51) << items;
+            xmlFreeDoc(document);
+        } else {
+            EXPECT_NE(memory.failures(), 0u);
+        }
+        xmlResetLastError();
     });
 }
 
