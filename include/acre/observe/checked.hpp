@@ -455,16 +455,30 @@ private:
     }
     template <bool Throws>
     void* serve_slot(place otherwise) {
-        return serve_usual<Throws>(form::slot_bytes, form::slot_alignment, slot_kind, take_place(otherwise));
+        return serve_usual<Throws, form::slot_bytes, form::slot_alignment, true>(nullptr, take_place(otherwise));
     }
     // For constants.
-    template <bool Throws>
-    [[gnu::always_inline]] void* serve_usual(std::size_t bytes, std::size_t alignment, detail::request_kind kind,
-                                             place where) {
-        if constexpr (has_own_slots) {
-            if (void* p = records_.template reuse<shared_by_threads>(bytes, alignment, kind, where)) return p;
+    template <bool Throws, std::size_t Bytes, std::size_t Alignment, bool Slot>
+    [[gnu::always_inline]] void* serve_usual(const void* caller, place where) {
+        const detail::request_kind kind{.object = destroys_objects, .slot = Slot, .caller = caller};
+        if constexpr (!has_own_slots) {
+            return serve_inline<Throws>(Bytes, Alignment, kind, where);
+        } else if (void* p = records_.template reuse<shared_by_threads>(Bytes, Alignment, kind, where)) {
+            return p;
+        } else if constexpr (Slot) {
+            return serve_new<Throws, Bytes, Alignment>(where);
+        } else {
+            return serve_new<Throws, Bytes, Alignment>(where, caller);
         }
-        return serve_inline<Throws>(bytes, alignment, kind, where);
+    }
+    // Not inlined, so that the usual way saves no registers for it.
+    template <bool Throws, std::size_t Bytes, std::size_t Alignment>
+    [[gnu::noinline]] void* serve_new(place where) {
+        return serve_inline<Throws>(Bytes, Alignment, slot_kind, where);
+    }
+    template <bool Throws, std::size_t Bytes, std::size_t Alignment>
+    [[gnu::noinline]] void* serve_new(place where, const void* caller) {
+        return serve_inline<Throws>(Bytes, Alignment, {.object = destroys_objects, .caller = caller}, where);
     }
     // Inlined, so that what is constant costs nothing.
     template <bool Throws>
@@ -582,8 +596,7 @@ private:
 
     template <bool Throws, class T, class... Arguments>
     T* make(const void* caller, Arguments&&... arguments) {
-        const detail::request_kind kind{.object = destroys_objects, .caller = caller};
-        void* p = serve_usual<Throws>(sizeof(T), alignof(T), kind, take_place(place{}));
+        void* p = serve_usual<Throws, sizeof(T), alignof(T), false>(caller, take_place(place{}));
         if (p == nullptr) return nullptr;
         const std::size_t resets_before = resets_;
         T* object = detail::construct_at_or<T>(

@@ -47,10 +47,10 @@ public:
     }
     /// The entry of the oldest record, if the next one makes it leave. Null, or an entry that is null, when none would.
     [[gnu::always_inline]] checked_record** leaves_next() noexcept { return after(next_); }
-    /// Takes the record at leaves_next() out.
-    [[gnu::always_inline]] void take_at(checked_record** leaves) noexcept {
+    /// Takes the record at leaves_next() out, which has `bytes` bytes.
+    [[gnu::always_inline]] void take_at(checked_record** leaves, std::size_t bytes) noexcept {
         --held_;
-        bytes_ -= (*leaves)->bytes;
+        bytes_ -= bytes;
         *leaves = nullptr;
     }
     /// Adds a record, and takes the one at leaves_next() out, which has as many bytes.
@@ -59,16 +59,16 @@ public:
         *next_ = &freed;
         next_ = leaves;
     }
-    /// Adds a record where leaves_next() is null and at least one may be held. False, and nothing done, when the limit
-    /// of the bytes makes others leave.
-    [[gnu::always_inline]] bool add(checked_record& freed) noexcept {
+    /// Adds a record of `bytes` bytes where leaves_next() is null and at least one may be held. False, and nothing
+    /// done, when the limit of the bytes makes others leave.
+    [[gnu::always_inline]] bool add(checked_record& freed, std::size_t bytes) noexcept {
         checked_record** const leaves = leaves_next();
-        if (bytes_ + freed.bytes > max_bytes_) [[unlikely]]
+        if (bytes_ + bytes > max_bytes_) [[unlikely]]
             return false;
         *next_ = &freed;
         next_ = leaves;
         ++held_;
-        bytes_ += freed.bytes;
+        bytes_ += bytes;
         return true;
     }
     /// True when more is held back than the options allow.

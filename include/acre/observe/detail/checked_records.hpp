@@ -155,10 +155,12 @@ public:
             !is_zero(differs_from(oldest.p, bytes, freed_pattern) | fence_damage(oldest.p, bytes))) [[unlikely]] {
             return nullptr;
         }
-        quarantine_.take_at(leaves);
-        std::byte* const p = oldest.p;
-        begin(oldest, p, bytes, alignment, kind, where);
-        return p;
+        quarantine_.take_at(leaves, bytes);
+        // What is_alike() compared stays as it is, and the fences are whole.
+        oldest.traits = traits.with(state::live);
+        note_request(oldest, kind, where);
+        quick_fill(oldest.p, bytes, fresh_pattern);
+        return oldest.p;
     }
 
     /// Checks that the allocation at `p` may be freed now; reports it and returns false when not.
@@ -203,7 +205,6 @@ public:
         if (known == nullptr || !is_alike(**known, traits, bytes) || !is_zero(fence_damage(first, bytes))) [[unlikely]]
             return false;
         record& freed = **known;
-        state now = state::quarantined;
         record** const leaves = quarantine_.leaves_next();
         if (record* const oldest = *leaves) {
             if (!is_alike(*oldest, traits.with(state::quarantined), bytes) ||
@@ -211,15 +212,17 @@ public:
                 return false;
             }
             quarantine_.exchange_at(leaves, freed);
+            freed.traits = traits.with(state::quarantined);
             oldest->traits = traits.with(state::given_back);
             leaving = oldest->p - fenced_block::front(alignment);
         } else if (quarantine_.max_held() == 0) {
-            now = state::given_back;
+            freed.traits = traits.with(state::given_back);
             leaving = first - fenced_block::front(alignment);
-        } else if (!quarantine_.add(freed)) [[unlikely]] {
+        } else if (quarantine_.add(freed, bytes)) [[likely]] {
+            freed.traits = traits.with(state::quarantined);
+        } else {
             return false;
         }
-        freed.traits = traits.with(now);
         freed.freed = where;
         freed.freed_turn = static_cast<std::uint32_t>(++frees_);
         quick_fill(first, bytes, freed_pattern);
@@ -492,10 +495,7 @@ private:
     [[gnu::always_inline]] void begin(record& of, std::byte* p, std::size_t bytes, std::size_t alignment,
                                       request_kind kind, std::source_location where) noexcept {
         of.bytes = bytes;
-        of.allocated = where;
-        of.number = next_number_++;
-        of.allocated_stack = 0;
-        of.freed_stack = 0;
+        note_request(of, kind, where);
         write_fences(p, bytes);
         if (is_quick(bytes) && bytes <= max_quick_bytes_) [[likely]] {
             of.traits = checked_traits::of(alignment, kind, true);
@@ -504,6 +504,13 @@ private:
             of.traits = checked_traits::of(alignment, kind, false);
             begin_slowly(of);
         }
+    }
+    // Who asked for it, and when.
+    [[gnu::always_inline]] void note_request(record& of, request_kind kind, std::source_location where) noexcept {
+        of.allocated = where;
+        of.number = next_number_++;
+        of.allocated_stack = 0;
+        of.freed_stack = 0;
         if (kind.caller != nullptr && where.line() == 0 && !reports_.keeps_stacks())
             of.allocated_stack = reports_.stack_of(kind.caller);
     }
