@@ -273,18 +273,34 @@ TEST(general_heap_death, misuse_is_told) {
 }
 
 // As glibc does, by a comparison with the top of the thread's stack.
-TEST(general_heap_death, a_double_free_of_the_slot_freed_last) {
+TEST(general_heap_death, a_double_free_of_the_two_slots_freed_last) {
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{20'000}}) {
         void* a = the_heap.allocate(bytes);
         void* b = the_heap.allocate(bytes);
-        const auto mistake = [&] {
-            the_heap.free(b);
-            the_heap.free(a);
-            the_heap.free(a);
-        };
-        EXPECT_DEATH(mistake(), "acre::general_heap: double free") << bytes;
+        for (void* twice : {a, b}) {
+            const auto mistake = [&] {
+                the_heap.free(a);
+                the_heap.free(b);
+                the_heap.free(twice);
+            };
+            EXPECT_DEATH(mistake(), "acre::general_heap: double free") << bytes;
+        }
         the_heap.free(a);
         the_heap.free(b);
+    }
+}
+
+// A thread that has just begun frees into empty stacks, which may be those of a thread that ended.
+TEST(general_heap, nothing_is_a_double_free_in_an_empty_stack) {
+    std::vector<void*> blocks(100);
+    for (void*& each : blocks) each = the_heap.allocate(100);
+    for (std::size_t i = 0; i < blocks.size(); i += 2) {
+        std::thread{[&] {
+            the_heap.free(blocks[i]);
+            the_heap.free(blocks[i + 1]);
+            void* again = the_heap.allocate(100);
+            the_heap.free(again);
+        }}.join();
     }
 }
 
@@ -302,16 +318,29 @@ TEST(general_heap_death, a_double_free_where_the_stack_is_full) {
         EXPECT_DEATH(mistake(), "acre::general_heap: double free");
         the_heap.free(each);
     }
+    // The two that were freed last are where the stack is full, too.
+    for (void*& each : blocks) each = the_heap.allocate(bytes);
+    for (std::size_t i = 1; i < blocks.size(); ++i) {
+        const auto mistake = [&] {
+            the_heap.free(blocks[i]);
+            the_heap.free(blocks[i - 1]);
+        };
+        the_heap.free(blocks[i - 1]);
+        EXPECT_DEATH(mistake(), "acre::general_heap: double free");
+    }
+    the_heap.free(blocks.back());
 }
 
 // Under AddressSanitizer each free looks at the poison, so a double free is told at once.
-TEST(general_heap_death, a_double_free_with_another_free_between) {
+TEST(general_heap_death, a_double_free_with_other_frees_between) {
     acre::general_heap memory;
     void* a = memory.allocate(100);
     void* b = memory.allocate(100);
+    void* c = memory.allocate(100);
     const auto mistake = [&] {
         memory.deallocate(a);
         memory.deallocate(b);
+        memory.deallocate(c);
         memory.deallocate(a);
         // Without it: when the slot goes back to its slab.
         if (!acre::poisoning) memory.release_unused();
@@ -319,6 +348,7 @@ TEST(general_heap_death, a_double_free_with_another_free_between) {
     EXPECT_DEATH(mistake(), "acre::general_heap: double free");
     memory.deallocate(a);
     memory.deallocate(b);
+    memory.deallocate(c);
     // Nothing is poisoned in front of an empty allocation that is freed.
     void* empty = memory.allocate(0);
     (void)memory.allocate(0);

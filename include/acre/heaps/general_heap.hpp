@@ -13,11 +13,12 @@
 //
 // Cost: allocate about 17 instructions and deallocate about 20, none of them atomic; a lock once in 4 to 32 operations.
 // A large request takes one lock. Memory: sizes are rounded up to multiples of 16 bytes, over 256 bytes by at most an
-// eighth, large ones to 16 KiB of addresses. A thread keeps at most 31 to 63 free slots of a size of up to 256 bytes,
-// 16 KiB of each larger one, or 7 slots. Free memory stays with the heap as general_heap_options says. From 16 MiB on
+// eighth, large ones to 16 KiB of addresses. A thread keeps at most 62 free slots of a size of up to 256 bytes,
+// 16 KiB of each larger one, or 6 slots. Free memory stays with the heap as general_heap_options says. From 16 MiB on
 // it asks for transparent huge pages. Thread-safe. After a fork the child goes on with what the forking thread kept.
-// A pointer of another heap aborts with a sentence at once, a double free and an address inside an allocation at once
-// where the allocation is large, otherwise when the slot goes back to its slab (docs/misuse.md).
+// A pointer of another heap aborts with a sentence at once; a double free at once where the allocation is large or one
+// of the two slots of its size that the thread freed last; an address inside an allocation at once where that is large.
+// Otherwise it aborts when the slot goes back to its slab (docs/misuse.md).
 //
 //     acre::general_heap memory;
 //     void* p = memory.allocate(100);     // in one thread

@@ -43,6 +43,9 @@ struct heap_class_rules {
         return bytes + step;
     }
 
+    /// With how many of the slots that the thread freed last a free is compared.
+    static constexpr std::size_t compared = 2;
+
     /// Number of classes, class 0 included.
     static constexpr std::size_t number_of_classes() noexcept {
         std::size_t number = 1;
@@ -55,8 +58,8 @@ struct heap_class_rules {
                                           : align_up(min_slots * bytes, unit_bytes) / unit_bytes;
         while (units * unit_bytes % bytes > units * unit_bytes / 32) ++units;
         const std::size_t slots = detail::min(max_slots, units * unit_bytes / bytes);
-        // With the null below them they fill cache lines.
-        const std::size_t kept = std::bit_floor(detail::clamp<std::size_t>(16_KiB / bytes, 8, 64)) - 1;
+        // With the nulls below them they fill cache lines.
+        const std::size_t kept = std::bit_floor(detail::clamp<std::size_t>(16_KiB / bytes, 8, 64)) - compared;
         return {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(units), static_cast<std::uint32_t>(slots),
                 static_cast<std::uint32_t>((std::uint64_t{1} << 32) / bytes + 1), static_cast<std::uint32_t>(kept)};
     }

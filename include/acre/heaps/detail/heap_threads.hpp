@@ -24,12 +24,17 @@ inline constinit void* no_slots[1] = {nullptr};
 
 /// A stack of free slots of one class.
 struct slot_stack {
-    void** top = no_slots + 1;  // one above the slot that is handed out next; null lies below the lowest
+    void** top = no_slots + 1;  // one above the slot that is handed out next; nulls lie below the lowest
     void** end = no_slots + 1;
 
     bool exists() const noexcept { return end != no_slots + 1; }
     /// The lowest place for a slot.
     void** bottom(std::size_t size_class) const noexcept { return end - heap_classes::layouts[size_class].kept; }
+    /// Whether `p` is one of the two slots that the thread freed last, as glibc notices, too. The stack must exist.
+    [[gnu::always_inline]] bool has_just_got(const void* p) const noexcept {
+        static_assert(heap_classes::compared == 2);
+        return top[-1] == p || top[-2] == p;
+    }
 };
 
 /// The stacks of one thread, and its cursors in counted blocks. `Private`: number of classes beyond the size classes.

@@ -111,8 +111,7 @@ public:
         slot_stack& stack = this_threads_slots<Private>.stacks[size_class];
         if (stack.top == stack.end) [[unlikely]]
             return free_slow(size_class, p);
-        // The slot that the thread freed last; null where there is none.
-        if (stack.top[-1] == p) [[unlikely]]
+        if (stack.has_just_got(p)) [[unlikely]]
             abort_on_misuse(name, mistake::double_free, p);
         *stack.top++ = p;
     }
@@ -322,7 +321,7 @@ private:
         slot_stack& stack = this_threads_slots<Private>.stacks[number];
         if (!stack.exists() && !give_stack(stack, size_class)) return give_slots(number, &p, 1);
         if (stack.top == stack.end) {
-            if (stack.top[-1] == p) abort_on_misuse(name, mistake::double_free, p);
+            if (stack.has_just_got(p)) abort_on_misuse(name, mistake::double_free, p);
             // The older half goes.
             void** const bottom = stack.bottom(size_class);
             const std::size_t half = (heap_classes::layouts[size_class].kept + 1) / 2;
@@ -449,14 +448,14 @@ private:
         const std::lock_guard guard{shared_.lock};
         void** array = unused_arrays_[size_class];
         if (array != nullptr) {
-            unused_arrays_[size_class] = static_cast<void**>(array[1]);
+            unused_arrays_[size_class] = static_cast<void**>(array[heap_classes::compared]);
         } else {
-            array = static_cast<void**>(shared_.range.take_for_heap((kept + 1) * sizeof(void*)));
+            array = static_cast<void**>(shared_.range.take_for_heap((heap_classes::compared + kept) * sizeof(void*)));
             if (array == nullptr) return false;
-            array[0] = nullptr;
+            for (std::size_t i = 0; i < heap_classes::compared; ++i) array[i] = nullptr;
         }
-        stack.top = array + 1;
-        stack.end = array + 1 + kept;
+        stack.top = array + heap_classes::compared;
+        stack.end = stack.top + kept;
         return true;
     }
 
@@ -516,10 +515,10 @@ private:
             if (!stack.exists()) continue;
             empty(stack, number);
             const std::size_t size_class = size_class_of(number);
-            void** const array = stack.bottom(size_class) - 1;
+            void** const array = stack.bottom(size_class) - heap_classes::compared;
             stack = slot_stack{};
             const std::lock_guard guard{shared_.lock};
-            array[1] = unused_arrays_[size_class];
+            array[heap_classes::compared] = unused_arrays_[size_class];
             unused_arrays_[size_class] = array;
         }
     }
