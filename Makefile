@@ -1,8 +1,11 @@
 # Short names for the scripts in scripts/. `make help` lists the targets.
-.PHONY: build deb single-header demo test test-all coverage lint bench fuzz docs site format clean help
+.PHONY: build install-headers deb single-header demo test test-all coverage lint bench fuzz docs site format clean help
 
 build: ## the acre command, its recorder, the C library and the examples, optimised, in build/ (the default)
 	@scripts/build
+
+install-headers: ## the headers alone, for find_package, pkg-config and Meson: to PREFIX, or /usr/local
+	@scripts/install-headers $(PREFIX)
 
 deb: ## a Debian package of the library, the command and its libraries: build/acre_*.deb
 	@scripts/deb

@@ -66,7 +66,9 @@ struct acre_resource {
 
     /// Resources that take memory from this one.
     std::atomic<std::size_t> users = 0;
-    /// Behind what malloc writes to a block that was freed, so that a destroyed handle is recognised for some time.
+    // glibc's malloc writes up to four pointers to a block that was freed, and two of them only to a large one.
+    void* written_when_freed[2] = {};
+    /// Behind these, so that a destroyed handle is recognised for some time.
     acre_c::handle_kind kind;
 };
 

@@ -9,6 +9,7 @@
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <cstdint>
+#include <cstdlib>
 #include <list>
 #include <optional>
 #include <thread>
@@ -219,6 +220,13 @@ TEST(ambient_misuse, a_scope_that_ends_before_an_inner_one) {
         const acre::use_resource inner{inside};
         EXPECT_DEATH(outer.reset(), sentence);
     }
+    const auto ends_the_scope_of_another_thread = [&] {
+        acre::multi_pool own;
+        const acre::use_resource use{own};
+        outer.reset();
+        std::_Exit(0);  // before this scope ends, which notices it, too
+    };
+    EXPECT_DEATH(std::thread{ends_the_scope_of_another_thread}.join(), sentence);
     outer.reset();
 }
 

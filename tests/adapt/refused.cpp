@@ -19,6 +19,7 @@
 #include <functional>
 #include <list>
 #include <optional>
+#include <queue>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -91,6 +92,7 @@ void resources_by_name() {
     acre::use_resource of_it{nodes};
     acre::inline_arena<64> inside;
     std::vector<int, acre::allocator<int, acre::arena>> numbers{inside};
+    std::queue<int, list_in<int, acre::multi_pool>> waiting{acre::allocator<int, acre::multi_pool>{nodes}};
     acre::resource_ref any{level};
     std::vector<int, acre::allocator<int, acre::resource_ref>> anywhere{any};
 }
@@ -389,5 +391,10 @@ struct vast_orc : monster {
 void an_object_too_large_for_its_base() {
     acre::multi_pool nodes;
     auto one = acre::make_unique<vast_orc>(nodes);
+}
+#elif ACRE_TEST_CASE == 47
+void a_queue_in_a_resource() {
+    acre::multi_pool nodes;
+    std::queue<int, list_in<int, acre::multi_pool>> waiting{nodes};
 }
 #endif

@@ -14,6 +14,11 @@ static void a_refused_request_says_why(void) {
     CHECK_ERROR(ACRE_REQUEST_TOO_LARGE);
     CHECK(acre_arena_allocate(arena, 8, 24) == NULL);
     CHECK_ERROR(ACRE_BAD_ALIGNMENT);
+    // A power of two that no object can be aligned to.
+    CHECK(acre_arena_allocate(arena, 8, SIZE_MAX / 2 + 1) == NULL);
+    CHECK_ERROR(ACRE_BAD_ALIGNMENT);
+    CHECK(acre_aligned_alloc(acre_heap(), SIZE_MAX / 2 + 1, 8) == NULL);
+    CHECK_ERROR(ACRE_BAD_ALIGNMENT);
     CHECK(acre_arena_allocate_array(arena, SIZE_MAX / 4, 8, 0) == NULL);
     CHECK_ERROR(ACRE_REQUEST_TOO_LARGE);
     // A call that succeeds leaves the last error.

@@ -109,6 +109,14 @@ static void a_handle_is_destroyed_twice(void) {
     acre_arena_destroy(arena);
 }
 
+static void a_large_handle_is_destroyed_twice(void) {
+    acre_concurrent_multi_pool* pool = acre_concurrent_multi_pool_create(NULL);
+    acre_concurrent_multi_pool* behind = acre_concurrent_multi_pool_create(NULL);
+    acre_concurrent_multi_pool_destroy(pool);
+    acre_concurrent_multi_pool_destroy(pool);
+    acre_concurrent_multi_pool_destroy(behind);
+}
+
 static void a_destroyed_handle_allocates(void) {
     acre_multi_arena* arenas = acre_multi_arena_create(&(acre_multi_arena_options){.arenas = 1, .bytes = 64});
     acre_multi_arena_destroy(arenas);
@@ -204,6 +212,7 @@ void test_misuse(void) {
     check_aborts(an_upstream_is_destroyed_first, "destroyed while another resource takes memory from it");
     check_aborts(an_upstream_is_reset, "reset while another resource takes memory from it");
     check_aborts(a_handle_is_destroyed_twice, "acre_resource: a handle was used after it was destroyed");
+    check_aborts(a_large_handle_is_destroyed_twice, "used after it was destroyed");
     check_aborts(a_destroyed_handle_allocates, "used after it was destroyed");
     check_aborts(a_destroyed_handle_frees, "used after it was destroyed");
     check_aborts(a_destroyed_upstream, "used after it was destroyed");

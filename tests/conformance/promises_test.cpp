@@ -68,7 +68,8 @@ TEST_P(conformance, extreme_alignment_is_honoured_or_refused) {
 // Promise 1.
 TEST_P(conformance, other_than_a_power_of_two_is_bad_alignment) {
     for (const std::size_t alignment : {std::size_t{0}, std::size_t{3}, std::size_t{5}, std::size_t{6}, std::size_t{12},
-                                        std::size_t{48}, std::size_t{4095}, std::size_t{SIZE_MAX}}) {
+                                        std::size_t{48}, std::size_t{4095}, std::size_t{SIZE_MAX},
+                                        acre::max_request + 1}) {  // the last is a power of two, and too large
         EXPECT_EQ(tested().try_allocate(16, alignment), nullptr) << alignment;
         EXPECT_EQ(outcome_of([&] { return tested().allocate(16, alignment); }), refused_as(outcome::bad_alignment))
             << alignment;

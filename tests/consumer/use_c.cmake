@@ -19,19 +19,18 @@ endforeach()
 set(libraries ${installed}/${LIBDIR})
 
 set(ENV{PKG_CONFIG_PATH} ${libraries}/pkgconfig)
-# flags(RESULT OPTION...): what pkg-config says, as a list.
+# flags(RESULT PACKAGE): what pkg-config says, as a list.
 function(flags result)
-    execute_process(COMMAND pkg-config ${ARGN} acre-c OUTPUT_VARIABLE said RESULT_VARIABLE status
+    execute_process(COMMAND pkg-config --cflags --libs ${ARGN} OUTPUT_VARIABLE said RESULT_VARIABLE status
                     OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(NOT status EQUAL 0)
-        message(FATAL_ERROR "pkg-config does not find acre-c")
+        message(FATAL_ERROR "pkg-config does not find ${ARGN}")
     endif()
     separate_arguments(said UNIX_COMMAND "${said}")
     set(${result} ${said} PARENT_SCOPE)
 endfunction()
-flags(shared --cflags --libs)
-flags(static --cflags --static --libs)
-list(TRANSFORM static REPLACE "^-lacre$" ${libraries}/libacre.a)
+flags(shared acre-c)
+flags(static acre-c-static)
 foreach(kind IN ITEMS shared static)
     run(${C_COMPILER} -std=c11 -Wall -Wextra -pedantic -Werror ${source}/main.c ${${kind}} -Wl,-rpath,${libraries}
         -o ${WORK}/${kind})

@@ -21,7 +21,9 @@ def printed(gdb, program, *commands):
 def install(cmake, build, to):
     """The rules of two folders: all others want more to be built. Returns the prefix within `to`."""
     for script in ("c/cmake_install.cmake", "cmake_install.cmake"):
-        arguments = [cmake, "-D", "CMAKE_INSTALL_LOCAL_ONLY=1", "-D", "CMAKE_INSTALL_DO_STRIP=1", "-P", script]
+        # Another prefix than that of the configuration, as of `cmake --install --prefix`.
+        arguments = [cmake, "-D", "CMAKE_INSTALL_PREFIX=/usr", "-D", "CMAKE_INSTALL_LOCAL_ONLY=1",
+                     "-D", "CMAKE_INSTALL_DO_STRIP=1", "-P", script]
         subprocess.run(arguments, cwd=build, env={**os.environ, "DESTDIR": str(to)}, check=True,
                        stdout=subprocess.DEVNULL)
     (script,) = to.rglob("share/acre/debuggers/gdb/acre.py")

@@ -100,6 +100,25 @@ TEST(arena_json, a_parsed_document_needs_no_destructor) {
     }
 }
 
+TEST(arena_json, is_read_outside_of_scopes) {
+    acre::arena request;
+    const acre::arena_json& document = acre::parse_json(request, order);
+    const std::string name = "a name that is longer than a short string";
+    const acre::arena_json& customer = document["customer"];
+    EXPECT_TRUE(customer == "a name that is longer than a short string" && customer == name.c_str());
+    EXPECT_TRUE(name == customer && customer == std::string_view(name));
+    EXPECT_TRUE(customer != "another name that is longer" && "another" != customer && !(document["paid"] == "true"));
+    EXPECT_TRUE(customer.get_ref<const acre::arena_json::string_t&>() == name && customer.get<std::string>() == name);
+    EXPECT_TRUE(customer == customer.get_ref<const acre::arena_json::string_t&>());
+    EXPECT_TRUE(document["paid"] == true && document["items"][0]["price"] == 2.5 && document["note"] == nullptr);
+    EXPECT_EQ(document.find("customer"), document.begin());
+    EXPECT_TRUE(document.contains("items") && document.at("items").size() == 2);
+    int ids = 0;
+    for (const auto& item : document["items"]) ids += item["id"].get<int>();
+    for (const auto& member : document.items()) ids += member.key().size() > 8;
+    EXPECT_EQ(ids, 3);
+}
+
 TEST(arena_json, is_destroyed_in_another_scope_and_thread) {
     acre::arena first;
     acre::arena second;
@@ -135,6 +154,9 @@ TEST(arena_json, is_destroyed_after_a_reset_of_its_arena) {
 #endif
 
 TEST(arena_json_death, outside_of_a_scope_is_refused) {
+    acre::arena request;
+    const acre::arena_json& document = acre::parse_json(request, order);
+    EXPECT_DEATH((void)document.dump(), "allocated outside of a scope");
     EXPECT_DEATH(const auto refused = acre::arena_json::parse(order), "allocated outside of a scope");
 }
 

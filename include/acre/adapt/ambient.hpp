@@ -143,7 +143,7 @@ struct ambient_home {
     void* object;
     const ambient_kind* kind;
     ambient_tag tag;
-    std::uint32_t scopes = 0;  // that have begun and not ended
+    const void* scope = nullptr;  // the use_resource that began last and has not ended
 };
 
 /// In front of each block: where it is from, and its size.
@@ -163,7 +163,7 @@ inline heap ambient_heap;
 
 #if ACRE_HAS_THREADS
 inline thread_local constinit ambient_home current_ambient{
-    &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}, 0};
+    &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}};
 
 /// A tag of this thread, without a kind. No other thread of the next million has the same.
 inline ambient_tag tag_of_this_thread() noexcept {
@@ -175,7 +175,7 @@ inline ambient_tag tag_of_this_thread() noexcept {
 }
 #else
 inline constinit ambient_home current_ambient{
-    &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}, 0};
+    &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}};
 
 inline ambient_tag tag_of_this_thread() noexcept {
     return {0, 1};
@@ -276,10 +276,9 @@ private:
     }
 
     [[gnu::noinline, gnu::cold]] static void* allocate_extended(std::size_t bytes, std::size_t alignment) {
-        if (!is_alignment(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         if (!is_served(bytes, alignment)) {
-            const bool wide = alignment > max_request;
-            return raise<request_too_large>(name, bytes, wide ? 0 : max_request - extended_front(alignment));
+            return raise<request_too_large>(name, bytes, max_request - extended_front(alignment));
         }
         const detail::ambient_home& home = detail::current_ambient;
         const std::size_t front = extended_front(alignment);
@@ -370,7 +369,7 @@ public:
         constexpr bool any_thread_frees = detail::serves_threads<R>;
         const detail::ambient_tag thread = any_thread_frees ? detail::ambient_tag{} : detail::tag_of_this_thread();
         detail::current_ambient = {detail::address_of(used), &detail::ambient_kind_of<R>,
-                                   thread.with_kind(detail::ambient_kinds::number_of<R>()), before_.scopes + 1};
+                                   thread.with_kind(detail::ambient_kinds::number_of<R>()), this};
     }
     /// Of a pointer to the resource, or of a handle. Throws bad_option for null.
     template <detail::leads_to_resource From>
@@ -383,7 +382,7 @@ public:
     /// The resource before is used again. Aborts with a sentence before an inner scope has ended, and in another
     /// thread.
     ~use_resource() {
-        if (detail::current_ambient.scopes != before_.scopes + 1) [[unlikely]]
+        if (detail::current_ambient.scope != this) [[unlikely]]
             refuse();
         detail::current_ambient = before_;
     }

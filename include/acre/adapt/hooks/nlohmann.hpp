@@ -1,11 +1,12 @@
 // nlohmann::json in memory of acre's: objects, arrays, strings, keys and binaries.
 //
 // acre::arena_json lies in this thread's arena: the fastest, for documents that die together with a request. A document
-// is made and changed in a scope, acre::use_arena, and read anywhere while the arena holds it. Its destructor does
-// nothing and may run after the arena's reset, which frees the document (nlohmann::json 3.10 or newer).
-// acre::parse_json(arena, text) places the document itself in the arena, too.
-// acre::pooled_json lies in the program's pools: for documents that outlive scopes or move between threads.
-// acre::json_in<R> lies in any resource without state; json_in<acre::ambient> is the slowest of them.
+// is made and changed in a scope, acre::use_arena. While the arena holds it, a const one is read anywhere by what
+// allocates nothing: not by dump, operator<< and [] of a document that is not const. Its destructor does nothing and
+// may run after the arena's reset, which frees the document (nlohmann::json 3.10 or newer). acre::parse_json(arena,
+// text) places the document itself in the arena, too. acre::pooled_json lies in the program's pools: for documents that
+// outlive scopes or move between threads. acre::json_in<R> lies in any resource without state; json_in<acre::ambient>
+// is the slowest of them.
 //
 // The interface is nlohmann::json's. Its strings are not std::string, but standard strings serve as keys and values,
 // and both compare: get<std::string>() copies, and get_ref<const acre::arena_json::string_t&>() does not. Functions
@@ -102,6 +103,21 @@ inline void acre::arena_json::json_value::destroy(value_t) {}
 #endif
 
 namespace acre {
+
+/// A string of a document compares with a text, also outside of scopes: nlohmann makes a document of the text before.
+inline bool operator==(const arena_json& a, std::string_view text) noexcept {
+    const auto* held = a.get_ptr<const arena_json::string_t*>();
+    return held != nullptr && std::string_view(*held) == text;
+}
+inline bool operator==(const arena_json& a, const char* text) noexcept {
+    return a == std::string_view(text);
+}
+inline bool operator==(const arena_json& a, const std::string& text) noexcept {
+    return a == std::string_view(text);
+}
+inline bool operator==(const arena_json& a, const arena_json::string_t& text) noexcept {
+    return a == std::string_view(text);
+}
 
 /// The document that `text` says, in `memory` until that is reset; its destructor does not run, and nothing needs it
 /// to. Throws as nlohmann::json::parse, whose further arguments follow, and as the arena does.

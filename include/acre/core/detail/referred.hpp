@@ -82,7 +82,8 @@ R& referred(const char* user, From&& from) {
                   "acre: this takes the arena, not a scratch of it: write temp.parent(), or name the scratch in the "
                   "type, as acre::allocator<T, acre::scratch>");
     static_assert(!const_resource<From, R>,
-                  "acre: this resource is const, and allocating changes a resource: remove the const");
+                  "acre: this resource is const, and allocating changes a resource: remove the const; and give a "
+                  "std::queue, stack or priority_queue, which make it const, an acre::allocator<T, R>{level}");
     static_assert(const_resource<From, R> || (!unfit_resource<From, R> && (!leads_to<From, R> || !ends_at_once<From>)),
                   "acre: this resource, or the handle that owns it, ends with its statement, and what refers to it "
                   "would dangle: make it a variable");
