@@ -12,7 +12,7 @@ constexpr std::size_t malloc_alignment = acre::malloc_face<acre_resource>::block
 // Null, and why `from` refused this request.
 [[gnu::noinline, gnu::cold]] std::nullptr_t refused(acre_resource& from, std::size_t bytes,
                                                     std::size_t alignment) noexcept {
-    if (!acre::can_be_honoured(alignment)) {
+    if (!acre::detail::can_be_honoured(alignment)) {
         return note(ACRE_BAD_ALIGNMENT, acre::bad_alignment{malloc_name, alignment}.what());
     }
     if (bytes > acre::max_request - alignment) {

@@ -19,7 +19,7 @@ public:
     }
 
     void* allocate(std::size_t bytes, std::size_t alignment) {
-        if (!acre::can_be_honoured(alignment)) return acre::raise<acre::bad_alignment>(name, alignment);
+        if (!acre::detail::can_be_honoured(alignment)) return acre::raise<acre::bad_alignment>(name, alignment);
         if (bytes > acre::max_request) return acre::raise<acre::request_too_large>(name, bytes, acre::max_request);
         if (void* p = try_allocate(bytes, alignment)) return p;
         return acre::raise<acre::out_of_memory>(name, bytes, alignment);

@@ -276,7 +276,7 @@ private:
     }
 
     [[gnu::noinline, gnu::cold]] static void* allocate_extended(std::size_t bytes, std::size_t alignment) {
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         if (!is_served(bytes, alignment)) {
             return raise<request_too_large>(name, bytes, max_request - extended_front(alignment));
         }

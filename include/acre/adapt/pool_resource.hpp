@@ -163,7 +163,7 @@ private:
 
     // Out of line: a block that is not pooled, one of 0 bytes, or no memory.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         const std::size_t at_least_1 = detail::max<std::size_t>(bytes, 1);
         upstream_exception thrown;
         void* p = is_pooled(at_least_1, alignment) ? pool_.try_allocate(at_least_1, alignment)

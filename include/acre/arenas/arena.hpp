@@ -612,7 +612,7 @@ private:
     }
 
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         if (is_fixed()) {
             if (bytes > options_.fixed_bytes) return raise<request_too_large>(name, bytes, options_.fixed_bytes);
             if (initial_ == nullptr) return raise<out_of_memory>(name, bytes, alignment);

@@ -233,7 +233,7 @@ private:
     // Out of line: the window is used up or the request is large.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate_slow(bytes, alignment)) return p;
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         // The arena of blocks raises the error.
         const std::lock_guard lock{lock_};
         return blocks_.allocate(bytes, alignment);

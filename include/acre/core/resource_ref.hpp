@@ -154,7 +154,7 @@ private:
 
     template <class M>
     static void* allocate_pmr(void* object, std::size_t bytes, std::size_t alignment) {
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(pmr_name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(pmr_name, alignment);
         if (!fits_pmr(bytes, alignment)) return raise<request_too_large>(pmr_name, bytes, max_request - alignment);
         auto* referred = static_cast<M*>(object);
 #if defined(__cpp_exceptions)

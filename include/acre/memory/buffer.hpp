@@ -66,7 +66,7 @@ public:
     /// Storage of `bytes` bytes aligned to `alignment`. Throws request_too_large or bad_alignment.
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (void* p = try_allocate(bytes, alignment)) return p;
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         return raise<request_too_large>(name, bytes, bytes_ - used_);
     }
 

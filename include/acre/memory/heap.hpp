@@ -48,7 +48,7 @@ public:
 
 private:
     [[gnu::noinline, gnu::cold]] static void* fail(std::size_t bytes, std::size_t alignment) {
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         if (bytes > max_request || alignment > max_request - bytes) {
             return raise<request_too_large>(name, bytes, max_request - alignment);
         }

@@ -21,7 +21,7 @@ public:
 
     /// Throws request_too_large, or bad_alignment.
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         return raise<request_too_large>(name, bytes, std::size_t{0});
     }
 

@@ -628,7 +628,7 @@ private:
     }
 
     [[gnu::noinline, gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         if (bytes > bytes_ || alignment > bytes_) return raise<request_too_large>(name, bytes, bytes_);
         if (latest_.operation != nullptr) return raise<system_refused>(name, bytes, alignment, latest_);
         return raise<limit_exceeded>(name, bytes, used_, bytes_);

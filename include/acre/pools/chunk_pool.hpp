@@ -578,7 +578,7 @@ private:
 
     [[gnu::noinline, gnu::cold]] void* refuse(std::size_t bytes, std::size_t alignment) const {
         const bool falls_back = when_full_ == exhaustion::fall_back;
-        if (!can_be_honoured(alignment)) return fail<bad_alignment>(name, alignment);
+        if (!detail::can_be_honoured(alignment)) return fail<bad_alignment>(name, alignment);
         if (falls_back && bytes > max_request / 2) return raise<request_too_large>(name, bytes, max_request / 2);
         if (falls_back) return raise<out_of_memory>(name, bytes, alignment);
         if (alignment > max_alignment) return fail<bad_alignment>(name, alignment);

@@ -305,7 +305,7 @@ private:
         return raise<limit_exceeded>(name_, geometry.slot_bytes, capacity(), capacity());
     }
     [[gnu::noinline, gnu::cold]] void* allocate_large(std::size_t bytes, std::size_t alignment) const {
-        if (can_be_honoured(alignment) && bytes > Slot) return raise<request_too_large>(name_, bytes, Slot);
+        if (detail::can_be_honoured(alignment) && bytes > Slot) return raise<request_too_large>(name_, bytes, Slot);
         return raise<bad_alignment>(name_, alignment);
     }
     [[gnu::always_inline]] static void* try_allocate_large(std::size_t, std::size_t) noexcept { return nullptr; }

@@ -500,7 +500,7 @@ private:
     }
 
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(Storage::name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(Storage::name, alignment);
         const std::size_t worst = fit::worst_bytes(bytes, alignment, this->arena_bytes());
         const std::size_t available = this->takes_runs() ? capacity() : this->arena_bytes();
         if (worst > available) return raise<request_too_large>(Storage::name, worst, available);

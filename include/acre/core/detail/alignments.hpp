@@ -21,12 +21,6 @@ constexpr bool is_alignment(std::size_t alignment) noexcept {
     return (alignment ^ (alignment - 1)) > alignment - 1;
 }
 
-/// True for a power of two that an object may be aligned to: half of all addresses are too far apart. For refusals to
-/// say why; requests of this alignment are refused without it, as larger than max_request.
-constexpr bool can_be_honoured(std::size_t alignment) noexcept {
-    return is_alignment(alignment) && alignment <= max_request;
-}
-
 /// Smallest multiple of `alignment` (a power of two) that is at least `value`. Requires that `value + alignment - 1`
 /// does not wrap.
 constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) noexcept {
@@ -42,6 +36,16 @@ constexpr std::uintptr_t align_down(std::uintptr_t value, std::size_t alignment)
 constexpr std::size_t padding_to(std::uintptr_t address, std::size_t alignment) noexcept {
     return (0 - address) & (alignment - 1);
 }
+
+namespace detail {
+
+/// True for a power of two that an object may be aligned to: multiples of a larger one are too far apart. For refusals
+/// to say why; requests of such an alignment are refused without it, as larger than max_request.
+constexpr bool can_be_honoured(std::size_t alignment) noexcept {
+    return is_alignment(alignment) && alignment <= max_request;
+}
+
+}  // namespace detail
 
 /// Largest alignment in bytes of an object of `size` bytes, up to default_alignment: sizes are multiples of alignments.
 constexpr std::size_t natural_alignment(std::size_t size) noexcept {

@@ -210,7 +210,7 @@ public:
 
     /// Raises the error of a request that was refused.
     [[gnu::noinline, gnu::cold]] void* fail(const char* name, std::size_t bytes, std::size_t alignment) const {
-        if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         if (bytes > pages_.reserved() || alignment > pages_.reserved()) {
             return raise<request_too_large>(name, bytes, pages_.reserved());
         }

@@ -62,7 +62,7 @@ private:
 /// size of the next slab, or 0 for a request that takes a block of its own.
 [[gnu::cold]] inline void* refuse(const char* name, std::size_t bytes, std::size_t alignment, std::size_t held,
                                   std::size_t limit, std::size_t slab_bytes = 0) {
-    if (!can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+    if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
     if (bytes > max_request / 2) return raise<request_too_large>(name, bytes, max_request / 2);
     const std::size_t needed = slab_bytes != 0 ? slab_bytes : large_blocks::upstream_bytes(bytes, alignment);
     if (limit != SIZE_MAX && needed > limit - detail::min(held, limit)) {
