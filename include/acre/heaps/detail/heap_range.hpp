@@ -327,8 +327,8 @@ private:
         }
         return true;
     }
-    // Of a smaller heap a huge page would be a large part. From 16 MiB on it took 4,400 page faults instead of 900, and
-    // .05 of the time of programs with 20 to 150 MiB, in the median.
+    // Of a smaller heap a huge page would be a large part. A limit of 16 MiB took 4,400 page faults in place of 900,
+    // and 1.05 of the time, in the mean of programs with 20 to 150 MiB (bench/results/2026-11-25-huge-pages.md).
     static constexpr unit_number huge_from = 2_MiB / unit_bytes;
 
     // Takes units from the frontier on, and the free ones right before it.
