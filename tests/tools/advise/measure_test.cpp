@@ -156,6 +156,37 @@ TEST(expected_saving, of_a_loss_is_the_measured_one) {
     EXPECT_EQ(saving.expected().high, -6);
 }
 
+// Of a program that takes 1000 ns.
+TEST(figures_of_runs, go_before_those_of_a_replay) {
+    advice each;
+    each.candidate = verdict::object_pool;
+    each.decision = verdict::leave;
+    each.reason = "malloc is faster here";
+    each.saving.nanoseconds = {-10, -8, -6};
+    decide_by_runs(each, 1000);
+    EXPECT_EQ(each.decision, verdict::leave) << "there were no runs";
+
+    each.in_runs = run_saving{.nanoseconds = {30, 40, 50}, .policy = "pool", .is_what_is_advised = true};
+    decide_by_runs(each, 1000);
+    EXPECT_EQ(each.decision, verdict::object_pool);
+    EXPECT_EQ(each.reason, "");
+    EXPECT_EQ(each.expected_nanoseconds().low, 30);
+    EXPECT_EQ(each.median_nanoseconds(), 40);
+
+    each.in_runs->nanoseconds = {10, 19, 30};
+    decide_by_runs(each, 1000);
+    EXPECT_EQ(each.decision, verdict::object_pool) << "it may save 2 %: the replay decides";
+
+    each.in_runs->nanoseconds = {-5, 1, 19};
+    each.in_runs->is_what_is_advised = false;
+    decide_by_runs(each, 1000);
+    EXPECT_EQ(each.decision, verdict::object_pool) << "the advised type may save more than the plan";
+    each.in_runs->is_what_is_advised = true;
+    decide_by_runs(each, 1000);
+    EXPECT_EQ(each.decision, verdict::leave);
+    EXPECT_EQ(each.reason, "it saves less than 2 % of the CPU time");
+}
+
 TEST_F(measure, sites_that_save_too_little_each_may_be_worth_a_pool_together) {
     const std::vector<advice> apart = plan_advices(run_, paths_).advices;
     ASSERT_EQ(apart.size(), 2U);

@@ -246,6 +246,44 @@ TEST_F(plan_command, a_recorded_program_is_tried_with_the_plan_of_its_advice) {
     EXPECT_NE(object["notes"][0].get<std::string>().find("'acre plan a.acre -o a.plan'"), std::string::npos);
 }
 
+// `work` allocates the same each time, in groups that a plan can follow.
+TEST_F(plan_command, advice_has_figures_of_runs) {
+    plan("work", "advice");
+    const run_result result = acre("-q advise --json --run 1 --no-measure a.acre");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    const json advised = json::parse(result.output);
+    EXPECT_GE(advised["runs"]["rounds"], 1U);
+    EXPECT_GT(advised["cpu_ns"], 0U);
+    const auto saved_by = [&](const std::string& name) {
+        for (const json& each : advised["preloads"])
+            if (each["name"] == name) return each;
+        return json{};
+    };
+    for (const char* name : {"acre", "acre + plan"}) EXPECT_GT(saved_by(name)["peak_ratio"], 0.0) << name;
+    std::size_t run_alone = 0;
+    for (const json& each : advised["advices"]) {
+        if (each["in_runs"].is_null()) continue;
+        ++run_alone;
+        const json& runs = each["in_runs"];
+        EXPECT_LE(runs["nanoseconds"]["low"], runs["nanoseconds"]["high"]);
+        EXPECT_GT(runs["peak_ratio"], 0.0);
+        EXPECT_TRUE(runs["policy"] == "pool" || runs["policy"] == "counted") << runs;
+    }
+    EXPECT_GE(run_alone, 1U) << advised["advices"];
+    EXPECT_EQ(content_of("a.plan").find("below"), std::string::npos) << "the plan of the user is as it was";
+}
+
+TEST_F(plan_command, groups_beside_the_programs_own_malloc_are_compared_with_it) {
+    plan("near", "pool");
+    ASSERT_EQ(acre("plan a.acre --policy pool --left-to below -o a.plan").status, 0);
+    const run_result result =
+        acre("-q try --sites --json --unchecked --budget 0.2s --plan a.plan -- " + subject + " near");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    const json object = json::parse(result.output);
+    ASSERT_GE(object["groups"].size(), 2U);
+    EXPECT_EQ(object["groups"][0]["compared_with"], "as it is");
+}
+
 TEST_F(plan_command, refuses_before_the_program_starts) {
     plan("near", "pool");
     const std::string program = " -- " + subject;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "change_places.hpp"
@@ -27,6 +28,10 @@ struct preload_saving {
     std::string name;
     interval nanoseconds;
     std::optional<double> peak_ratio{};  // of the program's memory at its peak; only from runs
+
+    // Names that stand for `acre run`, without a plan and with that of the advice.
+    static constexpr std::string_view acre_heap = "acre";
+    static constexpr std::string_view acre_plan = "acre + plan";
 };
 
 /// The result of replaying only the allocations of an advice.
@@ -65,6 +70,16 @@ struct measured_saving {
     }
 };
 
+/// What was saved in runs of the program, without a change to it, by a plan in which only an advice's sites get memory
+/// of their own; all others keep the program's malloc.
+struct run_saving {
+    interval nanoseconds;
+    std::string policy;                // of the plan
+    bool is_what_is_advised = false;   // the policy gives just what the advice's type gives
+    double share_of_cpu = 0;           // median
+    double peak_ratio = 1;             // of the program's memory at its peak
+};
+
 /// An arena in a function that was refused, since some of its objects lived on where it would have been reset.
 struct refused_arena {
     std::uint32_t function = 0;
@@ -99,6 +114,15 @@ struct advice {
     std::uint64_t arenas = 0;        // of a multi_arena
     std::uint64_t arena_bytes = 0;   // of each of them
     measured_saving saving;
+    std::optional<run_saving> in_runs;
+
+    /// What to expect: of runs where there were any, else of a replay.
+    interval expected_nanoseconds() const noexcept { return in_runs ? in_runs->nanoseconds : saving.expected(); }
+
+    /// The measured median: of runs where there were any, else of a replay on a clean heap.
+    double median_nanoseconds() const noexcept {
+        return in_runs ? in_runs->nanoseconds.median : saving.nanoseconds.median;
+    }
 };
 
 /// How often the recorded command was run again, to measure what it takes without recording.

@@ -39,13 +39,13 @@ std::string entry_text(std::size_t number, const advice& each, const call_paths&
     const bool leave = each.decision == verdict::leave;
     std::string text = fmt::format("{}. {}\n", number, styled(title_of(each, paths), leave ? style::dim : style::bold));
     text += labelled("where", location_of(each, paths));
-    if (!leave && each.saving.done) text += labelled("saves", saving_of(each));
+    if (!leave && (each.saving.done || each.in_runs)) text += labelled("saves", saving_of(each));
     text += labelled("evidence", evidence_of(each, paths));
     if (leave) {
         std::string why = each.reason;
         if (each.candidate != verdict::leave) {
             why = title_of(each.candidate, each, paths) + " would fit, but " + why;
-            if (each.saving.done) why += " (" + saving_of(each) + ")";
+            if (each.saving.done || each.in_runs) why += " (" + saving_of(each) + ")";
         }
         return text + labelled("because", why);
     }
@@ -53,6 +53,12 @@ std::string entry_text(std::size_t number, const advice& each, const call_paths&
     const std::string code = code_of(each, paths);
     if (!code.empty()) text += labelled("write", "") + indented(code);
     return text;
+}
+
+std::string way_text(const std::string& malloc_name) {
+    if (malloc_name == preload_saving::acre_heap) return "acre run";
+    if (malloc_name == preload_saving::acre_plan) return "acre run with its plan";
+    return "LD_PRELOAD of " + malloc_name;
 }
 
 /// The saving without any change to the program, for comparison.
@@ -63,7 +69,7 @@ std::string what_preloading_saves(const advice_list& list) {
     for (const preload_saving& each : list.preloads) {
         const bool costs = each.nanoseconds.median < 0;
         text += fmt::format("{} {} {} {}", &each == &list.preloads.front() ? "" : ",",
-                            each.name == "acre" ? "acre run" : "LD_PRELOAD of " + each.name, costs ? "costs" : "saves",
+                            way_text(each.name), costs ? "costs" : "saves",
                             time_text(std::abs(each.nanoseconds.median)));
     }
     return wrapped(text + ".", 0, 110);
@@ -87,15 +93,26 @@ nlohmann::json interval_json(const interval& value) {
     return {{"low", value.low}, {"median", value.median}, {"high", value.high}};
 }
 
+nlohmann::json number_or_null(const std::optional<double>& value) {
+    return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
 nlohmann::json preload_json(const preload_saving& saving) {
     return {{"name", saving.name},
             {"nanoseconds", interval_json(saving.nanoseconds)},
-            {"peak_ratio", saving.peak_ratio ? nlohmann::json(*saving.peak_ratio) : nlohmann::json()}};
+            {"peak_ratio", number_or_null(saving.peak_ratio)}};
+}
+
+nlohmann::json in_runs_json(const std::optional<run_saving>& saving) {
+    if (!saving) return nullptr;
+    return {{"nanoseconds", interval_json(saving->nanoseconds)},
+            {"policy", saving->policy},
+            {"share_of_cpu", saving->share_of_cpu},
+            {"peak_ratio", saving->peak_ratio}};
 }
 
 nlohmann::json saving_json(const measured_saving& saving) {
     if (!saving.done) return nullptr;
-    const nlohmann::json share = saving.share_of_cpu ? nlohmann::json(*saving.share_of_cpu) : nullptr;
     const auto or_null = [](const std::optional<interval>& each) { return each ? interval_json(*each) : nullptr; };
     return {{"expected_nanoseconds", interval_json(saving.expected())},
             {"fragmented_nanoseconds", or_null(saving.fragmented_nanoseconds)},
@@ -103,7 +120,7 @@ nlohmann::json saving_json(const measured_saving& saving) {
             {"fragmented_without_frees_nanoseconds", or_null(saving.fragmented_without_frees)},
             {"preload", saving.preload ? preload_json(*saving.preload) : nullptr},
             {"nanoseconds", interval_json(saving.nanoseconds)},
-            {"share_of_cpu", share},
+            {"share_of_cpu", number_or_null(saving.share_of_cpu)},
             {"time_ratio", interval_json(saving.ratio)},
             {"system_peak_bytes", saving.system_peak_bytes},
             {"peak_bytes", saving.candidate_peak_bytes},
@@ -205,6 +222,7 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
             {"options", options_json(each)},
             {"code", each.decision == verdict::leave ? "" : code_of(each, paths)},
             {"saving", saving_json(each.saving)},
+            {"in_runs", in_runs_json(each.in_runs)},
             {"evidence", evidence_json(each, paths)},
             {"sites", sites_json(each.sites, paths)},
             {"blockers", sites_json(each.blockers, paths)},

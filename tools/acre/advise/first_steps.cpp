@@ -21,8 +21,12 @@ constexpr double worth_of_code = 1.25;
 // Of the CPU time. Where something may save as much, the answer is not to leave the program.
 constexpr double too_much_to_leave = 0.05;
 
-// How `acre try` calls a run by `acre run`.
-constexpr std::string_view acre_way = "acre";
+/// What to do for a saving by this malloc, as `acre try` names it.
+std::string preload_text(const std::string& name) {
+    if (name == preload_saving::acre_heap) return "start it by acre run";
+    if (name == preload_saving::acre_plan) return "start it by acre run with the plan that acre plan makes of this trace";
+    return "preload " + name;
+}
 
 std::optional<double> share_of(double nanoseconds, const advice_list& list) {
     if (list.cpu_nanoseconds == 0) return std::nullopt;
@@ -60,8 +64,8 @@ first_step step_of(const advice_list& list, std::size_t number, const call_paths
     const advice& each = list.advices[number];
     return {.advice = number,
             .what = title_of(each.candidate, each, paths),
-            .nanoseconds = each.saving.expected(),
-            .share = share_of(each.saving.nanoseconds.median, list),
+            .nanoseconds = each.expected_nanoseconds(),
+            .share = share_of(each.median_nanoseconds(), list),
             .cost = cost_of(each, paths)};
 }
 
@@ -70,7 +74,7 @@ std::optional<first_step> best_advice(const advice_list& list, const call_paths&
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
         if (each.decision == verdict::leave || !each.saving.done) continue;
-        if (best && each.saving.expected().median <= best->nanoseconds.median) continue;
+        if (best && each.expected_nanoseconds().median <= best->nanoseconds.median) continue;
         best = step_of(list, i, paths);
     }
     return best;
@@ -104,8 +108,7 @@ std::string step_text(const first_step& step, bool of_runs) {
     if (step.advice) {
         return fmt::format("number {}, {}: saves {}; {}.", *step.advice + 1, step.what, saving_text(step), step.cost);
     }
-    return fmt::format("{}: saves {} in {}; {}.",
-                       step.what == acre_way ? "start it by acre run" : "preload " + step.what, saving_text(step),
+    return fmt::format("{}: saves {} in {}; {}.", preload_text(step.what), saving_text(step),
                        of_runs ? "runs of the program" : "a replay", step.cost);
 }
 
@@ -125,10 +128,10 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
         if (const std::optional<first_step> perhaps = best_perhaps(list, paths)) found.steps.push_back(*perhaps);
         return found;
     }
-    // Both as replayed on a clean heap, or the malloc's as it was in runs.
+    // Each as it was in runs, or as replayed on a clean heap.
     const bool code_first =
         preload && change &&
-        list.advices[*change->advice].saving.nanoseconds.median >= worth_of_code * preload->nanoseconds.median;
+        list.advices[*change->advice].median_nanoseconds() >= worth_of_code * preload->nanoseconds.median;
     if (code_first) std::swap(found.steps.front(), found.steps.back());
     return found;
 }

@@ -233,6 +233,19 @@ std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader) {
     return is_whole_run(reader) ? reader.header().program_microseconds() * 1000 : 0;
 }
 
+void decide_by_runs(advice& each, std::uint64_t cpu_nanoseconds) {
+    if (!each.in_runs) return;
+    const double worth = threshold::worth_the_change * static_cast<double>(cpu_nanoseconds);
+    const interval& saved = each.in_runs->nanoseconds;
+    if (saved.low > 0 && saved.median >= worth) {
+        each.decision = each.candidate;
+        each.reason.clear();
+    } else if (saved.high < worth && each.in_runs->is_what_is_advised) {
+        each.decision = verdict::leave;
+        each.reason = fmt::format("it saves less than {:.0f} % of the CPU time", threshold::worth_the_change * 100);
+    }
+}
+
 double patience(std::uint64_t events, std::uint64_t live_objects) noexcept {
     constexpr std::uint64_t many_events = 32'000'000;
     constexpr std::uint64_t many_objects = 2'000'000;
@@ -276,6 +289,7 @@ private:
         const line_up contest{each, mallocs_.best, mallocs_.own};
         note_clean(each, contest, compare(host_, steps.view(), contest.contenders, options), list_.cpu_nanoseconds);
         decide(each);
+        decide_by_runs(each, list_.cpu_nanoseconds);
         // Another malloc fragments in another way.
         if (each.decision == verdict::leave || mallocs_.own) return;
         options.fragmentation_blocks = blocks_to_fragment_with(steps);

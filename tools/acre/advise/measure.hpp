@@ -15,6 +15,10 @@ namespace acre::tool {
 /// the run was recorded: it was paused, it stopped early, or the trace is cut off.
 std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader);
 
+/// What the program itself shows goes before what a replay shows. A plan's pool is the one that is advised; its counted
+/// blocks cost more than an arena, so that they cannot show that an arena is not worth it.
+void decide_by_runs(advice& each, std::uint64_t cpu_nanoseconds);
+
 /// The part of the usual time that measurements of a run take: less if it takes long to read.
 double patience(std::uint64_t events, std::uint64_t live_objects) noexcept;
 

@@ -189,6 +189,44 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     return fmt::vformat(text, values);
 }
 
+std::string in_runs_text(const run_saving& saving) {
+    const interval& saved = saving.nanoseconds;
+    const auto signed_time = [](double time) { return (time < 0 ? "-" : "") + time_text(std::abs(time)); };
+    return fmt::format(
+        "{} to {} of CPU time ({:.1f} % of the program's) in runs of the program with a plan for these alone ({}), with "
+        "{:.2f} times the memory at the peak",
+        signed_time(saved.low), signed_time(saved.high), 100 * saving.share_of_cpu, saving.policy, saving.peak_ratio);
+}
+
+/// What was saved in a replay; empty where nothing was replayed.
+std::string replayed_text(const advice& each) {
+    const measured_saving& saving = each.saving;
+    if (!saving.done) return {};
+    const std::string share =
+        saving.share_of_cpu ? " (" + percent_text(*saving.share_of_cpu) + " of the program's)" : "";
+    const interval expected = saving.expected();
+    std::string text = fmt::format("{} to {} of CPU time{}", time_text(expected.low), time_text(expected.high), share);
+    const auto on_heap = [&](const interval& freed_singly, const std::optional<interval>& left_out, const char* heap) {
+        text += fmt::format("; {} on a {} heap", time_text(freed_singly.median), heap);
+        if (left_out) text += fmt::format(" ({} without the single frees)", time_text(left_out->median));
+    };
+    on_heap(saving.nanoseconds, saving.without_frees, "clean");
+    if (saving.fragmented_nanoseconds)
+        on_heap(*saving.fragmented_nanoseconds, saving.fragmented_without_frees, "fragmented");
+    text += fmt::format("; {:.2f} times malloc's time", saving.ratio.median);
+    if (saving.preload) {
+        text += fmt::format("; {} in place of malloc saves {} of these", saving.preload->name,
+                            time_text(saving.preload->nanoseconds.median));
+    }
+    text += fmt::format("; peak {} instead of {}", bytes_text(saving.candidate_peak_bytes),
+                        bytes_text(saving.system_peak_bytes));
+    if (saving.replayed_share < 1) {
+        text += fmt::format("; measured with the first {} of its events and scaled to all",
+                            percent_text(saving.replayed_share));
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string title_of(const advice& each, const call_paths& paths) {
@@ -246,31 +284,9 @@ std::string evidence_of(const advice& each, const call_paths& paths) {
 }
 
 std::string saving_of(const advice& each) {
-    const measured_saving& saving = each.saving;
-    if (!saving.done) return {};
-    const std::string share =
-        saving.share_of_cpu ? " (" + percent_text(*saving.share_of_cpu) + " of the program's)" : "";
-    const interval expected = saving.expected();
-    std::string text = fmt::format("{} to {} of CPU time{}", time_text(expected.low), time_text(expected.high), share);
-    const auto on_heap = [&](const interval& freed_singly, const std::optional<interval>& left_out, const char* heap) {
-        text += fmt::format("; {} on a {} heap", time_text(freed_singly.median), heap);
-        if (left_out) text += fmt::format(" ({} without the single frees)", time_text(left_out->median));
-    };
-    on_heap(saving.nanoseconds, saving.without_frees, "clean");
-    if (saving.fragmented_nanoseconds)
-        on_heap(*saving.fragmented_nanoseconds, saving.fragmented_without_frees, "fragmented");
-    text += fmt::format("; {:.2f} times malloc's time", saving.ratio.median);
-    if (saving.preload) {
-        text += fmt::format("; {} in place of malloc saves {} of these", saving.preload->name,
-                            time_text(saving.preload->nanoseconds.median));
-    }
-    text += fmt::format("; peak {} instead of {}", bytes_text(saving.candidate_peak_bytes),
-                        bytes_text(saving.system_peak_bytes));
-    if (saving.replayed_share < 1) {
-        text += fmt::format("; measured with the first {} of its events and scaled to all",
-                            percent_text(saving.replayed_share));
-    }
-    return text;
+    if (!each.in_runs) return replayed_text(each);
+    const std::string replayed = replayed_text(each);
+    return in_runs_text(*each.in_runs) + (replayed.empty() ? "" : ". In a replay: " + replayed);
 }
 
 std::vector<std::string> cautions_of(const advice& each, const call_paths& paths) {

@@ -13,10 +13,8 @@
 #include "advise/pinned_pages.hpp"
 #include "advise/plan.hpp"
 #include "command.hpp"
-#include "programs/program.hpp"
 #include "trace/error.hpp"
-#include "try/contest.hpp"
-#include "try/ways.hpp"
+#include "try/advised_runs.hpp"
 
 namespace acre::tool {
 
@@ -42,48 +40,6 @@ history read_history(trace_reader& reader, const call_paths& paths, const comman
 void measure(advice_list& list, const history& run, const call_paths& paths, const command_context& context) {
     progress_bar bar{"measuring", !context.quiet};
     measure_advices(context.host(), run, paths, list, [&](double done) { bar.show(done); });
-}
-
-/// What a malloc saves in the rounds, by its CPU time as a ratio to the program's as it is.
-preload_saving saving_of(const contest_result& runs, std::size_t way) {
-    const auto peak = [](const measured_run& each) { return static_cast<double>(each.peak_bytes); };
-    const double cpu = runs.ways[0].of(&measured_run::cpu).median * 1e9;
-    const interval ratio = runs.cpu_ratio(way);
-    const double before = runs.ways[0].of(peak).median;
-    preload_saving saving{runs.ways[way].how.name,
-                          {(1 - ratio.high) * cpu, (1 - ratio.median) * cpu, (1 - ratio.low) * cpu}};
-    if (before > 0) saving.peak_ratio = runs.ways[way].of(peak).median / before;
-    return saving;
-}
-
-/// Runs the recorded command again, as it is and with each malloc, for its CPU time and what each malloc saves.
-void run_program(advice_list& list, const trace_header& header, const advise_options& options,
-                 const command_context& context) {
-    if (header.command.empty()) throw tool_error{"the trace does not say which program was recorded"};
-    const std::filesystem::path program = find_program_to_preload(header.command.front(), "run");
-    const way_list ways{program, {}};
-    progress_bar bar{"running the program", !context.quiet};
-    const contest_result runs = run_contest({.program = program,
-                                             .arguments = header.command,
-                                             .ways = ways.ways(),
-                                             .input = options.input,
-                                             .check = {},
-                                             .required = same_result::output_and_status,
-                                             .budget_seconds = *options.run_seconds,
-                                             .progress = [&](double done) { bar.show(done); }});
-    clear_progress();
-    list.runs = program_runs{runs.rounds, runs.seconds, runs.is_precise};
-    list.cpu_nanoseconds = static_cast<std::uint64_t>(runs.ways[0].of(&measured_run::cpu).median * 1e9);
-    for (std::size_t way = 1; way < runs.ways.size(); ++way) {
-        const way_result& each = runs.ways[way];
-        if (each.failure.empty()) {
-            list.preloads.push_back(saving_of(runs, way));
-        } else {
-            list.notes.push_back("With " + each.how.name + " the program " + each.failure + ".");
-        }
-    }
-    std::ranges::sort(list.preloads, std::greater{},
-                      [](const preload_saving& each) { return each.nanoseconds.median; });
 }
 
 /// A trace, read for advice.
@@ -151,7 +107,12 @@ int run_advise(const advise_options& options, const command_context& context) {
         list.advices.resize(options.top);
     }
     list.unnamed = unnamed_modules(list, paths, reader.tables());
-    if (options.run_seconds) run_program(list, header, options, context);
+    if (options.run_seconds) {
+        progress_bar bar{"running the program", !context.quiet};
+        run_for_advice(list, reader, paths,
+                       {*options.run_seconds, options.input, [&](double done) { bar.show(done); }});
+        clear_progress();
+    }
     if (!options.plan_only && !list.is_sample()) {
         measure(list, run, paths, context);
         list.pinned = study_pinned_pages(run, paths, header.allocator);
@@ -190,8 +151,8 @@ void add_advise_command(command_line& line, const command_context& context) {
     cpu_after.needs(cpu_before);
     const option run = command
                            .decimal("--run", options->run_seconds, "SECONDS", 1, 1e6,
-                                    "Run the recorded command again in this time, as it is and with each installed "
-                                    "malloc: CPU times are then those of runs without recording")
+                                    "Run the recorded command again in this time: as it is, with each installed malloc, "
+                                    "with a plan, and with each advice alone. The figures are then those of runs")
                            .excludes(check);
     command.file("--stdin", options->input, "With --run: the file that each run reads from standard input").needs(run);
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();

@@ -175,17 +175,12 @@ site_policy policy_for(verdict advised) {
 }
 
 /// What the advice says of each site: that of the advice with most of its objects.
-std::unordered_map<std::uint32_t, routing> advised_routings(trace_reader& reader, const call_paths& paths) {
-    const history run{reader, paths};
-    if (run.object_count() == 0) return {};
-    const advice_list list = plan_advices(run, paths, reader.header().sampling_period);
+std::unordered_map<std::uint32_t, routing> advised_routings(const advice_list& list, const call_paths& paths) {
     std::unordered_map<std::uint32_t, std::pair<std::uint64_t, routing>> best;
     for (std::size_t number = 0; number < list.advices.size(); ++number) {
         const advice& each = list.advices[number];
         const site_policy policy = policy_for(each.candidate);
-        const std::string group = policy == site_policy::separate
-                                      ? "long-lived"
-                                      : fmt::format("{} {}", number + 1, paths.functions()[each.function].short_name);
+        const std::string group = group_name_of(number, each, paths);
         for (const site_objects& site : each.sites) {
             auto& [objects, chosen] = best[site.site];
             if (site.objects <= objects) continue;
@@ -196,6 +191,11 @@ std::unordered_map<std::uint32_t, routing> advised_routings(trace_reader& reader
     std::unordered_map<std::uint32_t, routing> routings;
     for (auto& [site, each] : best) routings.emplace(site, std::move(each.second));
     return routings;
+}
+
+advice_list advice_for(trace_reader& reader, const call_paths& paths) {
+    const history run{reader, paths};
+    return run.object_count() == 0 ? advice_list{} : plan_advices(run, paths, reader.header().sampling_period);
 }
 
 // Each of the largest places gets a group of its own. The heap has so many classes for pools, and so many counted
@@ -256,13 +256,17 @@ struct routed_places {
     std::vector<routing> routings;
 };
 
-routed_places routed_by(plan_choice choice, trace_reader& reader, const call_paths& paths, const place_finder& finder) {
+bool is_by_advice(plan_choice choice) {
+    return choice == plan_choice::advice || choice == plan_choice::inverted || choice == plan_choice::shuffled;
+}
+
+/// `list` is looked at only where the choice is made by advice.
+routed_places routed_by(plan_choice choice, const advice_list& list, const call_paths& paths,
+                        const place_finder& finder) {
     routed_places result{finder.places(), {}};
     auto& [places, routings] = result;
-    const bool by_advices =
-        choice == plan_choice::advice || choice == plan_choice::inverted || choice == plan_choice::shuffled;
-    if (by_advices) {
-        const site_routings advised = advised_routings(reader, paths);
+    if (is_by_advice(choice)) {
+        const site_routings advised = advised_routings(list, paths);
         places = finder.places(std::move(places), [&](const call_place& each) {
             return choice != plan_choice::advice || votes_at(each, advised).size() > 1;
         });
@@ -345,13 +349,12 @@ private:
     std::vector<function_table> functions_;                   // by the plan's module
 };
 
-}  // namespace
-
-made_plan make_plan(trace_reader& reader, const call_paths& paths, plan_choice choice, bool leaves_to_malloc_below) {
+made_plan make_plan(trace_reader& reader, const call_paths& paths, plan_choice choice, const advice_list& list,
+                    bool leaves_to_malloc_below) {
     made_plan made;
     const place_finder finder{reader, paths};
     made.allocations = finder.allocations();
-    auto [places, routings] = routed_by(choice, reader, paths, finder);
+    auto [places, routings] = routed_by(choice, list, paths, finder);
     // Those beyond have next to no allocations.
     if (places.size() > site_plan::max_sites) places.resize(site_plan::max_sites);
     const trace_header& header = reader.header();
@@ -370,6 +373,23 @@ made_plan make_plan(trace_reader& reader, const call_paths& paths, plan_choice c
                              : "'" + reader.path().string() + "' has no allocations to plan"};
     }
     return made;
+}
+
+}  // namespace
+
+made_plan make_plan(trace_reader& reader, const call_paths& paths, plan_choice choice, bool leaves_to_malloc_below) {
+    const advice_list list = is_by_advice(choice) ? advice_for(reader, paths) : advice_list{};
+    return make_plan(reader, paths, choice, list, leaves_to_malloc_below);
+}
+
+made_plan make_plan(trace_reader& reader, const call_paths& paths, const advice_list& list,
+                    bool leaves_to_malloc_below) {
+    return make_plan(reader, paths, plan_choice::advice, list, leaves_to_malloc_below);
+}
+
+std::string group_name_of(std::size_t number, const advice& each, const call_paths& paths) {
+    if (policy_for(each.candidate) == site_policy::separate) return "long-lived";
+    return fmt::format("{} {}", number + 1, paths.functions()[each.function].short_name);
 }
 
 }  // namespace acre::tool

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
+#include "advise/advice.hpp"
 #include "site_plan.hpp"
 #include "trace/call_paths.hpp"
 #include "trace/reader.hpp"
@@ -42,5 +44,12 @@ struct made_plan {
 /// Reads the trace once, and for advice twice. Throws tool_error if it has no allocation that can be planned.
 made_plan make_plan(trace_reader& reader, const call_paths& paths, plan_choice choice,
                     bool leaves_to_malloc_below = false);
+
+/// The plan of an advice that is at hand: reads the trace once.
+made_plan make_plan(trace_reader& reader, const call_paths& paths, const advice_list& list,
+                    bool leaves_to_malloc_below = false);
+
+/// The group that an advice's sites are in, in the plan of its list. Those without reset or frees share one.
+std::string group_name_of(std::size_t number, const advice& each, const call_paths& paths);
 
 }  // namespace acre::tool

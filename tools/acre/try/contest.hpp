@@ -28,6 +28,7 @@ struct way_group {
     std::string name;
     std::string policy;
     std::uint64_t allocations = 0;
+    bool beside_own_malloc = false;  // all other requests go to the program's malloc, not to acre's heap
     std::vector<site> sites{};
 };
 

@@ -14,7 +14,7 @@ namespace acre::tool {
 std::vector<std::size_t> ranking(const contest_result& result);
 
 /// The number of the program on acre's heap without a plan, with which groups are compared; that of the program as it
-/// is, if it did not take part.
+/// is, if that heap did not take part, or if the plan leaves all other requests to the program's malloc.
 std::size_t base_of_groups(const contest_result& result);
 
 /// The numbers of the groups that took part, least CPU time first.

@@ -15,7 +15,6 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::string_view plan_name = "acre + plan";
 constexpr const char* acre_description = "acre's general heap, as 'acre run' preloads it";
 
 std::string name_as_it_is(const std::filesystem::path& program) {
@@ -23,9 +22,11 @@ std::string name_as_it_is(const std::filesystem::path& program) {
     return linked.empty() ? "as it is" : fmt::format("as it is ({})", linked);
 }
 
-way_group described(const plan_group& group, const site_plan& plan) {
-    way_group result{
-        .name = group.name, .policy = std::string{name_of(group.policy)}, .allocations = group.allocations};
+way_group description_of(const plan_group& group, const site_plan& plan) {
+    way_group result{.name = group.name,
+                     .policy = std::string{name_of(group.policy)},
+                     .allocations = group.allocations,
+                     .beside_own_malloc = plan.leaves_to_malloc_below};
     for (const std::size_t number : group.sites) {
         const planned_site& site = plan.sites[number];
         const planned_module& module = plan.modules[site.module];
@@ -73,24 +74,29 @@ std::vector<std::string> way_list::add_plan(const std::filesystem::path& program
                                             const std::string& name) {
     auto handed = std::make_unique<handed_plan>(plan, name, program);
     std::vector<std::string> losses = handed->losses();
-    add_planned(std::move(handed), std::string{plan_name},
+    add_planned(std::move(handed), std::string{preload_saving::acre_plan},
                 "acre's general heap with the plan, as 'acre run --plan' preloads it");
     ways_.back().command = {"acre", "run", "--plan", name};
     return losses;
 }
 
 std::size_t way_list::add_groups(const std::filesystem::path& program, const site_plan& plan, const std::string& name) {
-    if (std::ranges::find(ways_, acre_way, &way::name) == ways_.end()) add_acre();
+    const bool has_acre = std::ranges::find(ways_, acre_way, &way::name) != ways_.end();
+    if (!has_acre && !plan.leaves_to_malloc_below) add_acre();
     const std::vector<plan_group> groups = groups_of(plan);
     const std::size_t shown = std::min(groups.size(), max_groups);
-    for (const plan_group& each : std::span{groups}.first(shown)) {
-        way_group group = described(each, plan);
-        add_planned(std::make_unique<handed_plan>(plan_of(each, plan), name, program, handed_plan::part::group),
-                    fmt::format("{}: {}", group.policy, each.name),
-                    "acre's general heap with this group of the plan alone");
-        ways_.back().group = std::move(group);
-    }
+    for (const plan_group& each : std::span{groups}.first(shown)) add_group(program, plan, each, name);
     return groups.size() - shown;
+}
+
+void way_list::add_group(const std::filesystem::path& program, const site_plan& plan, const plan_group& group,
+                         const std::string& name) {
+    way_group described = description_of(group, plan);
+    add_planned(std::make_unique<handed_plan>(plan_of(group, plan), name, program, handed_plan::part::group),
+                fmt::format("{}: {}", described.policy, group.name),
+                plan.leaves_to_malloc_below ? "the program's own malloc with this group of the plan alone"
+                                            : "acre's general heap with this group of the plan alone");
+    ways_.back().group = std::move(described);
 }
 
 void way_list::add_named(const std::string& name) {

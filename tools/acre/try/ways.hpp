@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "advise/advice.hpp"
 #include "contest.hpp"
 #include "plan/handed_plan.hpp"
 #include "programs/preloadable_library.hpp"
@@ -17,7 +18,7 @@ namespace acre::tool {
 inline constexpr std::string_view run_library = "libacre-malloc.so";
 
 /// The name of the program on acre's heap.
-inline constexpr std::string_view acre_way = "acre";
+inline constexpr std::string_view acre_way = preload_saving::acre_heap;
 
 /// Names that --with takes, each with its meaning.
 std::vector<std::pair<std::string, std::string>> way_names();
@@ -37,6 +38,10 @@ public:
     /// Adds the program on acre's heap, unless it is there, and with each of the plan's largest groups alone. Returns
     /// how many smaller groups there are.
     std::size_t add_groups(const std::filesystem::path& program, const site_plan& plan, const std::string& name);
+
+    /// Adds the program with one group of a plan alone.
+    void add_group(const std::filesystem::path& program, const site_plan& plan, const plan_group& group,
+                   const std::string& name);
 
     static constexpr std::size_t max_groups = 12;
 

@@ -1,0 +1,26 @@
+// Runs a recorded program again for its advice: as it is, with each installed malloc, with the plan of the advice, and
+// with each advice alone, so that the figures are the program's own and not a replay's.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "advise/advice.hpp"
+#include "trace/call_paths.hpp"
+#include "trace/reader.hpp"
+
+namespace acre::tool {
+
+struct run_options {
+    double seconds = 30;  // for all runs
+    std::string input;    // a file for standard input; empty: nothing
+    std::function<void(double)> progress{};
+};
+
+/// Sets what runs tell: the CPU time, `runs` and `preloads` of the list, and `in_runs` of its advices with most
+/// allocations. An advice is run by a plan in which only its sites get memory of their own and all others keep the
+/// program's malloc; those that no plan can give what they ask for are left out. Throws tool_error if the recorded
+/// command cannot be run or its result is not the same each time.
+void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& paths, const run_options& options);
+
+}  // namespace acre::tool
