@@ -268,6 +268,7 @@ std::vector<reach_line> thread_lines(const samples& times) {
         add("T2", "the ring alone", 1.25);
         add("T2", "the ring alone, 4,096 blocks in turns", std::nullopt);
         add_peers(lines, times, "T3" + heap, pool, 0.8);
+        add_peers(lines, times, "T3 16..512 B" + heap, "acre::general_heap", 0.9);
         add_peers(lines, times, "T3 16..512 B" + heap, "acre::concurrent_multi_pool", std::nullopt);
         for (const std::string work : {"T1", "T2", "T3"}) {
             add(work, "std::pmr synchronized_pool", std::nullopt);

@@ -13,6 +13,7 @@
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/core/locks.hpp>
+#include <acre/heaps/general_heap.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
@@ -387,6 +388,19 @@ struct concurrent_multi_pool_mixed {
     acre::concurrent_multi_pool pool;
 };
 
+struct general_heap_blocks {
+    void* allocate() { return heap.allocate(bytes, 16); }
+    void deallocate(void* p) noexcept { heap.deallocate(p, bytes, 16); }
+    std::size_t bytes = *hide(&shared_block_bytes);
+    acre::general_heap heap;
+};
+
+struct general_heap_mixed {
+    void* allocate(std::size_t bytes) { return heap.allocate(bytes, 16); }
+    void deallocate(void* p, std::size_t bytes) noexcept { heap.deallocate(p, bytes, 16); }
+    acre::general_heap heap;
+};
+
 struct synchronized_face_blocks {
     void* allocate() { return face.allocate(shared_block_bytes, 16); }
     void deallocate(void* p) { face.deallocate(p, shared_block_bytes, 16); }
@@ -450,6 +464,10 @@ void add_pools_of_threads(suite& entries) {
     add_scaling_threads<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
     // In one thread: the cost without waiting, also in instructions.
     add_small_batches<concurrent_multi_pool_blocks>(entries, "acre::concurrent_multi_pool");
+    add_threads<general_heap_blocks>(entries, "acre::general_heap");
+    add_mixed_successors<general_heap_mixed>(entries, "acre::general_heap");
+    add_mixed_batches<general_heap_mixed>(entries, "acre::general_heap");
+    add_scaling_threads<general_heap_blocks>(entries, "acre::general_heap");
     add_threads<synchronized_face_blocks>(entries, "acre::synchronized_pool_resource");
     add_mixed_successors<synchronized_face_mixed>(entries, "acre::synchronized_pool_resource");
     using concurrent_blocks = blocks_of_object<acre::concurrent_pool<shared_block_bytes>>;

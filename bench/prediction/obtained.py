@@ -3,7 +3,8 @@
 
 Each program of bench/whole is recorded and advised, from the trace alone and with --run. Then `acre try` runs it with
 each malloc and with each group of the advice alone: that is what is obtained. Nothing of a program is changed, so what
-is followed is to preload a malloc, and a plan. All answers are kept as JSON in a folder, from which the table is made.
+is followed is to preload a malloc, and a plan. A process beside them keeps memory backed, as in bench/whole. All answers
+are kept as JSON in a folder, from which the table is made.
 
 Usage: obtained.py [--acre FILE] [--folder DIR] [--run SECONDS] [--budget TIME] [--only NAME,...] [--again] [--out FILE]
     --run SECONDS   for `acre advise --run` (20)
@@ -22,6 +23,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "whole"))
 import programs  # noqa: E402
+import whole  # noqa: E402
 
 # Programs whose rows set the bounds of replayed savings; all others test them.
 FITTED = {"python3-malloc", "perl", "gawk", "jq", "xsltproc", "tclsh", "sqlite3", "dot", "git", "clang-format",
@@ -166,6 +168,7 @@ def main():
     folder = pathlib.Path(options.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     acre, results = str(pathlib.Path(options.acre).resolve()), {}
+    keeper = whole.Keeper(800, folder.parent)
     for program in programs.all_programs(folder.parent):
         wanted = not options.only or program.name in options.only.split(",")
         if not wanted or program.name in LEFT_OUT or not shutil.which(program.command[0]):
@@ -175,6 +178,7 @@ def main():
             print(f"{program.name} is measured", file=sys.stderr)
         except RuntimeError as error:
             print(error, file=sys.stderr)
+    keeper.end()
     made = report(results)
     print(made)
     if options.out:

@@ -423,7 +423,7 @@ class Slabs:
             yield int(slab.address) & ~0xfff, memory(slab["states"][0].address, int(slab["groups"]) * 64)
 
     def taken(self):
-        """Slots that are not free in the map: live, or in a magazine."""
+        """Slots that are not free in the map: live, or in a thread's magazine."""
         return sum(1 for _, states in self.each() for state in states if state & 1 == 0 and state != NONE)
 
     def slots(self):
@@ -450,8 +450,14 @@ class Slabs:
         """The addresses of live slots, in address order."""
         for start, states in self.each():
             for index, state in enumerate(states):
-                if state == LIVE:
-                    yield start + index * self.stride
+                address = start + index * self.stride
+                if state == LIVE and not self.is_marked(address):
+                    yield address
+
+    def is_marked(self, slot):
+        """Whether a slot that is live in the map lies in a magazine: see acre/pools/detail/free_mark.hpp."""
+        offset = 8 if self.slot_bytes >= 16 else 0
+        return int.from_bytes(memory(slot + offset, 8), byte_order()) == slot ^ 0xa5c369f01e87d24b
 
 
 class PoolPrinter:

@@ -155,6 +155,28 @@ TYPED_TEST(misuse_of, double_free_by_two_threads) {
     this->free(b);
 }
 
+// A destructor that runs twice writes the first word: the pointer to the virtual functions.
+TYPED_TEST(misuse_of, double_free_after_a_write_to_the_first_word) {
+    auto* a = static_cast<std::uint64_t*>(this->allocate());
+    void* b = this->allocate();
+    this->free(a);
+    this->free(b);
+#if !defined(ACRE_HAS_ADDRESS_SANITIZER)  // which reports the write
+    *const_cast<volatile std::uint64_t*>(a) = 1;
+#endif
+    EXPECT_DEATH(this->free(a), "acre::[a-z_]+: double free");
+}
+
+// A slot that nothing was written to may hold what a free slot held.
+TYPED_TEST(misuse_of, frees_of_slots_that_were_not_written_to_are_right) {
+    for (int round = 0; round < 3; ++round) {
+        void* a = this->allocate();
+        void* b = this->allocate();
+        this->free(a);
+        this->free(b);
+    }
+}
+
 // A slot that was handed out again is live: its next free is none too many.
 TYPED_TEST(misuse_of, frees_of_slots_that_were_handed_out_again_are_right) {
     for (int round = 0; round < 3; ++round) {

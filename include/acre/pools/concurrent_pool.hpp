@@ -11,8 +11,8 @@
 // returns its magazines. The pool may end before its threads do. Upstream is called with the lock held, so it may be
 // any resource that nobody else uses at the same time.
 //
-// Cost: allocate and deallocate have 32 and 41 instructions, none of them atomic; one lock in 1 to 509 operations. With
-// double_free_check::late they have 21 and 35, and most double frees are noticed late.
+// Cost: allocate and deallocate have 21 and 41 instructions, none of them atomic; one lock in 1 to 509 operations. With
+// double_free_check::late they have 20 and 31, and most double frees are noticed late.
 // Memory: as acre::pool, up to 4 KiB for each magazine, and the free slots in each thread's two magazines: at most
 // thread_bytes (64 KiB), but always two slots. A request may be refused at the limit while other threads keep free
 // slots. A double free, a pointer into the middle of a slot and a pointer of another resource abort with a message at
@@ -168,8 +168,9 @@ protected:
     /// True while for_each_live runs.
     bool visiting() const noexcept { return !uses_caches_; }
     /// True when the slot at `p` is free.
-    bool is_free(const void* p) const noexcept {
-        return depot_.slabs().owns_slot(geometry, p) && depot_.slabs().is_free(geometry, p);
+    bool is_free(void* p) const noexcept {
+        if (!depot_.slabs().owns_slot(geometry, p)) return false;
+        return depot_.slabs().is_free(geometry, p) || is_cached(p);
     }
     static constexpr bool marks_destroying = Check == double_free_check::at_once;
     /// Around the destructor of the object in `p`. Aborts with a message unless it is a live slot. A pool that notices
@@ -178,13 +179,18 @@ protected:
         if constexpr (Check == double_free_check::at_once) {
             if (!depot_.slabs().mark_ending(geometry, p)) [[unlikely]]
                 abort_on(derived, p);
+            if (is_marked(p)) [[unlikely]] {
+                detail::bitmap_slabs::mark_live(geometry, p);
+                abort_on(derived, p);
+            }
         } else {
             if (depot_.slabs().mistake_with(geometry, p) != nullptr) abort_on(derived, p);
         }
     }
     [[gnu::always_inline]] void end_destroying(const char* derived, void* p) noexcept {
         if constexpr (Check == double_free_check::at_once) {
-            // Without the checks of give_back: only the mark may have changed since.
+            // Without the checks of give_back: the slot was live, and is no longer ending.
+            detail::bitmap_slabs::mark_live(geometry, p);
             detail::bitmap_slabs::mark_cached(geometry, p);
             poison(p, geometry.slot_bytes);
             keep(p, [] {});
@@ -198,13 +204,23 @@ protected:
     [[gnu::always_inline]] void give_back(const char* derived, void* p) noexcept {
         if (p == nullptr) return;
         const auto on_misuse = [this, derived, p]() __attribute__((always_inline)) { abort_on(derived, p); };
-        depot_.slabs().cache<Check>(geometry, p, detail::bitmap_slabs::place_of(geometry, p), on_misuse);
+        depot_.slabs().cache<Check>(geometry, p, detail::bitmap_slabs::place_of(geometry, p), mark_at, on_misuse);
         keep(p, on_misuse);
     }
 
 private:
     [[gnu::always_inline]] detail::thread_cache* this_cache() const noexcept {
         return static_cast<detail::thread_cache*>(caches_.find());
+    }
+
+    static constexpr std::size_t mark_at = detail::free_mark::offset(geometry.slot_bytes);
+
+    static bool is_marked(void* p) noexcept { return detail::free_mark::is_set(p, mark_at); }
+    // In a magazine, unless the program wrote to the slot since and this thread freed others since.
+    bool is_cached(void* p) const noexcept {
+        if (Check == double_free_check::at_once && is_marked(p)) return true;
+        const detail::thread_cache* cache = this_cache();
+        return cache != nullptr && cache->got_last(p);
     }
 
     // Puts a cached slot into this thread's magazine.
@@ -224,7 +240,7 @@ private:
     }
 
     [[gnu::always_inline]] static void mark_live(void* p) noexcept {
-        detail::bitmap_slabs::uncache<Check>(detail::bitmap_slabs::place_of(geometry, p));
+        detail::bitmap_slabs::uncache<Check>(p, mark_at);
         unpoison(p, Slot);
     }
 

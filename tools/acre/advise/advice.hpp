@@ -74,10 +74,10 @@ struct measured_saving {
 /// of their own; all others keep the program's malloc.
 struct run_saving {
     interval nanoseconds;
-    std::string policy;                // of the plan
-    bool is_what_is_advised = false;   // the policy gives just what the advice's type gives
-    double share_of_cpu = 0;           // median
-    double peak_ratio = 1;             // of the program's memory at its peak
+    std::string policy;               // of the plan
+    bool is_what_is_advised = false;  // the policy gives just what the advice's type gives
+    double share_of_cpu = 0;          // median
+    double peak_ratio = 1;            // of the program's memory at its peak
 };
 
 /// An arena in a function that was refused, since some of its objects lived on where it would have been reset.

@@ -68,9 +68,8 @@ std::string what_preloading_saves(const advice_list& list) {
     text += ", without any change to the program:";
     for (const preload_saving& each : list.preloads) {
         const bool costs = each.nanoseconds.median < 0;
-        text += fmt::format("{} {} {} {}", &each == &list.preloads.front() ? "" : ",",
-                            way_text(each.name), costs ? "costs" : "saves",
-                            time_text(std::abs(each.nanoseconds.median)));
+        text += fmt::format("{} {} {} {}", &each == &list.preloads.front() ? "" : ",", way_text(each.name),
+                            costs ? "costs" : "saves", time_text(std::abs(each.nanoseconds.median)));
     }
     return wrapped(text + ".", 0, 110);
 }

@@ -24,7 +24,8 @@ constexpr double too_much_to_leave = 0.05;
 /// What to do for a saving by this malloc, as `acre try` names it.
 std::string preload_text(const std::string& name) {
     if (name == preload_saving::acre_heap) return "start it by acre run";
-    if (name == preload_saving::acre_plan) return "start it by acre run with the plan that acre plan makes of this trace";
+    if (name == preload_saving::acre_plan)
+        return "start it by acre run with the plan that acre plan makes of this trace";
     return "preload " + name;
 }
 

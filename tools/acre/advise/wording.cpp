@@ -193,7 +193,8 @@ std::string in_runs_text(const run_saving& saving) {
     const interval& saved = saving.nanoseconds;
     const auto signed_time = [](double time) { return (time < 0 ? "-" : "") + time_text(std::abs(time)); };
     return fmt::format(
-        "{} to {} of CPU time ({:.1f} % of the program's) in runs of the program with a plan for these alone ({}), with "
+        "{} to {} of CPU time ({:.1f} % of the program's) in runs of the program with a plan for these alone ({}), "
+        "with "
         "{:.2f} times the memory at the peak",
         signed_time(saved.low), signed_time(saved.high), 100 * saving.share_of_cpu, saving.policy, saving.peak_ratio);
 }

@@ -149,11 +149,12 @@ void add_advise_command(command_line& line, const command_context& context) {
                                  .needs(check);
     cpu_before.needs(cpu_after);
     cpu_after.needs(cpu_before);
-    const option run = command
-                           .decimal("--run", options->run_seconds, "SECONDS", 1, 1e6,
-                                    "Run the recorded command again in this time: as it is, with each installed malloc, "
-                                    "with a plan, and with each advice alone. The figures are then those of runs")
-                           .excludes(check);
+    const option run =
+        command
+            .decimal("--run", options->run_seconds, "SECONDS", 1, 1e6,
+                     "Run the recorded command again in this time: as it is, with each installed malloc, "
+                     "with a plan, and with each advice alone. The figures are then those of runs")
+            .excludes(check);
     command.file("--stdin", options->input, "With --run: the file that each run reads from standard input").needs(run);
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
     command.flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");

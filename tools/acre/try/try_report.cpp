@@ -207,7 +207,9 @@ std::vector<std::size_t> group_ranking(const contest_result& result) {
 }
 
 std::size_t base_of_groups(const contest_result& result) {
-    const auto keeps_malloc = [](const way_result& each) { return each.how.group && each.how.group->beside_own_malloc; };
+    const auto keeps_malloc = [](const way_result& each) {
+        return each.how.group && each.how.group->beside_own_malloc;
+    };
     if (std::ranges::any_of(result.ways, keeps_malloc)) return 0;
     const auto found = std::ranges::find_if(
         result.ways, [](const way_result& each) { return each.how.name == acre_way && each.failure.empty(); });

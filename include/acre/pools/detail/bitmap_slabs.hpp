@@ -20,6 +20,7 @@
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
+#include <acre/pools/detail/free_mark.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <bit>
@@ -58,9 +59,8 @@ public:
 
     /// What a byte of the map says about its slot. Only a free slot has the lowest bit.
     struct slot_state {
-        static constexpr std::uint8_t live = 0;
+        static constexpr std::uint8_t live = 0;  // or in a magazine, with a free_mark
         static constexpr std::uint8_t free = 1;
-        static constexpr std::uint8_t cached = 2;  // free, but in a magazine
         static constexpr std::uint8_t none = 4;    // no slot: under the header, or beyond the end of the slab
         static constexpr std::uint8_t ending = 8;  // live, but the destructor of its object runs
     };
@@ -124,38 +124,37 @@ public:
         mark_free(geometry, at, p);
     }
 
-    /// Any thread: frees a slot into a magazine, with the checks of give_back. The slab still counts it as taken. Where
-    /// double frees are noticed late the map is left alone, so a double free, or an address at which a slot could begin
-    /// but none does, is noticed by give_back_cached.
+    /// Any thread: frees a slot into a magazine, with the checks of give_back. The slab still counts it as taken, and
+    /// the slot gets a free_mark, `mark_at` bytes from its begin. Where double frees are noticed late it gets none, so
+    /// a double free, or an address at which a slot could begin but none does, is noticed by give_back_cached.
     template <double_free_check Check, class OnMisuse>
-    [[gnu::always_inline]] void cache(const slab_geometry& geometry, void* p, const place& at,
+    [[gnu::always_inline]] void cache(const slab_geometry& geometry, void* p, const place& at, std::size_t mark_at,
                                       OnMisuse on_misuse) const noexcept {
         if (!owns_slab(at.home) || !at.begins_slot) [[unlikely]]
             on_misuse();
         if constexpr (Check == double_free_check::at_once) {
-            if (state_of(at) != slot_state::live) [[unlikely]]
+            if (state_of(at) != slot_state::live || free_mark::is_set(p, mark_at)) [[unlikely]]
                 on_misuse();
-            set_state(at, slot_state::cached);
+            free_mark::set(p, mark_at);
         } else if (is_poisoned(p)) {
             on_misuse();
         }
         poison(p, geometry.slot_bytes);
     }
-    /// Marks a slot as live that its thread took from a magazine.
+    /// Makes a slot live that its thread took from a magazine.
     template <double_free_check Check>
-    [[gnu::always_inline]] static void uncache(const place& at) noexcept {
-        if constexpr (Check == double_free_check::at_once) set_state(at, slot_state::live);
+    [[gnu::always_inline]] static void uncache(void* p, std::size_t mark_at) noexcept {
+        if constexpr (Check == double_free_check::at_once) free_mark::clear(p, mark_at);
     }
-    /// Marks a slot that was taken, or is ending, as cached.
-    [[gnu::always_inline]] static void mark_cached(const slab_geometry& geometry, const void* p) noexcept {
-        set_state(place_of(geometry, p), slot_state::cached);
+    /// Marks a slot that a magazine gets from its slab: it was never handed out, or its mark was written over.
+    static void mark_cached(const slab_geometry& geometry, void* p) noexcept {
+        free_mark::set(p, free_mark::offset(geometry.slot_bytes));
     }
-    /// Returns a slot to its slab that cache<check> freed. False when the map says otherwise: then it was freed twice.
-    bool give_back_cached(const slab_geometry& geometry, void* p, double_free_check check) noexcept {
+    /// Returns a slot to its slab that cache() freed. False when the slab has it already: then it was freed twice.
+    bool give_back_cached(const slab_geometry& geometry, void* p) noexcept {
         const place at = place_of(geometry, p);
         assert(owns_slab(at.home));
-        const std::uint8_t freed = check == double_free_check::at_once ? slot_state::cached : slot_state::live;
-        if (state_of(at) != freed) [[unlikely]]
+        if (state_of(at) != slot_state::live) [[unlikely]]
             return false;
         mark_free(geometry, at, p);
         if (at.home->lister == nullptr) list_last(at.home);

@@ -96,6 +96,12 @@ public:
         return true;
     }
 
+    /// Whether the loaded magazine got this slot last.
+    bool got_last(const void* slot) const noexcept {
+        const std::size_t count = count_.load(std::memory_order_relaxed);
+        return count != 0 && loaded_->cells()[count] == slot;
+    }
+
     /// Number of slots kept: exact in this thread, and in others while this one is idle.
     std::size_t kept() const noexcept {
         return count_.load(std::memory_order_relaxed) + spare_count_.load(std::memory_order_relaxed);

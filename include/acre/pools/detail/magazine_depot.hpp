@@ -3,14 +3,13 @@
 //
 // What happens to a slot that another thread frees:
 //  1. Thread A allocates it: the top of A's loaded magazine (thread_cache::take), no lock, no atomic operation.
-//  2. Thread B frees it: its map byte in the slab's header becomes `cached`, which finds double frees, and it goes on
-//     top of B's loaded magazine (thread_cache::put). Nothing returns to A, and the slab
-//     still counts the slot as taken.
+//  2. Thread B frees it: the slot gets a mark, which finds double frees (free_mark.hpp), and goes on top of B's loaded
+//     magazine (thread_cache::put). Nothing returns to A, and the slab still counts the slot as taken.
 //  3. When B's loaded and spare magazines are full, B takes the lock and hands a full one to the depot for an empty one
 //     (put). When A has used up both of its own, it takes the lock and swaps an empty one for a full one (take). So the
 //     slot reaches A again inside a whole magazine: two array accesses per slot, one lock per magazine.
 //  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs. Where double
-//     frees are noticed late, step 2 leaves the map alone; a slot that is free in its slab already was freed twice.
+//     frees are noticed late, step 2 sets no mark. A slot that is free in its slab already was freed twice.
 //  5. When the depot has no full magazine, A's is filled from the slabs, which call upstream when they are used up.
 //
 // Cost: an exchange is a lock and a few stores; filling a magazine from the slabs, or emptying it, is a dozen
@@ -200,8 +199,7 @@ public:
         }
         while (taken != nullptr) {
             void* slot = std::exchange(taken, *static_cast<void**>(taken));
-            bitmap_slabs::mark_cached(config.geometry, slot);
-            slabs_.give_back_cached(config.geometry, slot, double_free_check::at_once);
+            slabs_.give_back_cached(config.geometry, slot);
         }
         return count == 0 && cache.loaded_ != nullptr && cache.spare_ != nullptr;
     }
@@ -418,7 +416,7 @@ private:
 
     // Returns a freed slot to its slab.
     void give_back(const depot_config& config, void* slot) noexcept {
-        if (!slabs_.give_back_cached(config.geometry, slot, config.check)) [[unlikely]]
+        if (!slabs_.give_back_cached(config.geometry, slot)) [[unlikely]]
             abort_on(config, slot);
     }
 

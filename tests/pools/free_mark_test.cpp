@@ -1,0 +1,114 @@
+// Double frees in pools that threads share, which mark the slots in their magazines: slots of each size, slots that
+// were never handed out, and a mark that the program wrote over.
+#include <gtest/gtest.h>
+
+#include <acre/core/sanitizer.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
+#include <acre/pools/concurrent_object_pool.hpp>
+#include <acre/pools/concurrent_pool.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+constexpr const char* double_free = "acre::[a-z_]+: double free";
+
+template <std::size_t Bytes, std::size_t Align = 1>
+struct slots {
+    static constexpr std::size_t bytes = Bytes;
+    using pool_type = acre::concurrent_pool<Bytes, Align>;
+};
+
+template <class Slots>
+class free_mark : public testing::Test {
+protected:
+    typename Slots::pool_type pool;
+};
+using slots_of_each_size = testing::Types<slots<1>, slots<8, 8>, slots<9>, slots<15>, slots<16>, slots<17>,
+                                          slots<24, 8>, slots<100, 4>, slots<5000>>;
+TYPED_TEST_SUITE(free_mark, slots_of_each_size);
+
+TYPED_TEST(free_mark, finds_double_frees_in_slots_of_each_size) {
+    void* a = this->pool.allocate();
+    void* b = this->pool.allocate();
+    this->pool.deallocate(a);
+    this->pool.deallocate(b);
+    EXPECT_DEATH(this->pool.deallocate(a), double_free);
+    EXPECT_DEATH(this->pool.deallocate(b), double_free);
+}
+
+// Of 8 bytes the mark is all.
+TYPED_TEST(free_mark, leaves_what_the_program_writes_alone) {
+    constexpr std::size_t bytes = std::min<std::size_t>(TypeParam::bytes, 24);
+    for (int round = 0; round < 3; ++round) {
+        std::vector<void*> all(300);
+        for (void*& each : all) {
+            each = this->pool.allocate();
+            std::memset(each, static_cast<int>(&each - all.data()), bytes);
+        }
+        for (void*& each : all) {
+            const auto* stored = static_cast<const unsigned char*>(each);
+            const auto written = static_cast<unsigned char>(&each - all.data());
+            EXPECT_TRUE(std::all_of(stored, stored + bytes, [=](unsigned char byte) { return byte == written; }));
+            this->pool.deallocate(each);
+        }
+    }
+}
+
+// It lies in a magazine with the slots that were handed out.
+TYPED_TEST(free_mark, finds_frees_of_slots_that_were_never_handed_out) {
+    auto* first = static_cast<std::byte*>(this->pool.allocate());
+    auto* second = static_cast<std::byte*>(this->pool.allocate());
+    const std::ptrdiff_t stride = second - first;
+    EXPECT_DEATH(this->pool.deallocate(second + stride), double_free);
+    this->pool.deallocate(first);
+    this->pool.deallocate(second);
+}
+
+TEST(free_mark_of_sizes, finds_double_frees_in_each_class) {
+    acre::concurrent_multi_pool pool;
+    for (const std::size_t bytes : {1, 8, 9, 16, 17, 40, 100, 257, 1000, 8000}) {
+        void* a = pool.allocate(bytes, 1);
+        void* b = pool.allocate(bytes, 1);
+        pool.deallocate(a, bytes, 1);
+        pool.deallocate(b, bytes, 1);
+        EXPECT_DEATH(pool.deallocate(a, bytes, 1), double_free) << bytes;
+    }
+}
+
+#if !defined(ACRE_HAS_ADDRESS_SANITIZER) && !defined(ACRE_VALGRIND)  // which report the write
+
+// Then the slab finds it, as in a pool that notices double frees late.
+TEST(free_mark_written_over, is_noticed_when_the_slot_goes_back_twice) {
+    acre::concurrent_pool<64> pool;
+    void* a = pool.allocate();
+    void* b = pool.allocate();
+    pool.deallocate(a);
+    pool.deallocate(b);
+    std::memset(a, 1, 64);
+    const auto mistake = [&] {
+        pool.deallocate(a);
+        pool.release_unused();
+    };
+    EXPECT_DEATH(mistake(), double_free);
+}
+
+TEST(free_mark_written_over, a_constructor_that_frees_its_object_and_goes_on_is_noticed) {
+    struct writes_on {
+        acre::concurrent_object_pool<writes_on>* home;
+        std::uint64_t words[7] = {};
+        explicit writes_on(acre::concurrent_object_pool<writes_on>* pool) : home(pool) {
+            pool->deallocate(this);
+            for (volatile std::uint64_t& each : words) each = 1;
+        }
+    };
+    acre::concurrent_object_pool<writes_on> pool;
+    EXPECT_DEATH(pool.create(&pool), "an object was freed by its own constructor");
+}
+
+#endif
+
+}  // namespace
