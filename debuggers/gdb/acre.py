@@ -457,7 +457,7 @@ class Slabs:
     def is_marked(self, slot):
         """Whether a slot that is live in the map lies in a magazine: see acre/pools/detail/free_mark.hpp."""
         offset = 8 if self.slot_bytes >= 16 else 0
-        return int.from_bytes(memory(slot + offset, 8), byte_order()) == slot ^ 0xa5c369f01e87d24b
+        return int.from_bytes(memory(slot + offset, 8), byte_order()) == slot ^ int(self.slabs.address) ^ 0xa5c369f01e87d24b
 
 
 class PoolPrinter:

@@ -68,6 +68,18 @@ TYPED_TEST(free_mark, finds_frees_of_slots_that_were_never_handed_out) {
     this->pool.deallocate(second);
 }
 
+// The first slot of a slab begins where the slot of the pool below does.
+TEST(free_mark_of_two_pools, at_one_address_differ) {
+    acre::concurrent_pool<16384, 16384> below;
+    for (int round = 0; round < 20; ++round) {
+        acre::concurrent_pool<64> above{acre::resource_ref{below}};
+        std::vector<void*> all(1000);
+        for (void*& each : all) each = above.allocate();
+        for (void* each : all) above.deallocate(each);
+    }
+    EXPECT_EQ(below.live(), 0U);
+}
+
 TEST(free_mark_of_sizes, finds_double_frees_in_each_class) {
     acre::concurrent_multi_pool pool;
     for (const std::size_t bytes : {1, 8, 9, 16, 17, 40, 100, 257, 1000, 8000}) {

@@ -474,7 +474,7 @@ __asm__(R"acre(.pushsection ".debug_gdb_scripts", "MS", %progbits, 1
 .ascii "    def is_marked(self, slot):\n"
 .ascii "        \"\"\"Whether a slot that is live in the map lies in a magazine: see acre/pools/detail/free_mark.hpp.\"\"\"\n"
 .ascii "        offset = 8 if self.slot_bytes >= 16 else 0\n"
-.ascii "        return int.from_bytes(memory(slot + offset, 8), byte_order()) == slot ^ 0xa5c369f01e87d24b\n"
+.ascii "        return int.from_bytes(memory(slot + offset, 8), byte_order()) == slot ^ int(self.slabs.address) ^ 0xa5c369f01e87d24b\n"
 .ascii "\n"
 .ascii "\n"
 .ascii "class PoolPrinter:\n"

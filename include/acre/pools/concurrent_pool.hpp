@@ -11,7 +11,7 @@
 // returns its magazines. The pool may end before its threads do. Upstream is called with the lock held, so it may be
 // any resource that nobody else uses at the same time.
 //
-// Cost: allocate and deallocate have 21 and 41 instructions, none of them atomic; one lock in 1 to 509 operations. With
+// Cost: allocate and deallocate have 21 and 42 instructions, none of them atomic; one lock in 1 to 509 operations. With
 // double_free_check::late they have 20 and 31, and most double frees are noticed late.
 // Memory: as acre::pool, up to 4 KiB for each magazine, and the free slots in each thread's two magazines: at most
 // thread_bytes (64 KiB), but always two slots. A request may be refused at the limit while other threads keep free
@@ -191,7 +191,7 @@ protected:
         if constexpr (Check == double_free_check::at_once) {
             // Without the checks of give_back: the slot was live, and is no longer ending.
             detail::bitmap_slabs::mark_live(geometry, p);
-            detail::bitmap_slabs::mark_cached(geometry, p);
+            depot_.slabs().mark_cached(geometry, p);
             poison(p, geometry.slot_bytes);
             keep(p, [] {});
         } else {
@@ -215,7 +215,7 @@ private:
 
     static constexpr std::size_t mark_at = detail::free_mark::offset(geometry.slot_bytes);
 
-    static bool is_marked(void* p) noexcept { return detail::free_mark::is_set(p, mark_at); }
+    bool is_marked(void* p) const noexcept { return depot_.slabs().is_marked(p, mark_at); }
     // In a magazine, unless the program wrote to the slot since and this thread freed others since.
     bool is_cached(void* p) const noexcept {
         if (Check == double_free_check::at_once && is_marked(p)) return true;

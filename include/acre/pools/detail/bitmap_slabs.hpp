@@ -133,9 +133,9 @@ public:
         if (!owns_slab(at.home) || !at.begins_slot) [[unlikely]]
             on_misuse();
         if constexpr (Check == double_free_check::at_once) {
-            if (state_of(at) != slot_state::live || free_mark::is_set(p, mark_at)) [[unlikely]]
+            if (state_of(at) != slot_state::live || free_mark::is_set(p, mark_at, this)) [[unlikely]]
                 on_misuse();
-            free_mark::set(p, mark_at);
+            free_mark::set(p, mark_at, this);
         } else if (is_poisoned(p)) {
             on_misuse();
         }
@@ -146,9 +146,11 @@ public:
     [[gnu::always_inline]] static void uncache(void* p, std::size_t mark_at) noexcept {
         if constexpr (Check == double_free_check::at_once) free_mark::clear(p, mark_at);
     }
+    /// True when a magazine got the slot `p` and the program has not written over its mark.
+    bool is_marked(void* p, std::size_t mark_at) const noexcept { return free_mark::is_set(p, mark_at, this); }
     /// Marks a slot that a magazine gets from its slab: it was never handed out, or its mark was written over.
-    static void mark_cached(const slab_geometry& geometry, void* p) noexcept {
-        free_mark::set(p, free_mark::offset(geometry.slot_bytes));
+    void mark_cached(const slab_geometry& geometry, void* p) const noexcept {
+        free_mark::set(p, free_mark::offset(geometry.slot_bytes), this);
     }
     /// Returns a slot to its slab that cache() freed. False when the slab has it already: then it was freed twice.
     bool give_back_cached(const slab_geometry& geometry, void* p) noexcept {

@@ -1,5 +1,5 @@
-// The mark in a free slot that a magazine keeps: a word of the slot that holds a value made of its address. A second
-// free finds it, without anything that other threads write.
+// The mark in a free slot that a magazine keeps: a word of the slot that holds a value made of its address and its
+// pool's. A second free finds it, without anything that other threads write.
 //
 // A byte for each slot in the slab's header would need no room in the slot, and no write to a free slot would hide it.
 // But slots of several threads share the header's cache lines: with two threads that inherit blocks of 16 to 512 bytes
@@ -8,9 +8,10 @@
 //
 // The word is the second one of the slot where there is one: a destructor that runs twice writes the first, the pointer
 // to a class's virtual functions. The accesses are volatile: to the compiler a slot has no contents before its object
-// is constructed, and it would drop the store that clears the mark.
+// is constructed, and it would drop the store that clears the mark. The pool is part of the value, since the slabs of
+// one pool may be slots of another: then both have a slot at the same address.
 //
-// Cost: two instructions to set or clear, four to look. Any thread that owns the slot may.
+// Cost: one or two instructions to clear, five to look and set. Any thread that owns the slot may.
 #pragma once
 
 #include <acre/core/sanitizer.hpp>
@@ -26,17 +27,19 @@ public:
         return slot_bytes >= 2 * sizeof(word) ? sizeof(word) : 0;
     }
 
-    /// Whether the slot is marked. Under AddressSanitizer: whether it is poisoned, which the program cannot overwrite.
-    [[gnu::always_inline]] static bool is_set(void* slot, std::size_t offset) noexcept {
+    /// Whether the slot of the pool `owner` is marked. Under AddressSanitizer: whether it is poisoned, which the
+    /// program cannot overwrite.
+    [[gnu::always_inline]] static bool is_set(void* slot, std::size_t offset,
+                                              [[maybe_unused]] const void* owner) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
         return is_poisoned(slot);
 #else
         make_defined(slot, offset);
-        return *at(slot, offset) == value_for(slot);
+        return *at(slot, offset) == value_for(slot, owner);
 #endif
     }
-    [[gnu::always_inline]] static void set(void* slot, std::size_t offset) noexcept {
-        store(slot, offset, value_for(slot));
+    [[gnu::always_inline]] static void set(void* slot, std::size_t offset, const void* owner) noexcept {
+        store(slot, offset, value_for(slot, owner));
     }
     [[gnu::always_inline]] static void clear(void* slot, std::size_t offset) noexcept { store(slot, offset, 0); }
 
@@ -44,10 +47,12 @@ private:
     using word = std::uint64_t;
     using stored_word [[gnu::may_alias, gnu::aligned(1)]] = word;
 
-    // Any number with many ones and zeros: no address, and no small number, differs from a slot's address by it.
-    static constexpr word difference = 0xa5c3'69f0'1e87'd24b;
+    // Any number with many ones and zeros, so that no address and no small number is a mark.
+    static constexpr word no_address = 0xa5c3'69f0'1e87'd24b;
 
-    static word value_for(const void* slot) noexcept { return reinterpret_cast<std::uintptr_t>(slot) ^ difference; }
+    static word value_for(const void* slot, const void* owner) noexcept {
+        return reinterpret_cast<std::uintptr_t>(slot) ^ reinterpret_cast<std::uintptr_t>(owner) ^ no_address;
+    }
     static volatile stored_word* at(void* slot, std::size_t offset) noexcept {
         return reinterpret_cast<volatile stored_word*>(static_cast<std::byte*>(slot) + offset);
     }

@@ -350,7 +350,7 @@ private:
         std::size_t count = 0;
         void* slot = take_from_slabs(config);
         while (slot != nullptr) {
-            if (config.check == double_free_check::at_once) bitmap_slabs::mark_cached(config.geometry, slot);
+            if (config.check == double_free_check::at_once) slabs_.mark_cached(config.geometry, slot);
             cells[count++] = slot;
             slot = count == capacity ? nullptr : take_within(config, 0);
         }
