@@ -39,6 +39,7 @@ inline misuse_handler current_misuse_handler = nullptr;
 /// The sentences for the mistakes that several resources notice: one for each mistake.
 namespace mistake {
 inline constexpr const char* double_free = "double free";
+inline constexpr const char* double_free_or_write = "double free, or a write to a free slot";
 inline constexpr const char* foreign_pointer = "a pointer of another resource was freed";
 inline constexpr const char* inside_a_slot = "a pointer into the middle of a slot was freed";
 inline constexpr const char* inside_an_allocation = "a pointer into the middle of an allocation was freed";

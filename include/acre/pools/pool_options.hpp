@@ -20,7 +20,8 @@ struct pool_options {
 /// When a pool that threads share notices that a slot was freed twice: a template argument of these pools, and of
 /// shared_group. docs/misuse.md has what each choice notices and costs.
 enum class double_free_check {
-    /// In the second free, by a mark in the free slot. One that the program wrote over is noticed as by `late`.
+    /// In the second free, by a mark in the free slot. A mark that the program wrote over is noticed when
+    /// the slot goes back to its slab.
     at_once,
     /// In the second free if it follows the first one in the same thread. Otherwise when the slot goes back to its slab
     /// for the second time: at a thread's end, in release_unused(), at the pool's end. Until then two owners may have

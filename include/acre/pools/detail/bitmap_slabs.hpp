@@ -152,11 +152,15 @@ public:
     void mark_cached(const slab_geometry& geometry, void* p) const noexcept {
         free_mark::set(p, free_mark::offset(geometry.slot_bytes), this);
     }
-    /// Returns a slot to its slab that cache() freed. False when the slab has it already: then it was freed twice.
-    bool give_back_cached(const slab_geometry& geometry, void* p) noexcept {
+    /// Returns a slot to its slab that cache<check> freed. False when the slab has it already: then it was freed twice;
+    /// and when it has lost its mark: two threads freed it at the same moment and it was handed out again, or the
+    /// program wrote to it.
+    bool give_back_cached(const slab_geometry& geometry, void* p, double_free_check check) noexcept {
         const place at = place_of(geometry, p);
         assert(owns_slab(at.home));
         if (state_of(at) != slot_state::live) [[unlikely]]
+            return false;
+        if (check == double_free_check::at_once && !is_marked(p, free_mark::offset(geometry.slot_bytes))) [[unlikely]]
             return false;
         mark_free(geometry, at, p);
         if (at.home->lister == nullptr) list_last(at.home);

@@ -199,7 +199,7 @@ public:
         }
         while (taken != nullptr) {
             void* slot = std::exchange(taken, *static_cast<void**>(taken));
-            slabs_.give_back_cached(config.geometry, slot);
+            slabs_.give_back_cached(config.geometry, slot, double_free_check::late);
         }
         return count == 0 && cache.loaded_ != nullptr && cache.spare_ != nullptr;
     }
@@ -410,13 +410,12 @@ private:
 
     [[noreturn, gnu::noinline, gnu::cold]] void abort_on(const depot_config& config, const void* slot) const noexcept {
         const char* what = slabs_.mistake_with(config.geometry, slot);
-        // Null when it was allocated again meanwhile.
-        abort_on_misuse(config.name, what == nullptr ? mistake::double_free : what, slot);
+        abort_on_misuse(config.name, what == nullptr ? mistake::double_free_or_write : what, slot);
     }
 
     // Returns a freed slot to its slab.
     void give_back(const depot_config& config, void* slot) noexcept {
-        if (!slabs_.give_back_cached(config.geometry, slot)) [[unlikely]]
+        if (!slabs_.give_back_cached(config.geometry, slot, config.check)) [[unlikely]]
             abort_on(config, slot);
     }
 
