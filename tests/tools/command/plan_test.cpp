@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -271,6 +272,15 @@ TEST_F(plan_command, advice_has_figures_of_runs) {
     }
     EXPECT_GE(run_alone, 1U) << advised["advices"];
     EXPECT_EQ(content_of("a.plan").find("below"), std::string::npos) << "the plan of the user is as it was";
+}
+
+TEST_F(plan_command, advice_without_runs_knows_acres_heap) {
+    plan("work", "advice");
+    const run_result result = acre("-q advise --json a.acre");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    const json advised = json::parse(result.output);
+    EXPECT_TRUE(std::ranges::any_of(advised["preloads"], [](const json& each) { return each["name"] == "acre"; }))
+        << advised["preloads"];
 }
 
 TEST_F(plan_command, groups_beside_the_programs_own_malloc_are_compared_with_it) {

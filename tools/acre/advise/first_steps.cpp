@@ -48,6 +48,7 @@ std::optional<first_step> best_preload(const advice_list& list) {
     step.nanoseconds = best->nanoseconds;
     step.share = share_of(best->nanoseconds.median, list);
     step.cost = "no change to the code";
+    step.is_certain = list.runs.has_value();
     if (best->peak_ratio) step.cost += fmt::format("; {:.2f} times the memory at the peak", *best->peak_ratio);
     return step;
 }

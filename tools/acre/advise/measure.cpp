@@ -105,6 +105,12 @@ struct line_up {
     }
 };
 
+/// As `acre try` names it.
+std::string malloc_name(const contender& which) {
+    const std::string name = contender_text(which);
+    return name == preloaded_acre ? std::string{preload_saving::acre_heap} : name;
+}
+
 /// Whether this contender took part and finished, and malloc too.
 bool finished(const comparison& in, const std::optional<std::size_t>& contender) {
     return contender && !in.system.failed() && !in.standings[*contender].failed();
@@ -134,8 +140,7 @@ void note_clean(advice& each, const line_up& contest, const comparison& found, s
     saving.nanoseconds = saved(0);
     if (finished(found, contest.without_frees)) saving.without_frees = saved(*contest.without_frees);
     if (finished(found, contest.preload)) {
-        const std::string name = contender_text(contest.contenders[*contest.preload]);
-        saving.preload = preload_saving{name, saved(*contest.preload)};
+        saving.preload = preload_saving{malloc_name(contest.contenders[*contest.preload]), saved(*contest.preload)};
     }
     saving.ratio = candidate.ratio;
     saving.system_peak_bytes = found.system.peak_bytes;
@@ -209,7 +214,7 @@ other_mallocs measure_malloc(replay_host& host, const history& run, advice_list&
     for (std::size_t i = 0; i < preloads.size(); ++i) {
         if (found.standings[i].failed() || contender_text(preloads[i]) == list.baseline) continue;
         const interval saved = scaled(relative(found.saved_nanoseconds(i), own), list.malloc_share);
-        if (!list.runs) list.preloads.push_back({contender_text(preloads[i]), saved});
+        if (!list.runs) list.preloads.push_back({malloc_name(preloads[i]), saved});
         if (saved.low <= 0 || saved.median <= max_saved) continue;
         max_saved = saved.median;
         others.best = preloads[i];

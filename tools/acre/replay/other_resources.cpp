@@ -27,6 +27,8 @@ constexpr resource_entry preloaded(const known_malloc& which) {
             .start = {.libraries = which.libraries}};
 }
 
+constexpr std::array<std::string_view, 1> acre_library{"libacre-malloc.so"};
+
 constexpr auto known = std::to_array<resource_entry>({
     {.name = "system",
      .description = "the C library's malloc and free, and operator new and delete where the program called them",
@@ -52,6 +54,12 @@ constexpr auto known = std::to_array<resource_entry>({
      .play = play<plain<system_resource, thread_rule::any>>,
      .complete = complete_tcache,
      .start = {.libraries = {}, .tunable = "glibc.malloc.tcache_count"}},
+    {.name = preloaded_acre,
+     .description = "acre's general heap, preloaded as 'acre run' does",
+     .group = resource_group::preload,
+     .threads = thread_rule::any,
+     .play = play<plain<system_resource, thread_rule::any>>,
+     .start = {.libraries = acre_library, .tunable = {}, .is_acres = true}},
     preloaded(known_mallocs[0]),
     preloaded(known_mallocs[1]),
     preloaded(known_mallocs[2]),

@@ -5,6 +5,7 @@
 
 #include <acre/core/sanitizer.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 #include "arrangement.hpp"
@@ -43,7 +44,10 @@ std::uint32_t resource_number(std::string_view name) {
 }
 
 std::string library_of(const resource_entry& entry) {
-    return entry.start.libraries.empty() ? std::string{} : find_library(entry.start.libraries);
+    if (entry.start.libraries.empty()) return {};
+    if (!entry.start.is_acres) return find_library(entry.start.libraries);
+    const std::filesystem::path library = library_beside_command(entry.start.libraries.front());
+    return std::filesystem::exists(library) ? library.string() : std::string{};
 }
 
 bool is_installed(const resource_entry& entry) {

@@ -24,6 +24,7 @@ struct parameter_entry {
 struct resource_start {
     std::span<const std::string_view> libraries{};  // names of one library; the first one installed is preloaded
     std::string_view tunable{};                     // of glibc; it is set to the parameter `count`
+    bool is_acres = false;                          // the library is installed with this command
 
     /// False: the resource is played in a fork of this program.
     bool anew() const noexcept { return !libraries.empty() || !tunable.empty(); }
@@ -56,6 +57,9 @@ std::span<const resource_entry> resources();
 
 inline constexpr std::uint32_t system_number = 0;
 inline constexpr std::uint32_t loop_number = 1;
+
+/// Name of the resource that plays over acre's preloaded heap.
+inline constexpr std::string_view preloaded_acre = "acre_malloc";
 
 /// Number of the resource with that name. Throws tool_error with the known names if there is none.
 std::uint32_t resource_number(std::string_view name);

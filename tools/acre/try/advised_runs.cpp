@@ -1,6 +1,7 @@
 #include "advised_runs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 
@@ -23,60 +24,77 @@ struct advised_way {
     std::size_t advice = 0;
 };
 
-double peak_of(const measured_run& run) {
-    return static_cast<double>(run.peak_bytes);
-}
-
 double peak_ratio(const contest_result& runs, std::size_t way) {
     return runs.ways[way].of(peak_of).median / std::max(runs.ways[0].of(peak_of).median, 1.0);
 }
 
-/// What a way saves in the rounds, by its CPU time as a ratio to the program's as it is.
-interval saved_nanoseconds(const contest_result& runs, std::size_t way) {
-    const double cpu = runs.ways[0].of(&measured_run::cpu).median * 1e9;
-    const interval ratio = runs.cpu_ratio(way);
-    return {(1 - ratio.high) * cpu, (1 - ratio.median) * cpu, (1 - ratio.low) * cpu};
+/// What few rounds may be off on each side, as a share of the CPU time: so much did the medians of two measurements of
+/// 26 programs differ (bench/prediction/obtained.py). By order statistics six rounds are the fewest for 95 %.
+double share_of_doubt(std::size_t rounds) {
+    constexpr std::array<double, 6> doubt{0.2, 0.2, 0.12, 0.08, 0.05, 0.03};
+    return rounds < doubt.size() ? doubt[rounds] : 0;
 }
 
-/// Adds the whole plan, and the advices alone that a plan can follow.
-std::vector<advised_way> add_plans(way_list& ways, const std::filesystem::path& program, advice_list& list,
-                                   trace_reader& reader, const call_paths& paths) {
-    std::vector<advised_way> added;
+/// What a way saves in the rounds, by its CPU time as a ratio to that of another way in the same round.
+interval saved_nanoseconds(const contest_result& runs, std::size_t way, std::size_t base = 0) {
+    const double cpu = runs.ways[0].of(&measured_run::cpu).median * 1e9;
+    const interval ratio = runs.cpu_ratio(way, base);
+    const double doubt = share_of_doubt(runs.rounds);
+    return {(1 - ratio.high - doubt) * cpu, (1 - ratio.median) * cpu, (1 - ratio.low + doubt) * cpu};
+}
+
+/// The ways that follow advices, and that of the plan's library alone, with which they are compared.
+struct advised_ways {
+    std::size_t library = 0;
+    std::vector<advised_way> advices{};
+};
+
+/// Adds the whole plan, and the advices alone that a plan can follow: without huge pages, which acre's heap asks for
+/// and a change of the code would not.
+advised_ways add_plans(way_list& ways, const std::filesystem::path& program, advice_list& list, trace_reader& reader,
+                       const call_paths& paths) {
+    advised_ways added;
     site_plan plan = make_plan(reader, paths, list).plan;
     const std::vector<plan_group> groups = groups_of(plan);
     if (groups.empty()) return added;
     const std::string name = std::filesystem::path{reader.path()}.replace_extension(".plan").string();
     for (const std::string& loss : ways.add_plan(program, plan, name)) list.notes.push_back(loss);
     plan.leaves_to_malloc_below = true;
-    for (std::size_t i = 0; i < list.advices.size() && added.size() < max_groups; ++i) {
+    for (std::size_t i = 0; i < list.advices.size() && added.advices.size() < max_groups; ++i) {
         const auto group = std::ranges::find(groups, group_name_of(i, list.advices[i], paths), &plan_group::name);
         if (group == groups.end() || group->policy == site_policy::separate) continue;
-        added.push_back({ways.ways().size(), i});
+        added.advices.push_back({ways.ways().size(), i});
         ways.add_group(program, plan, *group, name);
+        ways.without_huge_pages();
     }
+    if (added.advices.empty()) return added;
+    added.library = ways.ways().size();
+    ways.add_library_of_plan(program, plan, name);
+    ways.without_huge_pages();
     return added;
 }
 
-void note_advices(advice_list& list, const contest_result& runs, const std::vector<advised_way>& added) {
-    for (const advised_way& each : added) {
+void note_advices(advice_list& list, const contest_result& runs, const advised_ways& added) {
+    if (!runs.ways[added.library].failure.empty()) return;
+    for (const advised_way& each : added.advices) {
         const way_result& found = runs.ways[each.way];
         if (!found.failure.empty()) continue;
         advice& of = list.advices[each.advice];
-        of.in_runs = run_saving{.nanoseconds = saved_nanoseconds(runs, each.way),
+        of.in_runs = run_saving{.nanoseconds = saved_nanoseconds(runs, each.way, added.library),
                                 .policy = found.how.group->policy,
                                 .is_what_is_advised = found.how.group->policy == name_of(site_policy::pool),
-                                .share_of_cpu = 1 - runs.cpu_ratio(each.way).median,
+                                .share_of_cpu = 1 - runs.cpu_ratio(each.way, added.library).median,
                                 .peak_ratio = peak_ratio(runs, each.way)};
         decide_by_runs(of, list.cpu_nanoseconds);
     }
 }
 
-void note_preloads(advice_list& list, const contest_result& runs) {
+void note_preloads(advice_list& list, const contest_result& runs, std::size_t library_of_plan) {
     for (std::size_t way = 1; way < runs.ways.size(); ++way) {
         const way_result& each = runs.ways[way];
         if (!each.failure.empty()) {
             list.notes.push_back("With " + each.how.name + " the program " + each.failure + ".");
-        } else if (!each.how.group) {
+        } else if (!each.how.group && way != library_of_plan) {
             list.preloads.push_back({each.how.name, saved_nanoseconds(runs, way), peak_ratio(runs, way)});
         }
     }
@@ -91,7 +109,7 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
     if (header.command.empty()) throw tool_error{"the trace does not say which program was recorded"};
     const std::filesystem::path program = find_program_to_preload(header.command.front(), "run");
     way_list ways{program, {}};
-    std::vector<advised_way> added;
+    advised_ways added;
     try {
         added = add_plans(ways, program, list, reader, paths);
     } catch (const tool_error& error) {
@@ -107,7 +125,7 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
                                              .progress = options.progress});
     list.runs = program_runs{runs.rounds, runs.seconds, runs.is_precise};
     list.cpu_nanoseconds = static_cast<std::uint64_t>(runs.ways[0].of(&measured_run::cpu).median * 1e9);
-    note_preloads(list, runs);
+    note_preloads(list, runs, added.library);
     note_advices(list, runs, added);
 }
 

@@ -132,7 +132,8 @@ private:
                              .input = input_.descriptor(),
                              .output = output_.descriptor(),
                              .errors = errors_.descriptor(),
-                             .max_seconds = max_seconds});
+                             .max_seconds = max_seconds,
+                             .huge_pages = how.huge_pages});
     }
 
     /// How the result differs from what is required; empty if it does not.

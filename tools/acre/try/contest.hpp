@@ -39,6 +39,7 @@ struct way {
     std::vector<std::pair<std::string, std::string>> variables{};  // of its environment
     std::vector<std::string> command{};  // of acre, that runs a program in this way; empty: the variables do
     std::optional<way_group> group{};
+    bool huge_pages = true;  // false: the system gives the program none, whatever its malloc asks for
 };
 
 /// What two runs must have in common to be compared.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -32,6 +33,7 @@ double seconds_of(const timeval& time) {
 
 /// In the forked child: executes the program, or writes errno to `failure`.
 [[noreturn]] void become_program(const run_request& request, int failure) {
+    if (!request.huge_pages) ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     ::setpgid(0, 0);
     for (const int each : ending_signals) ::signal(each, SIG_DFL);
     ::signal(SIGPIPE, SIG_DFL);

@@ -18,6 +18,7 @@ struct run_request {
     int output = 1;
     int errors = 2;
     double max_seconds = 0;  // it is killed after that time; 0: no limit
+    bool huge_pages = true;  // false: the system gives it no transparent huge pages
 };
 
 /// Times in seconds. They include the processes that the program started and waited for; peak_bytes is that of the

@@ -99,6 +99,12 @@ void way_list::add_group(const std::filesystem::path& program, const site_plan& 
     ways_.back().group = std::move(described);
 }
 
+void way_list::add_library_of_plan(const std::filesystem::path& program, const site_plan& plan,
+                                   const std::string& name) {
+    add_planned(std::make_unique<handed_plan>(plan_of({}, plan), name, program, handed_plan::part::group),
+                "a plan for no site", "the program's own malloc, called by the library that follows plans");
+}
+
 void way_list::add_named(const std::string& name) {
     const auto known = std::ranges::find(known_mallocs, std::string_view{name}, &known_malloc::name);
     if (name.find('/') != std::string::npos) {

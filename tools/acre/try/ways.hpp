@@ -43,6 +43,12 @@ public:
     void add_group(const std::filesystem::path& program, const site_plan& plan, const plan_group& group,
                    const std::string& name);
 
+    /// Adds the program with the plan's library, which routes nothing: what a group alone costs besides its memory.
+    void add_library_of_plan(const std::filesystem::path& program, const site_plan& plan, const std::string& name);
+
+    /// The way added last gets no huge pages.
+    void without_huge_pages() { ways_.back().huge_pages = false; }
+
     static constexpr std::size_t max_groups = 12;
 
     const std::vector<way>& ways() const noexcept { return ways_; }
