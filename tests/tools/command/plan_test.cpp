@@ -274,6 +274,17 @@ TEST_F(plan_command, advice_has_figures_of_runs) {
     EXPECT_EQ(content_of("a.plan").find("below"), std::string::npos) << "the plan of the user is as it was";
 }
 
+TEST_F(plan_command, advice_is_not_measured_by_runs_that_do_less_than_the_recorded_one) {
+    std::ofstream{directory_ / "input"} << "here";
+    const std::string program = "sh -c 'test -e input || exit 0; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'";
+    ASSERT_EQ(acre("-q record -o a.acre -- " + program).status, 0);
+    std::filesystem::remove(directory_ / "input");
+    const run_result result = acre("-q advise --run 1 --no-measure a.acre");
+    EXPECT_EQ(result.status, 1);
+    EXPECT_NE(result.errors.find("when it was recorded: start acre in the same folder"), std::string::npos)
+        << result.errors << result.output;
+}
+
 TEST_F(plan_command, advice_without_runs_knows_acres_heap) {
     plan("work", "advice");
     const run_result result = acre("-q advise --json a.acre");
