@@ -64,7 +64,8 @@ TYPED_TEST(free_mark, finds_frees_of_slots_that_were_never_handed_out) {
     auto* first = static_cast<std::byte*>(this->pool.allocate());
     auto* second = static_cast<std::byte*>(this->pool.allocate());
     const std::ptrdiff_t stride = second - first;
-    EXPECT_DEATH(this->pool.deallocate(second + stride), double_free);
+    // Or it lies under the slab's header, whose place depends on the slab's address.
+    EXPECT_DEATH(this->pool.deallocate(second + stride), "acre::[a-z_]+: (double free|.* never handed out)");
     this->pool.deallocate(first);
     this->pool.deallocate(second);
 }
@@ -83,7 +84,7 @@ TEST(free_mark_of_two_pools, at_one_address_differ) {
 
 TEST(free_mark_of_sizes, finds_double_frees_in_each_class) {
     acre::concurrent_multi_pool pool;
-    for (const std::size_t bytes : {1, 8, 9, 16, 17, 40, 100, 257, 1000, 8000}) {
+    for (const std::size_t bytes : {1u, 8u, 9u, 16u, 17u, 40u, 100u, 257u, 1000u, 8000u}) {
         void* a = pool.allocate(bytes, 1);
         void* b = pool.allocate(bytes, 1);
         pool.deallocate(a, bytes, 1);

@@ -29,7 +29,7 @@ public:
 
     /// Whether the slot of the pool `owner` is marked. Under AddressSanitizer: whether it is poisoned, which the
     /// program cannot overwrite.
-    [[gnu::always_inline]] static bool is_set(void* slot, std::size_t offset,
+    [[gnu::always_inline]] static bool is_set(void* slot, [[maybe_unused]] std::size_t offset,
                                               [[maybe_unused]] const void* owner) noexcept {
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
         return is_poisoned(slot);
