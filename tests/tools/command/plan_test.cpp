@@ -287,7 +287,7 @@ TEST_F(plan_command, advice_is_not_measured_by_runs_that_do_less_than_the_record
 
 TEST_F(plan_command, advice_without_runs_knows_acres_heap) {
     plan("work", "advice");
-    const run_result result = acre("-q advise --json a.acre");
+    const run_result result = acre("-q advise --top 1 --json a.acre");
     ASSERT_EQ(result.status, 0) << result.errors;
     const json advised = json::parse(result.output);
     EXPECT_TRUE(std::ranges::any_of(advised["preloads"], [](const json& each) { return each["name"] == "acre"; }))
