@@ -374,32 +374,26 @@ struct blocks_of_object {
 
 static_assert(shared_block_bytes == block_bytes);
 
-struct concurrent_multi_pool_blocks {
-    void* allocate() { return pool.allocate(bytes, 16); }
-    void deallocate(void* p) noexcept { pool.deallocate(p, bytes, 16); }
-    /// Hidden, so that the size is known only at run time.
+/// A resource of any size, for blocks of one. The size is hidden, so that it is known only at run time.
+template <class Resource>
+struct blocks_of_resource {
+    void* allocate() { return resource.allocate(bytes, 16); }
+    void deallocate(void* p) noexcept { resource.deallocate(p, bytes, 16); }
     std::size_t bytes = *hide(&shared_block_bytes);
-    acre::concurrent_multi_pool pool;
+    Resource resource;
 };
 
-struct concurrent_multi_pool_mixed {
-    void* allocate(std::size_t bytes) { return pool.allocate(bytes, 16); }
-    void deallocate(void* p, std::size_t bytes) noexcept { pool.deallocate(p, bytes, 16); }
-    acre::concurrent_multi_pool pool;
+template <class Resource>
+struct mixed_of_resource {
+    void* allocate(std::size_t bytes) { return resource.allocate(bytes, 16); }
+    void deallocate(void* p, std::size_t bytes) noexcept { resource.deallocate(p, bytes, 16); }
+    Resource resource;
 };
 
-struct general_heap_blocks {
-    void* allocate() { return heap.allocate(bytes, 16); }
-    void deallocate(void* p) noexcept { heap.deallocate(p, bytes, 16); }
-    std::size_t bytes = *hide(&shared_block_bytes);
-    acre::general_heap heap;
-};
-
-struct general_heap_mixed {
-    void* allocate(std::size_t bytes) { return heap.allocate(bytes, 16); }
-    void deallocate(void* p, std::size_t bytes) noexcept { heap.deallocate(p, bytes, 16); }
-    acre::general_heap heap;
-};
+using concurrent_multi_pool_blocks = blocks_of_resource<acre::concurrent_multi_pool>;
+using concurrent_multi_pool_mixed = mixed_of_resource<acre::concurrent_multi_pool>;
+using general_heap_blocks = blocks_of_resource<acre::general_heap>;
+using general_heap_mixed = mixed_of_resource<acre::general_heap>;
 
 struct synchronized_face_blocks {
     void* allocate() { return face.allocate(shared_block_bytes, 16); }

@@ -138,6 +138,15 @@ def report(results):
             lines.append(f"- {kind}, {title}: replay: {summary(chosen, 2)}")
         chosen = [row for row in rows if row[0] == kind]
         lines.append(f"- {kind}: runs: {summary(chosen, 3)}; at 5 %: {summary(chosen, 3, .05)}")
+    beyond = {}
+    for row in rows:
+        if row[0] == "malloc" and row[3]:
+            rounds = results[row[6]]["run"]["runs"]["rounds"]
+            off = max(row[3]["low"] - row[4]["median"], row[4]["median"] - row[3]["high"], 0)
+            beyond.setdefault("3 to 5" if 3 <= rounds <= 5 else "6 and more" if rounds > 5 else rounds, []).append(off)
+    for rounds, off in beyond.items():
+        lines.append(f"- malloc: {rounds} rounds: nine in ten obtained medians at most {sorted(off)[int(.9 * len(off))]:.3f} "
+                     f"beyond the interval of runs, of {len(off)}")
     named = {"replayed": [0, 0, 0], "run": [0, 0, 0]}
     for name, result in results.items():
         obtained = {way["name"]: saved(way["cpu_ratio"]) for way in result["mallocs"]["ways"][1:] if not way["failed"]}

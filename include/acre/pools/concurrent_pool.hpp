@@ -216,7 +216,8 @@ private:
     static constexpr std::size_t mark_at = detail::free_mark::offset(geometry.slot_bytes);
 
     bool is_marked(void* p) const noexcept { return depot_.slabs().is_marked(p, mark_at); }
-    // In a magazine, unless the program wrote to the slot since and this thread freed others since.
+    // False also for a slot in a magazine that has no mark any more, or never had one, if this thread freed others
+    // since.
     bool is_cached(void* p) const noexcept {
         if (Check == double_free_check::at_once && is_marked(p)) return true;
         const detail::thread_cache* cache = this_cache();
