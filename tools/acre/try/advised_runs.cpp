@@ -27,10 +27,6 @@ struct advised_way {
     std::size_t advice = 0;
 };
 
-double peak_ratio(const contest_result& runs, std::size_t way) {
-    return runs.ways[way].of(peak_of).median / std::max(runs.ways[0].of(peak_of).median, 1.0);
-}
-
 /// A program that finds no input ends at once, and the same each time. The times of programs that start and end are not
 /// known well enough to compare.
 void check_same_work(std::uint64_t recorded, std::uint64_t now) {
@@ -100,7 +96,7 @@ void note_advices(advice_list& list, const contest_result& runs, const advised_w
                                 .policy = found.how.group->policy,
                                 .is_what_is_advised = found.how.group->policy == name_of(site_policy::pool),
                                 .share_of_cpu = 1 - runs.cpu_ratio(each.way, added.library).median,
-                                .peak_ratio = peak_ratio(runs, each.way)};
+                                .peak_ratio = runs.peak_ratio(each.way).median};
         decide_by_runs(of, list.cpu_nanoseconds);
     }
 }
@@ -111,7 +107,7 @@ void note_preloads(advice_list& list, const contest_result& runs, std::size_t li
         if (!each.failure.empty()) {
             list.notes.push_back("With " + each.how.name + " the program " + each.failure + ".");
         } else if (!each.how.group && way != library_of_plan) {
-            list.preloads.push_back({each.how.name, saved_nanoseconds(runs, way), peak_ratio(runs, way)});
+            list.preloads.push_back({each.how.name, saved_nanoseconds(runs, way), runs.peak_ratio(way).median});
         }
     }
     std::ranges::sort(list.preloads, std::greater{},
@@ -120,7 +116,8 @@ void note_preloads(advice_list& list, const contest_result& runs, std::size_t li
 
 }  // namespace
 
-void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& paths, const run_options& options) {
+void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& paths,
+                    const advised_run_options& options) {
     const trace_header& header = reader.header();
     if (header.command.empty()) throw tool_error{"the trace does not say which program was recorded"};
     const std::filesystem::path program = find_program_to_preload(header.command.front(), "run");

@@ -11,7 +11,7 @@
 
 namespace acre::tool {
 
-struct run_options {
+struct advised_run_options {
     double seconds = 30;  // for all runs
     std::string input;    // a file for standard input; empty: nothing
     std::function<void(double)> progress{};
@@ -21,6 +21,7 @@ struct run_options {
 /// allocations. An advice is run by a plan in which only its sites get memory of their own and all others keep the
 /// program's malloc; those that no plan can give what they ask for are left out. Throws tool_error if the recorded
 /// command cannot be run or its result is not the same each time.
-void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& paths, const run_options& options);
+void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& paths,
+                    const advised_run_options& options);
 
 }  // namespace acre::tool

@@ -303,6 +303,12 @@ interval contest_result::cpu_ratio(std::size_t number, std::size_t base) const {
     });
 }
 
+interval contest_result::peak_ratio(std::size_t number, std::size_t base) const {
+    const double before = std::max(ways[base].of(peak_of).median, 1.0);
+    const interval peak = ways[number].of(peak_of);
+    return {peak.low / before, peak.median / before, peak.high / before};
+}
+
 interval contest_result::cpu_saved(std::size_t number, std::size_t base) const {
     return compared_runs(ways[base], ways[number], [](const measured_run& before, const measured_run& after) {
         return before.cpu() - after.cpu();

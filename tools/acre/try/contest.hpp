@@ -83,6 +83,9 @@ struct contest_result {
     /// CPU time of a way as a ratio to that of the program as it is in the same round, or of another way.
     interval cpu_ratio(std::size_t number, std::size_t base = 0) const;
 
+    /// Peak memory of a way as a ratio to the median of the program as it is, or of another way.
+    interval peak_ratio(std::size_t number, std::size_t base = 0) const;
+
     /// Seconds of CPU time that a way takes less than another one in the same round.
     interval cpu_saved(std::size_t number, std::size_t base) const;
 };

@@ -129,12 +129,6 @@ std::string table_of(const std::vector<std::vector<std::string>>& rows) {
     return table + "</tbody></table></div>\n";
 }
 
-interval peak_ratio(const contest_result& result, std::size_t number, std::size_t base) {
-    const double before = std::max(result.ways[base].of(peak_of).median, 1.0);
-    const interval peak = result.ways[number].of(peak_of);
-    return {peak.low / before, peak.median / before, peak.high / before};
-}
-
 /// The pictures and the table of some ways, compared with one of them.
 std::string comparison(const contest_result& result, const std::vector<std::size_t>& ways, std::size_t base,
                        const std::string& cpu_title, const std::vector<std::vector<std::string>>& rows) {
@@ -144,7 +138,7 @@ std::string comparison(const contest_result& result, const std::vector<std::size
     for (const std::size_t each : ways) {
         const std::string& name = result.ways[each].how.name;
         times.push_back({name, result.cpu_ratio(each, base)});
-        peaks.push_back({name, peak_ratio(result, each, base)});
+        peaks.push_back({name, result.peak_ratio(each, base)});
     }
     return picture_of(times, cpu_title,
                       "User and system time as a ratio to that of the program " + std::string{base == 0 ? "" : "on "} +

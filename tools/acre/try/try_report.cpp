@@ -65,9 +65,8 @@ const char* interval_name(const contest_result& result) {
 }
 
 /// How a group's peak memory compares with that of the program on acre's heap without a plan.
-double peak_ratio(const contest_result& result, std::size_t number) {
-    return result.ways[number].of(peak_of).median /
-           std::max(result.ways[base_of_groups(result)].of(peak_of).median, 1.0);
+double peak_of_group(const contest_result& result, std::size_t number) {
+    return result.peak_ratio(number, base_of_groups(result)).median;
 }
 
 std::string quoted_for_shell(const std::string& word) {
@@ -98,7 +97,7 @@ std::string conclusion(const contest_result& result, const std::vector<std::stri
                         100 * worth_it),
             2);
     }
-    const double memory = result.ways[best].of(peak_of).median / std::max(result.ways[0].of(peak_of).median, 1.0);
+    const double memory = result.peak_ratio(best).median;
     return wrapped(
                fmt::format(
                    "With {} the program takes {:.1f} % less CPU time, and its peak memory is {:.2f} of that as it is:",
@@ -172,7 +171,7 @@ nlohmann::json group_json(const contest_result& result, std::size_t number) {
     object["cpu_seconds_saved"] = interval_json(result.cpu_saved(number, base));
     object["cpu_seconds"] = interval_json(each.of(cpu_of));
     object["peak_bytes"] = interval_json(each.of(peak_of));
-    object["peak_ratio"] = peak_ratio(result, number);
+    object["peak_ratio"] = peak_of_group(result, number);
     return object;
 }
 
@@ -236,7 +235,7 @@ std::vector<std::vector<std::string>> try_group_rows(const contest_result& resul
         rows.push_back({printable(group.name), group.policy, count_text(group.allocations),
                         (saved < 0 ? "-" : "") + seconds_text(std::abs(saved)), fmt::format("{:.3f}", ratio.median),
                         result.rounds >= 3 ? fmt::format("{:.3f} .. {:.3f}", ratio.low, ratio.high) : "",
-                        fmt::format("{:.2f}", peak_ratio(result, i))});
+                        fmt::format("{:.2f}", peak_of_group(result, i))});
     }
     return rows;
 }
