@@ -217,6 +217,28 @@ TEST(general_heap, memory_goes_back_to_the_system) {
     memory.set_options({});
 }
 
+// What goes to and fro between a thread and the slabs stays with the thread from then on, within bounds.
+TEST(general_heap, a_stack_that_was_full_and_empty_in_turns_keeps_more) {
+    acre::general_heap memory;
+    constexpr std::size_t bytes = 64;
+    const std::size_t at_first = acre::detail::heap_classes::layouts[acre::detail::heap_classes::class_of(bytes)].kept;
+    const std::size_t before = memory.figures().slots;
+    std::vector<std::size_t> kept;
+    std::thread{[&] {
+        for (int round = 0; round < 4; ++round) {
+            std::vector<void*> blocks;
+            for (std::size_t i = 0; i < 20 * at_first; ++i) blocks.push_back(memory.allocate(bytes));
+            for (void* each : blocks) memory.deallocate(each);
+            // Those of the vector's own storage are of other sizes; the C library may allocate for the thread.
+            kept.push_back((memory.figures().slots - before) / bytes);
+        }
+    }}.join();
+    EXPECT_LE(kept.front(), 2 * at_first + 64) << "it was full for the first time";
+    EXPECT_GT(kept.back(), at_first + 32) << "half of what it holds at most";
+    EXPECT_LE(kept.back(), 4 * at_first + 64);
+    EXPECT_EQ(memory.figures().slots, before) << "an ended thread keeps none";
+}
+
 TEST(general_heap, slots_of_ended_threads_are_used_again) {
     acre::general_heap memory;
     const auto use = [&] {

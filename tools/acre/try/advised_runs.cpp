@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <numbers>
 
 #include "advise/measure.hpp"
 #include "contest.hpp"
@@ -38,21 +39,23 @@ void check_same_work(std::uint64_t recorded, std::uint64_t now) {
                     time_text(static_cast<double>(now)), time_text(static_cast<double>(recorded)))};
 }
 
-/// What few rounds may be off on each side, as a share of the CPU time. By order statistics six are the fewest for 95
-/// %; with fewer the interval is their range, and nine in ten medians of a second measurement lay at most so far beyond
-/// it
-/// (`obtained.py` prints it: of 2 programs with one round, 9 with two, 4 with three to five).
+/// What few rounds may be off on each side, as a share of the CPU time: six are the fewest whose order statistics give
+/// an interval of 95 %. With fewer the interval is their range, and nine in ten medians of a second measurement lay at
+/// most so far beyond it (`obtained.py` prints it: of 2 programs with one round, 9 with two, 4 with three to five).
 double share_of_doubt(std::size_t rounds) {
     constexpr std::array<double, 6> doubt{0.34, 0.34, 0.07, 0.01, 0.01, 0.01};
     return rounds < doubt.size() ? doubt[rounds] : 0;
 }
 
-/// What a way saves in the rounds, by its CPU time as a ratio to that of another way in the same round.
+/// What a way saves, by its CPU time as a ratio to that of another way in the same round. The interval is that of what
+/// somebody obtains who measures it again: two medians differ by sqrt(2) times as much as one from the true figure.
 interval saved_nanoseconds(const contest_result& runs, std::size_t way, std::size_t base = 0) {
     const double cpu = runs.ways[0].of(&measured_run::cpu).median * 1e9;
     const interval ratio = runs.cpu_ratio(way, base);
     const double doubt = share_of_doubt(runs.rounds);
-    return {(1 - ratio.high - doubt) * cpu, (1 - ratio.median) * cpu, (1 - ratio.low + doubt) * cpu};
+    const double less = std::numbers::sqrt2 * (ratio.high - ratio.median) + doubt;
+    const double more = std::numbers::sqrt2 * (ratio.median - ratio.low) + doubt;
+    return {(1 - ratio.median - less) * cpu, (1 - ratio.median) * cpu, (1 - ratio.median + more) * cpu};
 }
 
 /// The ways that follow advices, and that of the plan's library alone, with which they are compared.

@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <numeric>
+#include <random>
 #include <string_view>
 
 #include "programs/temporary_directory.hpp"
@@ -207,12 +208,7 @@ public:
                    options_.budget_seconds)
             play_round();
         result_.rounds = result_.ways[0].runs.size();
-        // The first round found cold caches and checked what others need not check.
-        if (result_.rounds > 2) {
-            for (way_result& each : result_.ways)
-                if (each.failure.empty()) each.runs.erase(each.runs.begin());
-            --result_.rounds;
-        }
+        leave_out_cold_runs();
         result_.is_precise = is_precise();
         result_.seconds = elapsed();
         result_.compared = runner_.compared();
@@ -256,21 +252,45 @@ private:
         each.failure = failure;
     }
 
-    /// Each round begins with another way, so that none always follows the same one. An interrupted round is dropped.
+    /// Each round has an order of its own, so that no way always follows the same one, which leaves it warm or cold
+    /// caches and memory. An interrupted round is dropped.
     void play_round() {
-        const std::size_t count = result_.ways.size();
         const std::size_t before = result_.ways[0].runs.size();
-        for (std::size_t i = 0; i < count && !result_.was_interrupted; ++i) {
+        std::vector<std::size_t> order(result_.ways.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::shuffle(order.begin(), order.end(), random_);
+        for (const std::size_t number : order) {
+            if (result_.was_interrupted) break;
             show_progress();
-            const std::size_t number = (i + before) % count;
             if (result_.ways[number].failure.empty()) run_way(number);
         }
-        if (!result_.ways[0].failure.empty()) {
-            throw tool_error{"the program as it is does not do the same each time: it " + result_.ways[0].failure +
-                             "; --check COMMAND says what it must write, and --unchecked requires nothing"};
-        }
+        check_as_it_is();
         if (!result_.was_interrupted) return;
         for (way_result& each : result_.ways) each.runs.resize(std::min(each.runs.size(), before));
+    }
+
+    /// The first round found cold caches and checked what others need not check. Where there was time for no more than
+    /// another one it has to count, and the very first run, which was the coldest, is made again.
+    void leave_out_cold_runs() {
+        if (result_.rounds > 2) {
+            for (way_result& each : result_.ways)
+                if (each.failure.empty()) each.runs.erase(each.runs.begin());
+            --result_.rounds;
+        } else if (!result_.was_interrupted && result_.ways.size() > 1) {
+            way_result& as_it_is = result_.ways[0];
+            const measured_run again = runner_.run(as_it_is.how, as_it_is.failure);
+            if (again.was_interrupted)
+                result_.was_interrupted = true;
+            else
+                as_it_is.runs.front() = again;
+            check_as_it_is();
+        }
+    }
+
+    void check_as_it_is() const {
+        if (result_.ways[0].failure.empty()) return;
+        throw tool_error{"the program as it is does not do the same each time: it " + result_.ways[0].failure +
+                         "; --check COMMAND says what it must write, and --unchecked requires nothing"};
     }
 
     bool is_precise() const {
@@ -285,6 +305,7 @@ private:
     const contest_options& options_;
     runner runner_;
     contest_result result_{};
+    std::mt19937 random_{20'26};
     clock::time_point start_ = clock::now();
 };
 

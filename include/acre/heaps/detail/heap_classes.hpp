@@ -20,7 +20,7 @@ struct heap_class {
     std::uint32_t units = 0;    // of a slab
     std::uint32_t slots = 0;    // of a slab
     std::uint32_t inverse = 0;  // an offset in a slab times this, over 2^32, is the number of its slot
-    std::uint32_t kept = 0;     // free slots that a thread keeps at most
+    std::uint32_t kept = 0;     // free slots that a thread keeps at most, at first
 };
 
 /// What the tables are computed from.

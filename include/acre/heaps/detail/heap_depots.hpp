@@ -57,7 +57,7 @@ public:
             if (partial_ == 0 && !add_slab(from, of)) [[unlikely]]
                 break;
             heap_slab& slab = range.slab(partial_);
-            free_end = take_from(slab, range.address(slab.first), heap_classes::bytes(of.size_class), begin, free_end);
+            free_end = take_from(slab, heap_classes::bytes(of.size_class), begin, free_end);
             if (slab.free_slots == 0) unlink(range, slab);
         }
         const auto taken = static_cast<std::size_t>(begin + wanted - free_end);
@@ -70,34 +70,41 @@ public:
     /// Takes back `count` slots.
     void give(locked_range& to, std::size_t size_class, void* const* slots, std::size_t count,
               const char* name) noexcept {
-        const heap_class& layout = heap_classes::layouts[size_class];
         const std::lock_guard guard{lock_};
         if (successor_ != nullptr) [[unlikely]]
             return successor_->give(to, size_class, slots, count, name);
         handed_out_ -= count;
-        // Slots that were freed one after the other often lie in one slab.
-        slab_in_reach near;
-        for (std::size_t each = 0; each < count; ++each) {
-            void* const p = slots[each];
-            auto offset = static_cast<std::size_t>(static_cast<std::byte*>(p) - near.start);
-            if (offset >= near.bytes) {
-                near = slab_of(to.range, p, layout.slot_bytes);
-                offset = static_cast<std::size_t>(static_cast<std::byte*>(p) - near.start);
+        // Copies: the compiler must take what is behind a reference for changed by each write below.
+        const heap_class layout = heap_classes::layouts[size_class];
+        const heap_range::unit_records units = to.range.records();
+        heap_slab* slab = nullptr;
+        std::size_t unit = ~std::size_t{0};
+        std::byte* start = nullptr;
+        for (void* const* const end = slots + count; slots != end; ++slots) {
+            void* const p = *slots;
+            const std::size_t now = units.unit_of(p);
+            if (now != unit) {
+                unit = now;
+                slab = units[unit].slab_of_unit();
+                if (slab == nullptr) [[unlikely]]
+                    abort_on_misuse(name, mistake::double_free, p);
+                start = slab->start;
             }
+            const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(p) - start);
             const auto slot = static_cast<std::size_t>(std::uint64_t{offset} * layout.inverse >> 32);
-            if (slot * layout.slot_bytes != offset) [[unlikely]]
+            if (slot * layout.slot_bytes != offset || slot >= slab->slots) [[unlikely]]
                 abort_on_misuse(name, mistake::inside_a_slot, p);
-            heap_slab& slab = *near.slab;
-            std::uint64_t& word = slab.free_bits[slot / 64];
-            const std::uint64_t bit = std::uint64_t{1} << slot % 64;
-            if ((word & bit) != 0) [[unlikely]]
+            std::uint64_t& word = slab->free_bits[slot / 64];
+            const std::uint64_t before = word;
+            const std::uint64_t after = before | std::uint64_t{1} << slot % 64;
+            if (after == before) [[unlikely]]
                 abort_on_misuse(name, mistake::double_free, p);
-            word |= bit;
-            slab.first_word = detail::min(slab.first_word, static_cast<std::uint32_t>(slot / 64));
-            const std::uint32_t free_before = slab.free_slots++;
-            if (free_before == 0 || free_before + 1 == slab.slots) [[unlikely]] {
-                if (!slab_changed(to, near)) near = slab_in_reach{};
-            }
+            word = after;
+            const std::uint32_t free_before = slab->free_slots;
+            slab->free_slots = free_before + 1;
+            // One comparison for "it had none" and for "all are free now".
+            if (free_before - 1 >= slab->slots - 2) [[unlikely]]
+                slab_changed(to, *slab);
         }
     }
 
@@ -105,9 +112,9 @@ public:
     void trim(locked_range& to) noexcept {
         const std::lock_guard guard{lock_};
         for (std::uint32_t each = partial_; each != 0;) {
-            const std::uint32_t next = to.range.slab(each).next;
-            if (to.range.slab(each).free_slots == to.range.slab(each).slots) remove_slab(to, each);
-            each = next;
+            heap_slab& slab = to.range.slab(each);
+            each = slab.next;
+            if (slab.free_slots == slab.slots) remove_slab(to, slab);
         }
     }
 
@@ -128,9 +135,9 @@ public:
         if (successor_ != nullptr) return;
         const std::lock_guard of_successor{successor.lock_};
         while (partial_ != 0) {
-            const std::uint32_t number = partial_;
-            unlink(range, range.slab(number));
-            successor.link(range, number);
+            heap_slab& slab = range.slab(partial_);
+            unlink(range, slab);
+            successor.link(range, slab);
         }
         successor.slots_ += slots_;
         successor.handed_out_ += handed_out_;
@@ -143,46 +150,26 @@ public:
     }
 
 private:
-    // The slab of the last slot.
-    struct slab_in_reach {
-        std::byte* start = nullptr;
-        std::size_t bytes = 0;
-        heap_slab* slab = nullptr;
-        std::uint32_t number = 0;
-    };
-
-    static slab_in_reach slab_of(heap_range& range, const void* p, std::size_t slot_bytes) noexcept {
-        const std::uint32_t number = range.record(range.unit_of(p)).number();
-        heap_slab& slab = range.slab(number);
-        return {range.address(slab.first), slab.slots * slot_bytes, &slab, number};
-    }
-
-    // A slab got its first free slot, or has no slot in use any more. False when it was given back.
-    [[gnu::noinline]] bool slab_changed(locked_range& to, const slab_in_reach& which) noexcept {
-        if (which.slab->free_slots == 1) link(to.range, which.number);
+    // A slab got its first free slot, or has no slot in use any more.
+    [[gnu::noinline]] void slab_changed(locked_range& to, heap_slab& slab) noexcept {
+        if (slab.free_slots == 1) link(to.range, slab);
         // One that is the only one with a free slot is needed soon.
-        if (which.slab->free_slots != which.slab->slots || which.slab->next + which.slab->previous == 0) return true;
-        remove_slab(to, which.number);
-        return false;
+        if (slab.free_slots == slab.slots && slab.next + slab.previous != 0) remove_slab(to, slab);
     }
 
     // Takes slots of a slab that has some, in front of `free_end` at most down to `begin`; returns the new end.
-    static void** take_from(heap_slab& slab, std::byte* start, std::size_t slot_bytes, void** begin,
-                            void** free_end) noexcept {
-        const auto wanted = static_cast<std::uint32_t>(free_end - begin);
-        void** const stop = free_end - detail::min(wanted, slab.free_slots);
-        slab.free_slots -= static_cast<std::uint32_t>(free_end - stop);
-        std::uint32_t word = slab.first_word;
-        for (;; ++word) {
-            std::uint64_t bits = slab.free_bits[word];
-            std::byte* const word_start = start + word * 64 * slot_bytes;
+    static void** take_from(heap_slab& slab, std::size_t slot_bytes, void** begin, void** free_end) noexcept {
+        const auto taken = detail::min<std::size_t>(static_cast<std::size_t>(free_end - begin), slab.free_slots);
+        void** const stop = free_end - taken;
+        slab.free_slots -= static_cast<std::uint32_t>(taken);
+        std::byte* word_start = slab.start;
+        for (std::uint64_t* word = slab.free_bits; free_end != stop; ++word, word_start += 64 * slot_bytes) {
+            std::uint64_t bits = *word;
             for (; bits != 0 && free_end != stop; bits &= bits - 1) {
                 *--free_end = word_start + static_cast<std::size_t>(std::countr_zero(bits)) * slot_bytes;
             }
-            slab.free_bits[word] = bits;
-            if (free_end == stop) break;
+            *word = bits;
         }
-        slab.first_word = word;
         return free_end;
     }
 
@@ -195,41 +182,41 @@ private:
         bool is_zero;
         const unit_number first = range.take(layout.units, 1, is_zero);
         if (first == 0) return range.give_slab(number), false;
+        heap_slab& slab = range.slab(number);
         for (unit_number each = first; each != first + layout.units; ++each) {
-            range.record(each).set(unit_record::kind::slab, number);
+            unit_record& record = range.record(each);
+            record.set(unit_record::kind::slab, 0);
+            record.slab = &slab;
             range.set_class(each, of.number);
         }
-        heap_slab& slab = range.slab(number);
-        slab.first = first;
+        slab.start = range.address(first);
+        slab.number = number;
         slab.units = layout.units;
-        slab.first_word = 0;
-        slab.free_slots = layout.slots;
         slab.slots = layout.slots;
+        slab.free_slots = layout.slots;
         for (std::size_t word = 0; word < (layout.slots + 63) / 64; ++word) slab.free_bits[word] = ~std::uint64_t{0};
         if (layout.slots % 64 != 0) slab.free_bits[layout.slots / 64] = (std::uint64_t{1} << layout.slots % 64) - 1;
         slots_ += layout.slots;
-        link(range, number);
+        link(range, slab);
         return true;
     }
 
-    [[gnu::noinline]] void remove_slab(locked_range& to, std::uint32_t number) noexcept {
-        heap_slab& slab = to.range.slab(number);
+    [[gnu::noinline]] void remove_slab(locked_range& to, heap_slab& slab) noexcept {
         unlink(to.range, slab);
         slots_ -= slab.slots;
         const std::lock_guard guard{to.lock};
-        for (unit_number each = slab.first; each != slab.first + slab.units; ++each) to.range.set_class(each, 0);
-        const unit_number first = slab.first;
+        const unit_number first = to.range.unit_of(slab.start);
         const unit_number units = slab.units;
-        to.range.give_slab(number);
+        for (unit_number each = first; each != first + units; ++each) to.range.set_class(each, 0);
+        to.range.give_slab(slab.number);
         to.range.give(first, units);
     }
 
-    void link(heap_range& range, std::uint32_t number) noexcept {
-        heap_slab& slab = range.slab(number);
+    void link(heap_range& range, heap_slab& slab) noexcept {
         slab.previous = 0;
         slab.next = partial_;
-        if (partial_ != 0) range.slab(partial_).previous = number;
-        partial_ = number;
+        if (partial_ != 0) range.slab(partial_).previous = slab.number;
+        partial_ = slab.number;
     }
     void unlink(heap_range& range, heap_slab& slab) noexcept {
         if (slab.previous != 0) {

@@ -33,13 +33,13 @@ using unit_number = std::uint32_t;
 
 /// A slab: slots of one class. Beside the slots, so that these are not touched before they are used.
 struct heap_slab {
-    std::uint32_t next = 0;  // in the list of its class: slabs with a free slot
+    std::byte* start = nullptr;  // of its first slot
+    std::uint32_t next = 0;      // in the list of its class: slabs with a free slot
     std::uint32_t previous = 0;
-    unit_number first = 0;
+    std::uint32_t number = 0;
     std::uint32_t units = 0;
-    std::uint32_t first_word = 0;  // words before it have no free slot
-    std::uint32_t free_slots = 0;
     std::uint32_t slots = 0;
+    std::uint32_t free_slots = 0;
     std::uint64_t free_bits[heap_classes::max_slots / 64] = {};
 };
 
@@ -47,15 +47,25 @@ struct heap_slab {
 struct unit_record {
     enum class kind : std::uint32_t { none, slab, large, free };
 
+    struct neighbours {
+        unit_number next;
+        unit_number previous;
+    };
+
+    union {
+        heap_slab* slab = nullptr;  // of a slab's unit
+        neighbours in_list;         // of a free run's first unit
+    };
     unit_number length = 0;  // units of the run, in its first and last unit
-    unit_number next = 0;    // of a free run, in its list
-    unit_number previous = 0;
-    std::uint32_t what = 0;  // kind in the top bits; below the slab's number, or how many units of a free run may hold
-                             // data
+    std::uint32_t what = 0;  // kind in the top bits; below how many units of a free run may hold data
 
     kind is() const noexcept { return static_cast<kind>(what >> 30); }
-    std::uint32_t number() const noexcept { return what & 0x3fffffffu; }
-    void set(kind is, std::uint32_t number) noexcept { what = static_cast<std::uint32_t>(is) << 30 | number; }
+    /// Null for a unit of another kind.
+    heap_slab* slab_of_unit() const noexcept {
+        return what == static_cast<std::uint32_t>(kind::slab) << 30 ? slab : nullptr;
+    }
+    std::uint32_t with_data() const noexcept { return what & 0x3fffffffu; }
+    void set(kind is, std::uint32_t with_data) noexcept { what = static_cast<std::uint32_t>(is) << 30 | with_data; }
 };
 
 /// The range and its runs of units.
@@ -65,6 +75,7 @@ class heap_range {
 public:
     static constexpr std::size_t unit_bytes = heap_classes::unit_bytes;
     static constexpr std::size_t huge_bytes = 2_MiB;
+    static constexpr unit_number first_records = 256;  // in the object, not in a table
     /// What becomes usable at once is a multiple of it: the largest page that a processor is set to.
     static constexpr std::size_t largest_page = 64_KiB;
 
@@ -111,8 +122,23 @@ public:
     void set_class(unit_number unit, std::size_t size_class) noexcept {
         *(start_ - std::size_t{unit} - 1) = static_cast<std::byte>(size_class);
     }
-    unit_record& record(unit_number unit) noexcept {
-        return unit < first_records ? small_.records[unit] : reinterpret_cast<unit_record*>(record_table_.start)[unit];
+    unit_record& record(unit_number unit) noexcept { return records()[unit]; }
+
+    /// Where the records of the units are: for as long as the caller keeps units in use.
+    struct unit_records {
+        std::byte* start;
+        unit_record* few;
+        unit_record* all;
+
+        unit_record& operator[](std::size_t unit) const noexcept {
+            return unit < first_records ? few[unit] : all[unit];
+        }
+        std::size_t unit_of(const void* p) const noexcept {
+            return static_cast<std::size_t>(static_cast<const std::byte*>(p) - start) >> heap_classes::unit_shift;
+        }
+    };
+    unit_records records() noexcept {
+        return {start_, small_.records, reinterpret_cast<unit_record*>(record_table_.start)};
     }
     heap_slab& slab(std::uint32_t number) noexcept {
         return number < first_slabs ? small_.slabs[number] : reinterpret_cast<heap_slab*>(slab_table_.start)[number];
@@ -138,6 +164,7 @@ public:
     void give(unit_number first, unit_number count, bool with_data = true) noexcept {
         units_in_use_ -= count;
         put_free(first, count, with_data ? count : 0);
+        freed_since_ += count;
         keep_to_allowance();
     }
 
@@ -175,7 +202,7 @@ public:
         const int error = errno;  // free() leaves it as it is
         for (unsigned list = lists; list-- > 0 && units_with_data_ > kept;) {
             for (unit_number first = first_in(list); first != 0 && units_with_data_ > kept;
-                 first = record(first).next) {
+                 first = record(first).in_list.next) {
                 give_back_run(first, least);
             }
         }
@@ -337,7 +364,7 @@ private:
         const unit_number before = frontier_ > 1 && last.is() == kind::free ? last.length : 0;
         if (count - before > end_ - frontier_ || !grow(frontier_ + count - before)) return 0;
         const unit_number first = frontier_ - before;
-        is_zero = before == 0 || record(first).number() == 0;
+        is_zero = before == 0 || record(first).with_data() == 0;
         if (before != 0) unlink(first);
         frontier_ = first + count;
         __atomic_store_n(&bytes_, std::size_t{frontier_} * unit_bytes, __ATOMIC_RELAXED);
@@ -362,7 +389,7 @@ private:
         if (count > exact_lists) {
             // Runs of this list may be too short.
             int tries = 8;
-            for (unit_number each = free_runs_[list]; each != 0 && tries-- > 0; each = record(each).next) {
+            for (unit_number each = free_runs_[list]; each != 0 && tries-- > 0; each = record(each).in_list.next) {
                 if (record(each).length >= count) return take_from(each, count, is_zero);
             }
             ++list;
@@ -386,7 +413,7 @@ private:
     // Takes the first `count` units of a free run.
     unit_number take_from(unit_number first, unit_number count, bool& is_zero) noexcept {
         const unit_number length = record(first).length;
-        const unit_number with_data = record(first).number();
+        const unit_number with_data = record(first).with_data();
         unlink(first);
         is_zero = with_data == 0;
         if (length > count) {
@@ -412,13 +439,13 @@ private:
         return first + front;
     }
 
-    void set_run(unit_number first, unit_number count, kind is, std::uint32_t number) noexcept {
+    void set_run(unit_number first, unit_number count, kind is, std::uint32_t with_data) noexcept {
         unit_record& begin = record(first);
         unit_record& last = record(first + count - 1);
         last.length = count;
-        last.set(is == kind::large ? kind::none : is, number);
+        last.set(is == kind::large ? kind::none : is, with_data);
         begin.length = count;
-        begin.set(is, number);
+        begin.set(is, with_data);
     }
 
     // Frees a run: merges it with free neighbours.
@@ -427,13 +454,13 @@ private:
             const unit_number before = record(first - 1).length;
             first -= before;
             count += before;
-            with_data += record(first).number();
+            with_data += record(first).with_data();
             unlink(first);
         }
         const unit_number after = first + count;
         if (after < frontier_ && record(after).is() == kind::free) {
             count += record(after).length;
-            with_data += record(after).number();
+            with_data += record(after).with_data();
             unlink(after);
         }
         link(first, count, with_data);
@@ -443,35 +470,35 @@ private:
         const unsigned list = list_of(count);
         set_run(first, count, kind::free, with_data);
         unit_record& run = record(first);
-        run.previous = 0;
-        run.next = free_runs_[list];
-        if (run.next != 0) record(run.next).previous = first;
+        run.in_list = {free_runs_[list], 0};
+        if (run.in_list.next != 0) record(run.in_list.next).in_list.previous = first;
         free_runs_[list] = first;
         filled_[list / 64] |= std::uint64_t{1} << list % 64;
         units_with_data_ += with_data;
     }
     void unlink(unit_number first) noexcept {
         const unit_record& run = record(first);
+        const auto [next, previous] = run.in_list;
         const unsigned list = list_of(run.length);
-        if (run.previous != 0) {
-            record(run.previous).next = run.next;
+        if (previous != 0) {
+            record(previous).in_list.next = next;
         } else {
-            free_runs_[list] = run.next;
-            if (run.next == 0) filled_[list / 64] &= ~(std::uint64_t{1} << list % 64);
+            free_runs_[list] = next;
+            if (next == 0) filled_[list / 64] &= ~(std::uint64_t{1} << list % 64);
         }
-        if (run.next != 0) record(run.next).previous = run.previous;
-        units_with_data_ -= run.number();
+        if (next != 0) record(next).in_list.previous = previous;
+        units_with_data_ -= run.with_data();
     }
 
     void give_back_run(unit_number first, std::size_t least) noexcept {
         unit_record& run = record(first);
-        if (run.number() == 0 || run.length < least) return;
+        if (run.with_data() == 0 || run.length < least) return;
         // Whole pages, of which some systems have such of several units.
         const unit_number begin = (first + page_units_ - 1) / page_units_ * page_units_;
         const unit_number end = (first + run.length) / page_units_ * page_units_;
         if (begin >= end || pages::discard(address(begin), std::size_t{end - begin} * unit_bytes) != 0) return;
-        const unit_number rest = detail::min(run.number(), run.length - (end - begin));
-        units_with_data_ -= run.number() - rest;
+        const unit_number rest = detail::min(run.with_data(), run.length - (end - begin));
+        units_with_data_ -= run.with_data() - rest;
         set_run(first, run.length, kind::free, rest);
     }
 
@@ -479,8 +506,9 @@ private:
     // runs may hold data up to the highest use of the last two periods, and a quarter of it: what is in use may lie
     // less densely later.
     void keep_to_allowance() noexcept {
-        if (units_with_data_ <= kept_units_) [[likely]]
+        if (units_with_data_ <= kept_units_ || freed_since_ < units_with_data_ / 8) [[likely]]
             return;
+        freed_since_ = 0;
         note_time();
         const std::size_t recently = period_ == 0 ? 0 : detail::max(peak_, peak_before_);
         const std::size_t allowed = recently + recently / 4 - detail::min(recently, units_in_use_);
@@ -510,6 +538,7 @@ private:
     std::size_t usable_classes_ = 0;
     std::size_t units_in_use_ = 0;
     std::size_t units_with_data_ = 0;  // of free runs
+    std::size_t freed_since_ = 0;      // units, since the time was looked at
     std::size_t kept_units_ = 0;
     std::uint64_t period_ = 0;  // milliseconds
     std::uint64_t period_start_ = 0;
@@ -522,7 +551,6 @@ private:
     unit_number free_runs_[lists] = {};
 
     // The first records: a small program touches no table, each of which would need pages of its own.
-    static constexpr unit_number first_records = 256;
     static constexpr std::uint32_t first_slabs = 64;
     struct {
         unit_record records[first_records];

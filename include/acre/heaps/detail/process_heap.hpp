@@ -292,7 +292,9 @@ private:
             depots_[number].take(shared_, of, &p, 1);
             return p;
         }
-        void** const bottom = stack.bottom(of.size_class);
+        stack_growth& growth = this_threads_slots<Private>.growth[number];
+        growth.has_run_out = true;
+        void** const bottom = stack.bottom(growth.kept(of.size_class));
         const std::size_t taken = depots_[number].take(shared_, of, bottom, next_batch(number, of.size_class));
         if (taken == 0) return nullptr;
         stack.top = bottom + taken - 1;
@@ -302,11 +304,12 @@ private:
     // How many slots the calling thread takes at once: few at first, then twice as many each time, up to half of its
     // stack.
     static std::size_t next_batch(std::size_t number, std::size_t size_class) noexcept {
-        const heap_class& layout = heap_classes::layouts[size_class];
+        const std::size_t kept = this_threads_slots<Private>.growth[number].kept(size_class);
         std::uint8_t& asked_for = this_threads_slots<Private>.asked_for[number];
         const std::size_t wanted =
-            asked_for == 0 ? detail::max<std::size_t>(first_batch_bytes / layout.slot_bytes, 1) : 2U * asked_for;
-        asked_for = static_cast<std::uint8_t>(detail::min<std::size_t>(wanted, (layout.kept + 1) / 2));
+            asked_for == 0 ? detail::max<std::size_t>(first_batch_bytes / heap_classes::bytes(size_class), 1)
+                           : 2U * asked_for;
+        asked_for = static_cast<std::uint8_t>(detail::min<std::size_t>(wanted, (kept + 1) / 2));
         return asked_for;
     }
     static constexpr std::size_t first_batch_bytes = 256;
@@ -322,15 +325,53 @@ private:
         if (!stack.exists() && !give_stack(stack, size_class)) return give_slots(number, &p, 1);
         if (stack.top == stack.end) {
             if (stack.has_just_got(p)) abort_on_misuse(name, mistake::double_free, p);
-            // The older half goes.
-            void** const bottom = stack.bottom(size_class);
-            const std::size_t half = (heap_classes::layouts[size_class].kept + 1) / 2;
-            give_slots(number, bottom, half);
-            const auto rest = static_cast<std::size_t>(stack.end - bottom) - half;
-            std::memmove(bottom, bottom + half, rest * sizeof(void*));
-            stack.top = bottom + rest;
+            stack_growth& growth = this_threads_slots<Private>.growth[number];
+            if (!growth.has_run_out || !grow(stack, growth, size_class)) give_older_half(stack, growth, number);
+            growth.has_run_out = false;
         }
         *stack.top++ = p;
+    }
+
+    void give_older_half(slot_stack& stack, stack_growth growth, std::size_t number) noexcept {
+        const std::size_t kept = growth.kept(size_class_of(number));
+        void** const bottom = stack.bottom(kept);
+        const std::size_t half = (kept + 1) / 2;
+        give_slots(number, bottom, half);
+        std::memmove(bottom, bottom + half, (kept - half) * sizeof(void*));
+        stack.top = bottom + (kept - half);
+    }
+
+    // Exchanges a full stack for one of twice its size. False when it is as large as it gets, or without memory.
+    [[gnu::noinline]] bool grow(slot_stack& stack, stack_growth& growth, std::size_t size_class) noexcept {
+        if (growth.doublings == stack_growth::max_doublings) return false;
+        const std::size_t kept = growth.kept(size_class);
+        void** const before = stack.bottom(kept);
+        const std::lock_guard guard{shared_.lock};
+        void** const array = take_array(size_class, growth.doublings + 1U);
+        if (array == nullptr) return false;
+        std::memcpy(array, before, kept * sizeof(void*));
+        give_array(before, size_class, growth.doublings++);
+        stack.top = array + kept;
+        stack.end = array + growth.kept(size_class);
+        return true;
+    }
+
+    // The place for the lowest slot of an array; null without memory. The caller holds the range's lock.
+    void** take_array(std::size_t size_class, std::size_t doublings) noexcept {
+        void**& unused = unused_arrays_[size_class][doublings];
+        if (void** const array = unused) {
+            unused = static_cast<void**>(*array);
+            return array;
+        }
+        const std::size_t places = heap_classes::compared + stack_growth::kept(size_class, doublings);
+        auto** const array = static_cast<void**>(shared_.range.take_for_heap(places * sizeof(void*)));
+        if (array == nullptr) return nullptr;
+        for (std::size_t i = 0; i < heap_classes::compared; ++i) array[i] = nullptr;
+        return array + heap_classes::compared;
+    }
+    void give_array(void** array, std::size_t size_class, std::size_t doublings) noexcept {
+        *array = unused_arrays_[size_class][doublings];
+        unused_arrays_[size_class][doublings] = array;
     }
 
     [[gnu::noinline]] void free_large(void* p, bool with_data = true) noexcept {
@@ -444,23 +485,16 @@ private:
         thread_slots& own = this_threads_slots<Private>;
         if (!register_thread(own)) return false;
         if (stack.exists()) return true;
-        const std::size_t kept = heap_classes::layouts[size_class].kept;
         const std::lock_guard guard{shared_.lock};
-        void** array = unused_arrays_[size_class];
-        if (array != nullptr) {
-            unused_arrays_[size_class] = static_cast<void**>(array[heap_classes::compared]);
-        } else {
-            array = static_cast<void**>(shared_.range.take_for_heap((heap_classes::compared + kept) * sizeof(void*)));
-            if (array == nullptr) return false;
-            for (std::size_t i = 0; i < heap_classes::compared; ++i) array[i] = nullptr;
-        }
-        stack.top = array + heap_classes::compared;
-        stack.end = stack.top + kept;
+        void** const array = take_array(size_class, 0);
+        if (array == nullptr) return false;
+        stack.top = array;
+        stack.end = array + stack_growth::kept(size_class, 0);
         return true;
     }
 
     void empty(slot_stack& stack, std::size_t number) noexcept {
-        void** const bottom = stack.bottom(size_class_of(number));
+        void** const bottom = stack.bottom(this_threads_slots<Private>.growth[number].kept(size_class_of(number)));
         give_slots(number, bottom, static_cast<std::size_t>(stack.top - bottom));
         stack.top = bottom;
     }
@@ -515,11 +549,11 @@ private:
             if (!stack.exists()) continue;
             empty(stack, number);
             const std::size_t size_class = size_class_of(number);
-            void** const array = stack.bottom(size_class) - heap_classes::compared;
+            const stack_growth growth = from.growth[number];
+            void** const array = stack.bottom(growth.kept(size_class));
             stack = slot_stack{};
             const std::lock_guard guard{shared_.lock};
-            array[heap_classes::compared] = unused_arrays_[size_class];
-            unused_arrays_[size_class] = array;
+            give_array(array, size_class, growth.doublings);
         }
     }
 
@@ -541,7 +575,8 @@ private:
     bool has_key_ = false;
     pthread_key_t key_{};
     fork_guard forks_;
-    void** unused_arrays_[heap_classes::count] = {};  // of threads that ended; guarded by the range's lock
+    // Arrays of stacks, of threads that ended and of stacks that grew; guarded by the range's lock.
+    void** unused_arrays_[heap_classes::count][stack_growth::max_doublings + 1] = {};
     heap_depot depots_[slot_classes];
     // One heap of a process has private classes.
     static inline constinit std::conditional_t<Private == 0, no_private_classes, private_classes<Private>> privates_{};
