@@ -158,7 +158,7 @@ private:
 
     // False for 0 bytes, too.
     bool is_pooled(std::size_t bytes, std::size_t alignment) const noexcept {
-        return tables::rounded(bytes, alignment) - 1 < options_.largest_required_pool_block;
+        return tables::last_byte(bytes, alignment) < options_.largest_required_pool_block;
     }
 
     // Out of line: a block that is not pooled, one of 0 bytes, or no memory.

@@ -247,8 +247,8 @@ public:
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
-        all.slabs.give_back(geometry, p, bitmap_slabs::place_of(geometry, p),
-                            [p]() __attribute__((always_inline)) { abort_on(p); });
+        if (!all.slabs.give_back(geometry, p, bitmap_slabs::place_of(geometry, p))) [[unlikely]]
+            give_back_slow(p);
     }
 
     static bool prepare(std::size_t count) noexcept {
@@ -280,8 +280,9 @@ public:
 private:
     static constexpr std::string_view group_name = type_name<Name>();
 
-    [[noreturn, gnu::noinline, gnu::cold]] static void abort_on(const void* p) noexcept {
-        abort_on_misuse(static_pool_name, all.slabs.mistake_with(geometry, p), p);
+    // Out of line: the first free slot of a used-up slab, or a misuse.
+    [[gnu::noinline]] static void give_back_slow(void* p) noexcept {
+        if (const char* what = all.slabs.give_back_slow(geometry, p)) abort_on_misuse(static_pool_name, what, p);
     }
 
     static pool_registry::entry describe() noexcept {
