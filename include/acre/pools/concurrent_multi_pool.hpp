@@ -315,7 +315,7 @@ private:
 
     // Null when this thread is ending or there is no memory for its caches.
     detail::thread_cache* find_or_attach_cache(std::size_t index) noexcept {
-        thread_caches* own = this_caches();
+        auto* own = static_cast<thread_caches*>(per_thread_.find_and_remember());
         if (own == nullptr) own = make_caches();
         if (own == nullptr) return nullptr;
         if (!own->attached[index]) {

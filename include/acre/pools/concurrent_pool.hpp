@@ -275,7 +275,7 @@ private:
     // Null when this thread is ending or there is no memory for a cache.
     detail::thread_cache* find_or_make_cache() noexcept {
         if (!uses_caches_) return nullptr;
-        if (detail::thread_cache* found = this_cache()) return found;
+        if (void* found = caches_.find_and_remember()) return static_cast<detail::thread_cache*>(found);
         if (!caches_.can_keep()) return nullptr;
         detail::thread_cache* cache = depot_.make_cache(config_);
         if (cache != nullptr) caches_.keep(cache);

@@ -153,7 +153,8 @@ public:
         if (!owns_slab(at.home) || !at.begins_slot) [[unlikely]]
             on_misuse();
         if constexpr (Check == double_free_check::at_once) {
-            if (state_of(at) != slot_state::live || free_mark::is_set(p, mark_at, this)) [[unlikely]]
+            // Not atomic, as in give_back: while the slot is live no other thread writes its byte.
+            if (at.home->states[at.slot] != slot_state::live || free_mark::is_set(p, mark_at, this)) [[unlikely]]
                 on_misuse();
             free_mark::set(p, mark_at, this);
         } else if (is_poisoned(p)) {
