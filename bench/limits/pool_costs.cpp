@@ -1,7 +1,8 @@
-// The pools of one acre under P1, P2, P3, T1, T2 and T3. compare_pools.py compiles it once for each tree that it
+// The pools of one acre under P1 to P4, T1, T2 and T3. compare_pools.py compiles it once for each tree that it
 // compares, each time with other names for the namespaces acre and bench_tree, and links all into one program.
 #include "pool_costs.hpp"
 
+#include <acre/adapt/allocator.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
@@ -12,6 +13,7 @@
 #include <acre/pools/wait_free_pool.hpp>
 
 #include "../peers/batches.hpp"
+#include "../peers/containers.hpp"
 #include "../peers/threads.hpp"
 
 namespace bench_tree {
@@ -54,6 +56,10 @@ struct multi_pool_blocks {
     [[gnu::always_inline]] void deallocate(void* p, std::size_t size) { pool.deallocate(p, size); }
     acre::multi_pool pool;
 };
+struct multi_pool_source {
+    acre::allocator<std::byte, acre::multi_pool> get() { return acre::allocator<std::byte, acre::multi_pool>{pool}; }
+    acre::multi_pool pool;
+};
 struct chunk_pool_blocks {
     [[gnu::always_inline]] void* allocate() { return chunks->allocate(bytes); }
     [[gnu::always_inline]] void deallocate(void* p) { chunks->deallocate(p, bytes); }
@@ -93,6 +99,15 @@ template <class Blocks>
 void add_mixed(pool_costs& all, const char* name) {
     all.push_back({"P3 1000", name, 1000, false, [] { return make_round<of_mixed_sizes<Blocks>>(std::size_t{1000}); }});
 }
+void add_containers(pool_costs& all, const char* name) {
+    using source = multi_pool_source;
+    const auto add = [&](const char* work, auto prepare) {
+        all.push_back({work, name, container_size, false, prepare});
+    };
+    add("P4 list", [] { return make_round<list_work<source>>(); });
+    add("P4 map", [] { return make_round<map_work<source, tree<source>>>(); });
+    add("P4 unordered_map", [] { return make_round<map_work<source, hash_table<source>>>(); });
+}
 template <class Blocks>
 void add_threads(pool_costs& all, const char* name) {
     all.push_back({"T1", name, 2 * local_batch * local_batches, true,
@@ -110,6 +125,7 @@ pool_costs all_costs() {
     add_batches<object_pool_blocks>(all, "object_pool");
     add_batches<multi_pool_blocks>(all, "multi_pool");
     add_mixed<multi_pool_blocks>(all, "multi_pool");
+    add_containers(all, "multi_pool");
     add_batches<chunk_pool_blocks>(all, "chunk_pool");
     add_batches<wait_free_blocks>(all, "wait_free_pool");
     add_batches<concurrent_pool_blocks>(all, "concurrent_pool");

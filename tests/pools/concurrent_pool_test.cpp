@@ -205,6 +205,33 @@ TEST(concurrent_pool, many_pools_come_and_go) {
     }
 }
 
+// A thread remembers the pool that it refilled last; another one, and one released meanwhile, it must look up.
+TEST(concurrent_pool, two_pools_in_turns) {
+    concurrent_pool<64> first{{.thread_bytes = 1024}};
+    concurrent_pool<64> second{{.thread_bytes = 1024}};
+    std::vector<void*> of_first;
+    std::vector<void*> of_second;
+    for (int round = 0; round < 4; ++round) {
+        for (std::size_t i = 1; i <= 100; ++i) {
+            of_first.push_back(first.allocate());
+            of_second.push_back(second.allocate());
+            ASSERT_EQ(first.live(), i);
+            ASSERT_TRUE(first.owns(of_first.back()));
+            ASSERT_TRUE(second.owns(of_second.back()));
+        }
+        if (round % 2 == 0) {
+            for (void* p : of_first) first.deallocate(p);
+        } else {
+            first.release();
+        }
+        for (void* p : of_second) second.deallocate(p);
+        of_first.clear();
+        of_second.clear();
+        EXPECT_EQ(first.live(), 0u);
+        EXPECT_EQ(second.live(), 0u);
+    }
+}
+
 TEST(concurrent_pool, one_after_the_other_at_the_same_place) {
     for (int round = 0; round < 50; ++round) {
         checking_upstream upstream;

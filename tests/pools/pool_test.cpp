@@ -92,7 +92,7 @@ TEST(pool, large_slots_used_in_turns_stay_the_same_few) {
         seen.insert(p);
         slots.deallocate(p);
     }
-    EXPECT_LE(seen.size(), 3u);  // 8 KiB of them are gathered at once, and the first slab may have been short
+    EXPECT_LE(seen.size(), 3u);  // 16 KiB of them are gathered at once, and the first slab may have been short
 }
 
 // Hazard M3.

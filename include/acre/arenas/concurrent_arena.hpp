@@ -277,7 +277,7 @@ private:
 
     // This thread's window; null when it is ending or there is no memory.
     window* find_or_make_window() noexcept {
-        if (window* found = this_window()) return found;
+        if (void* found = threads_.find_and_remember()) return static_cast<window*>(found);
         if (!threads_.can_keep()) return nullptr;
         window* made = idle_or_new_window();
         if (made != nullptr) threads_.keep(made);

@@ -131,7 +131,7 @@ private:
 
     // Null when this thread is ending, has no memory for its table, or half of the arenas are attached.
     thread_arena* find_or_attach() noexcept {
-        if (thread_arena* found = attached()) return found;
+        if (void* found = threads_.find_and_remember()) return static_cast<thread_arena*>(found);
         if (!threads_.can_keep()) return nullptr;
         thread_arena* attached = this->attach();
         if (attached != nullptr) threads_.keep(attached);

@@ -15,6 +15,15 @@
 #endif
 #endif
 
+// Set in builds with ThreadSanitizer, which wants every access that threads share to be atomic.
+#if defined(__SANITIZE_THREAD__)
+#define ACRE_HAS_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ACRE_HAS_THREAD_SANITIZER 1
+#endif
+#endif
+
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
 #include <sanitizer/asan_interface.h>
 #endif

@@ -142,11 +142,17 @@ public:
     }();
     static constexpr std::size_t largest_common = common_count == 0 ? 0 : bytes(common_count - 1);
 
-    /// The size to look a request up by: rounded up to a multiple of its alignment. 0 when `bytes` or `alignment` is 0
-    /// and when the sum wraps.
-    static constexpr std::size_t rounded(std::size_t bytes, std::size_t alignment) noexcept {
-        return (bytes + alignment - 1) & (0 - alignment);
+    /// The offset of the last byte of a request that is rounded up to a multiple of its alignment. SIZE_MAX when
+    /// `bytes` or `alignment` is 0.
+    static constexpr std::size_t last_byte(std::size_t bytes, std::size_t alignment) noexcept {
+        return (bytes - 1) | (alignment - 1);
     }
+    /// The same as a number of granules, the index of by_size: at least granules(largest) for a request that is too
+    /// large or 0. Compared instead of the byte, it needs no look at a constant alignment of up to a granule.
+    static constexpr std::size_t last_granule(std::size_t bytes, std::size_t alignment) noexcept {
+        return granules(last_byte(bytes, alignment));
+    }
+    static constexpr std::size_t granules(std::size_t bytes) noexcept { return bytes / granularity; }
 
     /// True when find() has to search: the class of the rounded size may be misaligned. A slot is aligned to every
     /// power of two that divides its size. Constant false for the default classes.
@@ -157,9 +163,9 @@ public:
     /// Sets `index` to the class that serves a request; false for one that is too large, and for 0 bytes or alignment.
     [[gnu::always_inline]] static constexpr bool find(std::size_t bytes, std::size_t alignment,
                                                       std::size_t& index) noexcept {
-        const std::size_t last = rounded(bytes, alignment) - 1;
-        if (last >= largest) return false;
-        index = by_size[last / granularity];
+        const std::size_t last = last_granule(bytes, alignment);
+        if (last >= granules(largest)) return false;
+        index = by_size[last];
         if constexpr (!rounding_aligns) {
             while (index < count && (Policy::bytes[index] & (alignment - 1)) != 0) ++index;
             return index < count;

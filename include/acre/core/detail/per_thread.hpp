@@ -4,7 +4,8 @@
 // Used by the concurrent resources, not directly. For a single object known at compile time, a thread_local variable
 // does the same for less.
 //
-// Cost: find() is a thread-local access and two comparisons. A table of all such objects, and one for each thread that
+// Cost: find() is a thread-local access and one comparison for the object that the thread remembered last, two more for
+// others. A table of all such objects, and one for each thread that
 // keeps something, are taken from the C heap; without memory nothing is kept. (In a library that dlopen loaded, a
 // thread's first access to thread-local storage itself takes memory, without which glibc ends the process.)
 // Thread-safe. After a fork the child has what the calling thread kept; what other threads kept stays taken.
@@ -103,14 +104,22 @@ public:
     /// The state that this thread keeps, or null.
     [[gnu::always_inline]] void* find() const noexcept {
         const table& kept = this_thread;
+        if (kept.remembered.generation == generation_) [[likely]]
+            return not_null(kept.remembered.state);
         if (offset_ >= kept.bytes) [[unlikely]]
             return nullptr;
         const entry& found = *entry_at(kept, offset_);
         if (found.generation != generation_) [[unlikely]]
             return nullptr;
-        // Removes the caller's null check from the hot path.
-        if (found.state == nullptr) __builtin_unreachable();
-        return found.state;
+        return not_null(found.state);
+    }
+
+    /// As find(), and from now on find() is fastest for this object. For calls that are rare: then a thread that uses
+    /// several objects in turns does not write this each time.
+    void* find_and_remember() const noexcept {
+        void* state = find();
+        if (state != nullptr) this_thread.remembered = {generation_, state};
+        return state;
     }
 
     /// True when this thread can keep a state: it is not ending, and the heap has memory for its table.
@@ -120,16 +129,20 @@ public:
     void keep(void* state) noexcept {
         assert(state != nullptr);
         *entry_at(this_thread, offset_) = {generation_, state};
+        this_thread.remembered = {generation_, state};
     }
 
 private:
     static constexpr std::size_t no_offset = SIZE_MAX;
+    // Of an object that keeps nothing. No table has it: not even zeroed entries.
+    static constexpr std::uint64_t no_generation = UINT64_MAX;
 
     struct entry {
         std::uint64_t generation;  // of the object that `state` belongs to: offsets are reused, generations are not
         void* state;
     };
     struct table {
+        entry remembered;  // a copy of one entry
         std::byte* entries;
         std::size_t bytes;  // of the entries; offsets are in bytes, which saves a shift in find()
         bool will_end;
@@ -138,6 +151,12 @@ private:
 
     static entry* entry_at(const table& of, std::size_t offset) noexcept {
         return reinterpret_cast<entry*>(of.entries + offset);
+    }
+
+    // Removes the caller's null check from the hot path.
+    [[gnu::always_inline]] static void* not_null(void* state) noexcept {
+        if (state == nullptr) __builtin_unreachable();
+        return state;
     }
 
     // Every live object, by its offset. Guarded by the lock of the process.
@@ -156,6 +175,7 @@ private:
             const process_lock lock;
             if (removed.offset_ != no_offset) objects_[removed.offset_ / sizeof(entry)] = nullptr;
             removed.offset_ = no_offset;
+            removed.generation_ = no_generation;
         }
         void renew(per_thread& renewed) noexcept {
             const process_lock lock;
@@ -215,6 +235,7 @@ private:
 
     static void end_of_thread(thread_exit_node*) noexcept {
         const table kept = this_thread;
+        this_thread.remembered = {};
         this_thread.bytes = 0;
         this_thread.entries = nullptr;
         this_thread.will_end = false;
@@ -227,7 +248,7 @@ private:
     void* owner_;
     ended_function ended_;
     std::size_t offset_ = no_offset;
-    std::uint64_t generation_ = 0;
+    std::uint64_t generation_ = no_generation;
 };
 
 }  // namespace acre::detail

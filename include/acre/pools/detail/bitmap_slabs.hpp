@@ -10,7 +10,7 @@
 // another pool; an address that is no multiple of the slot size lies in the middle of a slot. Every build detects
 // these.
 //
-// Cost: allocate 21 instructions, deallocate 26, constant time except for a new slab. used() and the walk
+// Cost: allocate 18 instructions, deallocate 19, constant time except for a new slab. used() and the walk
 // over live slots are linear in the slabs held. Not thread-safe.
 //
 // The map in each slab replaces the free list of Bonwick's slab allocator (1994), as in snmalloc and Mesh; the headers
@@ -82,14 +82,21 @@ public:
     /// allocations.
     [[gnu::noinline]] void* refill(const slab_geometry& geometry, resource_ref upstream,
                                    const slab_limits& limits) noexcept {
+        void* p = refill_from_held(geometry);
+        if (p == nullptr && add_slab(geometry, upstream, limits)) p = refill_from_held(geometry);
+        return p;
+    }
+    /// As refill, but null when the slabs held have no free slot.
+    [[gnu::noinline]] void* refill_from_held(const slab_geometry& geometry) noexcept {
         // Uses up one slab before the next, in the order in which slabs got free slots. Where frees mirror allocations,
         // the slabs that the cache would evict last come first.
-        while (!gather(geometry)) {
-            if (available_ == nullptr && !add_slab(geometry, upstream, limits)) return nullptr;
+        for (; available_ != nullptr; retire_head()) {
+            for (std::size_t group = next_group_; group < available_->groups; ++group) {
+                const std::uint64_t free = free_bits(available_, group);
+                if (free != 0) return take_first(geometry, group, free);
+            }
         }
-        void* p = nullptr;
-        take(geometry, p);
-        return p;
+        return nullptr;
     }
 
     /// Where a pointer points to, if it is a slot of a pool of this geometry.
@@ -113,17 +120,28 @@ public:
         return {home, slab_geometry::integral_part(number), slab_geometry::begins_slot(number, reciprocal)};
     }
 
-    /// Frees the slot `p`, whose place is `at`. Calls `on_misuse`, which must not return, when it is not a live slot of
-    /// this: on a double free, a pointer into the middle of a slot, and a pointer of another resource. It should be
-    /// always inline: otherwise each free stores what it captures.
-    template <class OnMisuse>
-    [[gnu::always_inline]] void give_back(const slab_geometry& geometry, void* p, const place& at,
-                                          OnMisuse on_misuse) noexcept {
-        if (is_poisoned(&at.home->lister) || at.home->lister != this) [[unlikely]]
-            return give_back_to_unlisted(geometry, p, on_misuse);
-        if (!at.begins_slot || state_of(at) != slot_state::live) [[unlikely]]
-            on_misuse();
+    /// Frees the slot `p`, whose place is `at`. False, and nothing has changed, when it is the first free slot of a
+    /// used-up slab, and when it is no live slot of this: then call give_back_slow, as the last that a function does,
+    /// so that the usual path saves no register for it. For pools that one thread at a time uses.
+    [[gnu::always_inline]] bool give_back(const slab_geometry& geometry, void* p, const place& at) noexcept {
+        if (is_poisoned(&at.home->lister) || at.home->lister != this || !at.begins_slot) [[unlikely]]
+            return false;
+        // Not atomic, and the array indexed twice: so the compiler compares and stores in memory, without an
+        // instruction for the byte's address.
+        if (at.home->states[at.slot] != slot_state::live) [[unlikely]]
+            return false;
+        at.home->states[at.slot] = slot_state::free;
+        poison(p, geometry.slot_bytes);
+        return true;
+    }
+    /// Frees a slot that give_back did not. Returns null, or the sentence for the mistake: then nothing has changed.
+    [[nodiscard]] const char* give_back_slow(const slab_geometry& geometry, void* p) noexcept {
+        if (const char* what = mistake_with(geometry, p)) return what;
+        const place at = place_of(geometry, p);
+        assert(at.home->lister == nullptr);
         mark_free(geometry, at, p);
+        list_last(at.home);
+        return nullptr;
     }
 
     /// Any thread: frees a slot into a magazine, with the checks of give_back. The slab still counts it as taken, and
@@ -135,7 +153,8 @@ public:
         if (!owns_slab(at.home) || !at.begins_slot) [[unlikely]]
             on_misuse();
         if constexpr (Check == double_free_check::at_once) {
-            if (state_of(at) != slot_state::live || free_mark::is_set(p, mark_at, this)) [[unlikely]]
+            // Not atomic, as in give_back: while the slot is live no other thread writes its byte.
+            if (at.home->states[at.slot] != slot_state::live || free_mark::is_set(p, mark_at, this)) [[unlikely]]
                 on_misuse();
             free_mark::set(p, mark_at, this);
         } else if (is_poisoned(p)) {
@@ -384,39 +403,50 @@ private:
     static void set_state(const place& at, std::uint8_t state) noexcept {
         __atomic_store_n(at.home->states + at.slot, state, __ATOMIC_RELAXED);
     }
-    // As many bytes of the map as fit a register; the lowest bit of each tells that the slot is free.
-    using map_word [[gnu::may_alias]] = std::uintptr_t;
-    static constexpr std::size_t word_slots = sizeof(map_word);
-    static std::uintptr_t free_bytes(const slab* of, std::size_t slot) noexcept {
-        constexpr std::uintptr_t lowest_bits = ~std::uintptr_t{0} / 0xff;
-        const auto* word = reinterpret_cast<const map_word*>(of->states + slot);
-        return __atomic_load_n(word, __ATOMIC_RELAXED) & lowest_bits;
-    }
-
     // A slab's header is never poisoned. So poison at its place tells of other storage before it is read.
     bool owns_slab(const slab* of) const noexcept { return !is_poisoned(of) && of->owner == this; }
 
     static slab* slab_of(const slab_geometry& geometry, std::uintptr_t address) noexcept {
         return reinterpret_cast<slab*>(geometry.header_address(address));
     }
-    static std::uintptr_t swapped(std::uintptr_t bytes) noexcept {
-        return word_slots == 8 ? static_cast<std::uintptr_t>(__builtin_bswap64(bytes))
-                               : __builtin_bswap32(static_cast<std::uint32_t>(bytes));
-    }
     static std::uintptr_t start_of(const slab_geometry& geometry, const slab* of) noexcept {
         return geometry.slab_start(reinterpret_cast<std::uintptr_t>(of));
     }
     // The map of a group as bits: bit i set = slot i free.
-    static std::uint64_t free_bits(const slab* of, std::size_t group) noexcept {
-        // The product moves the bit of byte k to bit k of the highest byte.
-        constexpr auto gather = static_cast<std::uintptr_t>(0x0102'0408'1020'4080 >> (64 - 8 * word_slots));
+    [[gnu::always_inline]] static std::uint64_t free_bits(const slab* of, std::size_t group) noexcept {
+        const std::uint8_t* states = of->states + group * slab_geometry::group_slots;
+        return lowest_bits_of_16(states) | lowest_bits_of_16(states + 16) << 16 | lowest_bits_of_16(states + 32) << 32 |
+               lowest_bits_of_16(states + 48) << 48;
+    }
+    // The lowest bit of each of 16 bytes of the map: only a free slot's byte has it.
+    [[gnu::always_inline]] static std::uint64_t lowest_bits_of_16(const std::uint8_t* states) noexcept {
+#if defined(__SSE2__) && !defined(ACRE_HAS_THREAD_SANITIZER)
+        // Not atomic, as far as the language knows: another thread may mark a live slot as ending, or as live again.
+        // The processor reads the lowest bit of such a byte, which stays 0, as it reads the rest.
+        using eight_lanes [[gnu::vector_size(16)]] = std::int16_t;
+        using bytes [[gnu::vector_size(16)]] = char;
+        eight_lanes read;
+        std::memcpy(&read, states, sizeof read);
+        return static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(read << 7)));
+#else
         std::uint64_t bits = 0;
-        for (std::size_t i = 0; i < slab_geometry::group_slots; i += word_slots) {
-            std::uintptr_t bytes = free_bytes(of, group * slab_geometry::group_slots + i);
-            if constexpr (std::endian::native == std::endian::big) bytes = swapped(bytes);
-            bits |= std::uint64_t{(bytes * gather) >> (8 * word_slots - 8)} << i;
-        }
+        for (unsigned i = 0; i < 16; i += sizeof(map_word)) bits |= std::uint64_t{lowest_bits_of_word(states + i)} << i;
         return bits;
+#endif
+    }
+    // The same of as many bytes as fit a register.
+    using map_word [[gnu::may_alias]] = std::uintptr_t;
+    static std::uintptr_t lowest_bits_of_word(const std::uint8_t* states) noexcept {
+        constexpr std::uintptr_t lowest_bits = ~std::uintptr_t{0} / 0xff;
+        constexpr int bytes = sizeof(map_word);
+        // The product moves the bit of byte k to bit k of the highest byte.
+        constexpr auto gather = static_cast<std::uintptr_t>(0x0102'0408'1020'4080 >> (64 - 8 * bytes));
+        std::uintptr_t word = __atomic_load_n(reinterpret_cast<const map_word*>(states), __ATOMIC_RELAXED);
+        if constexpr (std::endian::native == std::endian::big) {
+            word = bytes == 8 ? static_cast<std::uintptr_t>(__builtin_bswap64(word))
+                              : __builtin_bswap32(static_cast<std::uint32_t>(word));
+        }
+        return ((word & lowest_bits) * gather) >> (8 * bytes - 8);
     }
 
     std::uint64_t live_bits(const slab_geometry& geometry, const slab* of, std::size_t group) const noexcept {
@@ -456,51 +486,32 @@ private:
         poison(p, geometry.slot_bytes);
     }
 
-    // Out of line: the first free slot of a used-up slab, or a misuse.
-    template <class OnMisuse>
-    [[gnu::noinline]] void give_back_to_unlisted(const slab_geometry& geometry, void* p, OnMisuse on_misuse) noexcept {
-        if (mistake_with(geometry, p) != nullptr) on_misuse();
-        const place at = place_of(geometry, p);
-        mark_free(geometry, at, p);
-        list_last(at.home);
-    }
-
-    static bool has_free(const slab* of, std::size_t group) noexcept {
-        std::uintptr_t any = 0;
-        for (std::size_t i = 0; i < slab_geometry::group_slots; i += word_slots) {
-            any |= free_bytes(of, group * slab_geometry::group_slots + i);
-        }
-        return any != 0;
-    }
-
     // The first group from `group` on that has free slots; of->groups when there is none.
     static std::size_t next_free_group(const slab* of, std::size_t group) noexcept {
-        while (group < of->groups && !has_free(of, group)) ++group;
+        while (group < of->groups && free_bits(of, group) == 0) ++group;
         return group;
     }
 
-    static std::uint64_t lowest(std::uint64_t bits, int count) noexcept {
-        if (count >= static_cast<int>(slab_geometry::group_slots)) return bits;
+    static std::uint64_t lowest(std::uint64_t bits, std::size_t count) noexcept {
+        if (count >= slab_geometry::group_slots) return bits;
         std::uint64_t rest = bits;
         for (; count > 0 && rest != 0; --count) rest &= rest - 1;
         return bits & ~rest;
     }
 
-    // Gathers free slots, lowest first, from the next group of the first available slab. False when that slab has no
-    // more: then it is no longer the first.
-    bool gather(const slab_geometry& geometry) noexcept {
-        if (available_ == nullptr) return false;
-        std::size_t group = next_group_;
-        std::uint64_t free = 0;
-        while (group < available_->groups && (free = free_bits(available_, group)) == 0) ++group;
-        if (free == 0) return retire_head(), false;
+    // Gathers the slots `free` of group `group` of the first available slab, or the lowest of them, and takes the
+    // first.
+    [[gnu::always_inline]] void* take_first(const slab_geometry& geometry, std::size_t group,
+                                            std::uint64_t free) noexcept {
         gathered_ = lowest(free, geometry.gathered_slots);
         next_group_ = gathered_ == free ? group + 1 : group;
         group_states_ = available_->states + group * slab_geometry::group_slots;
         group_start_ = reinterpret_cast<std::byte*>(start_of(geometry, available_)) +
                        group * slab_geometry::group_slots * geometry.stride;
         stride_ = geometry.stride;
-        return true;
+        void* p = nullptr;
+        take(geometry, p);
+        return p;
     }
 
     // Moves the first slab to the end of the list if slots were freed in groups already gathered; else removes it.

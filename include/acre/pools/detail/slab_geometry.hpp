@@ -27,7 +27,7 @@ struct slab_geometry {
     std::size_t first_slab_bytes = 0;  // of the first, shorter, slab: a pool of three objects holds a few KiB
     std::uint64_t reciprocal = 0;      // 2^32 / stride rounded up: exact for offsets that are multiples of stride
     std::size_t prefetch_bytes = 0;    // distance from a slot handed out to the prefetched address
-    int gathered_slots = 0;            // upper limit of free slots gathered at once
+    std::size_t gathered_slots = 0;    // upper limit of free slots gathered at once
     std::size_t covered = 0;           // slots reserved for the header: what it covers at its worst offset
 
     static constexpr std::size_t smallest_slot = 8;
@@ -35,7 +35,7 @@ struct slab_geometry {
     static constexpr std::size_t group_slots = 64;
     /// Upper limit of the bytes of free slots gathered at once. A program that allocates and frees in turns then reuses
     /// a few slots that are in the cache instead of walking through a slab of large ones.
-    static constexpr std::size_t gathered_bytes = 8_KiB;
+    static constexpr std::size_t gathered_bytes = 16_KiB;
     /// Headers lie at `colours` different multiples of a cache line.
     static constexpr std::size_t header_line = 64;
     /// Header bytes in front of the map (see bitmap_slabs::slab): a line that threads read while others write the map.
@@ -56,7 +56,9 @@ struct slab_geometry {
         result.first_slab_bytes = detail::min(result.slab_bytes, detail::max(4_KiB, std::bit_ceil(4 * stride)));
         result.reciprocal = ((std::uint64_t{1} << 32) + stride - 1) / stride;
         result.prefetch_bytes = detail::max<std::size_t>(2 * stride, 128);
-        result.gathered_slots = static_cast<int>(detail::clamp<std::size_t>(gathered_bytes / slot, 1, group_slots));
+        result.gathered_slots = result.slab_bytes <= gathered_bytes
+                                    ? group_slots
+                                    : detail::clamp<std::size_t>(gathered_bytes / slot, 1, group_slots);
         result.covered = result.max_covered();
         assert((colours - 1) * header_line + result.header_bytes() <= result.first_slab_bytes);
         return result;
@@ -101,7 +103,8 @@ struct slab_geometry {
     /// True when a slot begins at `address`; false for an address in its middle. Always inline, as all in the way of a
     /// free: a compiler that is short of budget would call a function that counts the bits of a constant.
     [[gnu::always_inline]] constexpr bool begins_slot(std::uintptr_t address) const noexcept {
-        if (std::has_single_bit(stride)) return (address & (stride - 1)) == 0;
+        // Not has_single_bit: on processors that cannot count bits it is a call.
+        if ((stride & (stride - 1)) == 0) return (address & (stride - 1)) == 0;
         if (!fraction_is_exact()) return slot_index(address) * stride == (address & (slab_bytes - 1));
         return begins_slot(slot_number(address), static_cast<std::uint32_t>(reciprocal));
     }
