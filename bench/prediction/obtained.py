@@ -123,6 +123,17 @@ def summary(rows, column, worth=0.02):
             f"obtained {100 * worth:.0f} %")
 
 
+def left_as_it_is(results):
+    """Of the programs for which `advise --run` has no step that is worth it: what the best malloc or group obtained."""
+    for name, result in results.items():
+        if result["run"]["first"] is None or result["run"]["first"]:
+            continue
+        tried = [*result["mallocs"]["ways"][1:], *result["groups"]["groups"]]
+        best = max((each for each in tried if not each["failed"]), key=lambda each: saved(each["cpu_ratio"])["median"])
+        yield (f"- {name} is left as it is: the best way, {best.get('group') or best['name']}, obtained "
+               f"{100 * saved(best['cpu_ratio'])['median']:.1f} % ({text(saved(best['cpu_ratio']))})")
+
+
 def report(results):
     lines = ["| program | what | replay, % | runs, % | obtained, % |", "|---|---|--:|--:|--:|"]
     rows = []
@@ -147,6 +158,7 @@ def report(results):
     for rounds, off in beyond.items():
         lines.append(f"- malloc: {rounds} rounds: nine in ten obtained medians at most {sorted(off)[int(.9 * len(off))]:.3f} "
                      f"beyond the interval of runs, of {len(off)}")
+    lines.extend(left_as_it_is(results))
     named = {"replayed": [0, 0, 0], "run": [0, 0, 0]}
     for name, result in results.items():
         obtained = {way["name"]: saved(way["cpu_ratio"]) for way in result["mallocs"]["ways"][1:] if not way["failed"]}
