@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "replay/sequence.hpp"
+#include "replay/touched_bytes.hpp"
+
 namespace acre::tool {
 
 event recorded_event::original() const {
@@ -47,6 +50,9 @@ void history::allocate(const event& e, reading& state) {
     context.largest = std::max(context.largest, e.size);
     count_size({number, e.size}, state);
     ++objects_;
+    replay_cost_ += acre::tool::replay_cost(e.size);
+    first_pages_ += std::min(e.size, touched_bytes::least);
+    peak_first_pages_ = std::max(peak_first_pages_, first_pages_);
     events_.push({.slot = slot & stored_event::last_slot,
                   .allocates = 1,
                   .by_realloc = e.op == operation::realloc ? 1U : 0U,
@@ -70,6 +76,8 @@ void history::count_size(const context_and_size& sized, reading& state) {
 void history::release(const event& e, reading& state) {
     read_object object;
     if (!state.living.take(e.object, object)) return;
+    ++replay_cost_;
+    first_pages_ -= std::min(e.size, touched_bytes::least);
     state.free_slots.push_back(object.slot);
     allocation_context& context = contexts_[object.context];
     const bool elsewhere = e.thread != object.thread;

@@ -134,6 +134,9 @@ public:
     /// Whether the events are of a resource that the program traced, not of malloc.
     bool is_of_resource() const noexcept { return of_resource_; }
     std::uint64_t event_count() const noexcept { return events_.size(); }
+    /// What playing all events costs, and the peak of the bytes that it writes to at least.
+    std::uint64_t replay_cost() const noexcept { return replay_cost_; }
+    std::uint64_t peak_first_pages() const noexcept { return peak_first_pages_; }
 
     /// Gives back the memory of the events; what is known of contexts and sizes stays.
     void forget_events() { events_ = event_store{}; }
@@ -253,6 +256,9 @@ private:
     std::vector<freeing> freeings_;
     std::vector<std::uint64_t> freed_in_;  // by function
     std::uint64_t objects_ = 0;
+    std::uint64_t replay_cost_ = 0;
+    std::uint64_t first_pages_ = 0;  // of the live objects
+    std::uint64_t peak_first_pages_ = 0;
     std::uint32_t slots_ = 0;
     std::uint32_t threads_ = 0;
     bool of_resource_ = false;

@@ -155,7 +155,7 @@ private:
         outcome.recorded_events = summary.events;
         outcome.threads = summary.threads;
         outcome.contenders = installed_contenders("peers,arena,multi_arena,pool,multi_pool,concurrent_multi_pool");
-        const sequence steps = beginning_of(run, replayed);
+        const sequence steps = steps_of(run, replayed);
         outcome.events = steps.steps.size();
         outcome.touched = steps.touched;
         outcome.reserved_blocks = steps.reserved_blocks;
