@@ -173,6 +173,7 @@ public:
 private:
     static constexpr std::size_t max_size_counts = std::size_t{4} << 20;
     static constexpr std::size_t max_freeings = std::size_t{1} << 20;
+    static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
     static constexpr std::size_t max_owners = std::size_t{4} << 20;  // cached at a time
 
     /// What for_each knows about the object in a slot.
@@ -182,12 +183,22 @@ private:
         std::uint32_t shape = 0;
         std::uint32_t thread = 0;
     };
-    /// What reading the trace knows about a live object.
+    /// What reading the trace knows about the object in a slot.
     struct read_object {
+        std::uint64_t object = 0;
         std::uint64_t born = 0;  // number of its event
-        std::uint32_t slot = 0;
         std::uint32_t context = 0;
         std::uint32_t thread = 0;
+    };
+    /// Four bytes for a live object in the table by number: the rest is found by its slot.
+    struct place {
+        std::uint32_t slot = no_slot;
+    };
+    struct places {
+        const std::vector<read_object>& objects;
+
+        bool is_empty(const place& each) const noexcept { return each.slot == no_slot; }
+        std::uint64_t object(const place& each) const noexcept { return objects[each.slot].object; }
     };
     struct context_and_size {
         std::uint32_t context = 0;
@@ -203,7 +214,8 @@ private:
     };
     /// State while the trace is read.
     struct reading {
-        live_table<read_object> living;
+        std::vector<read_object> objects;  // by slot
+        probing_slots<place> living;
         std::vector<std::uint32_t> free_slots;
         std::unordered_map<std::uint64_t, std::uint32_t> context_numbers;  // by node and site
         std::unordered_map<std::uint64_t, std::uint32_t> owners;           // by both nodes
