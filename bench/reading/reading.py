@@ -3,7 +3,8 @@
 
 Real programs (bench/whole) are recorded, some of them also on an input four times as large. Each round runs every command
 over every trace, one after the other. The table has the medians for a million events; for the wall time also the smallest,
-since the median is that of a machine with whatever else runs on it. Peak memory is that of the largest process.
+since the median is that of a machine with whatever else runs on it. Peak memory is that of the largest process,
+and at least that of this script, from which it was started.
 
 With --beside an older build takes part in the same rounds.
 
