@@ -71,12 +71,67 @@ TEST_F(measure, an_arenas_sequence_resets_at_the_end_of_each_generation) {
     EXPECT_EQ(steps.slots, 20U);
 }
 
+class sample : public testing::Test {
+protected:
+    sequence of_run(const replay_window& window) {
+        trace_reader reader{made.write(directory_ / "a.acre")};
+        const call_paths paths{reader.tables()};
+        return steps_of(history{reader, paths}, window);
+    }
+
+    made_trace made;
+    std::uint32_t makes = made.stack({"main:1", "malloc"});
+    std::uint32_t drops = made.stack({"main:2"});
+
+private:
+    temporary_directory directory_;
+};
+
+TEST_F(sample, is_of_the_whole_run_and_has_the_frees_of_its_objects) {
+    constexpr int objects = 100'000;
+    for (int i = 0; i < objects; ++i) made.release(made.allocate(makes, i < objects / 2 ? 16 : 32), drops);
+    const sequence steps = of_run({.events = 20'000});
+    EXPECT_NEAR(static_cast<double>(steps.steps.size()), 20'000, 2'100);
+    EXPECT_TRUE(steps.survivors.empty());
+    ASSERT_EQ(steps.shapes.size(), 2U);
+    EXPECT_NEAR(static_cast<double>(steps.uses[0]), static_cast<double>(steps.uses[1]), 2'100);
+    EXPECT_EQ(of_run({}).steps.size(), 2U * objects);
+}
+
+TEST_F(sample, of_many_live_bytes_has_as_many_as_its_window) {
+    std::vector<std::uint64_t> live;
+    for (int i = 0; i < 50'000; ++i) live.push_back(made.allocate(makes, 1000));
+    for (const std::uint64_t each : live) made.release(each, drops);
+    const sequence steps = of_run({.live_bytes = 10'000'000});
+    EXPECT_GT(steps.peak_bytes, 7'000'000U);
+    EXPECT_LT(steps.peak_bytes, 12'000'000U);
+    EXPECT_TRUE(steps.survivors.empty());
+}
+
+TEST_F(sample, keeps_what_realloc_moves) {
+    constexpr int objects = 10'000;
+    for (int i = 0; i < objects; ++i) {
+        const std::uint64_t first = made.allocate(makes, 16);
+        for (int other = 0; other < 3; ++other) made.release(made.allocate(makes, 16), drops);
+        made.release(first, makes, 0, operation::realloc);
+        made.release(made.allocate(makes, 64, 0, operation::realloc), drops);
+    }
+    const sequence steps = of_run({.events = 20'000});
+    const auto moves = std::ranges::count(steps.steps, step_kind::reallocate, &step::kind);
+    // Two steps for each; about a fifth of the run is in the sample.
+    EXPECT_GT(moves, 2 * objects / 10);
+    std::uint64_t larger = 0;
+    for (std::size_t i = 0; i < steps.shapes.size(); ++i) larger += steps.shapes[i].bytes == 64 ? steps.uses[i] : 0;
+    EXPECT_EQ(larger, static_cast<std::uint64_t>(moves))
+        << "each moved object is freed, and none begins as a moved one";
+}
+
 TEST_F(measure, operator_new_is_replayed_as_such) {
     const auto by_new = [](const shape& each) { return each.by_new; };
     const advice_list list = plan_advices(run_, paths_);
     EXPECT_TRUE(std::ranges::all_of(advised_sequence(run_, list.advices.at(0)).shapes, by_new));
     // `log` allocates with malloc.
-    const sequence all = beginning_of(run_);
+    const sequence all = steps_of(run_);
     EXPECT_EQ(std::ranges::count_if(all.shapes, by_new), std::ssize(all.shapes) - 1);
 }
 
@@ -105,6 +160,12 @@ TEST_F(measure, every_advice_is_measured_and_decided) {
         EXPECT_EQ(each.saving.fragmented_without_frees.has_value(), resettable && measured_further);
         EXPECT_EQ(each.saving.fragmented_nanoseconds.has_value(), measured_further);
     }
+}
+
+TEST(measure_time, grows_with_the_events_and_has_limits) {
+    EXPECT_EQ(seconds_to_measure(1'000, 100), seconds_to_measure(10'000, 100));
+    EXPECT_NEAR(seconds_to_measure(10'000'000, 100), 2 * seconds_to_measure(5'000'000, 100), 1e-6);
+    EXPECT_LE(seconds_to_measure(30'000'000, 100), 5);
 }
 
 TEST_F(measure, the_installed_mallocs_are_measured_too) {

@@ -160,12 +160,13 @@ TEST_F(long_run, is_replayed_in_part_when_it_is_too_long) {
                              [](const step& each) { return each.kind() != step_kind::reset; });
     };
     EXPECT_EQ(events_in(all), static_cast<std::ptrdiff_t>(first.figures.events()));
-    EXPECT_EQ(events_in(cut_short), 1000);
+    EXPECT_GT(events_in(cut_short), 0);
+    EXPECT_LE(events_in(cut_short), 2 * 1021);  // a stretch of allocations, and their frees
     advice cut = first;
     cut.saving.done = true;
     cut.saving.replayed_share = 0.25;
-    EXPECT_NE(saving_of(cut).find("the first 25.0 % of its events"), std::string::npos) << saving_of(cut);
-    EXPECT_EQ(saving_of(first).find("the first"), std::string::npos);
+    EXPECT_NE(saving_of(cut).find("a sample of 25.0 % of its events"), std::string::npos) << saving_of(cut);
+    EXPECT_EQ(saving_of(first).find("a sample"), std::string::npos);
 }
 
 }  // namespace

@@ -112,6 +112,9 @@ TEST(comparison, says_that_only_the_beginning_of_a_trace_was_replayed) {
     EXPECT_EQ(made["recorded_events"], 80'000);
     ASSERT_EQ(made["notes"].size(), 1U);
     EXPECT_TRUE(made["notes"][0].get<std::string>().starts_with("Only the first 5,000 of 80,000 events were replayed"));
+    outcome.is_sample = true;
+    EXPECT_TRUE(replay_json(outcome, {})["notes"][0].get<std::string>().starts_with(
+        "A sample of 5,000 of 80,000 events was replayed"));
 }
 
 TEST(comparison, finds_parameters_that_were_not_given) {

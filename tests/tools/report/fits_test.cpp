@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "advise/plan.hpp"
 #include "tools/support/made_trace.hpp"
@@ -55,11 +57,13 @@ TEST(advices_to_fit, stay_within_the_limits) {
 
 class advised_fits : public testing::Test {
 protected:
-    nlohmann::json fits_of(const made_trace& made) {
+    nlohmann::json fits_of(const made_trace& made, const std::function<void(advice&)>& change = [](advice&) {}) {
         trace_reader reader{made.write(directory_ / "a.acre")};
         const call_paths paths{reader.tables()};
         const history run{reader, paths};
-        return fit_advices(run, plan_advices(run, paths).advices, paths, reader.header());
+        std::vector<advice> advices = plan_advices(run, paths).advices;
+        std::ranges::for_each(advices, change);
+        return fit_advices(run, advices, paths, reader.header());
     }
 
 private:
@@ -109,6 +113,17 @@ TEST_F(advised_fits, with_impossible_sizes_are_refused_one_by_one) {
     made_trace made;
     serve(made, 500, 8, std::uint64_t{1} << 50, 0);
     const nlohmann::json fits = fits_of(made);
+    ASSERT_EQ(fits.size(), 1U);
+    EXPECT_TRUE(fits[0].contains("refused")) << fits[0].dump();
+}
+
+TEST_F(advised_fits, of_many_allocations_are_refused_where_nothing_is_to_be_changed) {
+    made_trace made;
+    serve(made, 500, 8, 100, 0);
+    const nlohmann::json fits = fits_of(made, [](advice& each) {
+        each.decision = verdict::leave;
+        each.figures.objects = fit_limits::most_events_left;
+    });
     ASSERT_EQ(fits.size(), 1U);
     EXPECT_TRUE(fits[0].contains("refused")) << fits[0].dump();
 }

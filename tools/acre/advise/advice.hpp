@@ -47,7 +47,7 @@ struct measured_saving {
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
     std::uint32_t rounds = 0;
-    double replayed_share = 1;  // of the events, the first ones; the time is scaled to all
+    double replayed_share = 1;  // of the events, a sample of them; time and peaks are scaled to all
     std::string failure;        // why the candidate could not be replayed
 
     double cpu_nanoseconds = 0;  // of the recorded run; 0: not known
@@ -162,7 +162,7 @@ struct advice_list {
     std::uint64_t cpu_nanoseconds = 0;     // of the run without its recording; 0: not known
     std::optional<program_runs> runs;      // of the program: CPU time and `preloads` are theirs
     double malloc_nanoseconds = 0;         // for all events of the run with malloc; 0: not measured
-    double malloc_share = 1;               // share of the events, the first ones, replayed for it
+    double malloc_share = 1;               // share of the events, a sample of them, replayed for it
     std::vector<preload_saving> preloads;  // of the installed mallocs, in the whole run; largest saving first
     std::uint64_t sampling_period = 1;     // one allocation in this many was recorded
 

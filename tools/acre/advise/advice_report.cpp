@@ -87,7 +87,7 @@ std::string what_there_is_to_save(const advice_list& list) {
                             percent_text(list.malloc_nanoseconds / static_cast<double>(list.cpu_nanoseconds)));
     }
     if (list.malloc_share < 1) {
-        text += fmt::format(" (scaled from the first {} of them)", percent_text(list.malloc_share));
+        text += fmt::format(" (scaled from a sample of {} of them)", percent_text(list.malloc_share));
     }
     return text + ".\n" + what_preloading_saves(list);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,19 +35,58 @@ struct advised_event {
 };
 static_assert(sizeof(advised_event) == 16);
 
+/// Chooses one in so many stretches of consecutive allocations, with the frees of their objects. Neighbours stay
+/// neighbours, and the sample is of the whole run, whose beginning is often unlike the rest.
+class object_sample {
+public:
+    object_sample(const history& run, std::uint64_t period)
+        : period_{period}, chosen_(run.slots()), moved_(run.threads()) {}
+
+    bool has(const recorded_event& each) {
+        // An object stays in the sample, or out of it, when realloc moves it.
+        const std::optional<bool> moved = std::exchange(moved_[each.thread], std::nullopt);
+        if (each.allocates) {
+            const bool is_next = objects_++ / stretch % period_ == 0;
+            chosen_[each.slot] = each.by_realloc && moved ? *moved : is_next;
+        } else if (each.by_realloc) {
+            moved_[each.thread] = chosen_[each.slot];
+        }
+        return chosen_[each.slot];
+    }
+
+private:
+    static constexpr std::uint64_t stretch = 1021;  // a prime: loops of programs have other lengths
+
+    std::uint64_t period_;
+    std::uint64_t objects_ = 0;
+    std::vector<bool> chosen_;                // by slot
+    std::vector<std::optional<bool>> moved_;  // by thread: its last event was the first half of a realloc
+};
+
+/// The period of a sample that fits the window.
+std::uint64_t period_of(std::uint64_t events, std::uint64_t live_bytes, const replay_window& window) {
+    const auto times = [](std::uint64_t all, std::uint64_t part) { return all / part + (all % part == 0 ? 0 : 1); };
+    return std::max({times(events, window.events), times(live_bytes, window.live_bytes), std::uint64_t{1}});
+}
+
+/// Where a sequence ends in any case: a sample may have more at some moment than on the average.
+replay_window twice(const replay_window& window) {
+    return {2 * window.events, 2 * window.live_bytes};
+}
+
 using events_by_thread = std::map<std::uint32_t, std::vector<advised_event>>;
 
-events_by_thread advised_events(const history& run, const advice& of, std::uint64_t max_events) {
+events_by_thread advised_events(const history& run, const advice& of, const replay_window& window) {
     std::vector<bool> member(run.contexts().size());
     for (const std::uint32_t context : of.contexts) member[context] = true;
     std::vector<std::uint32_t> number_of_slot(run.slots());
     std::uint32_t objects = 0;
-    std::uint64_t left = max_events;
+    const std::uint64_t first_pages =
+        std::min(of.figures.largest_thread_peak, of.figures.peak_objects * touched_bytes::least);
+    object_sample sample{run, period_of(of.figures.events(), first_pages, window)};
     events_by_thread events;
     run.for_each([&](const recorded_event& each) {
-        if (left == 0) return false;
-        if (!member[each.context]) return true;
-        --left;
+        if (!member[each.context] || !sample.has(each)) return;
         if (each.allocates) number_of_slot[each.slot] = objects++;
         events[each.thread].push_back({.size = each.size,
                                        .object = number_of_slot[each.slot],
@@ -55,7 +95,6 @@ events_by_thread advised_events(const history& run, const advice& of, std::uint6
                                        .by_realloc = each.by_realloc,
                                        .by_new = each.by_new,
                                        .in_function = !each.allocates && each.function == of.function});
-        return true;
     });
     return events;
 }
@@ -63,14 +102,15 @@ events_by_thread advised_events(const history& run, const advice& of, std::uint6
 }  // namespace
 
 sequence advised_sequence(const history& run, const advice& of, const replay_window& window) {
-    events_by_thread events = advised_events(run, of, window.events);
+    events_by_thread events = advised_events(run, of, window);
     const reset_point at = traits_of(of.candidate).reset;
+    const replay_window end = twice(window);
     sequence_builder builder;
     while (!events.empty()) {
         const auto one_thread = events.extract(events.begin());
         std::uint64_t live = 0;
         for (const advised_event& each : one_thread.mapped()) {
-            if (builder.is_full(window)) return builder.finish();
+            if (builder.is_full(end)) return builder.finish();
             builder.add(each.original(one_thread.key()));
             live += each.allocates ? 1 : ~std::uint64_t{0};
             const bool resets = at == reset_point::when_empty || (at == reset_point::in_owner && each.in_function);
@@ -80,11 +120,13 @@ sequence advised_sequence(const history& run, const advice& of, const replay_win
     return builder.finish();
 }
 
-sequence beginning_of(const history& run, const replay_window& window) {
+sequence steps_of(const history& run, const replay_window& window) {
+    const replay_window end = twice(window);
     sequence_builder builder;
+    object_sample sample{run, period_of(run.replay_cost(), run.peak_first_pages(), window)};
     run.for_each([&](const recorded_event& each) {
-        if (builder.is_full(window)) return false;
-        builder.add(each.original());
+        if (builder.is_full(end)) return false;
+        if (sample.has(each)) builder.add(each.original());
         return true;
     });
     return builder.finish();

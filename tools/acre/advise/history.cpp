@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "replay/sequence.hpp"
+#include "replay/touched_bytes.hpp"
+
 namespace acre::tool {
 
 event recorded_event::original() const {
@@ -39,7 +42,9 @@ history::history(const event_reading& read, const call_paths& paths, std::size_t
 void history::allocate(const event& e, reading& state) {
     const std::uint32_t number = context_of(e.stack, state);
     const std::uint32_t slot = take_slot(state);
-    state.living.insert(e.object, {events_.size(), slot, number, e.thread});
+    if (slot == state.objects.size()) state.objects.emplace_back();
+    state.objects[slot] = {e.object, events_.size(), number, e.thread};
+    state.living.insert(e.object, {slot}, places{state.objects});
     allocation_context& context = contexts_[number];
     ++context.objects;
     context.bytes += e.size;
@@ -47,6 +52,9 @@ void history::allocate(const event& e, reading& state) {
     context.largest = std::max(context.largest, e.size);
     count_size({number, e.size}, state);
     ++objects_;
+    replay_cost_ += acre::tool::replay_cost(e.size);
+    first_pages_ += std::min(e.size, touched_bytes::least);
+    peak_first_pages_ = std::max(peak_first_pages_, first_pages_);
     events_.push({.slot = slot & stored_event::last_slot,
                   .allocates = 1,
                   .by_realloc = e.op == operation::realloc ? 1U : 0U,
@@ -68,9 +76,14 @@ void history::count_size(const context_and_size& sized, reading& state) {
 }
 
 void history::release(const event& e, reading& state) {
-    read_object object;
-    if (!state.living.take(e.object, object)) return;
-    state.free_slots.push_back(object.slot);
+    place* found = state.living.find(e.object, places{state.objects});
+    if (found == nullptr) return;
+    const std::uint32_t slot = found->slot;
+    const read_object object = state.objects[slot];
+    state.living.remove(found, places{state.objects});
+    ++replay_cost_;
+    first_pages_ -= std::min(e.size, touched_bytes::least);
+    state.free_slots.push_back(slot);
     allocation_context& context = contexts_[object.context];
     const bool elsewhere = e.thread != object.thread;
     context.crosses_threads = context.crosses_threads || elsewhere;
@@ -82,7 +95,7 @@ void history::release(const event& e, reading& state) {
     context.any_freed = true;
     const std::uint32_t function = paths_.nodes()[owner].function;
     ++freed_in_[function];
-    events_.push({.slot = object.slot & stored_event::last_slot,
+    events_.push({.slot = slot & stored_event::last_slot,
                   .allocates = 0,
                   .by_realloc = e.op == operation::realloc ? 1U : 0U,
                   .context_or_stack = e.stack,
@@ -100,11 +113,13 @@ void history::note_freeing(freeing each, reading& state) {
 
 /// Objects that were never freed lived until the end.
 void history::finish_lives(reading& state) {
-    state.living.for_each([&](std::uint64_t, const read_object& object) {
+    for (const place& each : state.living.all()) {
+        if (each.slot == no_slot) continue;
+        const read_object& object = state.objects[each.slot];
         allocation_context& context = contexts_[object.context];
         ++context.never_freed;
         context.longest_life = std::max(context.longest_life, events_.size() - object.born);
-    });
+    }
 }
 
 void history::sort_sizes(const reading& state) {

@@ -134,6 +134,9 @@ public:
     /// Whether the events are of a resource that the program traced, not of malloc.
     bool is_of_resource() const noexcept { return of_resource_; }
     std::uint64_t event_count() const noexcept { return events_.size(); }
+    /// What playing all events costs, and the peak of the bytes that it writes to at least.
+    std::uint64_t replay_cost() const noexcept { return replay_cost_; }
+    std::uint64_t peak_first_pages() const noexcept { return peak_first_pages_; }
 
     /// Gives back the memory of the events; what is known of contexts and sizes stays.
     void forget_events() { events_ = event_store{}; }
@@ -170,6 +173,7 @@ public:
 private:
     static constexpr std::size_t max_size_counts = std::size_t{4} << 20;
     static constexpr std::size_t max_freeings = std::size_t{1} << 20;
+    static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
     static constexpr std::size_t max_owners = std::size_t{4} << 20;  // cached at a time
 
     /// What for_each knows about the object in a slot.
@@ -179,12 +183,22 @@ private:
         std::uint32_t shape = 0;
         std::uint32_t thread = 0;
     };
-    /// What reading the trace knows about a live object.
+    /// What reading the trace knows about the object in a slot.
     struct read_object {
+        std::uint64_t object = 0;
         std::uint64_t born = 0;  // number of its event
-        std::uint32_t slot = 0;
         std::uint32_t context = 0;
         std::uint32_t thread = 0;
+    };
+    /// Four bytes for a live object in the table by number: the rest is found by its slot.
+    struct place {
+        std::uint32_t slot = no_slot;
+    };
+    struct places {
+        const std::vector<read_object>& objects;
+
+        bool is_empty(const place& each) const noexcept { return each.slot == no_slot; }
+        std::uint64_t object(const place& each) const noexcept { return objects[each.slot].object; }
     };
     struct context_and_size {
         std::uint32_t context = 0;
@@ -200,7 +214,8 @@ private:
     };
     /// State while the trace is read.
     struct reading {
-        live_table<read_object> living;
+        std::vector<read_object> objects;  // by slot
+        probing_slots<place> living;
         std::vector<std::uint32_t> free_slots;
         std::unordered_map<std::uint64_t, std::uint32_t> context_numbers;  // by node and site
         std::unordered_map<std::uint64_t, std::uint32_t> owners;           // by both nodes
@@ -253,6 +268,9 @@ private:
     std::vector<freeing> freeings_;
     std::vector<std::uint64_t> freed_in_;  // by function
     std::uint64_t objects_ = 0;
+    std::uint64_t replay_cost_ = 0;
+    std::uint64_t first_pages_ = 0;  // of the live objects
+    std::uint64_t peak_first_pages_ = 0;
     std::uint32_t slots_ = 0;
     std::uint32_t threads_ = 0;
     bool of_resource_ = false;

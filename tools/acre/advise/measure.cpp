@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -21,19 +22,18 @@ namespace acre::tool {
 
 namespace {
 
-constexpr double seconds_an_advice = 2;  // at most
-constexpr double seconds_in_all = 5;     // shared by all advices; the minimum of rounds comes on top
+// Measuring takes time in proportion to the run's events, as reading does.
+constexpr double seconds_per_event = 0.25e-6;
+constexpr double min_seconds = 0.5;
+constexpr double max_seconds = 5;
+constexpr double share_of_whole_run = 0.35;       // of these seconds
+constexpr double share_of_fragmented_heap = 0.4;  // of those of an advice
 constexpr std::uint32_t rounds_of_whole_run = 3;
-constexpr std::uint32_t rounds_of_long_run = 2;
-constexpr double seconds_of_whole_run = 1.5;  // beyond it, the rounds of a long run are enough
-constexpr std::uint32_t rounds_on_fragmented_heap = 5;
-constexpr std::uint32_t min_rounds_on_fragmented_heap = 3;
-constexpr double seconds_on_fragmented_heap = 1.5;  // beyond it, the minimum is enough
-
-// A play that touches the first pages of more live blocks takes longer to touch them than to play its events.
-constexpr replay_window usual_window{max_replayed_events, std::uint64_t{160} << 20};
-// When the time is over.
-constexpr replay_window late_window{max_replayed_events / 16, std::uint64_t{16} << 20};
+constexpr double plays_before_rounds = 1;      // of each, for its memory
+constexpr std::uint32_t rounds_of_advice = 3;  // for which there is time at least, if its window is not the smallest
+constexpr std::uint32_t rounds_on_fragmented_heap = 3;
+constexpr std::uint32_t min_rounds_on_fragmented_heap = 2;
+constexpr std::uint64_t shortest_trial = 2'000'000;  // nanoseconds
 
 bool is_whole_run(trace_reader& reader) {
     if (!reader.missing().empty() || !reader.header().end_is_known()) return false;
@@ -116,12 +116,32 @@ bool finished(const comparison& in, const std::optional<std::size_t>& contender)
     return contender && !in.system.failed() && !in.standings[*contender].failed();
 }
 
+/// Widens what few rounds saved: nine in ten medians of twelve rounds lay at most so far beyond the range of one, two
+/// or three of these rounds, as a share of malloc's time (bench/results/2026-11-25-reading.md).
+interval doubted(const interval& saved, std::uint32_t rounds, const comparison& in) {
+    constexpr std::array<double, 4> doubt{0.18, 0.18, 0.06, 0.02};
+    if (rounds >= doubt.size()) return saved;
+    const double beyond = doubt[rounds] * std::max(in.system.net_nanoseconds.median, 0.0);
+    return {saved.low - beyond, saved.median, saved.high + beyond};
+}
+
+interval saved_by(std::size_t contender, const comparison& in) {
+    return doubted(in.saved_nanoseconds(contender), in.rounds, in);
+}
+
 /// What is saved compared with another malloc than glibc's.
 interval relative(const interval& saved, const interval& own) {
     return {saved.low - own.high, saved.median - own.median, saved.high - own.low};
 }
 
-void note_clean(advice& each, const line_up& contest, const comparison& found, std::uint64_t cpu_nanoseconds) {
+/// How much higher the peak of live bytes is than in the sample that was replayed.
+double peak_of_all(const advice& each, const sequence& steps) {
+    if (each.saving.replayed_share >= 1 || steps.peak_bytes == 0) return 1;
+    return std::max(static_cast<double>(each.figures.largest_thread_peak) / static_cast<double>(steps.peak_bytes), 1.0);
+}
+
+void note_clean(advice& each, const line_up& contest, const comparison& found, double peaks,
+                std::uint64_t cpu_nanoseconds) {
     measured_saving& saving = each.saving;
     const standing& candidate = found.standings.front();
     saving.rounds = found.rounds;
@@ -135,7 +155,7 @@ void note_clean(advice& each, const line_up& contest, const comparison& found, s
     saving.cpu_nanoseconds = static_cast<double>(cpu_nanoseconds);
     const interval own = finished(found, contest.own) ? found.saved_nanoseconds(*contest.own) : interval{};
     const auto saved = [&](std::size_t contender) {
-        return scaled(relative(found.saved_nanoseconds(contender), own), saving.replayed_share);
+        return scaled(relative(saved_by(contender, found), own), saving.replayed_share);
     };
     saving.nanoseconds = saved(0);
     if (finished(found, contest.without_frees)) saving.without_frees = saved(*contest.without_frees);
@@ -143,16 +163,17 @@ void note_clean(advice& each, const line_up& contest, const comparison& found, s
         saving.preload = preload_saving{malloc_name(contest.contenders[*contest.preload]), saved(*contest.preload)};
     }
     saving.ratio = candidate.ratio;
-    saving.system_peak_bytes = found.system.peak_bytes;
-    saving.candidate_peak_bytes = candidate.peak_bytes;
+    const auto in_all = [&](std::uint64_t peak) {
+        return static_cast<std::uint64_t>(static_cast<double>(peak) * peaks);
+    };
+    saving.system_peak_bytes = in_all(found.system.peak_bytes);
+    saving.candidate_peak_bytes = in_all(candidate.peak_bytes);
     if (cpu_nanoseconds != 0) saving.share_of_cpu = saving.nanoseconds.median / static_cast<double>(cpu_nanoseconds);
 }
 
 void note_fragmented(advice& each, const line_up& contest, const comparison& found) {
     measured_saving& saving = each.saving;
-    const auto saved = [&](std::size_t contender) {
-        return scaled(found.saved_nanoseconds(contender), saving.replayed_share);
-    };
+    const auto saved = [&](std::size_t contender) { return scaled(saved_by(contender, found), saving.replayed_share); };
     if (finished(found, 0)) saving.fragmented_nanoseconds = saved(0);
     if (finished(found, contest.without_frees)) {
         saving.fragmented_without_frees = saved(*contest.without_frees);
@@ -188,15 +209,15 @@ bool is_named(const std::string& allocator, const std::string& name) {
 }
 
 /// Measures malloc, the limit of any saving, and the installed mallocs.
-other_mallocs measure_malloc(replay_host& host, const history& run, advice_list& list) {
-    const sequence steps = beginning_of(run, usual_window);
+other_mallocs measure_malloc(replay_host& host, const history& run, advice_list& list, double seconds) {
+    std::vector<contender> preloads = installed_contenders("preloads");
+    for (contender& each : preloads) each.time_only = true;
+    const double plays = rounds_of_whole_run * static_cast<double>(preloads.size() + 1) + plays_before_rounds;
+    const sequence steps = steps_of(run, window_of(seconds, plays));
     if (steps.reserved_blocks > 0) list.notes.push_back(reserved_note(steps.reserved_blocks, steps.touched));
     comparison_options options;
     options.rounds = rounds_of_whole_run;
-    options.min_rounds = rounds_of_long_run;
-    options.max_seconds = seconds_of_whole_run * patience(run.event_count(), run.slots());
-    std::vector<contender> preloads = installed_contenders("preloads");
-    for (contender& each : preloads) each.time_only = true;
+    options.shortest_trial = shortest_trial;
     const comparison found = compare(host, steps.view(), preloads, options);
     other_mallocs others;
     if (found.system.failed()) return others;
@@ -213,7 +234,7 @@ other_mallocs measure_malloc(replay_host& host, const history& run, advice_list&
     double max_saved = 0;
     for (std::size_t i = 0; i < preloads.size(); ++i) {
         if (found.standings[i].failed() || contender_text(preloads[i]) == list.baseline) continue;
-        const interval saved = scaled(relative(found.saved_nanoseconds(i), own), list.malloc_share);
+        const interval saved = scaled(relative(saved_by(i, found), own), list.malloc_share);
         if (!list.runs) list.preloads.push_back({malloc_name(preloads[i]), saved});
         if (saved.low <= 0 || saved.median <= max_saved) continue;
         max_saved = saved.median;
@@ -226,10 +247,12 @@ other_mallocs measure_malloc(replay_host& host, const history& run, advice_list&
     return others;
 }
 
-/// Enough blocks to fragment the heap for these steps.
-std::uint32_t blocks_to_fragment_with(const sequence& steps) {
-    constexpr std::uint64_t max = 500'000;
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(20 * std::uint64_t{steps.slots}, 200'000, max));
+/// Enough blocks to fragment the heap for these steps. A sample finds as many free blocks for each of its steps as all
+/// steps would.
+std::uint32_t blocks_to_fragment_with(const sequence& steps, double replayed_share) {
+    constexpr double min = 200'000;
+    constexpr double max = 500'000;
+    return static_cast<std::uint32_t>(std::clamp(20.0 * steps.slots, min * replayed_share, max * replayed_share));
 }
 
 }  // namespace
@@ -257,6 +280,23 @@ double patience(std::uint64_t events, std::uint64_t live_objects) noexcept {
     return events > many_events || live_objects > many_objects ? 0.25 : 1;
 }
 
+double seconds_to_measure(std::uint64_t events, std::uint64_t live_objects) noexcept {
+    const double wanted = seconds_per_event * static_cast<double>(events);
+    return patience(events, live_objects) * std::clamp(wanted, min_seconds, max_seconds);
+}
+
+/// As long for the pages of live blocks that each play touches first as for its events, at most.
+replay_window window_of(double seconds, double plays) noexcept {
+    constexpr double events_in_second = 16e6;
+    constexpr double min_events = 25'000;
+    constexpr std::uint64_t bytes_for_event = 160;  // a page for 25 events
+    constexpr std::uint64_t min_live_bytes = std::uint64_t{4} << 20;
+    constexpr std::uint64_t max_live_bytes = std::uint64_t{160} << 20;
+    const double wanted = std::max(seconds * events_in_second / plays, min_events);
+    const std::uint64_t events = std::min(static_cast<std::uint64_t>(wanted), max_replayed_events);
+    return {events, std::clamp(events * bytes_for_event, min_live_bytes, max_live_bytes)};
+}
+
 namespace {
 
 /// Measures the advices of a list, one after the other.
@@ -267,11 +307,15 @@ public:
           run_{run},
           list_{list},
           tell_{tell},
-          patience_{patience(run.event_count(), run.slots())},
-          all_{static_cast<double>(list.advices.size() + 1)} {}
+          seconds_{seconds_to_measure(run.event_count(), run.slots())},
+          all_{static_cast<double>(list.advices.size() + 1)} {
+        for (const advice& each : list.advices) {
+            if (each.candidate != verdict::leave) events_ += static_cast<double>(each.figures.events());
+        }
+    }
 
     void measure(const call_paths& paths) {
-        mallocs_ = measure_malloc(host_, run_, list_);
+        mallocs_ = measure_malloc(host_, run_, list_, share_of_whole_run * seconds_);
         tell_(++done_ / all_);
         for (advice& each : list_.advices) {
             if (each.candidate != verdict::leave) measure(each);
@@ -284,24 +328,39 @@ private:
     using clock = std::chrono::steady_clock;
 
     void measure(advice& each) {
+        const double seconds = take_seconds_for(each);
+        const line_up contest{each, mallocs_.best, mallocs_.own};
         comparison_options options;
-        const double left = patience_ * seconds_in_all - std::chrono::duration<double>(clock::now() - start_).count();
-        options.max_seconds = std::clamp(left / std::max(all_ - done_, 1.0), 0.0, patience_ * seconds_an_advice);
-        const sequence steps = advised_sequence(run_, each, left > 0 ? usual_window : late_window);
+        options.max_seconds = (1 - share_of_fragmented_heap) * seconds;
+        options.latest_seconds = options.max_seconds;
+        options.shortest_trial = shortest_trial;
+        const double plays =
+            (rounds_of_advice + plays_before_rounds) * static_cast<double>(contest.contenders.size() + 1);
+        const sequence steps = advised_sequence(run_, each, window_of(options.max_seconds, plays));
         each.saving.replayed_share = replayed_share(steps, each.figures.events());
         options.min_saving =
             threshold::worth_the_change * each.saving.replayed_share * static_cast<double>(list_.cpu_nanoseconds);
-        const line_up contest{each, mallocs_.best, mallocs_.own};
-        note_clean(each, contest, compare(host_, steps.view(), contest.contenders, options), list_.cpu_nanoseconds);
+        note_clean(each, contest, compare(host_, steps.view(), contest.contenders, options), peak_of_all(each, steps),
+                   list_.cpu_nanoseconds);
         decide(each);
         decide_by_runs(each, list_.cpu_nanoseconds);
         // Another malloc fragments in another way.
         if (each.decision == verdict::leave || mallocs_.own) return;
-        options.fragmentation_blocks = blocks_to_fragment_with(steps);
+        options.fragmentation_blocks = blocks_to_fragment_with(steps, each.saving.replayed_share);
         options.rounds = rounds_on_fragmented_heap;
         options.min_rounds = min_rounds_on_fragmented_heap;
-        options.max_seconds = patience_ * seconds_on_fragmented_heap;
+        options.max_seconds = share_of_fragmented_heap * seconds;
         note_fragmented(each, contest, compare(host_, steps.view(), contest.on_fragmented_heap(), options));
+    }
+
+    /// The part of the time left that an advice takes, by its share of the events that are still to be measured.
+    double take_seconds_for(const advice& each) {
+        constexpr double least = 1e-3;  // no time is no limit
+        const double left = seconds_ - std::chrono::duration<double>(clock::now() - start_).count();
+        const auto events = static_cast<double>(each.figures.events());
+        const double share = events / std::max(events_, events);
+        events_ -= events;
+        return std::max(left * share, least);
     }
 
     /// Sites that gain, but too little each, may be worth one pool for all of them.
@@ -334,7 +393,8 @@ private:
     const history& run_;
     advice_list& list_;
     const std::function<void(double)>& tell_;
-    double patience_;
+    double seconds_;
+    double events_ = 0;  // of the advices that are still to be measured
     double all_;
     double done_ = 0;
     clock::time_point start_ = clock::now();

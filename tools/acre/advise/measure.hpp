@@ -7,6 +7,7 @@
 #include "advice.hpp"
 #include "history.hpp"
 #include "replay/replay_host.hpp"
+#include "replay/sequence_builder.hpp"
 #include "trace/reader.hpp"
 
 namespace acre::tool {
@@ -21,6 +22,12 @@ void decide_by_runs(advice& each, std::uint64_t cpu_nanoseconds);
 
 /// The part of the usual time that measurements of a run take: less if it takes long to read.
 double patience(std::uint64_t events, std::uint64_t live_objects) noexcept;
+
+/// How long the measuring of a run takes, about: in proportion to its events, as reading does.
+double seconds_to_measure(std::uint64_t events, std::uint64_t live_objects) noexcept;
+
+/// A window of which so many plays take these seconds.
+replay_window window_of(double seconds, double plays) noexcept;
 
 /// Fills in `saving` and sets the decision of every advice. Those that save too little each may become one advice
 /// together. What each malloc saves of the whole run is taken from replays unless the program was run. `tell` hears the

@@ -15,9 +15,8 @@ namespace acre::tool {
 namespace {
 
 constexpr std::uint64_t max_events = 32'000'000;
-constexpr std::uint64_t many_events = 4'000'000;
-constexpr std::size_t max_plays = 6;
-constexpr std::size_t plays_of_long_run = 2;
+constexpr std::size_t max_plays = 6;                  // with groups of sites separated
+constexpr std::uint64_t events_of_plays = 3'000'000;  // of all of them, if there is more than one
 constexpr std::uint64_t min_live_bytes = 256 * 1024;
 constexpr std::uint64_t noticeable_bytes = 256 * 1024;
 constexpr double noticeable_share = 0.05;
@@ -217,7 +216,8 @@ std::optional<pinned_memory> study_pinned_pages(const history& run, const call_p
     const bool is_much = is_noticeably_less(found.now.peak.resident_bytes, found.now.peak.live_bytes) ||
                          is_noticeably_less(found.now.end.resident_bytes, found.now.end.live_bytes);
     if (!is_much) return found;
-    std::size_t plays = run.event_count() > many_events ? plays_of_long_run : max_plays;
+    std::size_t plays =
+        std::clamp<std::uint64_t>(events_of_plays / std::max<std::uint64_t>(played.events, 1), 1, max_plays);
     for (std::vector<std::uint32_t> group : groups{run, found.now}.to_try()) {
         for (bool goes_on = true; goes_on && plays > 0; --plays) {
             request.separate.assign(request.sites, false);

@@ -61,7 +61,8 @@ void add_headroom(advice& each) {
 /// the estimate where no pair serves the recorded order.
 void fit_arenas(advice& each, const history& run) {
     estimate_arenas(each);
-    const event_source source = advised_source(each, run, neediest_thread(each, run));
+    const kept_events kept{advised_source(each, run, neediest_thread(each, run)), memory_for_advised_events};
+    const event_source source = kept.source();
     const multi_arena_front front = find_front(source, take_census(source));
     if (front.empty()) return;
     each.arenas = front.best().arenas;

@@ -222,7 +222,7 @@ std::string replayed_text(const advice& each) {
     text += fmt::format("; peak {} instead of {}", bytes_text(saving.candidate_peak_bytes),
                         bytes_text(saving.system_peak_bytes));
     if (saving.replayed_share < 1) {
-        text += fmt::format("; measured with the first {} of its events and scaled to all",
+        text += fmt::format("; measured with a sample of {} of its events and scaled to all",
                             percent_text(saving.replayed_share));
     }
     return text;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "advise/plan.hpp"
 #include "command.hpp"
 #include "trace/error.hpp"
+#include "trace/event_relay.hpp"
 #include "try/advised_runs.hpp"
 
 namespace acre::tool {
@@ -34,7 +36,8 @@ struct advise_options {
 
 history read_history(trace_reader& reader, const call_paths& paths, const command_context& context) {
     const reading_progress bar{"reading", reader, context};
-    return {reader, paths};
+    const auto read = [&](const auto& visit) { reader.for_each(visit); };
+    return {[&](const auto& visit) { event_relay::run(read, visit); }, paths};
 }
 
 void measure(advice_list& list, const history& run, const call_paths& paths, const command_context& context) {
@@ -99,6 +102,12 @@ int run_advise(const advise_options& options, const command_context& context) {
                "the trace has one frame of each stack, so scopes are not known: record with --stacks=trie for advice "
                "about them");
     }
+    // Plays of the whole run take long, and nothing in them is timed, so they run beside all else.
+    std::future<std::optional<pinned_memory>> pinned;
+    if (!options.plan_only && !header.is_sampled()) {
+        pinned = std::async(std::launch::async | std::launch::deferred,
+                            [&] { return study_pinned_pages(run, paths, header.allocator); });
+    }
     advice_list list = plan_advices(run, paths, header.sampling_period);
     list.allocator = header.allocator;
     list.cpu_nanoseconds = recorded_cpu_nanoseconds(reader);
@@ -113,10 +122,8 @@ int run_advise(const advise_options& options, const command_context& context) {
                        {*options.run_seconds, options.input, [&](double done) { bar.show(done); }});
         clear_progress();
     }
-    if (!options.plan_only && !list.is_sample()) {
-        measure(list, run, paths, context);
-        list.pinned = study_pinned_pages(run, paths, header.allocator);
-    }
+    if (!options.plan_only && !list.is_sample()) measure(list, run, paths, context);
+    if (pinned.valid()) list.pinned = pinned.get();
     if (list.baseline.empty()) remark_allocator(context, header);
     if (options.json) {
         print(text_of(advice_json(list, paths, header)));

@@ -3,6 +3,7 @@
 #include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -30,8 +31,9 @@ namespace acre::tool {
 namespace {
 
 constexpr std::size_t sites_shown = 25;
-constexpr replay_window replayed{500'000, std::uint64_t{32} << 20};  // a comparison needs no more
-constexpr double replay_seconds = 2;                                 // for the rounds beyond the first few
+constexpr double seconds_of_replay = 0.4;            // for each that measuring the advices takes
+constexpr double plays_of_replay = 4;                // of each allocator, one of them for its memory
+constexpr std::uint64_t shortest_trial = 2'000'000;  // nanoseconds
 
 constexpr std::uint32_t max_live_for_two = 1'000'000;  // objects; with more, two passes at a time take much memory
 
@@ -47,7 +49,8 @@ struct report_options {
     bool no_fit = false;
 };
 
-/// Makes the report of one trace. Drawing and fitting run in parallel, but nothing runs beside a measurement.
+/// Makes the report of one trace. Drawing and fitting run in parallel. Beside measurements only the plays for pinned
+/// pages run, of which nothing is timed.
 class reporter {
 public:
     reporter(const report_options& options, const command_context& context)
@@ -61,9 +64,14 @@ public:
             return history{[&](const auto& visit) { event_relay::run(read, visit); }, paths_};
         });
         parts_.info = info_json(reader_, paths_, summary, sites_shown);
+        std::future<std::optional<pinned_memory>> pinned;
+        if (is_to_measure(summary)) {
+            pinned = std::async(beside, [&] { return study_pinned_pages(run, paths_, reader_.header().allocator); });
+        }
         advice_list list = plan(run);
         for (const unnamed_module& each : list.unnamed) parts_.info["notes"].push_back(unnamed_text(each));
         if (is_to_measure(summary)) measure(list, run, summary);
+        if (pinned.valid()) list.pinned = pinned.get();
         const run_picture picture =
             run.slots() <= max_live_for_two ? fit_and_draw(list, run, summary) : fit_then_draw(list, run, summary);
         parts_.advice = advice_json(list, paths_, reader_.header());
@@ -141,7 +149,6 @@ private:
         if (run.object_count() != 0) {
             progress_bar bar{"measuring", !context_.quiet};
             measure_advices(context_.host(), run, paths_, list, [&](double done) { bar.show(done); });
-            list.pinned = study_pinned_pages(run, paths_, reader_.header().allocator);
         }
         const replay_outcome outcome = replay(run, summary);
         parts_.replay = replay_json(outcome, replay_failures(outcome));
@@ -155,13 +162,17 @@ private:
         outcome.recorded_events = summary.events;
         outcome.threads = summary.threads;
         outcome.contenders = installed_contenders("peers,arena,multi_arena,pool,multi_pool,concurrent_multi_pool");
-        const sequence steps = beginning_of(run, replayed);
+        comparison_options how;
+        how.max_seconds = seconds_of_replay * seconds_to_measure(run.event_count(), run.slots());
+        how.latest_seconds = how.max_seconds;
+        how.shortest_trial = shortest_trial;
+        const double plays = plays_of_replay * static_cast<double>(outcome.contenders.size() + 1);
+        const sequence steps = steps_of(run, window_of(how.max_seconds, plays));
+        outcome.is_sample = true;
         outcome.events = steps.steps.size();
         outcome.touched = steps.touched;
         outcome.reserved_blocks = steps.reserved_blocks;
         outcome.peak_bytes = steps.peak_bytes;
-        comparison_options how;
-        how.max_seconds = replay_seconds * patience(run.event_count(), run.slots());
         progress_bar bar{"replaying", !context_.quiet};
         how.progress = [&](double done) { bar.show(done); };
         outcome.heaps.push_back({0, compare(context_.host(), steps.view(), outcome.contenders, how)});

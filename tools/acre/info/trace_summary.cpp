@@ -60,7 +60,8 @@ private:
 
 class summariser {
 public:
-    explicit summariser(const call_paths& paths) : paths_{paths}, live_bytes_(paths.sites().size()) {
+    explicit summariser(const call_paths& paths)
+        : paths_{paths}, live_bytes_(paths.sites().size()), freed_(paths.sites().size()) {
         summary_.sites.resize(paths.sites().size());
         for (std::uint32_t i = 0; i < summary_.sites.size(); ++i) {
             summary_.sites[i].site = i;
@@ -79,10 +80,11 @@ public:
     }
 
     trace_summary finish() {
-        live_.for_each([&](std::uint64_t, const live_object& object) {
-            summary_.never_freed.add(object.size);
-            summary_.sites[object.site].never_freed.add(object.size);
-        });
+        for (site_summary& each : summary_.sites) {
+            const tally& freed = freed_[each.site];
+            each.never_freed = {each.allocated.count - freed.count, each.allocated.bytes - freed.bytes};
+            summary_.never_freed.add(each.never_freed);
+        }
         std::erase_if(summary_.sites, [](const site_summary& site) { return site.allocated.count == 0; });
         std::sort(summary_.sites.begin(), summary_.sites.end(), [](const site_summary& a, const site_summary& b) {
             return a.allocated.bytes != b.allocated.bytes ? a.allocated.bytes > b.allocated.bytes : a.site < b.site;
@@ -91,8 +93,8 @@ public:
     }
 
 private:
+    /// Its size is known from the free.
     struct live_object {
-        std::uint64_t size = 0;
         std::uint64_t time = 0;
         std::uint32_t site = 0;
         std::uint32_t thread = 0;
@@ -101,7 +103,7 @@ private:
     void allocate(const event& e) {
         const std::uint32_t number = paths_.site(e.stack);
         site_summary& site = summary_.sites[number];
-        live_.insert(e.object, {e.size, e.time, number, e.thread});
+        live_.insert(e.object, {e.time, number, e.thread});
         if (e.op == operation::realloc) ++summary_.reallocs;
         summary_.allocated.add(e.size);
         summary_.sizes[static_cast<std::size_t>(std::bit_width(e.size))].add(e.size);
@@ -121,16 +123,18 @@ private:
         const std::uint64_t lifetime = e.time > gone.time ? e.time - gone.time : 0;
         ++summary_.frees;
         if (e.thread != gone.thread) ++summary_.freed_by_other_thread;
-        summary_.lifetimes[lifetime_class(lifetime)].add(gone.size);
+        summary_.lifetimes[lifetime_class(lifetime)].add(e.size);
         summary_.sites[gone.site].lifetime += lifetime;
-        live_bytes_[gone.site] -= gone.size;
-        all_live_bytes_ -= gone.size;
+        freed_[gone.site].add(e.size);
+        live_bytes_[gone.site] -= e.size;
+        all_live_bytes_ -= e.size;
     }
 
     const call_paths& paths_;
     trace_summary summary_;
     live_table<live_object> live_;
     std::vector<std::uint64_t> live_bytes_;  // by site
+    std::vector<tally> freed_;               // by site
     std::uint64_t all_live_bytes_ = 0;
 };
 

@@ -17,9 +17,8 @@ constexpr std::uint32_t min_slow_rounds = 6;  // with fewer there is no 95 % int
 constexpr std::uint32_t min_very_slow_rounds = 2;
 constexpr double very_late = 2;  // times the seconds that were wanted
 constexpr std::uint32_t max_rounds = 101;
-constexpr double shortest_wait = 1;                   // seconds that rounds may take in any case
-constexpr std::uint32_t rounds_to_give_up = 3;        // when nothing is saved
-constexpr std::uint64_t shortest_trial = 10'000'000;  // nanoseconds; shorter sequences are played several times
+constexpr double shortest_wait = 1;             // seconds that rounds may take in any case
+constexpr std::uint32_t rounds_to_give_up = 3;  // when nothing is saved
 constexpr std::uint32_t max_repeats = 100'000;
 constexpr unsigned max_attempts = 20;  // at finding a parameter, which doubles each time
 
@@ -150,9 +149,11 @@ private:
     /// twice the shortest trial, a single play is long enough and is not timed again.
     void choose_repeats() {
         std::uint64_t once = standings_[system_index].last.nanoseconds;
-        if (once < 2 * shortest_trial) once = host_.measure(request(system_index, trial_purpose::time)).nanoseconds;
+        if (once < 2 * options_.shortest_trial)
+            once = host_.measure(request(system_index, trial_purpose::time)).nanoseconds;
         once = std::max<std::uint64_t>(once, 1);
-        repeats_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(shortest_trial / once, 1, max_repeats));
+        repeats_ =
+            static_cast<std::uint32_t>(std::clamp<std::uint64_t>(options_.shortest_trial / once, 1, max_repeats));
     }
 
     void round() {

@@ -19,6 +19,7 @@ struct comparison_options {
     double max_seconds = 8;            // for the rounds after the first few
     double latest_seconds = 0;         // with few slow rounds: stop here; 0: after twice max_seconds
     const struct comparison* prepared = nullptr;  // of this sequence and contenders: their memory is known from there
+    std::uint64_t shortest_trial = 10'000'000;    // nanoseconds; shorter sequences are played several times
     double min_saving = 0;  // nanoseconds; stop early if the first contender saves less than half of that
     std::uint32_t fragmentation_blocks = 0;  // to fragment the heap with before each timed trial
     bool check = false;                      // check first that blocks keep what is written into them

@@ -101,7 +101,10 @@ std::string thread_note(const replay_outcome& outcome) {
 
 std::vector<std::string> notes_of(const replay_outcome& outcome) {
     std::vector<std::string> notes;
-    if (!outcome.is_whole()) notes.push_back(beginning_note(outcome.events, outcome.recorded_events));
+    if (!outcome.is_whole()) {
+        notes.push_back(outcome.is_sample ? sample_note(outcome.events, outcome.recorded_events)
+                                          : beginning_note(outcome.events, outcome.recorded_events));
+    }
     if (outcome.threads > 1) notes.push_back(thread_note(outcome));
     if (outcome.reserved_blocks > 0) notes.push_back(reserved_note(outcome.reserved_blocks, outcome.touched));
     std::vector<std::uint32_t> told;

@@ -92,6 +92,12 @@ public:
     mapped_array(const mapped_array&) = delete;
     mapped_array& operator=(const mapped_array&) = delete;
 
+    void swap(mapped_array& other) {
+        std::swap(size_, other.size_);
+        std::swap(bytes_, other.bytes_);
+        std::swap(elements_, other.elements_);
+    }
+
     T* begin() { return static_cast<T*>(elements_); }
     T* end() { return begin() + size_; }
     T& operator[](std::size_t i) { return begin()[i]; }
@@ -101,6 +107,53 @@ private:
     std::size_t size_;
     std::size_t bytes_;
     void* elements_;
+};
+
+/// How many bytes of each page belong to objects, for pages that no object fills.
+class page_table {
+public:
+    void add(std::uint64_t page, std::uint64_t bytes) {
+        if (2 * (pages_ + 1) > entries_.size()) grow();
+        entry& found = at(page);
+        if (found.bytes == 0) ++pages_;
+        found.page = page;
+        found.bytes += bytes;
+    }
+
+    std::uint64_t bytes_on(std::uint64_t page) { return at(page).bytes; }
+    std::uint64_t pages() const { return pages_; }
+
+    /// On all these pages.
+    std::uint64_t free_bytes() {
+        std::uint64_t free = 0;
+        for (const entry& each : entries_) {
+            if (each.bytes != 0) free += page_bytes - std::min(each.bytes, page_bytes);
+        }
+        return free;
+    }
+
+private:
+    struct entry {
+        std::uint64_t page = 0;
+        std::uint64_t bytes = 0;  // 0: no page
+    };
+
+    entry& at(std::uint64_t page) {
+        std::size_t index = static_cast<std::size_t>((page * 0x9e37'79b9'7f4a'7c15) >> 20) & (entries_.size() - 1);
+        while (entries_[index].bytes != 0 && entries_[index].page != page) index = (index + 1) & (entries_.size() - 1);
+        return entries_[index];
+    }
+
+    void grow() {
+        mapped_array<entry> old{2 * entries_.size()};
+        old.swap(entries_);
+        for (const entry& each : old) {
+            if (each.bytes != 0) at(each.page) = each;
+        }
+    }
+
+    mapped_array<entry> entries_{4096};
+    std::uint64_t pages_ = 0;
 };
 
 class player {
@@ -150,12 +203,6 @@ private:
         std::uint32_t site = 0;
         std::uint32_t alignment = 0;
     };
-    /// Part of an object on a page that it does not fill.
-    struct part {
-        std::uint64_t page;
-        std::uint32_t bytes;
-        std::uint32_t site;
-    };
     using site_array = mapped_array<pinning_site>;
 
     bool play(const resident_step& each) {
@@ -166,7 +213,7 @@ private:
         } else {
             release(each, is_apart);
         }
-        constexpr std::uint64_t between_looks = 128;
+        constexpr std::uint64_t between_looks = 512;
         constexpr std::uint64_t large = 64 * 1024;
         const bool looks = events_ % between_looks == 0 || (each.allocates != 0 && each.size >= large);
         if (looks) answer_.max_resident_bytes = std::max(answer_.max_resident_bytes, taken());
@@ -236,44 +283,48 @@ private:
         answer_.resident[moment] = taken();
         answer_.live[moment] = live_bytes_;
         answer_.max_resident_bytes = std::max(answer_.max_resident_bytes, answer_.resident[moment]);
-        mapped_array<part> parts{2 * living_.size()};
-        std::uint64_t full_pages = 0;
         const auto heap_end = reinterpret_cast<std::uintptr_t>(::sbrk(0));
         std::uintptr_t last_place = heap_begin_;
-        part* end = parts.begin();
+        std::uint64_t full_pages = 0;
+        page_table pages;
         for (const living& object : living_) {
             if (object.place == nullptr || object.size == 0) continue;
             pinning_site& site = into[object.site];
             ++site.objects;
             site.live_bytes += object.size;
             const auto begin = reinterpret_cast<std::uintptr_t>(object.place);
-            const std::uintptr_t last = begin + object.size - 1;
             if (begin < heap_end && begin > last_place) {
                 last_place = begin;
                 answer_.last_sites[moment] = object.site;
             }
-            const std::uint64_t first_page = begin / page_bytes;
-            const std::uint64_t last_page = last / page_bytes;
-            if (first_page == last_page) {
-                *end++ = {first_page, static_cast<std::uint32_t>(object.size), object.site};
-                continue;
-            }
-            *end++ = {first_page, static_cast<std::uint32_t>(page_bytes - begin % page_bytes), object.site};
-            *end++ = {last_page, static_cast<std::uint32_t>(last % page_bytes + 1), object.site};
-            full_pages += last_page - first_page - 1;
+            full_pages += visit_parts(object, [&](std::uint64_t page, std::uint64_t bytes) { pages.add(page, bytes); });
         }
-        std::sort(parts.begin(), end, [](const part& a, const part& b) { return a.page < b.page; });
-        std::uint64_t pages = full_pages;
-        for (const part* page = parts.begin(); page != end; ++pages) {
-            const part* next = page;
-            std::uint64_t bytes = 0;
-            for (; next != end && next->page == page->page; ++next) bytes += next->bytes;
-            const std::uint64_t free = page_bytes - std::min(bytes, page_bytes);
-            answer_.pinned[moment] += free;
-            for (; page != next; ++page) into[page->site].pinned_bytes += free * page->bytes / bytes;
+        for (const living& object : living_) {
+            if (object.place == nullptr || object.size == 0) continue;
+            visit_parts(object, [&](std::uint64_t page, std::uint64_t bytes) {
+                const std::uint64_t on_page = pages.bytes_on(page);
+                into[object.site].pinned_bytes += (page_bytes - std::min(on_page, page_bytes)) * bytes / on_page;
+            });
         }
-        const std::uint64_t with_objects = pages * page_bytes;
+        answer_.pinned[moment] = pages.free_bytes();
+        const std::uint64_t with_objects = (full_pages + pages.pages()) * page_bytes;
         answer_.free[moment] = answer_.resident[moment] - std::min(answer_.resident[moment], with_objects);
+    }
+
+    /// Calls `visit(page, bytes)` for the pages that an object does not fill. Returns the number of those that it does.
+    template <typename Visit>
+    static std::uint64_t visit_parts(const living& object, Visit visit) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(object.place);
+        const std::uintptr_t last = begin + object.size - 1;
+        const std::uint64_t first_page = begin / page_bytes;
+        const std::uint64_t last_page = last / page_bytes;
+        if (first_page == last_page) {
+            visit(first_page, object.size);
+            return 0;
+        }
+        visit(first_page, page_bytes - begin % page_bytes);
+        visit(last_page, last % page_bytes + 1);
+        return last_page - first_page - 1;
     }
 
     static std::vector<pinning_site> found(site_array& sites) {

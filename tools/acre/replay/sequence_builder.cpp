@@ -36,6 +36,11 @@ std::string beginning_note(std::uint64_t events, std::uint64_t of) {
         count_text(events), plural(of, "event", "events"));
 }
 
+std::string sample_note(std::uint64_t events, std::uint64_t of) {
+    return fmt::format("A sample of {} of {} was replayed; peaks are those of the sample.", count_text(events),
+                       plural(of, "event", "events"));
+}
+
 void sequence_builder::reset() {
     pairing_.close_all(sink{*this});
     append(lane_of(0), {{step_kind::reset, 0, 0}});

@@ -131,6 +131,9 @@ std::string reserved_note(std::uint64_t blocks, std::uint64_t touched);
 /// A sentence about a replay that ended before the trace did.
 std::string beginning_note(std::uint64_t events, std::uint64_t of);
 
+/// A sentence about a replay of a part of the events from the whole trace.
+std::string sample_note(std::uint64_t events, std::uint64_t of);
+
 /// A step, numbered within its lane, and the event that it was made of, to be filled in by step_finder.
 struct wanted_step {
     std::uint32_t lane = 0;

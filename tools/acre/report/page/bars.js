@@ -68,7 +68,7 @@ function replay_rows(resources) {
 }
 
 function replayed_text() {
-  return data.replay.events < data.info.events ? `The first ${count_text(data.replay.events)} events of the run` : 'All events of the run';
+  return data.replay.events < data.info.events ? `A sample of ${count_text(data.replay.events)} events from the whole run` : 'All events of the run';
 }
 
 function show_replay() {
