@@ -15,6 +15,8 @@ namespace acre::tool {
 template <typename Slot>
 class probing_slots {
 public:
+    explicit probing_slots(std::uint64_t seed = hash_seed()) : seed_{seed} {}
+
     /// The object must not be in the table.
     template <typename Keys>
     Slot& insert(std::uint64_t object, Slot filled, const Keys& keys) {
@@ -60,9 +62,10 @@ private:
     static constexpr std::uint64_t neighbours = 8;
 
     /// Consecutive numbers are of objects that are allocated, and mostly freed, at about the same time, so they share a
-    /// cache line. The groups are small, which keeps probing short.
+    /// cache line. The groups are small, which keeps probing short. A product alone would not do: it puts numbers at
+    /// equal distances into equal slots for some seeds.
     std::size_t home(std::uint64_t object) const noexcept {
-        const std::uint64_t group = ((object / neighbours) * multiplier_) >> shift_;
+        const std::uint64_t group = mixed(object / neighbours, seed_) >> shift_;
         return static_cast<std::size_t>(group & ~(neighbours - 1)) | static_cast<std::size_t>(object % neighbours);
     }
     std::size_t next(std::size_t index) const noexcept { return (index + 1) & (slots_.size() - 1); }
@@ -84,7 +87,7 @@ private:
     std::vector<Slot> slots_;
     std::size_t count_ = 0;
     unsigned shift_ = 64;
-    std::uint64_t multiplier_ = hash_seed() | 1;
+    std::uint64_t seed_;
 };
 
 /// A value for each live object.
