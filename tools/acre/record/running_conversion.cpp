@@ -112,6 +112,7 @@ void running_conversion::find_logs() {
 
 void running_conversion::run(const std::stop_token& stop) {
     using std::chrono::milliseconds;
+    constexpr milliseconds shortest{10};  // each turn costs some microseconds
     constexpr milliseconds longest{40};
     constexpr std::uint64_t many = 1 << 14;  // rows
     // Signals are for the main thread, and a write beyond the file size limit is to fail with an error.
@@ -120,7 +121,7 @@ void running_conversion::run(const std::stop_token& stop) {
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::condition_variable_any stopped;
     std::unique_lock lock{waiting_};
-    milliseconds pause{5};
+    milliseconds pause = shortest;
     while (!stopped.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) {
         try {
             find_logs();
@@ -128,7 +129,7 @@ void running_conversion::run(const std::stop_token& stop) {
             return;  // out of memory
         }
         const std::uint64_t rows = part_ == nullptr ? 0 : part_->go_on(stop);
-        pause = rows > many ? milliseconds{1} : std::min(pause * 2, longest);
+        pause = rows > many ? shortest : std::min(pause * 2, longest);
     }
 }
 
