@@ -13,6 +13,8 @@
 #include "record/raw_reader.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/error.hpp"
+#include "trace/event_sections.hpp"
+#include "trace/made_sections.hpp"
 #include "trace/writer.hpp"
 
 namespace {
