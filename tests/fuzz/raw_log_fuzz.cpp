@@ -13,6 +13,8 @@
 #include "record/raw_reader.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/error.hpp"
+#include "trace/event_sections.hpp"
+#include "trace/made_sections.hpp"
 #include "trace/writer.hpp"
 
 namespace {
@@ -86,9 +88,14 @@ void convert(const std::filesystem::path& log_file, const std::filesystem::path&
     header.sampling_period = log.sampling_period();
     header.stacks = static_cast<stack_method>(log.stacks());
     raw_events events{log, tick_clock{log.start(), log.last_clock()}};
+    made_sections sections;
+    event_sections encoder{[&](std::span<const std::uint8_t> section) { sections.add(section); },
+                           tables.call_tree.size(), tables.scope_names.size(), 0};
+    events.for_each([&](const placed_event& each) { encoder.add(each.what, each.place); },
+                    [&](const mark& each) { encoder.add(each); });
+    encoder.finish();
     trace_writer writer{output, header, tables};
-    events.for_each([&](const event& each) { writer.add(each); }, [&](const mark& each) { writer.add(each); });
-    writer.finish();
+    writer.finish(sections);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace {
 
 using acre::tool::live_objects;
 using acre::tool::live_table;
+using acre::tool::probing_slots;
 
 TEST(live_table, agrees_with_a_map) {
     std::mt19937_64 random{5};
@@ -58,6 +59,34 @@ TEST(live_table, an_empty_one_finds_nothing) {
     EXPECT_EQ(table.find(0), nullptr);
     EXPECT_FALSE(table.take(0, value));
     EXPECT_EQ(table.size(), 0U);
+}
+
+/// Keys that count the slots that a table looks at.
+struct counting_keys {
+    std::uint64_t& looks;
+
+    bool is_empty(std::uint64_t slot) const noexcept {
+        ++looks;
+        return slot == 0;
+    }
+    std::uint64_t object(std::uint64_t slot) const noexcept { return slot - 1; }
+};
+
+/// Seeds for which a product of a number and the seed leaves numbers at equal distances close together.
+TEST(probing_slots, no_seed_makes_long_rows_of_numbers_at_equal_distances) {
+    constexpr std::uint64_t objects = 20'000;
+    for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}, std::uint64_t{1} << 63,
+                                     ~std::uint64_t{0} / 3, ~std::uint64_t{0} / 7}) {
+        for (const std::uint64_t distance : {1U, 3U, 6U, 8U, 24U, 64U, 4096U}) {
+            std::uint64_t looks = 0;
+            const counting_keys keys{looks};
+            probing_slots<std::uint64_t> slots{seed};
+            for (std::uint64_t i = 0; i < objects; ++i) slots.insert(i * distance, i * distance + 1, keys);
+            looks = 0;
+            for (std::uint64_t i = 0; i < objects; ++i) ASSERT_NE(slots.find(i * distance, keys), nullptr);
+            EXPECT_LT(looks, objects * 32) << seed << " " << distance;
+        }
+    }
 }
 
 struct plain_object {

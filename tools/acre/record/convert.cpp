@@ -211,13 +211,18 @@ struct whole_conversion {
                      const progress_report& progress)
         : events{log, tick_clock{log.start(), end}} {
         if (!log.pauses().empty() || !log.scope_names().empty())
-            events.for_each([](const event&) {}, [](const mark&) {});
+            events.for_each([](const placed_event&) {}, [](const mark&) {});
         event_sections encoder{[&](std::span<const std::uint8_t> section) { sections.add(section); },
                                tables.call_tree.size(), tables.scope_names.size(), 0};
         std::uint64_t done = 0;
         events.for_each(
-            [&](const event& each) {
-                encoder.add(fit(each));
+            [&](const placed_event& each) {
+                events.prepare(each, encoder);
+                if (fit.keeps_all()) {
+                    encoder.add(each.what, each.place);
+                } else {
+                    encoder.add(fit(each.what), each.place);
+                }
                 progress.part(symbols_done, 1, ++done, log.row_count());
             },
             [&](const mark& each) { encoder.add(fit(each)); });

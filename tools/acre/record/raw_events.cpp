@@ -3,7 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
+
+#include "raw_memory.hpp"
 
 namespace acre::tool {
 
@@ -25,30 +26,29 @@ constexpr std::uint64_t moment_of(const raw::row& row) {
     return row.ticks - ((row.ticks - pointer_of(row)) & (wrap - 1));
 }
 
-/// Blocks that lie side by side have consecutive numbers, which live_table keeps together.
-constexpr std::uint64_t number_of_address(std::uint64_t address) {
-    return std::rotr(address, 4);
-}
-
-std::vector<live_object> in_order(std::vector<live_object> objects) {
-    std::sort(objects.begin(), objects.end(),
-              [](const live_object& a, const live_object& b) { return a.number < b.number; });
+std::vector<traced_object> in_order(std::vector<traced_object> objects) {
+    std::ranges::sort(objects, {}, &traced_object::number);
     return objects;
 }
 
 }  // namespace
 
-/// The next complete row; in an incomplete one the time is 0.
-const raw::row* raw_events::peek(thread_position& thread) {
+/// The next complete row, if it is not the next one; in an incomplete one the time is 0.
+const raw::row* raw_events::find_row(thread_position& thread) {
     for (; thread.segment < thread.segments.size(); ++thread.segment) {
         row_segment& segment = thread.segments[thread.segment];
-        if (segment.file >= 0) load(segment);
-        for (; thread.row < segment.rows.size(); ++thread.row) {
-            if (segment.rows[thread.row].ticks != 0) return &segment.rows[thread.row];
+        if (thread.next == nullptr) {
+            if (segment.file >= 0) load(segment);
+            thread.next = segment.rows.data();
+            thread.end = thread.next + segment.rows.size();
+        }
+        for (; thread.next != thread.end; ++thread.next) {
+            if (thread.next->ticks != 0) return thread.next;
         }
         if (segment.own == nullptr && log_ != nullptr) log_->let_go(segment.rows);
+        if (segment.was_loaded) spare_ = std::move(segment.own);
         segment.own.reset();
-        thread.row = 0;
+        thread.next = thread.end = nullptr;
     }
     thread.segments.clear();
     thread.segment = 0;
@@ -57,11 +57,12 @@ const raw::row* raw_events::peek(thread_position& thread) {
 
 /// Whether a row follows the next one.
 bool raw_events::has_another_row(const thread_position& thread) {
-    return thread.segment + 1 < thread.segments.size() || thread.row + 1 < thread.segments[thread.segment].rows.size();
+    return thread.segment + 1 < thread.segments.size() || thread.end - thread.next > 1;
 }
 
 void raw_events::load(row_segment& segment) {
-    segment.own = std::make_unique<raw::row[]>(segment.count);
+    segment.own = spare_ != nullptr ? std::move(spare_) : std::make_unique<raw::row[]>(raw::rows_in_chunk);
+    segment.was_loaded = true;
     segment.rows = {segment.own.get(), segment.count};
     const auto bytes = static_cast<ssize_t>(segment.count * sizeof(raw::row));
     if (::pread(segment.file, segment.own.get(), static_cast<std::size_t>(bytes), static_cast<off_t>(segment.offset)) !=
@@ -72,18 +73,22 @@ void raw_events::load(row_segment& segment) {
 
 void raw_events::take_log(const raw_reader& log) {
     log_ = &log;
+    max_nodes_ = log.nodes().size();
     sampling_period_ = log.sampling_period();
 }
 
+void raw_events::resize_threads(std::size_t count) {
+    for (std::size_t i = threads_.size(); i < count; ++i)
+        threads_.emplace_back().thread = static_cast<std::uint32_t>(i);
+    numbers_.resize(std::max(numbers_.size(), threads_.size()), unnumbered);
+}
+
 void raw_events::append(std::uint32_t thread, row_segment segment) {
-    if (thread >= threads_.size()) {
-        threads_.resize(std::size_t{thread} + 1);
-        numbers_.resize(std::max(numbers_.size(), threads_.size()), unnumbered);
-    }
+    resize_threads(std::size_t{thread} + 1);
     thread_position& position = threads_[thread];
     position.appended += segment.count;
     position.segments.push_back(std::move(segment));
-    if (!position.is_queued) enqueue(thread);
+    if (!position.is_queued) enqueue(position);
 }
 
 /// The rows of the log that were not appended before.
@@ -97,8 +102,7 @@ void raw_events::append_rest() {
             if (skipped < rows.size()) append(i, {.rows = rows.subspan(skipped), .own = nullptr});
         }
     }
-    threads_.resize(std::max(threads_.size(), log_->threads().size()));
-    numbers_.resize(std::max(numbers_.size(), threads_.size()), unnumbered);
+    resize_threads(log_->threads().size());
 }
 
 void raw_events::begin() {
@@ -106,7 +110,9 @@ void raw_events::begin() {
     queue_ = {};
     live_ = {};
     traced_ = {};
-    held_back_.clear();
+    places_ = {};
+    batch_.clear();
+    batch_marks_.clear();
     scope_limit_ = {};
     objects_ = events_ = unmatched_ = unrecorded_ = missed_ = last_time_ = 0;
     pauses_passed_ = pauses_ = 0;
@@ -114,59 +120,64 @@ void raw_events::begin() {
     paused_ = false;
 }
 
-void raw_events::enqueue(std::uint32_t thread) {
-    thread_position& position = threads_[thread];
-    const raw::row* row = peek(position);
-    position.is_queued = row != nullptr;
+void raw_events::enqueue(thread_position& thread) {
+    const raw::row* row = peek(thread);
+    thread.is_queued = row != nullptr;
     if (row == nullptr) return;
-    position.ticks = std::max(position.ticks, row->ticks);
-    queue_.push({position.ticks, thread});
+    thread.ticks = std::max(thread.ticks, row->ticks);
+    queue_.push({thread.ticks, thread.thread});
 }
 
 /// Whether the next row of a thread is early enough and, where it needs the row after it, that is there.
-bool raw_events::may_take(std::uint32_t thread, std::uint64_t until) {
+bool raw_events::may_take(const thread_position& thread, const raw::row& next, std::uint64_t until) const {
     if (has_all_rows_) return true;
-    thread_position& position = threads_[thread];
-    if (position.ticks > until) return false;
-    const raw::row& row = *peek(position);
-    const bool needs_another = kind_of(row) == raw::row_kind::realloc_release || row.size == raw::size_follows;
-    return !needs_another || has_another_row(position);
+    if (thread.ticks > until) return false;
+    const bool needs_another = kind_of(next) == raw::row_kind::realloc_release || next.size == raw::size_follows;
+    return !needs_another || has_another_row(thread);
 }
 
-std::optional<raw_events::item> raw_events::next_item(std::uint64_t until) {
-    std::optional<item> made;
-    if (!held_back_.empty()) {
-        made = held_back_.back();
-        held_back_.pop_back();
+/// Takes rows of a thread that is not queued until it is another one's turn.
+void raw_events::take_run(thread_position& thread, std::uint64_t until) {
+    while (!is_batch_full()) {
+        const raw::row* next = peek(thread);
+        if (next == nullptr) return;
+        thread.ticks = std::max(thread.ticks, next->ticks);
+        if (!queue_.empty() && waiting{thread.ticks, thread.thread} > queue_.top()) return;
+        if (!may_take(thread, *next, until)) return;
+        ++thread.next;
+        if (thread.end - thread.next > 16) {
+            live_.prefetch(pointer_of(thread.next[16]));
+            live_.prefetch_value(pointer_of(thread.next[8]));
+        }
+        take_row(thread, raw::row{*next});
     }
-    while (!made && !queue_.empty() && may_take(queue_.top().thread, until)) {
-        const std::uint32_t thread = queue_.top().thread;
+}
+
+/// Takes rows up to a moment. False if there are none.
+bool raw_events::fill_batch(std::uint64_t until) {
+    batch_.clear();
+    batch_marks_.clear();
+    while (!is_batch_full() && !queue_.empty()) {
+        thread_position& thread = threads_[queue_.top().thread];
+        if (!may_take(thread, *peek(thread), until)) break;
         queue_.pop();
-        thread_position& position = threads_[thread];
-        // The last thread with rows needs no queue.
-        do {
-            const raw::row row = *peek(position);
-            position.ticks = std::max(position.ticks, row.ticks);
-            ++position.row;
-            made = take_row(thread, row);
-        } while (!made && queue_.empty() && has_all_rows_ && peek(position) != nullptr);
+        take_run(thread, until);
         enqueue(thread);
     }
-    if (!made && has_all_rows_) made = next_unended_scope();
-    if (!made) return made;
-    if (std::holds_alternative<event>(*made)) ++events_;
-    std::visit([&](auto& each) { last_time_ = each.time = std::max(last_time_, each.time); }, *made);
-    return made;
+    if (has_all_rows_ && queue_.empty()) end_scopes();
+    return !batch_.empty() || !batch_marks_.empty();
 }
 
-/// Ends, after all rows, a scope that its thread never left.
-std::optional<mark> raw_events::next_unended_scope() {
+/// Ends, after all rows, the scopes that their threads never left.
+void raw_events::end_scopes() {
     for (; threads_ended_ < threads_.size(); ++threads_ended_) {
         scope_nesting& scopes = threads_[threads_ended_].scopes;
         scopes.forget_dropped();
-        if (const auto name = scopes.end(scope_limit_)) return make_mark(threads_ended_, *name, mark_kind::scope_end);
+        while (const auto name = scopes.end(scope_limit_)) {
+            if (is_batch_full()) return;
+            add_mark(threads_[threads_ended_], *name, mark_kind::scope_end);
+        }
     }
-    return std::nullopt;
 }
 
 /// The next pause or resumption up to that time.
@@ -204,154 +215,150 @@ std::uint32_t raw_events::number_of(std::uint32_t thread) const {
     return numbers_[thread] == unnumbered ? 0 : numbers_[thread];
 }
 
-std::optional<raw_events::item> raw_events::take_row(std::uint32_t number, const raw::row& row) {
+void raw_events::take_row(thread_position& thread, const raw::row& row) {
     using raw::row_kind;
-    thread_position& thread = threads_[number];
     const row_kind kind = kind_of(row);
-    if (kind <= row_kind::new_array) return acquire(number, row, static_cast<operation>(kind));
-    if (kind <= row_kind::delete_array) return release(number, row, static_cast<operation>(kind));
+    if (kind <= row_kind::new_array) return acquire(thread, row, static_cast<operation>(kind));
+    if (kind <= row_kind::delete_array) return release(thread, row, static_cast<operation>(kind));
     switch (kind) {
         case row_kind::realloc_release:
             if (const raw::row* next = peek(thread); next != nullptr && kind_of(*next) == row_kind::realloc_refused) {
-                ++thread.row;
-                return std::nullopt;
+                ++thread.next;
+            } else {
+                release(thread, row, operation::realloc);
             }
-            return release(number, row, operation::realloc);
+            break;
         case row_kind::resource:
             thread.resource = pointer_of(row);
-            return std::nullopt;
+            break;
         case row_kind::resource_allocate:
-            return acquire(number, row, operation::allocate);
+            acquire(thread, row, operation::allocate);
+            break;
         case row_kind::resource_deallocate:
-            return release(number, row, operation::deallocate);
+            release(thread, row, operation::deallocate);
+            break;
         case row_kind::resource_reset:
-            return release_all(number, row, traced_.take_all(thread.resource));
+            release_all(thread, row, traced_.take_all(thread.resource));
+            break;
         case row_kind::resource_rewind:
-            return release_all(number, row, traced_.take_since(thread.resource, moment_of(row)));
+            release_all(thread, row, traced_.take_since(thread.resource, moment_of(row)));
+            break;
         case row_kind::scope_begin:
-            return begin_scope(number, row);
+            begin_scope(thread, row);
+            break;
         case row_kind::scope_end:
-            return end_scope(number);
+            end_scope(thread);
+            break;
         default:
-            return std::nullopt;
+            break;
     }
 }
 
-event raw_events::make_event(std::uint32_t thread, const raw::row& row, operation op) {
-    if (numbers_[thread] == unnumbered) numbers_[thread] = thread_numbers_++;
-    event made;
-    made.time = clock_.nanoseconds(threads_[thread].ticks);
-    made.thread = numbers_[thread];
-    node_bound_ = std::max<std::uint64_t>(node_bound_, std::uint64_t{row.node} + 1);
-    made.stack = log_ == nullptr || row.node < log_->nodes().size() ? row.node : no_stack;
-    made.op = op;
-    return made;
+event& raw_events::add_event(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place) {
+    std::uint32_t& number = numbers_[thread.thread];
+    if (number == unnumbered) number = thread_numbers_++;
+    last_time_ = std::max(last_time_, clock_.nanoseconds(thread.ticks));
+    node_bound_ = std::max(node_bound_, std::uint64_t{node} + 1);
+    ++events_;
+    placed_event& made = batch_.emplace_back();
+    made.place = place;
+    made.what.time = last_time_;
+    made.what.thread = number;
+    made.what.stack = node < max_nodes_ ? node : no_stack;
+    made.what.op = op;
+    return made.what;
 }
 
-mark raw_events::make_mark(std::uint32_t thread, std::uint32_t name, mark_kind kind) const {
-    return {.time = clock_.nanoseconds(threads_[thread].ticks),
-            .event = events_,
-            .thread = number_of(thread),
-            .name = name,
-            .kind = kind};
+void raw_events::add_free(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place) {
+    add_event(thread, node, op, place).allocates = false;
+    places_.give_back(place);
+}
+
+void raw_events::add_mark(const thread_position& thread, std::uint32_t name, mark_kind kind) {
+    last_time_ = std::max(last_time_, clock_.nanoseconds(thread.ticks));
+    batch_marks_.push_back(
+        {batch_.size(),
+         {.time = last_time_, .event = events_, .thread = number_of(thread.thread), .name = name, .kind = kind}});
 }
 
 std::uint64_t raw_events::size_of(thread_position& thread, const raw::row& row) {
     if (row.size != raw::size_follows) return row.size;
     const raw::row* next = peek(thread);
     if (next == nullptr || kind_of(*next) != raw::row_kind::size_before) return row.size;
-    ++thread.row;
+    ++thread.next;
     return pointer_of(*next);
 }
 
-bool raw_events::take_live(const thread_position& thread, const raw::row& row, operation op, live_object& taken) {
-    const bool of_resource = op == operation::allocate || op == operation::deallocate;
-    return of_resource ? traced_.take(thread.resource, pointer_of(row), taken)
-                       : live_.take(number_of_address(pointer_of(row)), taken);
-}
-
-void raw_events::insert_live(const thread_position& thread, const raw::row& row, operation op, live_object object) {
-    if (op == operation::allocate) {
-        traced_.insert(thread.resource, pointer_of(row), object, row.ticks);
-    } else {
-        live_.insert(number_of_address(pointer_of(row)), object);
+/// Removes the object at the address of a row, and returns its place if there was one.
+std::optional<std::uint32_t> raw_events::take_live(const thread_position& thread, const raw::row& row, operation op) {
+    if (op == operation::deallocate || op == operation::allocate) {
+        traced_object taken;
+        return traced_.take(thread.resource, pointer_of(row), taken) ? std::optional{taken.place} : std::nullopt;
     }
+    const std::uint32_t value = live_.take(pointer_of(row));
+    return value == live_addresses::none ? std::nullopt : std::optional{value - 1};
 }
 
-std::optional<raw_events::item> raw_events::acquire(std::uint32_t number, const raw::row& row, operation op) {
-    thread_position& thread = threads_[number];
+/// Puts an object at the address of a row, and returns the place of the one before.
+std::optional<std::uint32_t> raw_events::replace_live(const thread_position& thread, const raw::row& row, operation op,
+                                                      std::uint32_t place) {
+    if (op == operation::allocate) {
+        const std::optional<std::uint32_t> before = take_live(thread, row, op);
+        traced_.insert(thread.resource, pointer_of(row), {objects_, place}, row.ticks);
+        return before;
+    }
+    const std::uint32_t value = live_.exchange(pointer_of(row), place + 1);
+    return value == live_addresses::none ? std::nullopt : std::optional{value - 1};
+}
+
+void raw_events::acquire(thread_position& thread, const raw::row& row, operation op) {
     const bool seen = (row.pointer_and_kind & raw::inside_resource_bit) == 0;
     const std::uint64_t size = size_of(thread, row);
-    live_object before;
-    const bool was_live = take_live(thread, row, op, before) && before.number != live_object::unseen;
-    insert_live(thread, row, op, {seen ? objects_ : live_object::unseen, size});
-    if (seen) {
-        event made = make_event(number, row, op);
-        made.size = size;
-        made.alignment_log2 = alignment_of(row);
-        made.object = objects_++;
-        if (!was_live) return made;
-        held_back_.push_back(made);
+    const std::uint32_t place = seen ? places_.take() : traced_object::unseen;
+    const std::optional<std::uint32_t> before = replace_live(thread, row, op, place);
+    if (before && *before != traced_object::unseen) {
+        // Its free was not recorded, for example in a signal handler; it must have come before this allocation.
+        ++missed_;
+        add_free(thread, no_stack, op == operation::allocate ? operation::deallocate : operation::free, *before);
     }
-    if (!was_live) return std::nullopt;
-    // Its free was not recorded, for example in a signal handler; it must have come before this allocation.
-    ++missed_;
-    event freed = make_event(number, row, op == operation::allocate ? operation::deallocate : operation::free);
-    freed.allocates = false;
-    freed.object = before.number;
-    freed.size = before.size;
-    freed.stack = no_stack;
-    return freed;
+    if (!seen) return;
+    event& made = add_event(thread, row.node, op, place);
+    made.size = size;
+    made.alignment_log2 = alignment_of(row);
+    made.object = objects_++;
 }
 
-std::optional<raw_events::item> raw_events::release(std::uint32_t number, const raw::row& row, operation op) {
-    const thread_position& thread = threads_[number];
-    live_object object;
-    if (!take_live(thread, row, op, object)) {
+void raw_events::release(const thread_position& thread, const raw::row& row, operation op) {
+    const std::optional<std::uint32_t> place = take_live(thread, row, op);
+    if (!place) {
         const bool may_be_left_out =
             paused_before(thread.ticks) || (op == operation::deallocate && sampling_period_ > 1);
         ++(may_be_left_out ? unrecorded_ : unmatched_);
-        return std::nullopt;
+    } else if (*place != traced_object::unseen) {
+        add_free(thread, row.node, op, *place);
     }
-    if (object.number == live_object::unseen) return std::nullopt;
-    event made = make_event(number, row, op);
-    made.allocates = false;
-    made.object = object.number;
-    made.size = object.size;
-    return made;
 }
 
-std::optional<raw_events::item> raw_events::release_all(std::uint32_t number, const raw::row& row,
-                                                        std::vector<live_object> objects) {
-    for (auto object = objects.rbegin(); object != objects.rend(); ++object) {
-        if (object->number == live_object::unseen) continue;
-        event& made = held_back_.emplace_back(make_event(number, row, operation::deallocate));
-        made.allocates = false;
-        made.object = object->number;
-        made.size = object->size;
+void raw_events::release_all(const thread_position& thread, const raw::row& row,
+                             const std::vector<traced_object>& objects) {
+    for (const traced_object& each : objects) {
+        if (each.place != traced_object::unseen) add_free(thread, row.node, operation::deallocate, each.place);
     }
-    if (held_back_.empty()) return std::nullopt;
-    const event first = held_back_.back();
-    held_back_.pop_back();
-    return first;
 }
 
-std::optional<raw_events::item> raw_events::begin_scope(std::uint32_t thread, const raw::row& row) {
+void raw_events::begin_scope(thread_position& thread, const raw::row& row) {
     has_marks_ = true;
-    if (log_ == nullptr) return std::nullopt;
+    if (log_ == nullptr) return;
     const std::size_t names = log_->scope_names().size();
-    if (names == 0 || !threads_[thread].scopes.begin(row.size < names ? row.size : 0, scope_limit_))
-        return std::nullopt;
-    return make_mark(thread, row.size < names ? row.size : 0, mark_kind::scope_begin);
+    if (names == 0 || !thread.scopes.begin(row.size < names ? row.size : 0, scope_limit_)) return;
+    add_mark(thread, row.size < names ? row.size : 0, mark_kind::scope_begin);
 }
 
-std::optional<raw_events::item> raw_events::end_scope(std::uint32_t thread) {
-    const auto name = threads_[thread].scopes.end(scope_limit_);
-    if (!name) return std::nullopt;
-    return make_mark(thread, *name, mark_kind::scope_end);
+void raw_events::end_scope(thread_position& thread) {
+    if (const auto name = thread.scopes.end(scope_limit_)) add_mark(thread, *name, mark_kind::scope_end);
 }
 
-bool traced_objects::take(std::uint64_t resource, std::uint64_t address, live_object& taken) {
+bool traced_objects::take(std::uint64_t resource, std::uint64_t address, traced_object& taken) {
     const auto of = resources_.find(resource);
     if (of == resources_.end()) return false;
     const auto found = of->second.find(address);
@@ -361,8 +368,8 @@ bool traced_objects::take(std::uint64_t resource, std::uint64_t address, live_ob
     return true;
 }
 
-std::vector<live_object> traced_objects::take_since(std::uint64_t resource, std::uint64_t ticks) {
-    std::vector<live_object> taken;
+std::vector<traced_object> traced_objects::take_since(std::uint64_t resource, std::uint64_t ticks) {
+    std::vector<traced_object> taken;
     const auto of = resources_.find(resource);
     if (of == resources_.end()) return taken;
     std::erase_if(of->second, [&](const auto& each) {
@@ -373,8 +380,8 @@ std::vector<live_object> traced_objects::take_since(std::uint64_t resource, std:
     return in_order(std::move(taken));
 }
 
-std::vector<live_object> traced_objects::take_all(std::uint64_t resource) {
-    std::vector<live_object> taken;
+std::vector<traced_object> traced_objects::take_all(std::uint64_t resource) {
+    std::vector<traced_object> taken;
     const auto of = resources_.extract(resource);
     if (of.empty()) return taken;
     for (const auto& each : of.mapped()) taken.push_back(each.second.object);

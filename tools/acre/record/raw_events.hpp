@@ -6,10 +6,11 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <span>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
+#include "live_addresses.hpp"
 #include "raw_reader.hpp"
 #include "trace/format.hpp"
 #include "trace/live_table.hpp"
@@ -67,13 +68,19 @@ private:
     std::uint64_t too_deep_ = 0;       // begun within, and dropped
 };
 
-/// An object of the trace.
-struct live_object {
-    /// Number of an object that a resource allocated for itself, which is not in the trace.
-    static constexpr std::uint64_t unseen = ~std::uint64_t{0};
+/// An event and the place of its object, as of event_sections. A free's object and size are those of the object there.
+struct placed_event {
+    event what;
+    std::uint32_t place = 0;
+};
+
+/// An object of a resource.
+struct traced_object {
+    /// Place of an object that a resource allocated for itself, which is not in the trace.
+    static constexpr std::uint32_t unseen = linked_objects::max_places;
 
     std::uint64_t number = 0;
-    std::uint64_t size = 0;
+    std::uint32_t place = 0;
 };
 
 /// The live objects of the resources that a program traces. Several resources may have an object at the same address: a
@@ -81,22 +88,22 @@ struct live_object {
 class traced_objects {
 public:
     /// The resource must have no live object at that address.
-    void insert(std::uint64_t resource, std::uint64_t address, live_object object, std::uint64_t ticks) {
+    void insert(std::uint64_t resource, std::uint64_t address, traced_object object, std::uint64_t ticks) {
         resources_[resource].try_emplace(address, entry{object, ticks});
     }
 
     /// Removes the object at an address into `taken`; false if the resource has none there.
-    bool take(std::uint64_t resource, std::uint64_t address, live_object& taken);
+    bool take(std::uint64_t resource, std::uint64_t address, traced_object& taken);
 
     /// Removes the objects of a resource that were allocated after a moment; in the order of their numbers.
-    std::vector<live_object> take_since(std::uint64_t resource, std::uint64_t ticks);
+    std::vector<traced_object> take_since(std::uint64_t resource, std::uint64_t ticks);
 
     /// Removes all objects of a resource; in the order of their numbers.
-    std::vector<live_object> take_all(std::uint64_t resource);
+    std::vector<traced_object> take_all(std::uint64_t resource);
 
 private:
     struct entry {
-        live_object object;
+        traced_object object;
         std::uint64_t ticks = 0;  // of its allocation
     };
 
@@ -116,6 +123,7 @@ public:
     void extend(raw::clock_pair later) {
         if (later.ticks <= until_.ticks || later.nanoseconds <= until_.nanoseconds) return;
         if (until_.ticks > known_.ticks) known_ = until_;
+        before_known_ = static_cast<double>(known_.nanoseconds - start_.nanoseconds);
         until_ = later;
         rate_ = static_cast<double>(later.nanoseconds - known_.nanoseconds) /
                 static_cast<double>(later.ticks - known_.ticks);
@@ -123,9 +131,9 @@ public:
 
     std::uint64_t nanoseconds(std::uint64_t ticks) const {
         const auto since = static_cast<double>(static_cast<std::int64_t>(ticks - known_.ticks));
-        const auto before = static_cast<double>(known_.nanoseconds - start_.nanoseconds);
-        // A damaged log may contain any number.
-        return static_cast<std::uint64_t>(std::clamp(before + since * rate_, 0.0, latest));
+        // A damaged log may contain any number. Signed numbers are converted by one instruction.
+        return static_cast<std::uint64_t>(
+            static_cast<std::int64_t>(std::clamp(before_known_ + since * rate_, 0.0, latest)));
     }
 
     std::uint64_t nanoseconds_in(std::uint64_t ticks) const {
@@ -138,6 +146,7 @@ private:
     raw::clock_pair known_;
     raw::clock_pair start_;
     raw::clock_pair until_ = known_;
+    double before_known_ = 0;  // nanoseconds
     double rate_ = 1;
 };
 
@@ -147,8 +156,9 @@ struct row_segment {
     raw_rows rows;
     std::unique_ptr<raw::row[]> own;
     std::size_t count = rows.size();
-    int file = -1;  // the descriptor, while they are there only
+    int file = -1;  // the descriptor, while they are there only; a chunk's rows at most
     std::uint64_t offset = 0;
+    bool was_loaded = false;  // from the file
 };
 
 /// Turns rows into events. The rows are those of a log, or come in parts while the log is written: append() and
@@ -158,9 +168,9 @@ public:
     raw_events(const raw_reader& log, tick_clock clock) : clock_{clock} { take_log(log); }
     raw_events(tick_clock clock, std::uint32_t sampling_period) : clock_{clock}, sampling_period_{sampling_period} {}
 
-    /// Calls `visit(const event&)` for each event and `visit_mark(const mark&)` for each mark, in order, from the start
-    /// of the log. Threads get their numbers from their first events, so only a second pass knows the numbers of all
-    /// marks.
+    /// Calls `visit(const placed_event&)` for each event and `visit_mark(const mark&)` for each mark, in order, from
+    /// the start of the log. Threads get their numbers from their first events, so only a second pass knows the numbers
+    /// of all marks.
     template <typename Visit, typename VisitMark>
     void for_each(Visit&& visit, VisitMark&& visit_mark) {
         begin();
@@ -173,16 +183,21 @@ public:
     /// The clocks now, before drain().
     void extend_clock(raw::clock_pair now) { clock_.extend(now); }
 
-    /// Calls `visit` for the events up to a moment, at most `most`. All rows that were counted before that moment must
-    /// have been appended. False when there are no more.
+    /// Calls `visit` for the next events up to a moment, some hundreds at most. All rows that were counted before that
+    /// moment must have been appended. False when there are no more.
     template <typename Visit>
-    bool drain(std::uint64_t until, std::size_t most, Visit&& visit) {
-        for (std::size_t i = 0; i < most; ++i) {
-            const std::optional<item> next = next_item(until);
-            if (!next) return false;
-            if (const event* happened = std::get_if<event>(&*next)) visit(*happened);
-        }
+    bool drain(std::uint64_t until, Visit&& visit) {
+        if (!fill_batch(until)) return false;
+        for (const placed_event& each : batch_) visit(each);
         return true;
+    }
+
+    /// Calls `expect(place)` for the places that the next events but a few of the batch need.
+    template <typename Encoder>
+    [[gnu::always_inline]] void prepare(const placed_event& now, const Encoder& encoder) const noexcept {
+        const auto left = static_cast<std::size_t>(&batch_.back() - &now);
+        if (left >= 16) encoder.expect((&now)[16].place);
+        if (left >= 8 && !(&now)[8].what.allocates) encoder.expect_removal((&now)[8].place);
     }
 
     /// Whether rows could not be read from their file.
@@ -201,15 +216,22 @@ public:
     template <typename Visit, typename VisitMark>
     void finish(Visit&& visit, VisitMark&& visit_mark) {
         append_rest();
-        while (std::optional<item> next = next_item(~std::uint64_t{0})) {
-            while (std::optional<mark> before = next_pause(last_time_)) visit_mark(*before);
-            if (const event* happened = std::get_if<event>(&*next)) {
-                visit(*happened);
-            } else {
-                visit_mark(std::get<mark>(*next));
+        const auto pass_pauses = [&](std::uint64_t time) {
+            while (std::optional<mark> before = next_pause(time)) visit_mark(*before);
+        };
+        while (fill_batch(~std::uint64_t{0})) {
+            auto next_mark = batch_marks_.begin();
+            for (std::size_t i = 0; i <= batch_.size(); ++i) {
+                for (; next_mark != batch_marks_.end() && next_mark->before == i; ++next_mark) {
+                    pass_pauses(next_mark->what.time);
+                    visit_mark(next_mark->what);
+                }
+                if (i == batch_.size()) break;
+                pass_pauses(batch_[i].what.time);
+                visit(batch_[i]);
             }
         }
-        while (std::optional<mark> last = next_pause(~std::uint64_t{0})) visit_mark(*last);
+        pass_pauses(~std::uint64_t{0});
         number_threads_without_events();
     }
 
@@ -227,14 +249,24 @@ private:
     /// A thread's rows that were not taken yet.
     struct thread_position {
         std::vector<row_segment> segments;
-        std::size_t segment = 0;     // the first with rows that were not taken
-        std::size_t row = 0;         // in that segment
+        std::size_t segment = 0;         // the first with rows that were not taken
+        const raw::row* next = nullptr;  // in that segment; null: its rows must be loaded first
+        const raw::row* end = nullptr;
         std::uint64_t appended = 0;  // rows, in all
         std::uint64_t ticks = 0;     // of the row, never less than before
         std::uint64_t resource = 0;  // of the following resource rows
+        std::uint32_t thread = 0;    // its number in the log
         bool is_queued = false;
         scope_nesting scopes;
     };
+
+    /// A mark before an event of the batch.
+    struct placed_mark {
+        std::size_t before;
+        mark what;
+    };
+
+    static constexpr std::size_t batch_size = 256;  // stays in a processor's first cache
 
     /// A thread in the queue, by the time of its next row.
     struct waiting {
@@ -245,34 +277,41 @@ private:
         }
     };
 
-    using item = std::variant<event, mark>;
-
     void begin();
-    void enqueue(std::uint32_t thread);
+    void enqueue(thread_position& thread);
+    void resize_threads(std::size_t count);
     void append_rest();
-    const raw::row* peek(thread_position& thread);
+    const raw::row* peek(thread_position& thread) {
+        const bool is_there = thread.next != thread.end && thread.next->ticks != 0;
+        return is_there ? thread.next : find_row(thread);
+    }
+    const raw::row* find_row(thread_position& thread);
     void load(row_segment& segment);
     static bool has_another_row(const thread_position& thread);
-    bool may_take(std::uint32_t thread, std::uint64_t until);
-    std::optional<item> next_item(std::uint64_t until);
-    std::optional<item> take_row(std::uint32_t thread, const raw::row& row);
+    bool may_take(const thread_position& thread, const raw::row& next, std::uint64_t until) const;
+    bool fill_batch(std::uint64_t until);
+    bool is_batch_full() const noexcept { return batch_.size() + batch_marks_.size() >= batch_size; }
+    void take_run(thread_position& thread, std::uint64_t until);
+    void take_row(thread_position& thread, const raw::row& row);
     std::optional<mark> next_pause(std::uint64_t time);
-    std::optional<mark> next_unended_scope();
+    void end_scopes();
     bool paused_before(std::uint64_t ticks) const;
 
     void number_threads_without_events();
     std::uint32_t number_of(std::uint32_t thread) const;
-    event make_event(std::uint32_t thread, const raw::row& row, operation op);
-    mark make_mark(std::uint32_t thread, std::uint32_t name, mark_kind kind) const;
+    event& add_event(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place);
+    void add_free(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place);
+    void add_mark(const thread_position& thread, std::uint32_t name, mark_kind kind);
 
-    std::optional<item> acquire(std::uint32_t thread, const raw::row& row, operation op);
-    std::optional<item> release(std::uint32_t thread, const raw::row& row, operation op);
-    std::optional<item> release_all(std::uint32_t thread, const raw::row& row, std::vector<live_object> objects);
-    std::optional<item> begin_scope(std::uint32_t thread, const raw::row& row);
-    std::optional<item> end_scope(std::uint32_t thread);
+    void acquire(thread_position& thread, const raw::row& row, operation op);
+    void release(const thread_position& thread, const raw::row& row, operation op);
+    void release_all(const thread_position& thread, const raw::row& row, const std::vector<traced_object>& objects);
+    void begin_scope(thread_position& thread, const raw::row& row);
+    void end_scope(thread_position& thread);
     std::uint64_t size_of(thread_position& thread, const raw::row& row);
-    bool take_live(const thread_position& thread, const raw::row& row, operation op, live_object& taken);
-    void insert_live(const thread_position& thread, const raw::row& row, operation op, live_object object);
+    std::optional<std::uint32_t> take_live(const thread_position& thread, const raw::row& row, operation op);
+    std::optional<std::uint32_t> replace_live(const thread_position& thread, const raw::row& row, operation op,
+                                              std::uint32_t place);
 
     static constexpr std::uint32_t unnumbered = ~std::uint32_t{0};
 
@@ -281,13 +320,17 @@ private:
     bool has_marks_ = false;
     bool is_lacking_ = false;
     std::uint64_t node_bound_ = 0;
+    std::uint64_t max_nodes_ = ~std::uint64_t{0};  // of the log, once it is known
     tick_clock clock_;
     std::uint32_t sampling_period_ = 1;
     std::vector<thread_position> threads_;
     std::priority_queue<waiting, std::vector<waiting>, std::greater<>> queue_;
-    live_table<live_object> live_;  // of malloc
+    live_addresses live_;  // of malloc: the places of the objects, plus one
     traced_objects traced_;
-    std::vector<event> held_back_;  // more events of the same row, the next one last
+    free_places places_;
+    std::vector<placed_event> batch_;  // of the last fill_batch()
+    std::vector<placed_mark> batch_marks_;
+    std::unique_ptr<raw::row[]> spare_;  // for the rows of a chunk
     scope_limit scope_limit_;
     std::uint32_t threads_ended_ = 0;     // their scopes are closed
     std::vector<std::uint32_t> numbers_;  // by thread of the log: its number in the trace

@@ -36,16 +36,16 @@ converted_part::converted_part(int memory, const std::filesystem::path& director
       nodes_{min_nodes},
       has_failed_{tail_.begins_paused()} {}
 
-void converted_part::add(const event& each) {
-    if (each.stack >= nodes_) {
-        nodes_ = std::max<std::size_t>(nodes_ * 2, std::size_t{each.stack} + 1);
+void converted_part::add(const placed_event& each) {
+    if (each.what.stack >= nodes_) {
+        nodes_ = std::max<std::size_t>(nodes_ * 2, std::size_t{each.what.stack} + 1);
         encoder_.grow(nodes_);
     }
-    encoder_.add(each);
+    events_.prepare(each, encoder_);
+    encoder_.add(each.what, each.place);
 }
 
 std::uint64_t converted_part::go_on(const std::stop_token& stop) {
-    constexpr std::size_t at_once = 1 << 14;  // events
     if (has_failed_) return 0;
     const std::uint64_t before = tail_.rows();
     try {
@@ -53,7 +53,7 @@ std::uint64_t converted_part::go_on(const std::stop_token& stop) {
         if (!tail_.poll([&](std::uint32_t thread, row_segment rows) { events_.append(thread, std::move(rows)); }))
             return tail_.rows() - before;
         events_.extend_clock(now);
-        while (!stop.stop_requested() && events_.drain(now.ticks, at_once, [&](const event& each) { add(each); })) {
+        while (!stop.stop_requested() && events_.drain(now.ticks, [&](const placed_event& each) { add(each); })) {
         }
     } catch (const std::exception&) {
         has_failed_ = true;  // for lack of memory, say
@@ -71,7 +71,7 @@ bool converted_part::is_of(const raw_reader& log) const {
 void converted_part::finish(const raw_reader& log, raw::clock_pair end) {
     events_.extend_clock(end);
     events_.take_log(log);
-    events_.finish([&](const event& each) { add(each); }, [](const mark&) {});
+    events_.finish([&](const placed_event& each) { add(each); }, [](const mark&) {});
     encoder_.finish();
 }
 
@@ -112,6 +112,7 @@ void running_conversion::find_logs() {
 
 void running_conversion::run(const std::stop_token& stop) {
     using std::chrono::milliseconds;
+    constexpr milliseconds shortest{10};  // each turn costs some microseconds
     constexpr milliseconds longest{40};
     constexpr std::uint64_t many = 1 << 14;  // rows
     // Signals are for the main thread, and a write beyond the file size limit is to fail with an error.
@@ -120,7 +121,7 @@ void running_conversion::run(const std::stop_token& stop) {
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::condition_variable_any stopped;
     std::unique_lock lock{waiting_};
-    milliseconds pause{5};
+    milliseconds pause = shortest;
     while (!stopped.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) {
         try {
             find_logs();
@@ -128,7 +129,7 @@ void running_conversion::run(const std::stop_token& stop) {
             return;  // out of memory
         }
         const std::uint64_t rows = part_ == nullptr ? 0 : part_->go_on(stop);
-        pause = rows > many ? milliseconds{1} : std::min(pause * 2, longest);
+        pause = rows > many ? shortest : std::min(pause * 2, longest);
     }
 }
 

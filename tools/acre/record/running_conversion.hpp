@@ -38,7 +38,7 @@ public:
     const made_sections& sections() const noexcept { return sections_; }
 
 private:
-    void add(const event& each);
+    void add(const placed_event& each);
 
     row_tail tail_;
     raw_events events_;

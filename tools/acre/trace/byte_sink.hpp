@@ -13,8 +13,11 @@ public:
 
     /// Seven bits per byte, low bits first; the top bit is set in all bytes but the last.
     void number(std::uint64_t value) {
-        for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
-        byte(static_cast<std::uint8_t>(value));
+        if (value < 0x80) [[likely]] {
+            byte(static_cast<std::uint8_t>(value));
+        } else {
+            long_number(value);
+        }
     }
 
     /// Zigzag: short for small numbers of either sign.
@@ -42,6 +45,11 @@ public:
     const std::vector<std::uint8_t>& bytes() const noexcept { return bytes_; }
 
 private:
+    [[gnu::noinline]] void long_number(std::uint64_t value) {
+        for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
+        byte(static_cast<std::uint8_t>(value));
+    }
+
     std::vector<std::uint8_t> bytes_;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -20,6 +21,11 @@
 
 namespace acre::tool {
 
+using object_guesses = std::array<std::uint64_t, format::object_guesses>;
+
+/// `Objects`: live_objects for a reader, which finds objects by their numbers; linked_objects for a writer that knows
+/// their places.
+template <typename Objects>
 class event_context {
 public:
     explicit event_context(std::size_t nodes)
@@ -35,45 +41,55 @@ public:
     }
 
     using stacks = std::array<std::uint32_t, format::stack_guesses>;
-    using objects = std::array<std::uint64_t, format::object_guesses>;
+
+    /// What the guesses of one event come from. Valid until the context grows.
+    class situation;
+
+    /// `stack`: the event's.
+    situation at(std::uint32_t thread, std::uint32_t stack) noexcept {
+        thread_memory& of_thread = of_thread_[thread % format::thread_indices];
+        return {of_thread, of_stack_[index_of(of_thread.stack)], of_stack_[index_of(stack)]};
+    }
 
     /// The stacks that most recently followed the thread's previous stack.
-    const stacks& guess_stacks(std::uint32_t thread) const noexcept { return at(at(thread_index(thread)).stack).next; }
-
-    /// The last operation at this stack, as a format::operation_code.
-    std::uint8_t guess_operation(std::uint32_t stack) const noexcept { return at(stack).operation; }
-
-    /// The last requested size and alignment at this stack.
-    std::uint64_t guess_size(std::uint32_t stack) const noexcept { return at(stack).size; }
-    std::uint8_t guess_alignment(std::uint32_t stack) const noexcept { return at(stack).alignment_log2; }
+    const stacks& guess_stacks(std::uint32_t thread) noexcept { return at(thread, no_stack).guess_stacks(); }
 
     /// Guesses at the object of a free: the neighbours of the object that the thread freed last, the newest object, the
     /// same-site neighbours of the object that the thread freed last, and those of the object that was freed last at
     /// this stack. They may no longer be live.
-    objects guess_objects(std::uint32_t thread, std::uint32_t stack) const noexcept {
-        const live_objects::neighbours& of_thread = at(thread_index(thread)).freed;
-        const stack_memory& of_stack = at(stack);
+    object_guesses guess_objects(const situation& here) const noexcept {
+        const linked_objects::neighbours& of_thread = here.of_thread_.freed;
+        const stack_memory& of_stack = here.of_stack_;
         return {of_thread.newer,         of_thread.older,        live_.newest(),        of_thread.newer_of_site,
                 of_thread.older_of_site, of_stack.newer_of_site, of_stack.older_of_site};
     }
 
     /// To be called with each event; sets the size of a free. False if a free's object is not live.
-    bool pass(event& e) {
-        stack_memory& of_stack = at(e.stack);
+    bool pass(event& e, const situation& here)
+        requires std::same_as<Objects, live_objects>
+    {
         if (e.allocates) {
             live_.insert(e.object, e.size, index_of(e.stack));
-            of_stack.size = e.size;
-            of_stack.alignment_log2 = e.alignment_log2;
-        } else {
-            live_objects::neighbours& freed = at(thread_index(e.thread)).freed;
-            if (!live_.take(e.object, e.size, freed)) return false;
-            of_stack.newer_of_site = freed.newer_of_site;
-            of_stack.older_of_site = freed.older_of_site;
+        } else if (!live_.take(e.object, e.size, here.of_thread_.freed)) {
+            return false;
         }
-        of_stack.operation = format::operation_code(e.op, e.allocates);
-        remember_stack(e);
+        here.remember(e);
         return true;
     }
+
+    /// The same for an object at a place, which a free's must have.
+    void pass(const event& e, linked_objects::place place, const situation& here)
+        requires std::same_as<Objects, linked_objects>
+    {
+        if (e.allocates) {
+            live_.insert(place, e.object, e.size, index_of(e.stack));
+        } else {
+            here.of_thread_.freed = live_.remove(place);
+        }
+        here.remember(e);
+    }
+
+    const Objects& objects() const noexcept { return live_; }
 
     std::size_t live() const noexcept { return live_.size(); }
 
@@ -82,44 +98,63 @@ private:
     struct stack_memory {
         stacks next{};  // that followed it, the newest first
         std::uint64_t size = 0;
-        std::uint64_t newer_of_site = live_objects::none;  // than the last object freed here
-        std::uint64_t older_of_site = live_objects::none;
+        std::uint64_t newer_of_site = linked_objects::none;  // than the last object freed here
+        std::uint64_t older_of_site = linked_objects::none;
         std::uint8_t operation = format::operation_code(operation::malloc, true);
         std::uint8_t alignment_log2 = 0;
     };
 
     struct thread_memory {
         std::uint32_t stack = no_stack;  // of its last event
-        live_objects::neighbours freed;
+        linked_objects::neighbours freed;
     };
-
-    enum class thread_index : std::uint32_t {};
 
     std::uint32_t index_of(std::uint32_t stack) const noexcept {
         return stack & static_cast<std::uint32_t>(of_stack_.size() - 1);
     }
-    stack_memory& at(std::uint32_t stack) noexcept { return of_stack_[index_of(stack)]; }
-    const stack_memory& at(std::uint32_t stack) const noexcept { return of_stack_[index_of(stack)]; }
-    thread_memory& at(thread_index thread) noexcept {
-        return of_thread_[static_cast<std::uint32_t>(thread) % of_thread_.size()];
-    }
-    const thread_memory& at(thread_index thread) const noexcept {
-        return of_thread_[static_cast<std::uint32_t>(thread) % of_thread_.size()];
-    }
-
-    void remember_stack(const event& e) noexcept {
-        std::uint32_t& previous = at(thread_index(e.thread)).stack;
-        stacks& next = at(previous).next;
-        if (std::find(next.begin(), next.end(), e.stack) == next.end()) {
-            std::move_backward(next.begin(), next.end() - 1, next.end());
-            next.front() = e.stack;
-        }
-        previous = e.stack;
-    }
 
     std::vector<stack_memory> of_stack_;
     std::vector<thread_memory> of_thread_ = std::vector<thread_memory>(format::thread_indices);
-    live_objects live_;
+    Objects live_;
+};
+
+template <typename Objects>
+class event_context<Objects>::situation {
+public:
+    const stacks& guess_stacks() const noexcept { return before_.next; }
+
+    /// The last operation at this stack, as a format::operation_code.
+    std::uint8_t guess_operation() const noexcept { return of_stack_.operation; }
+
+    /// The last requested size and alignment at this stack.
+    std::uint64_t guess_size() const noexcept { return of_stack_.size; }
+    std::uint8_t guess_alignment() const noexcept { return of_stack_.alignment_log2; }
+
+private:
+    friend event_context;
+
+    situation(thread_memory& of_thread, stack_memory& before, stack_memory& of_stack) noexcept
+        : of_thread_{of_thread}, before_{before}, of_stack_{of_stack} {}
+
+    void remember(const event& e) const noexcept {
+        if (e.allocates) {
+            of_stack_.size = e.size;
+            of_stack_.alignment_log2 = e.alignment_log2;
+        } else {
+            of_stack_.newer_of_site = of_thread_.freed.newer_of_site;
+            of_stack_.older_of_site = of_thread_.freed.older_of_site;
+        }
+        of_stack_.operation = format::operation_code(e.op, e.allocates);
+        stacks& next = before_.next;
+        const bool is_known = next[0] == e.stack || next[1] == e.stack || next[2] == e.stack || next[3] == e.stack;
+        if (!is_known) next = {e.stack, next[0], next[1], next[2]};
+        of_thread_.stack = e.stack;
+    }
+    static_assert(format::stack_guesses == 4);
+
+    thread_memory& of_thread_;
+    stack_memory& before_;    // at the thread's previous stack
+    stack_memory& of_stack_;  // at the event's stack
 };
 
 /// The open scopes of each thread, which writer and reader check marks against.

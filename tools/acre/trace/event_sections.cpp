@@ -27,12 +27,25 @@ format::section_head_image image_of(const format::section_head& head) {
     return image;
 }
 
+/// The number of the guess that is right; their number and `else_more` if none is.
+template <typename Value, std::size_t Count>
+std::uint64_t code_of(Value value, const std::array<Value, Count>& guesses, std::uint64_t else_more) {
+    for (std::size_t i = 0; i < Count; ++i) {
+        if (guesses[i] == value) return i;
+    }
+    return Count + else_more;
+}
+
 /// The fewest bytes from which a reader expands so many.
 std::uint64_t least_compressed_bytes(const format::section_head& head) {
     return head.raw_bytes / format::max_table_expansion;
 }
 
 }  // namespace
+
+section_packer::section_packer() : compressor_{ZSTD_createCCtx(), &ZSTD_freeCCtx} {
+    if (compressor_ == nullptr) throw std::bad_alloc{};
+}
 
 std::span<const std::uint8_t> section_packer::pack(format::section_kind kind, std::span<const byte_sink* const> frames,
                                                    std::uint64_t least_bytes) {
@@ -42,8 +55,8 @@ std::span<const std::uint8_t> section_packer::pack(format::section_kind kind, st
         const auto& raw = frame->bytes();
         const std::size_t used = section_.size();
         section_.resize(used + ZSTD_compressBound(raw.size()));
-        const std::size_t written =
-            ZSTD_compress(section_.data() + used, section_.size() - used, raw.data(), raw.size(), compression_level);
+        const std::size_t written = ZSTD_compressCCtx(compressor_.get(), section_.data() + used, section_.size() - used,
+                                                      raw.data(), raw.size(), compression_level);
         if (ZSTD_isError(written) != 0) throw std::bad_alloc{};  // the only error that is possible here
         section_.resize(used + written);
         head.raw_bytes += raw.size();
@@ -75,14 +88,6 @@ event_sections::event_sections(section_writer write, std::size_t nodes, std::siz
                                std::uint64_t bytes_before)
     : write_{std::move(write)}, context_{nodes}, nodes_{nodes}, scope_names_{scope_names}, file_bytes_{bytes_before} {}
 
-void event_sections::add(const event& e) {
-    check(e);
-    append(e);
-    event passed = e;
-    if (!context_.pass(passed)) throw tool_error{"an event frees an object that is not live"};
-    if (++events_ - chunk_first_event_ == format::events_per_chunk) write_chunk();
-}
-
 void event_sections::add(const mark& m) {
     if (m.thread >= format::max_threads) throw tool_error{"a mark's thread is out of range"};
     if (m.is_scope() && m.name >= scope_names_) throw tool_error{"a mark names a scope that is not in the table"};
@@ -98,7 +103,7 @@ void event_sections::add(const mark& m) {
     if (++mark_count_ - chunk_first_mark_ == format::marks_per_chunk) write_marks();
 }
 
-void event_sections::check(const event& e) {
+inline void event_sections::check(const event& e) {
     if (e.stack >= nodes_) throw tool_error{"an event has a stack that is not in the call tree"};
     // It is encoded as size + 1.
     if (e.size == ~std::uint64_t{0}) throw tool_error{"an event has an impossible size"};
@@ -114,23 +119,22 @@ void event_sections::check(const event& e) {
     }
 }
 
-void event_sections::append(const event& e) {
+/// `freed`: the object of a free.
+inline void event_sections::append(const event& e, std::uint64_t freed, const situation& here) {
     using enum format::column;
     const std::uint8_t code = format::operation_code(e.op, e.allocates);
-    std::uint8_t op_byte = code == context_.guess_operation(e.stack) ? 0 : code;
+    std::uint8_t op_byte = code == here.guess_operation() ? 0 : code;
     if (e.thread != previous_thread_) {
         op_byte |= format::thread_changes_bit;
         column(thread).number(e.thread);
         previous_thread_ = e.thread;
     }
-    const auto& stacks = context_.guess_stacks(e.thread);
-    const auto known = static_cast<std::size_t>(std::find(stacks.begin(), stacks.end(), e.stack) - stacks.begin());
-    column(stack).number(known < stacks.size() ? known : stacks.size() + e.stack);
+    column(stack).number(code_of(e.stack, here.guess_stacks(), std::uint64_t{e.stack}));
     if (!e.allocates) {
-        append_object(e);
+        append_object(freed, here);
     } else {
-        column(size).number(e.size == context_.guess_size(e.stack) ? 0 : e.size + 1);
-        if (e.alignment_log2 != context_.guess_alignment(e.stack)) {
+        column(size).number(e.size == here.guess_size() ? 0 : e.size + 1);
+        if (e.alignment_log2 != here.guess_alignment()) {
             op_byte |= format::alignment_bit;
             column(alignment).byte(e.alignment_log2);
         }
@@ -139,15 +143,13 @@ void event_sections::append(const event& e) {
     append_time(e.time);
 }
 
-void event_sections::append_object(const event& e) {
-    using enum format::column;
-    const auto objects = context_.guess_objects(e.thread, e.stack);
-    const auto known = static_cast<std::size_t>(std::find(objects.begin(), objects.end(), e.object) - objects.begin());
-    column(guess).byte(static_cast<std::uint8_t>(known));
-    if (known == objects.size()) column(object).number(objects_ - 1 - e.object);
+inline void event_sections::append_object(std::uint64_t object, const situation& here) {
+    const std::uint64_t code = code_of(object, context_.guess_objects(here), 0);
+    column(format::column::guess).byte(static_cast<std::uint8_t>(code));
+    if (code == format::object_guesses) column(format::column::object).number(objects_ - 1 - object);
 }
 
-void event_sections::append_time(std::uint64_t time) {
+inline void event_sections::append_time(std::uint64_t time) {
     const std::uint64_t tick = time / format::tick_nanoseconds;
     if (run_ == 0 || tick != previous_tick_) {
         end_run();
@@ -157,9 +159,21 @@ void event_sections::append_time(std::uint64_t time) {
     ++run_;
 }
 
-void event_sections::end_run() {
+inline void event_sections::end_run() {
     if (run_ != 0) column(format::column::run).number(run_);
     run_ = 0;
+}
+
+void event_sections::add(const event& e, linked_objects::place place) {
+    const std::uint64_t there = context_.objects().object_in(place);
+    if (!e.allocates && there == linked_objects::none) throw tool_error{"an event frees an object that is not live"};
+    if (e.allocates && (there != linked_objects::none || place > linked_objects::max_places))
+        throw tool_error{"an event's object is at a place that is not free"};
+    check(e);
+    const situation here = context_.at(e.thread, e.stack);
+    append(e, there, here);
+    context_.pass(e, place, here);
+    if (++events_ - chunk_first_event_ == format::events_per_chunk) write_chunk();
 }
 
 void event_sections::write_chunk() {

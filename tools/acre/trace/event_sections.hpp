@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,11 +14,15 @@
 #include "format.hpp"
 #include "model.hpp"
 
+struct ZSTD_CCtx_s;
+
 namespace acre::tool {
 
 /// Compresses sections of a trace.
 class section_packer {
 public:
+    section_packer();
+
     /// The frames as one section. `least_bytes`: of the compressed payload. The result is valid until the next call.
     std::span<const std::uint8_t> pack(format::section_kind kind, std::span<const byte_sink* const> frames,
                                        std::uint64_t least_bytes);
@@ -25,6 +30,7 @@ public:
 private:
     void pad(std::uint64_t bytes);
 
+    std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> compressor_;
     std::vector<std::uint8_t> section_;  // the head and the payload
 };
 
@@ -44,9 +50,21 @@ public:
         context_.grow(nodes);
     }
 
-    /// Objects must be numbered from 0 and freed at most once; otherwise throws tool_error, and nothing more can be
-    /// added.
-    void add(const event& e);
+    /// `place`: where the event's object is among the live ones, a small number that the caller chooses and may use
+    /// again once the object is freed. Of a free, the place alone says which object it is. Throws tool_error if objects
+    /// are not numbered from 0, or if a free's place has no object; then nothing more can be added.
+    void add(const event& e, linked_objects::place place);
+
+    /// To be called some events before an event at that place is added. Inlined, since g++ drops calls of functions
+    /// that only prefetch.
+    [[gnu::always_inline]] void expect(linked_objects::place place) const noexcept {
+        context_.objects().prefetch(place);
+    }
+
+    /// The same once more before a free, when what expect() asked for has come.
+    [[gnu::always_inline]] void expect_removal(linked_objects::place place) const noexcept {
+        context_.objects().prefetch_neighbours(place);
+    }
 
     /// Adds a mark after the last event; ignores its `event`. Throws tool_error if it ends a scope that is not the
     /// innermost of its thread.
@@ -58,8 +76,10 @@ public:
 private:
     byte_sink& column(format::column which) noexcept { return columns_[static_cast<std::size_t>(which)]; }
     void check(const event& e);
-    void append(const event& e);
-    void append_object(const event& e);
+    using situation = event_context<linked_objects>::situation;
+
+    void append(const event& e, std::uint64_t freed, const situation& here);
+    void append_object(std::uint64_t object, const situation& here);
     void append_time(std::uint64_t time);
     void end_run();
     void write_chunk();
@@ -70,7 +90,7 @@ private:
 
     section_writer write_;
     section_packer packer_;
-    event_context context_;
+    event_context<linked_objects> context_;
     std::array<byte_sink, format::column_count> columns_;
     byte_sink marks_;
     open_scopes scopes_;

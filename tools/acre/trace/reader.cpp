@@ -272,7 +272,8 @@ void trace_reader::check_counts(const event_stream& stream) const {
 event trace_reader::next_event(event_stream& stream) const {
     try {
         event e = decode_event(stream);
-        if (!stream.context.pass(e)) throw tool_error{"an object is freed that is not live"};
+        if (!stream.context.pass(e, stream.context.at(e.thread, e.stack)))
+            throw tool_error{"an object is freed that is not live"};
         if (stream.context.live() > max_live_) throw tool_error{"too many objects are live for a file of this size"};
         ++stream.events;
         return e;
@@ -293,9 +294,10 @@ event trace_reader::decode_event(event_stream& stream) const {
     if (e.thread == stream.threads) ++stream.threads;
     e.stack = decode_stack(stream);
     e.time = decode_time(stream);
+    const auto here = stream.context.at(e.thread, e.stack);
 
     std::uint8_t code = op_byte & format::operation_mask;
-    if (code == 0) code = stream.context.guess_operation(e.stack);
+    if (code == 0) code = here.guess_operation();
     e.allocates = code >= format::operation_code(operation{}, true);
     const std::uint8_t first_code = format::operation_code(operation{}, e.allocates);
     if ((op_byte & 0x80) != 0 || code - first_code > static_cast<int>(operation::deallocate)) {
@@ -305,13 +307,13 @@ event trace_reader::decode_event(event_stream& stream) const {
     const bool aligned = (op_byte & format::alignment_bit) != 0;
     if (!e.allocates) {
         if (aligned) throw tool_error{"a free has an alignment"};
-        e.object = decode_object(stream, e.stack);
+        e.object = decode_object(stream, stream.context.guess_objects(here));
         return e;
     }
-    e.alignment_log2 = aligned ? stream.column(alignment).byte() : stream.context.guess_alignment(e.stack);
+    e.alignment_log2 = aligned ? stream.column(alignment).byte() : here.guess_alignment();
     if (e.alignment_log2 > 63) throw tool_error{"the alignment is out of range"};
     const std::uint64_t size_code = stream.column(size).number();
-    e.size = size_code == 0 ? stream.context.guess_size(e.stack) : size_code - 1;
+    e.size = size_code == 0 ? here.guess_size() : size_code - 1;
     e.object = stream.objects++;
     stream.bytes += e.size;
     return e;
@@ -324,8 +326,7 @@ std::uint32_t trace_reader::decode_stack(event_stream& stream) const {
     return code < guesses.size() ? guesses[code] : static_cast<std::uint32_t>(code - guesses.size());
 }
 
-std::uint64_t trace_reader::decode_object(event_stream& stream, std::uint32_t stack) const {
-    const auto guesses = stream.context.guess_objects(stream.thread, stack);
+std::uint64_t trace_reader::decode_object(event_stream& stream, const object_guesses& guesses) const {
     const std::uint8_t guess = stream.column(format::column::guess).byte();
     if (guess > guesses.size()) throw tool_error{"the guess code of its object is unknown"};
     if (guess < guesses.size()) return guesses[guess];

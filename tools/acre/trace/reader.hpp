@@ -36,8 +36,8 @@ public:
     /// Sets a function that for_each calls now and then with its progress, from 0 to 1.
     void on_progress(std::function<void(double)> tell) { tell_ = std::move(tell); }
 
-    /// Calls `visit(const event&)` for each event in order. Checks the marks first, once. Memory: a chunk, and 61 to
-    /// 123 bytes per live object.
+    /// Calls `visit(const event&)` for each event in order. Checks the marks first, once. Memory: a chunk, and 42 to 55
+    /// bytes per live object, at least for 65,536 objects.
     template <typename Visit>
     void for_each(Visit&& visit) {
         if (!marks_are_sound_) for_each_mark([](const mark&) {});
@@ -82,7 +82,7 @@ private:
     struct event_stream {
         explicit event_stream(std::size_t nodes) : context{nodes} {}
 
-        event_context context;
+        event_context<live_objects> context;
         std::array<byte_source, format::column_count> columns;
 
         byte_source& column(format::column which) noexcept { return columns[static_cast<std::size_t>(which)]; }
@@ -154,7 +154,7 @@ private:
     event next_event(event_stream& stream) const;
     event decode_event(event_stream& stream) const;
     std::uint32_t decode_stack(event_stream& stream) const;
-    std::uint64_t decode_object(event_stream& stream, std::uint32_t stack) const;
+    std::uint64_t decode_object(event_stream& stream, const object_guesses& guesses) const;
     std::uint64_t decode_time(event_stream& stream) const;
     std::optional<mark> take_mark(mark_stream& stream);
     void open_marks(const section& chunk, mark_stream& stream);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "error.hpp"
 #include "table_codec.hpp"
 
 namespace acre::tool {
@@ -23,6 +24,19 @@ trace_writer::trace_writer(const std::filesystem::path& path, const trace_header
     write_section(format::section_kind::scopes, encoded.scopes);
     events_.emplace([this](std::span<const std::uint8_t> section) { write(section); }, tables.call_tree.size(),
                     tables.scope_names.size(), file_bytes_);
+}
+
+void trace_writer::add(const event& e) {
+    std::uint32_t place = 0;
+    if (e.allocates) {
+        place = free_.take();
+        events_->add(e, place);
+        places_.insert(e.object, place);
+    } else {
+        if (!places_.take(e.object, place)) throw tool_error{"an event frees an object that is not live"};
+        events_->add(e, place);
+        free_.give_back(place);
+    }
 }
 
 void trace_writer::write(std::span<const std::uint8_t> bytes) {

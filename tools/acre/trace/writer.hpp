@@ -9,6 +9,7 @@
 #include "byte_sink.hpp"
 #include "event_sections.hpp"
 #include "format.hpp"
+#include "live_table.hpp"
 #include "made_sections.hpp"
 #include "model.hpp"
 #include "replacing_file.hpp"
@@ -23,8 +24,11 @@ public:
     trace_writer(const trace_writer&) = delete;
     trace_writer& operator=(const trace_writer&) = delete;
 
-    /// As those of event_sections.
-    void add(const event& e) { events_->add(e); }
+    /// Objects must be numbered from 0 and freed at most once; otherwise throws tool_error, and nothing more can be
+    /// added.
+    void add(const event& e);
+
+    /// As of event_sections.
     void add(const mark& m) { events_->add(m); }
 
     /// Writes the rest and gives the file its name.
@@ -41,6 +45,8 @@ private:
     section_packer packer_;
     std::uint64_t file_bytes_ = 0;
     std::optional<event_sections> events_;
+    live_table<std::uint32_t> places_;  // by object
+    free_places free_;
 };
 
 }  // namespace acre::tool
