@@ -213,7 +213,7 @@ other_mallocs measure_malloc(replay_host& host, const history& run, advice_list&
     std::vector<contender> preloads = installed_contenders("preloads");
     for (contender& each : preloads) each.time_only = true;
     const double plays = rounds_of_whole_run * static_cast<double>(preloads.size() + 1) + plays_before_rounds;
-    const sequence steps = steps_of(run, window_of(seconds, plays));
+    const sequence steps = steps_of(run, timed_window(seconds, plays));
     if (steps.reserved_blocks > 0) list.notes.push_back(reserved_note(steps.reserved_blocks, steps.touched));
     comparison_options options;
     options.rounds = rounds_of_whole_run;
@@ -286,7 +286,7 @@ double seconds_to_measure(std::uint64_t events, std::uint64_t live_objects) noex
 }
 
 /// As long for the pages of live blocks that each play touches first as for its events, at most.
-replay_window window_of(double seconds, double plays) noexcept {
+replay_window timed_window(double seconds, double plays) noexcept {
     constexpr double events_in_second = 16e6;
     constexpr double min_events = 25'000;
     constexpr std::uint64_t bytes_for_event = 160;  // a page for 25 events
@@ -336,7 +336,7 @@ private:
         options.shortest_trial = shortest_trial;
         const double plays =
             (rounds_of_advice + plays_before_rounds) * static_cast<double>(contest.contenders.size() + 1);
-        const sequence steps = advised_sequence(run_, each, window_of(options.max_seconds, plays));
+        const sequence steps = advised_sequence(run_, each, timed_window(options.max_seconds, plays));
         each.saving.replayed_share = replayed_share(steps, each.figures.events());
         options.min_saving =
             threshold::worth_the_change * each.saving.replayed_share * static_cast<double>(list_.cpu_nanoseconds);

@@ -27,7 +27,7 @@ double patience(std::uint64_t events, std::uint64_t live_objects) noexcept;
 double seconds_to_measure(std::uint64_t events, std::uint64_t live_objects) noexcept;
 
 /// A window of which so many plays take these seconds.
-replay_window window_of(double seconds, double plays) noexcept;
+replay_window timed_window(double seconds, double plays) noexcept;
 
 /// Fills in `saving` and sets the decision of every advice. Those that save too little each may become one advice
 /// together. What each malloc saves of the whole run is taken from replays unless the program was run. `tell` hears the

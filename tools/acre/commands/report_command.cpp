@@ -167,7 +167,7 @@ private:
         how.latest_seconds = how.max_seconds;
         how.shortest_trial = shortest_trial;
         const double plays = plays_of_replay * static_cast<double>(outcome.contenders.size() + 1);
-        const sequence steps = steps_of(run, window_of(how.max_seconds, plays));
+        const sequence steps = steps_of(run, timed_window(how.max_seconds, plays));
         outcome.is_sample = true;
         outcome.events = steps.steps.size();
         outcome.touched = steps.touched;

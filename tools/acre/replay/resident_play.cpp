@@ -92,7 +92,7 @@ public:
     mapped_array(const mapped_array&) = delete;
     mapped_array& operator=(const mapped_array&) = delete;
 
-    void swap(mapped_array& other) {
+    void swap(mapped_array& other) noexcept {
         std::swap(size_, other.size_);
         std::swap(bytes_, other.bytes_);
         std::swap(elements_, other.elements_);
