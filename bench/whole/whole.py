@@ -38,11 +38,20 @@ class Tried:
                 print(f"  {name}: it {way['why']}", file=sys.stderr)
 
 
+def without_env(command):
+    """The program that `env VARIABLE=VALUE program` starts, for which a plan is, and its environment."""
+    words = [str(word) for word in command]
+    if words[0] != "env":
+        return words, None
+    return words[2:], {**os.environ, **dict([words[1].split("=", 1)])}
+
+
 def plan_for(acre, program, policy, folder):
+    command, environment = without_env(program.command)
     trace, plan = folder / f"{program.name}.acre", folder / f"{program.name}.{policy}.plan"
     if not trace.exists():
-        subprocess.run([acre, "-q", "record", "-o", trace, "--", *program.command], cwd=folder, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run([acre, "-q", "record", "-o", trace, "--", *command], cwd=folder, env=environment,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     subprocess.run([acre, "-q", "plan", trace, "--policy", policy, "-o", plan], check=True)
     return plan
 
@@ -53,7 +62,8 @@ def tried(acre, program, options, folder):
         command += ["--with", options.mallocs]
     if options.policy:
         command += ["--plan", plan_for(acre, program, options.policy, folder)]
-    result = subprocess.run([*command, "--", *program.command], cwd=folder, stdout=subprocess.PIPE, check=True)
+    started, environment = without_env(program.command)
+    result = subprocess.run([*command, "--", *started], cwd=folder, env=environment, stdout=subprocess.PIPE, check=True)
     return Tried(json.loads(result.stdout))
 
 
