@@ -5,10 +5,10 @@
 // does the same for less.
 //
 // Cost: find() is a thread-local access and one comparison for the object that the thread remembered last, two more for
-// others. A table of all such objects, and one for each thread that
-// keeps something, are taken from the C heap; without memory nothing is kept. (In a library that dlopen loaded, a
-// thread's first access to thread-local storage itself takes memory, without which glibc ends the process.)
-// Thread-safe. After a fork the child has what the calling thread kept; what other threads kept stays taken.
+// others. A table of all such objects, and one for each thread that keeps something, are taken from the C heap; without
+// memory nothing is kept. (In a library that dlopen loaded, a thread's first access to thread-local storage itself
+// takes memory, without which glibc ends the process.) Thread-safe. After a fork the child has what the calling thread
+// kept; what other threads kept stays taken.
 #pragma once
 
 #include <acre/core/detail/fork_guard.hpp>

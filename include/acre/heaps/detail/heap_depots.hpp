@@ -103,8 +103,10 @@ public:
             const std::uint32_t free_before = slab->free_slots;
             slab->free_slots = free_before + 1;
             // One comparison for "it had none" and for "all are free now".
-            if (free_before - 1 >= slab->slots - 2) [[unlikely]]
+            if (free_before - 1 >= slab->slots - 2) [[unlikely]] {
                 slab_changed(to, *slab);
+                unit = ~std::size_t{0};  // the slab may be gone
+            }
         }
     }
 

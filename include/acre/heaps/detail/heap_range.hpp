@@ -164,7 +164,6 @@ public:
     void give(unit_number first, unit_number count, bool with_data = true) noexcept {
         units_in_use_ -= count;
         put_free(first, count, with_data ? count : 0);
-        freed_since_ += count;
         keep_to_allowance();
     }
 
@@ -506,9 +505,8 @@ private:
     // runs may hold data up to the highest use of the last two periods, and a quarter of it: what is in use may lie
     // less densely later.
     void keep_to_allowance() noexcept {
-        if (units_with_data_ <= kept_units_ || freed_since_ < units_with_data_ / 8) [[likely]]
+        if (units_with_data_ <= kept_units_) [[likely]]
             return;
-        freed_since_ = 0;
         note_time();
         const std::size_t recently = period_ == 0 ? 0 : detail::max(peak_, peak_before_);
         const std::size_t allowed = recently + recently / 4 - detail::min(recently, units_in_use_);
@@ -538,7 +536,6 @@ private:
     std::size_t usable_classes_ = 0;
     std::size_t units_in_use_ = 0;
     std::size_t units_with_data_ = 0;  // of free runs
-    std::size_t freed_since_ = 0;      // units, since the time was looked at
     std::size_t kept_units_ = 0;
     std::uint64_t period_ = 0;  // milliseconds
     std::uint64_t period_start_ = 0;
