@@ -60,6 +60,9 @@ void compare_over(const Options&... options) {
     expect_no_difference<erased>(first, second);
 }
 
+// ThreadSanitizer has nothing to find where no thread is started.
+#ifndef __SANITIZE_THREAD__
+
 TEST(differential_erased, over_arenas) {
     compare_over<acre::arena>();
     compare_over<acre::inline_arena<1000>>();
@@ -115,6 +118,8 @@ TEST(differential_pmr, over_each_memory_resource) {
     EXPECT_EQ(standard.pool().live(), 0u);
     EXPECT_EQ(standard_shared.pool().live(), 0u);
 }
+
+#endif
 
 // Two threads play over the same two resources, each with containers of its own.
 template <class Tested, class Handle>
