@@ -143,7 +143,7 @@ TEST_F(try_command, the_budget_is_blamed_only_where_it_ended) {
     const json alone = json::parse(acre("try --json --budget 600s " + with(shouting_library) + " -- echo").output);
     EXPECT_FALSE(has_note(alone, "budget"));
     const run_result text = acre("try --budget 600s " + with(shouting_library) + " -- echo");
-    EXPECT_NE(text.output.find("Nothing could be compared with the program as it is:"), std::string::npos);
+    EXPECT_NE(text.output.find("Nothing could be compared with the program as it is."), std::string::npos);
     const json two = json::parse(acre("try --json --budget 2s " + with(quiet_library) + " -- true").output);
     EXPECT_EQ(two["precise"], !has_note(two, "budget"));
     EXPECT_TRUE(two["precise"] || two["seconds"] > 0.5);

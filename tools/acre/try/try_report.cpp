@@ -94,10 +94,18 @@ bool has_comparison(const contest_result& result) {
 
 /// The sentence that answers the question: which malloc, and what it gives.
 std::string conclusion(const contest_result& result, const std::vector<std::string>& command) {
-    if (!has_comparison(result)) return wrapped("Nothing could be compared with the program as it is:", 2);
+    if (!has_comparison(result)) return wrapped("Nothing could be compared with the program as it is.", 2);
     const std::size_t best = ranking(result).front();
     const interval ratio = result.cpu_ratio(best);
-    if (best == 0 || ratio.median > 1 - worth_it || (result.rounds >= 3 && ratio.high >= 1)) {
+    const bool is_worth_it = best != 0 && ratio.median <= 1 - worth_it;
+    if (is_worth_it && result.rounds >= 3 && ratio.high >= 1) {
+        return wrapped(
+            fmt::format("With {} the program takes {:.1f} % less CPU time in the median, which may be chance: "
+                        "its interval reaches above 1.",
+                        result.ways[best].how.name, 100 * (1 - ratio.median)),
+            2);
+    }
+    if (!is_worth_it) {
         return wrapped(
             fmt::format("No malloc that was tried takes {:.0f} % less CPU time than the program as it is: leave it.",
                         100 * worth_it),
