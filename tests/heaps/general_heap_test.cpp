@@ -404,6 +404,16 @@ TEST(general_heap_death, a_double_free_with_other_frees_between) {
 }
 
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
+TEST(general_heap_death, a_pointer_into_the_middle_of_a_slot_at_once) {
+    acre::general_heap memory;
+    for (const std::size_t bytes : {std::size_t{40}, std::size_t{100}, std::size_t{5'000}}) {
+        auto* const p = static_cast<std::byte*>(memory.allocate(bytes));
+        for (const std::size_t offset : {std::size_t{1}, std::size_t{16}, bytes - 1})
+            EXPECT_DEATH(memory.deallocate(p + offset), "middle of a slot") << bytes << " at " << offset;
+        memory.deallocate(p);
+    }
+}
+
 TEST(general_heap_death, a_write_beside_an_allocation_and_after_its_free) {
     acre::general_heap memory;
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{40'000}}) {
