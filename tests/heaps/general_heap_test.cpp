@@ -6,6 +6,7 @@
 #include <acre/core/literals.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/heaps/general_heap.hpp>
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -312,6 +313,28 @@ TEST(general_heap_death, a_double_free_of_the_two_slots_freed_last) {
     }
 }
 
+// One thread keeps a slot that another one frees again, with all others of the slab, whose memory then gets slots of
+// another size: what the first thread gives back is none of these.
+TEST(general_heap_death, a_double_free_of_a_slot_whose_memory_has_got_another_size) {
+    const auto mistake = [](std::size_t other_bytes) {
+        std::vector<void*> blocks(640);
+        for (void*& each : blocks) each = the_heap.allocate(1000);
+        std::ranges::sort(blocks);
+        void* const kept = *std::find_if(blocks.begin() + 160, blocks.end(), [](void* each) {
+            return reinterpret_cast<std::uintptr_t>(each) % acre::detail::heap_range::unit_bytes == 0;
+        });
+        the_heap.free(kept);
+        std::thread{[&] {
+            the_heap.free(blocks.back());  // a slab that has a free slot, so that an empty one goes
+            for (std::size_t i = 0; i < 540; ++i) the_heap.free(blocks[i]);
+        }}.join();
+        for (int i = 0; i < 100'000 && the_heap.allocate(other_bytes) != kept;) ++i;
+        the_heap.trim(0);
+    };
+    for (const std::size_t other_bytes : {std::size_t{64}, std::size_t{512}, std::size_t{2000}, std::size_t{4000}})
+        EXPECT_DEATH(mistake(other_bytes), "acre::general_heap: double free") << other_bytes;
+}
+
 // A thread that has just begun frees into empty stacks, which may be those of a thread that ended.
 TEST(general_heap, nothing_is_a_double_free_in_an_empty_stack) {
     std::vector<void*> blocks(100);
@@ -381,6 +404,16 @@ TEST(general_heap_death, a_double_free_with_other_frees_between) {
 }
 
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
+TEST(general_heap_death, a_pointer_into_the_middle_of_a_slot_at_once) {
+    acre::general_heap memory;
+    for (const std::size_t bytes : {std::size_t{40}, std::size_t{100}, std::size_t{5'000}}) {
+        auto* const p = static_cast<std::byte*>(memory.allocate(bytes));
+        for (const std::size_t offset : {std::size_t{1}, std::size_t{16}, bytes - 1})
+            EXPECT_DEATH(memory.deallocate(p + offset), "middle of a slot") << bytes << " at " << offset;
+        memory.deallocate(p);
+    }
+}
+
 TEST(general_heap_death, a_write_beside_an_allocation_and_after_its_free) {
     acre::general_heap memory;
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{40'000}}) {

@@ -121,6 +121,9 @@ public:
     friend bool operator==(const general_heap&, const general_heap&) noexcept = default;
 
 private:
+    static bool begins_a_unit(const void* p) noexcept {
+        return reinterpret_cast<std::uintptr_t>(p) % detail::heap_classes::unit_bytes == 0;
+    }
     [[gnu::noinline]] static void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || bytes > max_request - redzone_bytes) return nullptr;
         // Where it poisons, a live allocation has a first byte: so a free of poisoned storage is a double free.
@@ -132,8 +135,7 @@ private:
             unpoison(p, bytes);
             // In the slab of `p` another slot ends in front of it, with a redzone. In front of a unit there may be the
             // heap's own data.
-            if (reinterpret_cast<std::uintptr_t>(p) % detail::heap_classes::unit_bytes != 0)
-                poison(static_cast<std::byte*>(p) - redzone_bytes, redzone_bytes);
+            if (!begins_a_unit(p)) poison(static_cast<std::byte*>(p) - redzone_bytes, redzone_bytes);
         }
         return p;
     }
@@ -141,6 +143,9 @@ private:
         if (p == nullptr) return;
         const std::size_t bytes = detail::the_heap.usable_size(p);
         if (is_poisoned(p)) abort_on_misuse(name, detail::mistake::double_free, p);
+        // In front of an allocation lies a redzone, as try_allocate_slow says.
+        if (!begins_a_unit(p) && !is_poisoned(static_cast<std::byte*>(p) - 1))
+            abort_on_misuse(name, detail::mistake::inside_a_slot, p);
         poison(p, bytes);
         detail::the_heap.free(p);
     }

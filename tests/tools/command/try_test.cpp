@@ -131,6 +131,30 @@ TEST_F(try_command, leaves_nothing_behind) {
     EXPECT_EQ(shell("ls").output, "errors\n");
 }
 
+TEST_F(try_command, a_program_that_fails_as_it_is_is_said_to) {
+    const json object = tried(with(quiet_library) + " -- sh -c 'echo no such thing >&2; exit 3'");
+    EXPECT_TRUE(
+        has_note(object, "As it is the program ended with status 3; its last line on standard error: 'no such"));
+    EXPECT_FALSE(has_note(tried(with(quiet_library) + " -- true"), "As it is the program"));
+}
+
+TEST_F(try_command, the_budget_is_blamed_only_where_it_ended) {
+    // Six rounds are counted, in any time: there is nothing to compare.
+    const json alone = json::parse(acre("try --json --budget 600s " + with(shouting_library) + " -- echo").output);
+    EXPECT_FALSE(has_note(alone, "budget"));
+    const run_result text = acre("try --budget 600s " + with(shouting_library) + " -- echo");
+    EXPECT_NE(text.output.find("Nothing could be compared with the program as it is."), std::string::npos);
+    const json two = json::parse(acre("try --json --budget 2s " + with(quiet_library) + " -- true").output);
+    EXPECT_EQ(two["precise"], !has_note(two, "budget"));
+    EXPECT_TRUE(two["precise"] || two["seconds"] > 0.5);
+}
+
+TEST_F(try_command, a_page_that_cannot_be_written_is_refused_before_the_program_runs) {
+    expect_failure("try " + with(quiet_library) + " --report missing/page.html -- touch ran", 1,
+                   "cannot write 'missing");
+    EXPECT_EQ(shell("ls").output, "errors\n");
+}
+
 // The program itself interrupts the command, in its twelfth run: rounds are counted, not seconds, as a slow machine
 // under a sanitizer takes any number of those for one.
 TEST_F(try_command, an_interrupted_contest_reports_the_rounds_before) {
@@ -140,6 +164,13 @@ TEST_F(try_command, an_interrupted_contest_reports_the_rounds_before) {
     const json object = json::parse(result.output);
     EXPECT_TRUE(object["interrupted"]);
     EXPECT_GE(object["rounds"], 1);
+    EXPECT_FALSE(has_note(object, "budget"));
+}
+
+TEST_F(try_command, refuses_a_pipe_as_input) {
+    const run_result result = shell("echo text | '" ACRE_COMMAND "' try --stdin /dev/stdin -- cat 2>&1");
+    EXPECT_NE(result.status, 0);
+    EXPECT_NE(result.output.find("'/dev/stdin' can be read only once"), std::string::npos) << result.output;
 }
 
 TEST_F(try_command, refuses_in_one_sentence) {
@@ -147,6 +178,9 @@ TEST_F(try_command, refuses_in_one_sentence) {
     expect_failure("try -- missing-program", 1, "cannot try 'missing-program': there is no such program in PATH");
     expect_failure("try --with none -- true", 1, "there is no malloc 'none': known are acre, mimalloc");
     expect_failure("try --with ./none.so -- true", 1, "none.so' is missing");
+    expect_failure("try --with /dev/null -- true", 1, "is no shared library");
+    expect_failure("try --with '" ACRE_COMMAND "' -- true", 1, "is no shared library");
+    expect_failure("try --stdin . -- true", 1, "'.' is a folder, not a file for --stdin");
     expect_failure("try --sites -- true", 2, "--sites measures the groups of a plan: name one by --plan, or a trace");
     expect_failure("try --budget soon -- true", 2, "'soon' is not a time");
     expect_failure("try --budget 0s -- true", 2, "'0s' is not a time");

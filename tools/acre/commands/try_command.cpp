@@ -108,8 +108,8 @@ std::vector<std::string> add_plans(way_list& ways, const std::filesystem::path& 
     return notes;
 }
 
-void write_page(const std::string& page, const std::string& output, const command_context& context) {
-    replacing_file file{output};
+void write_page(replacing_file& file, const std::string& page, const std::string& output,
+                const command_context& context) {
     file.write({reinterpret_cast<const std::uint8_t*>(page.data()), page.size()});
     file.finish();
     remark(context, "wrote '" + output + "': open it in a browser");
@@ -130,6 +130,8 @@ int run_try(const try_options& options, const command_context& context) {
             "there is no other malloc here to try: install one (libmimalloc2.0, libjemalloc2, libtcmalloc-minimal4), "
             "or name a library by --with ./library.so"};
     }
+    std::optional<replacing_file> page;  // opened before the program runs: nothing that was measured is lost
+    if (!options.report.empty()) page.emplace(options.report);
     progress_bar bar{"running the program", !context.quiet};
     contest_result result = run_contest({.program = program,
                                          .arguments = command,
@@ -141,8 +143,8 @@ int run_try(const try_options& options, const command_context& context) {
                                          .progress = [&](double done) { bar.show(done); }});
     clear_progress();
     result.notes = notes;
-    if (!options.report.empty()) write_page(try_page(result, command), options.report, context);
     print(options.json ? text_of(try_json(result, command)) : try_text(result, command));
+    if (page) write_page(*page, try_page(result, command), options.report, context);
     return status_success;
 }
 

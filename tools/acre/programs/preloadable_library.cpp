@@ -1,5 +1,6 @@
 #include "preloadable_library.hpp"
 
+#include <elf.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <sstream>
 #include <vector>
 
+#include "opened_elf.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {
@@ -47,6 +49,30 @@ std::vector<std::string> library_folders() {
     return folders;
 }
 
+/// Whether the dynamic section says that the file is a program, which lies at any address.
+bool is_program(Elf* file) {
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(file, section)) != nullptr;) {
+        GElf_Shdr head{};
+        if (gelf_getshdr(section, &head) == nullptr || head.sh_type != SHT_DYNAMIC) continue;
+        Elf_Data* entries = elf_getdata(section, nullptr);
+        GElf_Dyn entry{};
+        for (int i = 0; entries != nullptr && gelf_getdyn(entries, i, &entry) != nullptr; ++i)
+            if (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE) != 0) return true;
+    }
+    return false;
+}
+
+/// Whether the dynamic linker preloads a file. It leaves others out, with a line on the program's standard error.
+bool is_preloadable(const fs::path& path) {
+    bool result = false;
+    with_elf_file(path, [&](Elf* file) {
+        GElf_Ehdr head{};
+        result = gelf_getehdr(file, &head) != nullptr && head.e_type == ET_DYN && head.e_machine == EM_X86_64 &&
+                 head.e_ident[EI_CLASS] == ELFCLASS64 && !is_program(file);
+    });
+    return result;
+}
+
 }  // namespace
 
 fs::path library_beside_command(std::string_view name) {
@@ -81,6 +107,10 @@ preloadable_library::preloadable_library(std::string_view verb, const fs::path& 
     std::error_code error;
     if (!fs::exists(path_, error)) {
         throw tool_error{"cannot " + std::string{verb} + ": the library '" + path_.string() + "' is missing"};
+    }
+    if (!is_preloadable(path_)) {
+        throw tool_error{"cannot " + std::string{verb} + ": '" + path_.string() +
+                         "' is no shared library for this processor that can be read"};
     }
     if (path_.string().find_first_of(": \t\n$") == std::string::npos) return;
     // TMPDIR may contain such characters as well.

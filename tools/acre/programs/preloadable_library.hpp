@@ -22,7 +22,8 @@ std::string find_library(std::span<const std::string_view> names);
 /// there, and the dynamic linker replaces tokens such as $LIB.
 class preloadable_library {
 public:
-    /// Throws tool_error if there is no such file: "cannot VERB: the library ... is missing".
+    /// Throws tool_error if there is no such file ("cannot VERB: the library ... is missing"), or if the dynamic linker
+    /// would leave it out.
     preloadable_library(std::string_view verb, const std::filesystem::path& library);
 
     const std::filesystem::path& path() const noexcept { return path_; }

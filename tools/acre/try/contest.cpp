@@ -46,6 +46,18 @@ private:
     int descriptor_;
 };
 
+/// Throws tool_error unless each run can read the file from its beginning.
+void check_input(const open_file& input, const std::string& name) {
+    struct stat status{};
+    const bool is_folder = ::fstat(input.descriptor(), &status) == 0 && S_ISDIR(status.st_mode);
+    if (is_folder) throw tool_error{"'" + name + "' is a folder, not a file for --stdin"};
+    if (::lseek(input.descriptor(), 0, SEEK_SET) < 0) {
+        throw tool_error{"'" + name +
+                         "' can be read only once, and each run reads standard input from its beginning: "
+                         "write it to a file"};
+    }
+}
+
 /// What a run left: FNV-1a over its output, and its length.
 struct fingerprint {
     std::uint64_t bytes = 0;
@@ -93,15 +105,21 @@ public:
           input_{options.input.empty() ? "/dev/null" : options.input, O_RDONLY},
           output_{directory_.path() / "output", O_RDWR | O_CREAT},
           errors_{directory_.path() / "errors", O_RDWR | O_CREAT},
-          compared_{options.required} {}
+          compared_{options.required} {
+        check_input(input_, options.input);
+    }
 
     same_result compared() const noexcept { return compared_; }
+
+    /// How the program as it is ended first, with what it said of it; empty if it ended well.
+    const std::string& failure_as_it_is() const noexcept { return failure_as_it_is_; }
 
     /// Runs the program as it is for the first time: what it leaves is what the others must leave.
     measured_run first_run() {
         const measured_run run = once(options_.ways[0], 0);
         first_ = run;
         if (run.was_interrupted) return run;
+        if (run.exit_status != 0) failure_as_it_is_ = ending_of(run) + last_words(errors_);
         if (compared_ == same_result::output_and_status) expected_ = fingerprint_of(output_);
         if (compared_ == same_result::checked && !is_accepted()) {
             throw tool_error{"the command of --check refuses what the program writes as it is (it " + ending_of(run) +
@@ -112,7 +130,7 @@ public:
 
     /// Runs the program in one way; `failure` gets a sentence if the result differs from the first one.
     measured_run run(const way& how, std::string& failure) {
-        const measured_run run = once(how, std::max(first_.wall * slowest, always_allowed));
+        const measured_run run = once(how, limit_of(how));
         if (!run.was_interrupted) failure = difference(how, run);
         return run;
     }
@@ -121,6 +139,12 @@ private:
     static std::string temporary_prefix() {
         const char* folder = std::getenv("TMPDIR");
         return std::string{folder != nullptr && *folder != '\0' ? folder : "/var/tmp"} + "/acre-try-";
+    }
+
+    /// After which time a run is given up; 0: never. The program as it is takes as long as it takes: where the machine
+    /// stood still meanwhile, the rounds before are not lost.
+    double limit_of(const way& how) const {
+        return how.variables.empty() ? 0 : std::max(first_.wall * slowest, always_allowed);
     }
 
     measured_run once(const way& how, double max_seconds) {
@@ -158,7 +182,7 @@ private:
 
     /// Whether the program as it is writes the same output twice.
     bool repeats_itself() {
-        const measured_run again = once(options_.ways[0], std::max(first_.wall * slowest, always_allowed));
+        const measured_run again = once(options_.ways[0], 0);
         return again.was_interrupted || fingerprint_of(output_) == expected_;
     }
 
@@ -180,6 +204,7 @@ private:
     same_result compared_;
     measured_run first_{};
     fingerprint expected_{};
+    std::string failure_as_it_is_;
 };
 
 /// A figure of two runs in the same round, over all rounds.
@@ -208,8 +233,9 @@ public:
                    options_.budget_seconds)
             play_round();
         result_.rounds = result_.ways[0].runs.size();
-        leave_out_cold_runs();
+        if (!has_left_out_cold_runs_) make_coldest_run_again();
         result_.is_precise = is_precise();
+        result_.failure_as_it_is = runner_.failure_as_it_is();
         result_.seconds = elapsed();
         result_.compared = runner_.compared();
         return std::move(result_);
@@ -265,26 +291,32 @@ private:
             if (result_.ways[number].failure.empty()) run_way(number);
         }
         check_as_it_is();
-        if (!result_.was_interrupted) return;
-        for (way_result& each : result_.ways) each.runs.resize(std::min(each.runs.size(), before));
+        if (result_.was_interrupted) {
+            for (way_result& each : result_.ways) each.runs.resize(std::min(each.runs.size(), before));
+        } else if (!has_left_out_cold_runs_ && result_.ways[0].runs.size() > 2) {
+            leave_out_cold_runs();
+        }
     }
 
-    /// The first round found cold caches and checked what others need not check. Where there was time for no more than
-    /// another one it has to count, and the very first run, which was the coldest, is made again.
+    /// The first round found cold caches and checked what others need not check: it does not count where there are
+    /// two more.
     void leave_out_cold_runs() {
-        if (result_.rounds > 2) {
-            for (way_result& each : result_.ways)
-                if (each.failure.empty()) each.runs.erase(each.runs.begin());
-            --result_.rounds;
-        } else if (!result_.was_interrupted && result_.ways.size() > 1) {
-            way_result& as_it_is = result_.ways[0];
-            const measured_run again = runner_.run(as_it_is.how, as_it_is.failure);
-            if (again.was_interrupted)
-                result_.was_interrupted = true;
-            else
-                as_it_is.runs.front() = again;
-            check_as_it_is();
-        }
+        for (way_result& each : result_.ways)
+            if (each.failure.empty()) each.runs.erase(each.runs.begin());
+        has_left_out_cold_runs_ = true;
+    }
+
+    /// Where there was time for no more than two rounds the first one has to count, and the very first run, which was
+    /// the coldest, is made again.
+    void make_coldest_run_again() {
+        if (result_.was_interrupted || result_.ways.size() == 1) return;
+        way_result& as_it_is = result_.ways[0];
+        const measured_run again = runner_.run(as_it_is.how, as_it_is.failure);
+        if (again.was_interrupted)
+            result_.was_interrupted = true;
+        else
+            as_it_is.runs.front() = again;
+        check_as_it_is();
     }
 
     void check_as_it_is() const {
@@ -294,7 +326,7 @@ private:
     }
 
     bool is_precise() const {
-        if (result_.ways[0].runs.size() <= min_precise_rounds) return false;
+        if (result_.ways[0].runs.size() < min_precise_rounds) return false;
         for (std::size_t i = 1; i < result_.ways.size(); ++i) {
             if (!result_.ways[i].failure.empty()) continue;
             if (2 * result_.cpu_ratio(i).uncertainty() > options_.precision) return false;
@@ -305,6 +337,7 @@ private:
     const contest_options& options_;
     runner runner_;
     contest_result result_{};
+    bool has_left_out_cold_runs_ = false;
     std::mt19937 random_{20'26};
     clock::time_point start_ = clock::now();
 };

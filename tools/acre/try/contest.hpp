@@ -78,6 +78,7 @@ struct contest_result {
     same_result compared = same_result::output_and_status;
     bool is_precise = false;  // the intervals are as narrow as was asked
     bool was_interrupted = false;
+    std::string failure_as_it_is{};    // how the program as it is ended, if not with status 0
     std::vector<std::string> notes{};  // what to say besides the figures
 
     /// CPU time of a way as a ratio to that of the program as it is in the same round, or of another way.

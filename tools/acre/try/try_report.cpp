@@ -87,11 +87,25 @@ std::string command_for(const way& how, const std::vector<std::string>& command)
     return printable(line);
 }
 
+/// Whether any way took part besides the program as it is.
+bool has_comparison(const contest_result& result) {
+    return ranking(result).size() + group_ranking(result).size() > 1;
+}
+
 /// The sentence that answers the question: which malloc, and what it gives.
 std::string conclusion(const contest_result& result, const std::vector<std::string>& command) {
+    if (!has_comparison(result)) return wrapped("Nothing could be compared with the program as it is.", 2);
     const std::size_t best = ranking(result).front();
     const interval ratio = result.cpu_ratio(best);
-    if (best == 0 || ratio.median > 1 - worth_it || (result.rounds >= 3 && ratio.high >= 1)) {
+    const bool is_worth_it = best != 0 && ratio.median <= 1 - worth_it;
+    if (is_worth_it && result.rounds >= 3 && ratio.high >= 1) {
+        return wrapped(
+            fmt::format("With {} the program takes {:.1f} % less CPU time in the median, which may be chance: "
+                        "its interval reaches above 1.",
+                        result.ways[best].how.name, 100 * (1 - ratio.median)),
+            2);
+    }
+    if (!is_worth_it) {
         return wrapped(
             fmt::format("No malloc that was tried takes {:.0f} % less CPU time than the program as it is: leave it.",
                         100 * worth_it),
@@ -108,11 +122,14 @@ std::string conclusion(const contest_result& result, const std::vector<std::stri
 
 std::vector<std::string> notes_of(const contest_result& result) {
     std::vector<std::string> notes = result.notes;
+    if (!result.failure_as_it_is.empty())
+        notes.push_back(fmt::format("As it is the program {}.", result.failure_as_it_is));
     if (result.was_interrupted) notes.emplace_back("Interrupted: the figures are those of the rounds before.");
-    if (result.rounds < 3) {
+    const bool used_all_time = !result.was_interrupted && has_comparison(result);
+    if (used_all_time && result.rounds < 3) {
         notes.emplace_back(
             "The time allowed only this many rounds, so nothing is known about the noise: --budget 5m allows more.");
-    } else if (!result.is_precise) {
+    } else if (used_all_time && !result.is_precise) {
         notes.emplace_back("The budget ended before the intervals were 2 % wide: --budget allows more rounds.");
     }
     if (result.compared == same_result::status) {

@@ -86,7 +86,8 @@ public:
             if (now != unit) {
                 unit = now;
                 slab = units[unit].slab_of_unit();
-                if (slab == nullptr) [[unlikely]]
+                // A slot that was freed twice may lie where its slab lay once.
+                if (slab == nullptr || slab->size_class != size_class) [[unlikely]]
                     abort_on_misuse(name, mistake::double_free, p);
                 start = slab->start;
             }
@@ -193,7 +194,8 @@ private:
         }
         slab.start = range.address(first);
         slab.number = number;
-        slab.units = layout.units;
+        slab.units = static_cast<std::uint16_t>(layout.units);
+        slab.size_class = static_cast<std::uint16_t>(of.size_class);
         slab.slots = layout.slots;
         slab.free_slots = layout.slots;
         for (std::size_t word = 0; word < (layout.slots + 63) / 64; ++word) slab.free_bits[word] = ~std::uint64_t{0};

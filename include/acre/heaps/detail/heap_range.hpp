@@ -37,7 +37,8 @@ struct heap_slab {
     std::uint32_t next = 0;      // in the list of its class: slabs with a free slot
     std::uint32_t previous = 0;
     std::uint32_t number = 0;
-    std::uint32_t units = 0;
+    std::uint16_t units = 0;
+    std::uint16_t size_class = 0;
     std::uint32_t slots = 0;
     std::uint32_t free_slots = 0;
     std::uint64_t free_bits[heap_classes::max_slots / 64] = {};

@@ -1,0 +1,57 @@
+// What `acre try` concludes from the figures of a contest.
+#include "try/try_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace acre::tool;
+
+/// A contest of the program as it is, which takes a second, and of another way with these times, in seconds.
+contest_result contest_of(const std::vector<double>& times) {
+    contest_result result{.ways = {{.how = {.name = "as it is", .description = ""}},
+                                   {.how = {.name = "other", .description = "", .command = {"acre", "run"}}}},
+                          .rounds = times.size(),
+                          .is_precise = true};
+    for (const double each : times) {
+        result.ways[0].runs.push_back({.user = 1, .peak_bytes = 1'000'000});
+        result.ways[1].runs.push_back({.user = each, .peak_bytes = 1'000'000});
+    }
+    return result;
+}
+
+bool says(const contest_result& result, const std::string& part) {
+    return try_answer(result, {"app"}).find(part) != std::string::npos;
+}
+
+TEST(try_report, names_a_way_that_is_faster_with_certainty) {
+    const contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
+    EXPECT_TRUE(says(result, "With other the program takes 20.0 % less CPU time, and its peak memory is 1.00"));
+    EXPECT_TRUE(says(result, "acre run -- app"));
+}
+
+TEST(try_report, a_median_whose_interval_reaches_above_1_may_be_chance) {
+    const contest_result result = contest_of({0.7, 0.7, 0.8, 0.8, 0.8, 0.8, 1.1, 1.1});
+    EXPECT_TRUE(says(result, "less CPU time in the median, which may be chance"));
+    EXPECT_FALSE(says(result, "leave it"));
+    EXPECT_FALSE(says(result, "acre run"));
+}
+
+TEST(try_report, no_way_that_is_2_percent_faster_is_worth_a_change) {
+    EXPECT_TRUE(says(contest_of({0.99, 0.99, 0.99, 0.99, 0.99, 0.99, 0.99, 0.99}), "leave it"));
+    EXPECT_TRUE(says(contest_of({1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2}), "leave it"));
+}
+
+TEST(try_report, says_how_the_program_failed_and_where_nothing_was_compared) {
+    contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
+    result.failure_as_it_is = "ended with status 3";
+    result.ways[1].failure = "wrote another output than the program as it is";
+    EXPECT_TRUE(says(result, "As it is the program ended with status 3."));
+    EXPECT_TRUE(says(result, "Nothing could be compared with the program as it is."));
+    EXPECT_TRUE(says(result, "other: it wrote another output"));
+}
+
+}  // namespace
