@@ -54,7 +54,7 @@ TEST_F(command, says_its_version_and_its_help) {
 
 TEST_F(command, wrong_usage_is_status_2) {
     write_trace();
-    expect_failure("", 2, "subcommand");
+    expect_failure("", 2, "name a subcommand: record, finish, try, run, info,");
     expect_failure(
         "inform a.acre", 2,
         "there is no subcommand 'inform': there are record, finish, try, run, info, diff, replay, fit, advise, "

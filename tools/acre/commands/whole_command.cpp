@@ -58,12 +58,15 @@ std::string what_is_wrong(const CLI::ParseError& error) {
 /// CLI11's messages do not name an unknown subcommand and do not mention "--".
 std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
     const std::vector<std::string> unknown = app.remaining(true);
-    if (unknown.empty()) return what_is_wrong(error);
-    const std::string& word = unknown.front();
     const auto chosen = app.get_subcommands();
+    const auto commands = names_of(shown_subcommands(app));
+    if (unknown.empty()) {
+        const bool none_named = chosen.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+        return none_named ? fmt::format("name a subcommand: {}", fmt::join(commands, ", ")) : what_is_wrong(error);
+    }
+    const std::string& word = unknown.front();
     if (chosen.empty()) {
         if (word.starts_with('-')) return fmt::format("there is no option '{}'", word);
-        const auto commands = names_of(shown_subcommands(app));
         return fmt::format("there is no subcommand '{}': there are {}", word, fmt::join(commands, ", "));
     }
     const std::string& name = chosen.front()->get_name();
