@@ -36,11 +36,15 @@ void* or_no_memory(void* p) noexcept {
     if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->malloc(bytes);
     return or_no_memory(the_heap.allocate(bytes));
 }
-[[gnu::noinline]] void* malloc_planned(unsigned group, std::size_t bytes, void* const* slot) noexcept {
-    if (void* p = acre::preload::take_planned(group, bytes, slot)) [[likely]]
-        return p;
+[[gnu::noinline]] void* malloc_planned_slow(unsigned group, std::size_t bytes, void* const* slot) noexcept {
+    if (void* p = acre::preload::take_planned(group, bytes, slot)) return p;
     if (void* p = the_heap.allocate_at_once(bytes)) return p;
     return malloc_slow(bytes);
+}
+[[gnu::noinline]] void* malloc_planned(unsigned group, std::size_t bytes, void* const* slot) noexcept {
+    if (void* p = acre::preload::take_planned_at_once(group, bytes)) [[likely]]
+        return p;
+    return malloc_planned_slow(group, bytes, slot);
 }
 
 [[gnu::always_inline]] inline void* malloc_for(const void* caller, std::size_t bytes) noexcept {

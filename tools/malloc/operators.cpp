@@ -57,17 +57,25 @@ namespace {
     return try_new_slow(bytes, alignment);
 }
 
-[[gnu::noinline]] void* new_planned(unsigned group, std::size_t bytes, void* const* slot) {
-    if (void* p = acre::preload::take_planned(group, bytes, slot)) [[likely]]
-        return p;
+[[gnu::noinline]] void* new_planned_slow(unsigned group, std::size_t bytes, void* const* slot) {
+    if (void* p = acre::preload::take_planned(group, bytes, slot)) return p;
     if (void* p = the_heap.allocate_at_once(bytes)) return p;
     return new_slow(bytes, 1);
 }
-[[gnu::noinline]] void* new_planned_nothrow(unsigned group, std::size_t bytes, void* const* slot) noexcept {
-    if (void* p = acre::preload::take_planned(group, bytes, slot)) [[likely]]
+[[gnu::noinline]] void* new_planned(unsigned group, std::size_t bytes, void* const* slot) {
+    if (void* p = acre::preload::take_planned_at_once(group, bytes)) [[likely]]
         return p;
+    return new_planned_slow(group, bytes, slot);
+}
+[[gnu::noinline]] void* new_planned_nothrow_slow(unsigned group, std::size_t bytes, void* const* slot) noexcept {
+    if (void* p = acre::preload::take_planned(group, bytes, slot)) return p;
     if (void* p = the_heap.allocate_at_once(bytes)) return p;
     return new_nothrow_slow(bytes, 1);
+}
+[[gnu::noinline]] void* new_planned_nothrow(unsigned group, std::size_t bytes, void* const* slot) noexcept {
+    if (void* p = acre::preload::take_planned_at_once(group, bytes)) [[likely]]
+        return p;
+    return new_planned_nothrow_slow(group, bytes, slot);
 }
 
 // Inline, so that the return address is that of the operator.

@@ -14,6 +14,9 @@ using acre::detail::the_heap;
 constexpr unsigned group_of(const void*) noexcept {
     return 0;
 }
+inline void* take_planned_at_once(unsigned, std::size_t) noexcept {
+    return nullptr;
+}
 /// `slot` is where the return address lies.
 inline void* take_planned(unsigned, std::size_t, void* const*) noexcept {
     return nullptr;

@@ -131,25 +131,30 @@ const plan_table* handed_over() noexcept {
     resolve_sites();
 }
 
+std::size_t class_of_slots(const group_state& of, std::size_t size_class) noexcept {
+    return __atomic_load_n(of.by_class + size_class, __ATOMIC_RELAXED);
+}
+
+void set_class_of_slots(group_state& of, std::size_t size_class, std::size_t number) noexcept {
+    const auto byte = static_cast<std::uint8_t>(number);
+    __atomic_store_n(of.by_class + size_class, byte, __ATOMIC_RELAXED);
+    for (std::size_t entry = 0; entry < heap_classes::fine_entries; ++entry) {
+        if (heap_classes::by_entry[entry] == size_class)
+            __atomic_store_n(of.by_small_entry + entry, byte, __ATOMIC_RELAXED);
+    }
+}
+
 /// The class of a group's slots of one size, which gets slabs of its own when it is first asked for.
 [[gnu::noinline]] std::size_t open_class(group_state& of, std::size_t size_class) noexcept {
     const std::lock_guard guard{plan.opening};
-    std::uint8_t& number = of.class_of_slots[size_class];
-    if (number == 0) {
-        const std::size_t opened = the_heap.open_private_class(size_class);
-        __atomic_store_n(&number, static_cast<std::uint8_t>(opened != 0 ? opened : size_class), __ATOMIC_RELAXED);
-    }
+    if (const std::size_t number = class_of_slots(of, size_class)) return number;
+    const std::size_t opened = the_heap.open_private_class(size_class);
+    const std::size_t number = opened != 0 ? opened : size_class;
+    set_class_of_slots(of, size_class, number);
     return number;
 }
 
-}  // namespace
-
-void before_slow_request() noexcept {
-    if (plan.table == nullptr) return;
-    // One of many: asking the dynamic linker takes about as long as ten requests.
-    if (__atomic_add_fetch(&plan.slow_requests, 1, __ATOMIC_RELAXED) % 32 == 0) resolve_sites();
-}
-
+/// The group of a request through a wrapper, whose return address lies at `slot`; null: it is not planned.
 group_state* group_of_caller(unsigned wrapper, void* const* slot) noexcept {
     unsigned group = wrapper;
     for (std::uint32_t frames = 1; frames <= plan_table::most_frames; ++frames) {
@@ -167,17 +172,36 @@ group_state* group_of_caller(unsigned wrapper, void* const* slot) noexcept {
     return the_groups[group].policy != plan_policy::caller ? the_groups + group : nullptr;
 }
 
-void* take_planned_slow(group_state& of, std::size_t bytes) noexcept {
-    if (of.policy == plan_policy::leave || bytes > heap_classes::largest) return nullptr;
+/// A slot where the calling thread has none at hand; null when there is none.
+[[gnu::noinline]] void* take_slot_slow(group_state& of, std::size_t size_class) noexcept {
     before_slow_request();
-    const std::size_t size_class = heap_classes::class_of(bytes);
-    std::size_t number = __atomic_load_n(&of.class_of_slots[size_class], __ATOMIC_RELAXED);
+    std::size_t number = class_of_slots(of, size_class);
     if (number == 0) number = open_class(of, size_class);
     if (number != size_class && the_heap.has_joined(number)) {
         number = size_class;
-        __atomic_store_n(&of.class_of_slots[size_class], static_cast<std::uint8_t>(number), __ATOMIC_RELAXED);
+        set_class_of_slots(of, size_class, number);
     }
     return the_heap.take_of(number);
+}
+
+}  // namespace
+
+void before_slow_request() noexcept {
+    if (plan.table == nullptr) return;
+    // One of many: asking the dynamic linker takes about as long as ten requests.
+    if (__atomic_add_fetch(&plan.slow_requests, 1, __ATOMIC_RELAXED) % 32 == 0) resolve_sites();
+}
+
+void* take_planned(unsigned group, std::size_t bytes, void* const* slot) noexcept {
+    group_state* const of = group_of_caller(group, slot);
+    if (of == nullptr || of->policy == plan_policy::leave) return nullptr;
+    if (of->policy == plan_policy::counted) {
+        return bytes <= acre::detail::counted_block::largest ? the_heap.take_counted(of->counted, bytes) : nullptr;
+    }
+    if (bytes > heap_classes::largest) return nullptr;
+    const std::size_t size_class = heap_classes::class_of(bytes);
+    if (void* p = the_heap.take_of_at_once(class_of_slots(*of, size_class))) return p;
+    return take_slot_slow(*of, size_class);
 }
 
 }  // namespace acre::preload
