@@ -41,7 +41,30 @@ inline const malloc_below* serves_the_rest() noexcept {
     return the_rest;
 }
 
-/// A request of a group, where the calling thread has memory for it at hand; null: to be followed by take_planned().
+/// Whether this group is a wrapper, whose callers have groups.
+[[gnu::always_inline]] inline bool is_wrapper(unsigned group) noexcept {
+    return the_groups[group].policy == plan_policy::caller;
+}
+
+/// The group of a request through a wrapper, whose return address lies at `slot`; 0: none.
+[[gnu::always_inline]] inline unsigned group_of_caller(unsigned wrapper, void* const* slot) noexcept {
+    unsigned group = wrapper;
+    for (std::uint32_t frames = 1; frames < plan_table::most_frames; ++frames) {
+        const group_state& of = the_groups[group];
+        // Another address that looks like this one in the table has another frame.
+        if (reinterpret_cast<std::uintptr_t>(*slot) != __atomic_load_n(&of.address, __ATOMIC_RELAXED)) return 0;
+        slot += of.frame_words;
+        const std::uintptr_t caller = site_table::caller_key(reinterpret_cast<std::uintptr_t>(*slot), group);
+        const unsigned found = the_sites.group_of(reinterpret_cast<const void*>(caller));
+        if (found == 0) return of.otherwise;
+        if (!is_wrapper(found)) return found;
+        group = found;
+    }
+    return 0;
+}
+
+/// A request of a group that is no wrapper, where the calling thread has memory for it at hand; null: to be followed by
+/// take_planned().
 [[gnu::always_inline]] inline void* take_planned_at_once(unsigned group, std::size_t bytes) noexcept {
     using acre::detail::heap_classes;
     const group_state& of = the_groups[group];
@@ -55,8 +78,8 @@ inline const malloc_below* serves_the_rest() noexcept {
         __atomic_load_n(of.by_small_entry + heap_classes::entry_of_small(bytes), __ATOMIC_RELAXED));
 }
 
-/// A request of a group; null when the group does not serve it. `slot` is where the return address lies.
-void* take_planned(unsigned group, std::size_t bytes, void* const* slot) noexcept;
+/// The same; null when the group does not serve it.
+void* take_planned(unsigned group, std::size_t bytes) noexcept;
 
 /// Resolves the sites of modules that were loaded since, now and then.
 void before_slow_request() noexcept;

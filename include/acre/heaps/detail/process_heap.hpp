@@ -320,12 +320,17 @@ private:
     }
     static constexpr std::size_t first_batch_bytes = 256;
 
-    // The calling thread's stack is full, or it has none, or `p` is no slot.
+    // The calling thread's stack is full, or it has none, or `p` is no slot. Ends in a jump, so that it needs no stack
+    // for the objects of counted blocks, of which each comes here.
     [[gnu::noinline]] void free_slow(std::size_t number, void* p) noexcept {
         if (number == 0) return free_large(p);
         if constexpr (Private != 0) {
             if (number == counted_class) return free_counted(p);
         }
+        free_slot_slow(number, p);
+    }
+
+    [[gnu::noinline]] void free_slot_slow(std::size_t number, void* p) noexcept {
         const std::size_t size_class = size_class_of(number);
         slot_stack& stack = this_threads_slots<Private>.stacks[number];
         if (!stack.exists() && !give_stack(stack, size_class)) return give_slots(number, &p, 1);
