@@ -10,6 +10,7 @@
 #include <chrono>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string_view>
 
 #include "programs/temporary_directory.hpp"
@@ -201,13 +202,13 @@ public:
     contest_result play() {
         const interruption_watch watch;
         check_round();
-        const double check_seconds = elapsed();
+        const double way_seconds = (elapsed() - (base_is_first() ? 0 : first_seconds_)) /
+                                   static_cast<double>(result_.ways.size() - first_way());
         // A round of this length may begin as long as it ends within the budget.
-        while (!result_.was_interrupted && !is_precise() &&
-               elapsed() + check_seconds / static_cast<double>(result_.ways.size()) * playing() <=
-                   options_.budget_seconds)
+        while (!result_.was_interrupted && !is_precise() && base_takes_part() &&
+               elapsed() + way_seconds * playing() <= options_.budget_seconds)
             play_round();
-        result_.rounds = result_.ways[0].runs.size();
+        result_.rounds = result_.ways[options_.base].runs.size();
         leave_out_cold_runs();
         result_.is_precise = is_precise();
         result_.seconds = elapsed();
@@ -220,8 +221,14 @@ private:
 
     double elapsed() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
 
+    bool base_is_first() const { return options_.base == 0; }
+    /// The first way that runs in each round.
+    std::size_t first_way() const { return base_is_first() ? 0 : 1; }
+    bool base_takes_part() const { return result_.ways[options_.base].failure.empty(); }
+
     double playing() const {
-        return static_cast<double>(std::ranges::count_if(result_.ways, [](auto& w) { return w.failure.empty(); }));
+        return static_cast<double>(std::ranges::count_if(std::span{result_.ways}.subspan(first_way()),
+                                                         [](auto& w) { return w.failure.empty(); }));
     }
 
     void show_progress() const {
@@ -233,6 +240,7 @@ private:
         if (first.was_interrupted)
             throw tool_error{"interrupted before the program had run once: nothing was measured"};
         result_.ways[0].runs.push_back(first);
+        first_seconds_ = elapsed();
         for (std::size_t i = 1; i < result_.ways.size() && !result_.was_interrupted; ++i) {
             show_progress();
             run_way(i);
@@ -255,9 +263,9 @@ private:
     /// Each round has an order of its own, so that no way always follows the same one, which leaves it warm or cold
     /// caches and memory. An interrupted round is dropped.
     void play_round() {
-        const std::size_t before = result_.ways[0].runs.size();
-        std::vector<std::size_t> order(result_.ways.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
+        const std::size_t before = result_.ways[options_.base].runs.size();
+        std::vector<std::size_t> order(result_.ways.size() - first_way());
+        std::iota(order.begin(), order.end(), first_way());
         std::shuffle(order.begin(), order.end(), random_);
         for (const std::size_t number : order) {
             if (result_.was_interrupted) break;
@@ -273,10 +281,10 @@ private:
     /// another one it has to count, and the very first run, which was the coldest, is made again.
     void leave_out_cold_runs() {
         if (result_.rounds > 2) {
-            for (way_result& each : result_.ways)
+            for (way_result& each : std::span{result_.ways}.subspan(first_way()))
                 if (each.failure.empty()) each.runs.erase(each.runs.begin());
             --result_.rounds;
-        } else if (!result_.was_interrupted && result_.ways.size() > 1) {
+        } else if (!result_.was_interrupted && result_.ways.size() > 1 && base_is_first()) {
             way_result& as_it_is = result_.ways[0];
             const measured_run again = runner_.run(as_it_is.how, as_it_is.failure);
             if (again.was_interrupted)
@@ -294,10 +302,10 @@ private:
     }
 
     bool is_precise() const {
-        if (result_.ways[0].runs.size() <= min_precise_rounds) return false;
+        if (result_.ways[options_.base].runs.size() <= min_precise_rounds) return false;
         for (std::size_t i = 1; i < result_.ways.size(); ++i) {
             if (!result_.ways[i].failure.empty()) continue;
-            if (2 * result_.cpu_ratio(i).uncertainty() > options_.precision) return false;
+            if (2 * result_.cpu_ratio(i, options_.base).uncertainty() > options_.precision) return false;
         }
         return true;
     }
@@ -307,6 +315,7 @@ private:
     contest_result result_{};
     std::mt19937 random_{20'26};
     clock::time_point start_ = clock::now();
+    double first_seconds_ = 0;  // that the first run took
 };
 
 }  // namespace
