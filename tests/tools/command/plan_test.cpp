@@ -120,6 +120,16 @@ TEST_F(plan_command, leaves_requests_to_the_malloc_below) {
     }
 }
 
+TEST_F(plan_command, costs_nothing_where_it_routes_nothing) {
+    plan("near", "leave");
+    ASSERT_EQ(acre("-q plan a.acre --policy leave --left-to below -o below.plan").status, 0);
+    const auto preloaded = [&](const std::string& name) {
+        return acre("run --plan " + name + " -- sh -c 'echo $LD_PRELOAD'").output;
+    };
+    EXPECT_TRUE(preloaded("a.plan").ends_with("/libacre-malloc.so\n")) << preloaded("a.plan");
+    EXPECT_TRUE(preloaded("below.plan").ends_with("/libacre-plan.so\n")) << preloaded("below.plan");
+}
+
 // RTLD_DEEPBIND, modules that take each other's addresses, a fork, and exec: with a plan and without one.
 TEST_F(plan_command, survives_what_programs_do) {
     plan(module, "pool");

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double share_for_parts = 0.5;  // of the time; the rest is for what is kept
 constexpr double least_share = 0.01;     // of the allocations: what has fewer is not run alone
-constexpr double wanted_rounds = 3;
+constexpr double wanted_rounds = 6;      // the fewest that give an interval
 constexpr double precision = 0.01;
 
 constexpr const char* saves_alone = "saves alone";
@@ -200,6 +200,39 @@ std::optional<std::size_t> best_of(const std::vector<part_figures>& figures) {
     return best;
 }
 
+struct alone_and_all {
+    std::vector<part_figures> parts;
+    bool all_save = false;
+    std::size_t rounds = 0;
+};
+
+alone_and_all run_alone(const plan_runs& runs, const std::vector<plan_part>& parts, std::uint64_t recorded_cpu) {
+    std::vector<std::vector<plan_group>> ways(parts.size());
+    std::ranges::transform(parts, ways.begin(), &plan_part::groups);
+    if (parts.size() > 1) ways.push_back(groups_in(parts, std::vector<bool>(parts.size(), true)));
+    part_results found = runs.run(ways, share_for_parts);
+    check_same_work(recorded_cpu, found.cpu_nanoseconds);
+    const bool all_save = found.parts.back().saves();
+    found.parts.resize(parts.size());
+    return {std::move(found.parts), all_save, found.rounds};
+}
+
+/// Which parts to keep: those of the best combination, whose figures go into `measured`.
+std::vector<bool> run_together(const plan_runs& runs, const std::vector<plan_part>& parts, const alone_and_all& alone,
+                               plan_measurement& measured) {
+    const std::vector<std::vector<bool>> combinations = combinations_of(alone.parts, alone.all_save);
+    if (combinations.empty()) return std::vector<bool>(parts.size());
+    std::vector<std::vector<plan_group>> ways(combinations.size());
+    std::ranges::transform(combinations, ways.begin(), [&](const auto& each) { return groups_in(parts, each); });
+    const part_results together = runs.run(ways, 1);
+    const auto best = best_of(together.parts);
+    if (!best) return std::vector<bool>(parts.size());
+    measured.cpu_ratio = together.parts[*best].cpu_ratio;
+    measured.peak_ratio = together.parts[*best].peak_ratio;
+    measured.rounds_together = together.rounds;
+    return combinations[*best];
+}
+
 const char* finding_of(const part_figures& alone, bool is_kept) {
     if (alone.failed) return gives_another_result;
     if (alone.saves()) return is_kept ? saves_alone : saves_without_others;
@@ -270,27 +303,8 @@ std::vector<std::string> keep_what_saves(site_plan& plan, const plan_run_options
     const std::filesystem::path program = recorded_program(plan.command);
     std::vector<std::string> losses = handed_plan{plan, options.name, program}.losses();
     const plan_runs runs{plan, program, options};
-    std::vector<std::vector<plan_group>> run_alone;
-    for (const plan_part& each : parts) run_alone.push_back(each.groups);
-    if (parts.size() > 1) run_alone.push_back(groups_of(plan));
-    part_results alone = runs.run(run_alone, share_for_parts);
-    check_same_work(options.recorded_cpu_nanoseconds, alone.cpu_nanoseconds);
-    const bool all_save = alone.parts.back().saves();
-    alone.parts.resize(parts.size());
-
-    std::vector<bool> kept(parts.size());
-    const std::vector<std::vector<bool>> combinations = combinations_of(alone.parts, all_save);
-    if (!combinations.empty()) {
-        std::vector<std::vector<plan_group>> run_together;
-        for (const std::vector<bool>& each : combinations) run_together.push_back(groups_in(parts, each));
-        const part_results together = runs.run(run_together, 1);
-        if (const auto best = best_of(together.parts)) {
-            kept = combinations[*best];
-            plan.measured->cpu_ratio = together.parts[*best].cpu_ratio;
-            plan.measured->peak_ratio = together.parts[*best].peak_ratio;
-            plan.measured->rounds_together = together.rounds;
-        }
-    }
+    const alone_and_all alone = run_alone(runs, parts, options.recorded_cpu_nanoseconds);
+    const std::vector<bool> kept = run_together(runs, parts, alone, *plan.measured);
     for (std::size_t i = 0; i < parts.size(); ++i)
         plan.measured->groups.push_back(group_of(parts[i], alone.parts[i], kept[i]));
     plan.measured->rounds = alone.rounds;

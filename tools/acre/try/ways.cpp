@@ -68,7 +68,7 @@ void way_list::add_acre() {
 }
 
 void way_list::add_planned(std::unique_ptr<handed_plan> plan, const std::string& name, const std::string& description) {
-    add(name, description, library_beside_command(plan_library));
+    add(name, description, library_beside_command(plan->library()));
     ways_.back().variables.push_back(plan->variable());
     plans_.push_back(std::move(plan));
 }

@@ -14,9 +14,6 @@
 
 namespace acre::tool {
 
-/// The file name of the library with which `acre run` runs a program.
-inline constexpr std::string_view run_library = "libacre-malloc.so";
-
 /// The name of the program on acre's heap.
 inline constexpr std::string_view acre_way = preload_saving::acre_heap;
 
