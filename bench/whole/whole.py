@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Whole programs under each malloc, by `acre try`: CPU time and peak memory as ratios to the program as it is.
 
-Usage: bench/whole/run [--budget TIME] [--only NAME,...] [--with NAME,...] [--policy NAME] [--keep MIB] [--out FILE]
+Usage: bench/whole/run [--budget TIME] [--only NAME,...] [--with NAME,...] [--policy NAME] [--measure TIME]
+                       [--keep MIB] [--out FILE]
     --budget TIME    for each program, as `acre try` takes it (60s)
     --with NAMES     mallocs or paths of libraries; without it all that are installed
     --policy NAME    also acre with a plan by this policy of `acre plan`, from a recording of the program
+    --measure TIME   of that plan only the groups that save CPU time, by `acre plan --measure` with this budget
     --keep MIB       how much free memory a process beside the programs keeps backed by the host of a virtual machine
                      (800; 0: none): see keeper.cpp
 """
@@ -46,13 +48,15 @@ def without_env(command):
     return words[2:], {**os.environ, **dict([words[1].split("=", 1)])}
 
 
-def plan_for(acre, program, policy, folder):
+def plan_for(acre, program, options, folder):
     command, environment = without_env(program.command)
-    trace, plan = folder / f"{program.name}.acre", folder / f"{program.name}.{policy}.plan"
+    trace, plan = folder / f"{program.name}.acre", folder / f"{program.name}.{options.policy}.plan"
     if not trace.exists():
         subprocess.run([acre, "-q", "record", "-o", trace, "--", *command], cwd=folder, env=environment,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    subprocess.run([acre, "-q", "plan", trace, "--policy", policy, "-o", plan], check=True)
+    measure = ["--measure", "--budget", options.measure] if options.measure else []
+    subprocess.run([acre, "-q", "plan", trace, "--policy", options.policy, *measure, "-o", plan], cwd=folder,
+                   env=environment, stdout=sys.stderr, check=True)
     return plan
 
 
@@ -61,7 +65,7 @@ def tried(acre, program, options, folder):
     if options.mallocs:
         command += ["--with", options.mallocs]
     if options.policy:
-        command += ["--plan", plan_for(acre, program, options.policy, folder)]
+        command += ["--plan", plan_for(acre, program, options, folder)]
     started, environment = without_env(program.command)
     result = subprocess.run([*command, "--", *started], cwd=folder, env=environment, stdout=subprocess.PIPE, check=True)
     return Tried(json.loads(result.stdout))
@@ -137,6 +141,7 @@ def main():
     options.add_argument("--only", default="")
     options.add_argument("--with", dest="mallocs", default="")
     options.add_argument("--policy", default="")
+    options.add_argument("--measure", default="")
     options.add_argument("--keep", type=int, default=800)
     options.add_argument("--out")
     options.add_argument("--folder", default="build-whole")

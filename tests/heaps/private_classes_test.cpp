@@ -72,7 +72,10 @@ TEST(private_classes, join_the_others_when_few_of_their_slots_are_used) {
         }
     }
     EXPECT_TRUE(heap.has_joined(mine));
-    // Their slots serve others now.
+    // Their slots serve others now: without a way through the slabs, which takes several times as long.
+    void* const freed = kept.back();
+    heap.free(freed);
+    EXPECT_EQ(heap.allocate(64), freed);
     const std::size_t before = heap.count().free_slot_bytes;
     std::vector<void*> others;
     for (int i = 0; i < 10'000; ++i) others.push_back(heap.allocate(64));
@@ -84,6 +87,40 @@ TEST(private_classes, join_the_others_when_few_of_their_slots_are_used) {
     void* p = heap.take_of(mine);
     EXPECT_NE(p, nullptr);
     heap.free(p);
+}
+
+// The class of a slab changes while slots in it are freed.
+TEST(private_classes, join_while_another_thread_frees) {
+    const std::size_t mine = heap.open_private_class(heap_classes::class_of(80));
+    ASSERT_NE(mine, 0U);
+    constexpr std::size_t count = 40'000;
+    std::vector<block> blocks(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        blocks[i] = {heap.take_of(mine), 80, static_cast<unsigned char>(i)};
+        blocks[i].fill();
+    }
+    const auto free_some = [&blocks](std::size_t first) {
+        for (std::size_t i = first; i < count; i += 5) {
+            EXPECT_TRUE(blocks[i].is_intact());
+            heap.free(blocks[i].p);
+        }
+    };
+    std::thread other{[&] {
+        for (const std::size_t first : {0U, 1U}) free_some(first);
+    }};
+    for (const std::size_t first : {2U, 3U}) free_some(first);
+    other.join();
+    EXPECT_TRUE(heap.has_joined(mine));
+    std::vector<block> more(count);
+    for (block& each : more) {
+        each = {heap.allocate(80), 80, 0x77};
+        each.fill();
+    }
+    free_some(4);
+    for (const block& each : more) {
+        ASSERT_TRUE(each.is_intact());
+        heap.free(each.p);
+    }
 }
 
 TEST(private_classes, are_as_many_as_was_asked) {

@@ -96,4 +96,13 @@ TEST(text, a_message_replaces_the_progress_line) {
     EXPECT_EQ(written.find("acre: another\r\n") + 15, written.size()) << "nothing is left to erase at the end";
 }
 
+TEST(text, reads_times) {
+    EXPECT_EQ(parse_seconds("90s"), 90.0);
+    EXPECT_EQ(parse_seconds("0.5"), 0.5);
+    EXPECT_EQ(parse_seconds("5m"), 300.0);
+    EXPECT_EQ(parse_seconds("2h"), 7200.0);
+    for (const char* text : {"", "s", "0s", "-1s", "soon", "5 m", "5ms", "1e9s", "inf", "nan"})
+        EXPECT_FALSE(parse_seconds(text)) << text;
+}
+
 }  // namespace

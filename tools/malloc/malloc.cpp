@@ -36,16 +36,15 @@ void* or_no_memory(void* p) noexcept {
     if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->malloc(bytes);
     return or_no_memory(the_heap.allocate(bytes));
 }
-[[gnu::noinline]] void* malloc_planned(unsigned group, std::size_t bytes, void* const* slot) noexcept {
-    if (void* p = acre::preload::take_planned(group, bytes, slot)) [[likely]]
-        return p;
-    if (void* p = the_heap.allocate_at_once(bytes)) return p;
-    return malloc_slow(bytes);
+
+/// calloc goes on by itself.
+void* no_rest(std::size_t) noexcept {
+    return nullptr;
 }
 
 [[gnu::always_inline]] inline void* malloc_for(const void* caller, std::size_t bytes) noexcept {
     if (const unsigned group = acre::preload::group_of(caller)) [[unlikely]]
-        return malloc_planned(group, bytes, ACRE_RETURN_SLOT);
+        return acre::preload::planned<malloc_slow>(group, bytes, ACRE_RETURN_SLOT);
     if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
         return p;
     return malloc_slow(bytes);
@@ -87,7 +86,7 @@ ACRE_EXPORTED void* calloc(std::size_t count, std::size_t size) {
     std::size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) return refuse(ENOMEM);
     if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]] {
-        if (void* p = acre::preload::take_planned(group, bytes, ACRE_RETURN_SLOT)) return std::memset(p, 0, bytes);
+        if (void* p = acre::preload::planned<no_rest>(group, bytes, ACRE_RETURN_SLOT)) return std::memset(p, 0, bytes);
     }
     if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->calloc(count, size);
     return or_no_memory(the_heap.allocate_zero(bytes));

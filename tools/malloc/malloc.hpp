@@ -21,4 +21,28 @@ namespace acre::preload {
     the_heap.free_or(p, [](void* elsewhere) { free_below(elsewhere); });
 }
 
+// Requests of planned sites, where `Rest` serves those that neither their group nor the thread's slots can. Each one
+// ends in a jump to the next, so that the first, which nearly always answers, needs no stack.
+template <auto Rest>
+[[gnu::noinline]] void* planned_slow(unsigned group, std::size_t bytes) {
+    if (void* p = take_planned(group, bytes)) return p;
+    if (void* p = the_heap.allocate_at_once(bytes)) return p;
+    return Rest(bytes);
+}
+template <auto Rest>
+[[gnu::noinline]] void* planned_through_wrapper(unsigned wrapper, std::size_t bytes, void* const* slot) {
+    const unsigned group = group_of_caller(wrapper, slot);
+    if (void* p = group != 0 ? take_planned_at_once(group, bytes) : the_heap.allocate_at_once(bytes)) [[likely]]
+        return p;
+    return planned_slow<Rest>(group, bytes);
+}
+/// `slot` is where the return address lies.
+template <auto Rest>
+[[gnu::noinline]] void* planned(unsigned group, std::size_t bytes, void* const* slot) {
+    if (is_wrapper(group)) return planned_through_wrapper<Rest>(group, bytes, slot);
+    if (void* p = take_planned_at_once(group, bytes)) [[likely]]
+        return p;
+    return planned_slow<Rest>(group, bytes);
+}
+
 }  // namespace acre::preload

@@ -57,30 +57,24 @@ namespace {
     return try_new_slow(bytes, alignment);
 }
 
-[[gnu::noinline]] void* new_planned(unsigned group, std::size_t bytes, void* const* slot) {
-    if (void* p = acre::preload::take_planned(group, bytes, slot)) [[likely]]
-        return p;
-    if (void* p = the_heap.allocate_at_once(bytes)) return p;
+void* new_bytes_slow(std::size_t bytes) {
     return new_slow(bytes, 1);
 }
-[[gnu::noinline]] void* new_planned_nothrow(unsigned group, std::size_t bytes, void* const* slot) noexcept {
-    if (void* p = acre::preload::take_planned(group, bytes, slot)) [[likely]]
-        return p;
-    if (void* p = the_heap.allocate_at_once(bytes)) return p;
+void* new_bytes_nothrow_slow(std::size_t bytes) noexcept {
     return new_nothrow_slow(bytes, 1);
 }
 
 // Inline, so that the return address is that of the operator.
 [[gnu::always_inline]] inline void* new_bytes(std::size_t bytes) {
     if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]]
-        return new_planned(group, bytes, ACRE_RETURN_SLOT);
+        return acre::preload::planned<new_bytes_slow>(group, bytes, ACRE_RETURN_SLOT);
     if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
         return p;
     return new_slow(bytes, 1);
 }
 [[gnu::always_inline]] inline void* new_bytes_nothrow(std::size_t bytes) noexcept {
     if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]]
-        return new_planned_nothrow(group, bytes, ACRE_RETURN_SLOT);
+        return acre::preload::planned<new_bytes_nothrow_slow>(group, bytes, ACRE_RETURN_SLOT);
     if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
         return p;
     return new_nothrow_slow(bytes, 1);

@@ -120,6 +120,16 @@ TEST_F(plan_command, leaves_requests_to_the_malloc_below) {
     }
 }
 
+TEST_F(plan_command, costs_nothing_where_it_routes_nothing) {
+    plan("near", "leave");
+    ASSERT_EQ(acre("-q plan a.acre --policy leave --left-to below -o below.plan").status, 0);
+    const auto preloaded = [&](const std::string& name) {
+        return acre("run --plan " + name + " -- sh -c 'echo $LD_PRELOAD'").output;
+    };
+    EXPECT_TRUE(preloaded("a.plan").ends_with("/libacre-malloc.so\n")) << preloaded("a.plan");
+    EXPECT_TRUE(preloaded("below.plan").ends_with("/libacre-plan.so\n")) << preloaded("below.plan");
+}
+
 // RTLD_DEEPBIND, modules that take each other's addresses, a fork, and exec: with a plan and without one.
 TEST_F(plan_command, survives_what_programs_do) {
     plan(module, "pool");
@@ -303,6 +313,86 @@ TEST_F(plan_command, groups_beside_the_programs_own_malloc_are_compared_with_it)
     const json object = json::parse(result.output);
     ASSERT_GE(object["groups"].size(), 2U);
     EXPECT_EQ(object["groups"][0]["compared_with"], "as it is");
+}
+
+// Which groups save depends on the machine: what is said of each must agree with what the plan does.
+TEST_F(plan_command, keeps_the_groups_that_save_in_runs) {
+    plan("work", "advice");
+    const run_result result = acre("plan --measure --budget 1s a.acre -o m.plan");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    EXPECT_TRUE(result.output.starts_with("Each group alone beside acre's heap without a plan: ")) << result.output;
+    EXPECT_NE(result.output.find("  Kept: "), std::string::npos) << result.output;
+    const json object = json::parse(content_of("m.plan"));
+    const json& measured = object["measured"];
+    EXPECT_EQ(measured["compared_with"], "acre");
+    EXPECT_GE(measured["rounds"], 1);
+    ASSERT_FALSE(measured["groups"].empty());
+    bool keeps_some = false;
+    for (const json& each : measured["groups"]) {
+        ASSERT_TRUE(each.contains("cpu_ratio")) << each;
+        EXPECT_LE(each["cpu_ratio"]["low"], each["cpu_ratio"]["high"]);
+        EXPECT_GT(each["peak_ratio"], 0.0);
+        EXPECT_NE(result.output.find(each["finding"].get<std::string>()), std::string::npos) << each;
+        const bool is_kept = each["kept"];
+        keeps_some = keeps_some || is_kept;
+        for (const json& site : object["sites"]) {
+            if (site["group"] != each["group"]) continue;
+            EXPECT_EQ(site["policy"], is_kept ? each["policy"].get<std::string>() : "leave") << site;
+        }
+    }
+    EXPECT_EQ(measured.contains("together"), keeps_some);
+    if (keeps_some) {
+        EXPECT_LT(measured["together"]["cpu_ratio"]["high"], 1.0);
+    }
+    EXPECT_EQ(acre("run --plan m.plan -- " + subject + " work").output, shell(subject + " work").output);
+}
+
+TEST_F(plan_command, small_groups_are_run_together) {
+    plan("work", "advice");
+    json object = read();
+    std::uint64_t allocations = 0;
+    for (const json& each : object["sites"]) allocations += each["allocations"].get<std::uint64_t>();
+    const run_result result = acre("-q plan --measure --budget 0.5s --policy pool a.acre");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(result.errors, "") << "not with --quiet";
+    std::size_t bundles = 0;
+    const json planned = json::parse(result.output);
+    for (const json& each : planned["measured"]["groups"]) {
+        if (each["policy"] == "") {
+            ++bundles;
+            EXPECT_TRUE(each["group"].get<std::string>().ends_with(" smaller groups")) << each;
+        } else {
+            EXPECT_GE(each["allocations"].get<double>(), 0.01 * static_cast<double>(allocations)) << each;
+        }
+    }
+    EXPECT_EQ(bundles, 1U) << result.output;
+}
+
+TEST_F(plan_command, groups_are_measured_beside_the_malloc_that_serves_the_rest) {
+    plan("work", "pool");
+    const run_result result = acre("-q plan --measure --budget 0.3s --policy pool --left-to below a.acre -o m.plan");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(json::parse(content_of("m.plan"))["measured"]["compared_with"], "as it is");
+    EXPECT_TRUE(result.output.starts_with("Each group alone beside the program as it is: ")) << result.output;
+}
+
+TEST_F(plan_command, is_measured_only_where_the_program_does_the_same) {
+    // Prints the usable size of a block, which is another one on acre's heap.
+    plan("usable", "pool");
+    const std::string line = "plan --measure --budget 0.3s --policy pool a.acre -o m.plan";
+    expect_failure(line, 1, "the plan cannot be measured: on acre's heap the program wrote another output");
+    EXPECT_EQ(content_of("m.plan"), "") << "no plan is written";
+    expect_failure("plan --budget 5s a.acre", 2, "--measure");
+    expect_failure("plan --measure --budget soon a.acre", 2, "is not a time");
+    EXPECT_EQ(acre("-q " + line + " --check 'grep -q usable'").status, 0);
+}
+
+TEST_F(plan_command, is_not_measured_where_the_program_is_gone) {
+    std::filesystem::copy_file(ACRE_PLAN_SUBJECT, directory_ / "subject");
+    const std::string copy = "'" + (directory_ / "subject").string() + "'";
+    ASSERT_EQ(acre("-q record -o a.acre -- " + copy + " usable").status, 0);
+    std::filesystem::remove(directory_ / "subject");
+    expect_failure("plan --measure --policy pool a.acre", 1, "subject");
 }
 
 TEST_F(plan_command, refuses_before_the_program_starts) {

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "plan/site_plan.hpp"
 #include "tools/support/temporary_directory.hpp"
@@ -67,6 +70,37 @@ TEST(site_plan, is_read_as_it_was_written) {
     EXPECT_EQ(plan.routed_wrappers(), 0U) << "the site with callers is left";
     EXPECT_EQ(plan.routed_sites_of(0), 0U);
     EXPECT_EQ(plan.routed_sites_of(1), 1U);
+}
+
+TEST(site_plan, says_what_was_measured) {
+    site_plan plan = small_plan();
+    plan.measured = plan_measurement{.compared_with = "acre", .rounds = 7, .seconds = 1.5};
+    plan.measured->groups.push_back(
+        {.name = "1 parse", .policy = "counted", .is_kept = true, .finding = "saves alone"});
+    EXPECT_EQ(plan_text(plan).find("\"together\""), std::string::npos);
+    EXPECT_EQ(plan_text(plan).find("\"cpu_ratio\""), std::string::npos);
+    plan.measured->groups[0].cpu_ratio = interval{0.5, 0.75, 1};
+    plan.measured->cpu_ratio = interval{0.5, 0.625, 0.875};
+    const std::string text = plan_text(plan);
+    for (const char* part :
+         {"\"together\"", "\"compared_with\": \"acre\"", "\"finding\": \"saves alone\"", "0.75", "0.625"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    EXPECT_EQ(plan_in(text, "app.plan").sites.size(), 2U) << "it is for people, and not read";
+}
+
+TEST(site_plan, keeps_the_groups_that_are_chosen) {
+    site_plan plan = small_plan();
+    plan.sites[1].policy = site_policy::pool;
+    plan.sites[1].group = "2 print";
+    const std::vector<plan_group> groups = groups_of(plan);
+    ASSERT_EQ(groups.size(), 2U);
+    const auto policies = [&](std::span<const plan_group> chosen) {
+        const site_plan part = plan_of(chosen, plan);
+        return std::pair{part.sites[0].policy, part.sites[1].policy};
+    };
+    EXPECT_EQ(policies(groups), (std::pair{site_policy::counted, site_policy::pool}));
+    EXPECT_EQ(policies({groups.data(), 1}), (std::pair{site_policy::counted, site_policy::leave}));
+    EXPECT_EQ(policies({}), (std::pair{site_policy::leave, site_policy::leave}));
 }
 
 TEST(site_plan, refuses_what_is_none) {

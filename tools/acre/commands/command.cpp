@@ -26,6 +26,11 @@ void keep_from_replacing(const std::string& source, const std::string& output, s
     throw tool_error{fmt::format("'{}' is the input: name another file with {}", output, option)};
 }
 
+std::string refusal_of_time(const std::string& text) {
+    if (parse_seconds(text)) return {};
+    return "'" + text + "' is not a time: write digits, and s, m or h, as in 90s or 5m";
+}
+
 void print(std::string_view text) {
     clear_progress();
     if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;

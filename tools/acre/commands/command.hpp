@@ -72,6 +72,9 @@ int report_missing(const trace_reader& reader);
 /// Throws tool_error when the file to write, which `option` names, is the input.
 void keep_from_replacing(const std::string& source, const std::string& output, std::string_view option);
 
+/// Why a text is no time, as `parse_seconds` reads one; empty: it is one.
+std::string refusal_of_time(const std::string& text);
+
 /// Prints to standard output; throws tool_error when that fails.
 void print(std::string_view text);
 

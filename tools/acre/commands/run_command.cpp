@@ -10,7 +10,6 @@
 #include "programs/preloadable_library.hpp"
 #include "programs/program.hpp"
 #include "trace/error.hpp"
-#include "try/ways.hpp"
 
 namespace acre::tool {
 
@@ -31,7 +30,7 @@ int run(const run_options& options, const command_context& context) {
         const auto [name, value] = plan->variable();
         ::setenv(name.c_str(), value.c_str(), 1);
     }
-    const preloadable_library library{"run", library_beside_command(plan ? plan_library : run_library)};
+    const preloadable_library library{"run", library_beside_command(plan ? plan->library() : run_library)};
     ::setenv("LD_PRELOAD", preload_value(library.path()).c_str(), 1);
     std::vector<char*> arguments;
     arguments.reserve(context.rest.size() + 1);

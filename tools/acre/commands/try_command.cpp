@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -34,23 +33,6 @@ struct try_options {
     bool json = false;
 };
 
-/// A time in seconds: digits and s, m or h; nothing if the text is not one.
-std::optional<double> parse_seconds(std::string_view text) {
-    double factor = 1;
-    if (text.ends_with('m')) factor = 60;
-    if (text.ends_with('h')) factor = 3600;
-    if (text.ends_with('s') || factor != 1) text.remove_suffix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !(value > 0) || value > 1e6) return std::nullopt;
-    return value * factor;
-}
-
-std::string check_budget(const std::string& text) {
-    if (parse_seconds(text)) return {};
-    return "'" + text + "' is not a time: write digits, and s, m or h, as in 90s or 5m";
-}
-
 /// The program to try with its arguments: what follows "--", or what the trace recorded.
 std::vector<std::string> command_of(const try_options& options, const command_context& context) {
     if (!options.trace.empty() && !context.rest.empty())
@@ -67,11 +49,6 @@ std::vector<std::string> command_of(const try_options& options, const command_co
 void check_together(const try_options& options) {
     if (options.sites && options.plan.empty() && options.trace.empty())
         throw usage_error{"--sites measures the groups of a plan: name one by --plan, or a trace to make it of"};
-}
-
-same_result requirement_of(const try_options& options) {
-    if (options.unchecked) return same_result::unchecked;
-    return options.check.empty() ? same_result::output_and_status : same_result::checked;
 }
 
 /// The plan to try, with its file's name; nothing if there is none.
@@ -138,7 +115,7 @@ int run_try(const try_options& options, const command_context& context) {
                                          .ways = ways.ways(),
                                          .input = options.input,
                                          .check = options.check,
-                                         .required = requirement_of(options),
+                                         .required = required_result(options.check, options.unchecked),
                                          .budget_seconds = parse_seconds(options.budget).value(),
                                          .progress = [&](double done) { bar.show(done); }});
     clear_progress();
@@ -166,7 +143,7 @@ void add_try_command(command_line& line, const command_context& context) {
                  "Also measure each of the plan's largest groups of sites alone; with a trace the plan is made of it");
     command.file("--report", options->report, "Also write the figures and a picture of them as an HTML page");
     command.text("--budget", options->budget, "TIME", "How long it may take, in s, m or h, as in 5m")
-        .check(check_budget)
+        .check(refusal_of_time)
         .shows_default();
     command.file("--stdin", options->input, "The file that each run reads from standard input; without it nothing");
     const option check = command.text("--check", options->check, "COMMAND",

@@ -297,6 +297,7 @@ handed_plan::handed_plan(const site_plan& plan, const std::string& name, const s
             name, program.string())};
     }
     losses_ = std::move(check.losses);
+    is_needed_ = check.plan.leaves_to_malloc_below || !groups_of(check.plan).empty();
     const std::string table = table_writer{check.plan}.text(check.plan);
     const int made = ::memfd_create("acre-plan", 0);
     if (made < 0) throw tool_error{"cannot hand the plan over: " + reason_of(errno)};

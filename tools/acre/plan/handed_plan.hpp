@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,8 @@
 
 namespace acre::tool {
 
-/// The file name of the library that routes a program's sites.
+/// The file names of the library with which `acre run` runs a program, and of the one that routes a program's sites.
+inline constexpr std::string_view run_library = "libacre-malloc.so";
 inline constexpr std::string_view plan_library = "libacre-plan.so";
 
 /// The table is in a file without a name, which the program and those that it starts inherit while this object lives.
@@ -29,11 +31,15 @@ public:
     /// To be set in the program's environment.
     std::pair<std::string, std::string> variable() const;
 
+    /// The library to preload. One that routes nothing would only cost time.
+    std::string_view library() const noexcept { return is_needed_ ? plan_library : run_library; }
+
     /// A sentence for each file that is not the one that was recorded, so that the plan loses its sites.
     const std::vector<std::string>& losses() const noexcept { return losses_; }
 
 private:
     int descriptor_ = -1;
+    bool is_needed_ = true;
     std::vector<std::string> losses_;
 };
 

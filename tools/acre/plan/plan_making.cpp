@@ -322,7 +322,6 @@ public:
         site.allocations = place.allocations;
         site.policy = to.policy;
         site.group = to.group;
-        if (to.policy != site_policy::leave) into_.routed_allocations += place.allocations;
         into_.plan.sites.push_back(std::move(site));
     }
 

@@ -36,9 +36,8 @@ inline constexpr std::array<std::pair<std::string_view, plan_choice>, 7> plan_ch
 
 struct made_plan {
     site_plan plan;
-    std::uint64_t allocations = 0;         // in the recording
-    std::uint64_t routed_allocations = 0;  // of sites with another policy than `leave`
-    std::uint64_t without_build_id = 0;    // allocations of files that have none, which cannot be planned
+    std::uint64_t allocations = 0;       // in the recording
+    std::uint64_t without_build_id = 0;  // allocations of files that have none, which cannot be planned
 };
 
 /// Reads the trace once, and for advice twice. Throws tool_error if it has no allocation that can be planned.

@@ -223,9 +223,13 @@ std::vector<plan_group> groups_of(const site_plan& plan) {
     return sorted;
 }
 
-site_plan plan_of(const plan_group& group, site_plan plan) {
-    for (planned_site& each : plan.sites) {
-        if (each.policy != group.policy || each.group != group.name) each.policy = site_policy::leave;
+site_plan plan_of(std::span<const plan_group> groups, site_plan plan) {
+    std::vector<bool> stays(plan.sites.size());
+    for (const plan_group& group : groups) {
+        for (const std::size_t site : group.sites) stays[site] = true;
+    }
+    for (std::size_t i = 0; i < stays.size(); ++i) {
+        if (!stays[i]) plan.sites[i].policy = site_policy::leave;
     }
     return plan;
 }
@@ -272,6 +276,36 @@ ordered json_of(const planned_site& site) {
     return result;
 }
 
+ordered json_of(const interval& of) {
+    return {{"low", of.low}, {"median", of.median}, {"high", of.high}};
+}
+
+ordered json_of(const measured_group& group) {
+    ordered result{{"group", group.name},
+                   {"policy", group.policy},
+                   {"allocations", group.allocations},
+                   {"kept", group.is_kept},
+                   {"finding", group.finding}};
+    if (!group.cpu_ratio) return result;
+    result["cpu_ratio"] = json_of(*group.cpu_ratio);
+    result["cpu_seconds_saved"] = group.cpu_seconds_saved;
+    result["peak_ratio"] = group.peak_ratio;
+    return result;
+}
+
+ordered json_of(const plan_measurement& measured) {
+    ordered result{
+        {"compared_with", measured.compared_with}, {"rounds", measured.rounds}, {"seconds", measured.seconds}};
+    if (measured.cpu_ratio) {
+        result["together"] = ordered{{"rounds", measured.rounds_together},
+                                     {"cpu_ratio", json_of(*measured.cpu_ratio)},
+                                     {"peak_ratio", measured.peak_ratio}};
+    }
+    result["groups"] = ordered::array();
+    for (const measured_group& each : measured.groups) result["groups"].push_back(json_of(each));
+    return result;
+}
+
 }  // namespace
 
 std::string plan_text(const site_plan& plan) {
@@ -280,14 +314,14 @@ std::string plan_text(const site_plan& plan) {
         modules.push_back(ordered{{"path", each.path}, {"build_id", each.build_id}});
     ordered sites = ordered::array();
     for (const planned_site& each : plan.sites) sites.push_back(json_of(each));
-    const ordered whole{
-        {"format", format_name},
-        {"version", format_version},
-        {"made_by", plan.made_by},
-        {"recording", ordered{{"file", plan.recording}, {"command", plan.command}, {"date", plan.date}}},
-        {"left_to", plan.leaves_to_malloc_below ? "below" : "acre"},
-        {"modules", modules},
-        {"sites", sites}};
+    ordered whole{{"format", format_name},
+                  {"version", format_version},
+                  {"made_by", plan.made_by},
+                  {"recording", ordered{{"file", plan.recording}, {"command", plan.command}, {"date", plan.date}}},
+                  {"left_to", plan.leaves_to_malloc_below ? "below" : "acre"},
+                  {"modules", modules},
+                  {"sites", sites}};
+    if (plan.measured) whole["measured"] = json_of(*plan.measured);
     // With the most important keys first, and safe for a terminal.
     return printable_json(whole.dump(2, ' ', false, ordered::error_handler_t::replace)) + "\n";
 }

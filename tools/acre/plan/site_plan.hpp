@@ -4,9 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "replay/interval.hpp"
 
 namespace acre::tool {
 
@@ -49,6 +53,30 @@ struct planned_site : planned_address {
     std::string group;  // sites with the same group and policy share their memory
 };
 
+/// What one group of a plan brought, or some small ones together, beside the same malloc without a plan.
+struct measured_group {
+    std::string name;
+    std::string policy;
+    std::uint64_t allocations = 0;  // in the recording
+    bool is_kept = false;
+    std::string finding;                  // "saves alone": why it was kept or left
+    std::optional<interval> cpu_ratio{};  // missing: it took no part
+    double cpu_seconds_saved = 0;
+    double peak_ratio = 0;  // of the peak memory
+};
+
+/// What runs showed from which a plan was made.
+struct plan_measurement {
+    std::string compared_with;  // "acre"
+    std::size_t rounds = 0;     // with each group alone
+    double seconds = 0;         // that all runs took
+    std::vector<measured_group> groups{};
+    // Of what is kept, all together, in rounds of its own; missing: nothing is.
+    std::optional<interval> cpu_ratio{};
+    double peak_ratio = 0;
+    std::size_t rounds_together = 0;
+};
+
 struct site_plan {
     std::string recording;                // file name of the trace that it was made from
     std::vector<std::string> command;     // that was recorded
@@ -57,6 +85,7 @@ struct site_plan {
     bool leaves_to_malloc_below = false;  // what is not planned: to the malloc that the program has without acre
     std::vector<planned_module> modules;
     std::vector<planned_site> sites;
+    std::optional<plan_measurement> measured{};  // written, and not read
 
     /// The most sites that may have another policy than `leave`, and groups of them.
     static constexpr std::size_t max_sites = 4096;
@@ -82,8 +111,8 @@ struct plan_group {
 /// The groups of a plan, without sites that are left. Most allocations first.
 std::vector<plan_group> groups_of(const site_plan& plan);
 
-/// The plan in which only the sites of this group keep their policy.
-site_plan plan_of(const plan_group& group, site_plan plan);
+/// The plan in which only the sites of these groups keep their policies.
+site_plan plan_of(std::span<const plan_group> groups, site_plan plan);
 
 /// The plan in a JSON text. Throws tool_error, one sentence that begins with the name, if it is not one.
 site_plan plan_in(std::string_view text, const std::string& name);

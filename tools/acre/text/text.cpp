@@ -45,6 +45,17 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     return {};
 }
 
+std::optional<double> parse_seconds(std::string_view text) {
+    double factor = 1;
+    if (text.ends_with('m')) factor = 60;
+    if (text.ends_with('h')) factor = 3600;
+    if (text.ends_with('s') || factor != 1) text.remove_suffix(1);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !(value > 0) || value > 1e6) return std::nullopt;
+    return value * factor;
+}
+
 std::string time_text(double nanoseconds) {
     const double size = std::abs(nanoseconds);
     if (size < 1e3) return fmt::format("{:.{}f} ns", nanoseconds, size < 99.95 && size != 0 ? 1 : 0);

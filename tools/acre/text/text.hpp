@@ -30,6 +30,9 @@ std::string bytes_literal(std::uint64_t bytes);
 /// Parses a number of bytes with an optional K, M, G or T (powers of 1024); nothing if the text is not one.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
+/// Parses a time in seconds: digits and s, m or h; nothing if the text is not one.
+std::optional<double> parse_seconds(std::string_view text);
+
 /// Formats rows of cells in columns. The columns whose numbers are in `left` are left-aligned, the others
 /// right-aligned.
 std::string table_text(const std::vector<std::vector<std::string>>& rows, const std::vector<std::size_t>& left);

@@ -1,9 +1,6 @@
 #include "advised_runs.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <numbers>
@@ -11,8 +8,7 @@
 #include "advise/measure.hpp"
 #include "contest.hpp"
 #include "plan/plan_making.hpp"
-#include "programs/program.hpp"
-#include "text/text.hpp"
+#include "recorded_program.hpp"
 #include "trace/error.hpp"
 #include "ways.hpp"
 
@@ -27,25 +23,6 @@ struct advised_way {
     std::size_t way = 0;
     std::size_t advice = 0;
 };
-
-/// A program that finds no input ends at once, and the same each time. The times of programs that start and end are not
-/// known well enough to compare.
-void check_same_work(std::uint64_t recorded, std::uint64_t now) {
-    constexpr std::uint64_t known_well = 20'000'000;  // nanoseconds
-    if (recorded < known_well || now >= recorded / 2) return;
-    throw tool_error{
-        fmt::format("the program took {} of CPU time here, and {} when it was recorded: start acre in the same folder, "
-                    "and give the program the same input, by --stdin",
-                    time_text(static_cast<double>(now)), time_text(static_cast<double>(recorded)))};
-}
-
-/// What few rounds may be off on each side, as a share of the CPU time: six are the fewest whose order statistics give
-/// an interval of 95 %. With fewer the interval is their range, and nine in ten medians of a second measurement lay at
-/// most so far beyond it (`obtained.py` prints it: of 2 programs with one round, 9 with two, 4 with three to five).
-double share_of_doubt(std::size_t rounds) {
-    constexpr std::array<double, 6> doubt{0.34, 0.34, 0.07, 0.01, 0.01, 0.01};
-    return rounds < doubt.size() ? doubt[rounds] : 0;
-}
 
 /// What a way saves, by its CPU time as a ratio to that of another way in the same round. The interval is that of what
 /// somebody obtains who measures it again: two medians differ by sqrt(2) times as much as one from the true figure.
@@ -122,8 +99,7 @@ void note_preloads(advice_list& list, const contest_result& runs, std::size_t li
 void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& paths,
                     const advised_run_options& options) {
     const trace_header& header = reader.header();
-    if (header.command.empty()) throw tool_error{"the trace does not say which program was recorded"};
-    const std::filesystem::path program = find_program_to_preload(header.command.front(), "run");
+    const std::filesystem::path program = recorded_program(header.command);
     way_list ways{program, {}};
     advised_ways added;
     try {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string_view>
 
 #include "programs/temporary_directory.hpp"
@@ -226,13 +227,13 @@ public:
     contest_result play() {
         const interruption_watch watch;
         check_round();
-        const double check_seconds = elapsed();
+        const double way_seconds = (elapsed() - (base_is_first() ? 0 : first_seconds_)) /
+                                   static_cast<double>(result_.ways.size() - first_way());
         // A round of this length may begin as long as it ends within the budget.
-        while (!result_.was_interrupted && !is_precise() &&
-               elapsed() + check_seconds / static_cast<double>(result_.ways.size()) * playing() <=
-                   options_.budget_seconds)
+        while (!result_.was_interrupted && !is_precise() && base_takes_part() &&
+               elapsed() + way_seconds * playing() <= options_.budget_seconds)
             play_round();
-        result_.rounds = result_.ways[0].runs.size();
+        result_.rounds = base_runs();
         if (!has_left_out_cold_runs_) make_coldest_run_again();
         result_.is_precise = is_precise();
         result_.failure_as_it_is = runner_.failure_as_it_is();
@@ -246,8 +247,15 @@ private:
 
     double elapsed() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
 
+    bool base_is_first() const { return options_.base == 0; }
+    /// The first way that runs in each round.
+    std::size_t first_way() const { return base_is_first() ? 0 : 1; }
+    std::size_t base_runs() const { return result_.ways[options_.base].runs.size(); }
+    bool base_takes_part() const { return result_.ways[options_.base].failure.empty(); }
+
     double playing() const {
-        return static_cast<double>(std::ranges::count_if(result_.ways, [](auto& w) { return w.failure.empty(); }));
+        return static_cast<double>(std::ranges::count_if(std::span{result_.ways}.subspan(first_way()),
+                                                         [](auto& w) { return w.failure.empty(); }));
     }
 
     void show_progress() const {
@@ -259,6 +267,7 @@ private:
         if (first.was_interrupted)
             throw tool_error{"interrupted before the program had run once: nothing was measured"};
         result_.ways[0].runs.push_back(first);
+        first_seconds_ = elapsed();
         for (std::size_t i = 1; i < result_.ways.size() && !result_.was_interrupted; ++i) {
             show_progress();
             run_way(i);
@@ -281,9 +290,9 @@ private:
     /// Each round has an order of its own, so that no way always follows the same one, which leaves it warm or cold
     /// caches and memory. An interrupted round is dropped.
     void play_round() {
-        const std::size_t before = result_.ways[0].runs.size();
-        std::vector<std::size_t> order(result_.ways.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
+        const std::size_t before = base_runs();
+        std::vector<std::size_t> order(result_.ways.size() - first_way());
+        std::iota(order.begin(), order.end(), first_way());
         std::shuffle(order.begin(), order.end(), random_);
         for (const std::size_t number : order) {
             if (result_.was_interrupted) break;
@@ -293,7 +302,7 @@ private:
         check_as_it_is();
         if (result_.was_interrupted) {
             for (way_result& each : result_.ways) each.runs.resize(std::min(each.runs.size(), before));
-        } else if (!has_left_out_cold_runs_ && result_.ways[0].runs.size() > 2) {
+        } else if (!has_left_out_cold_runs_ && base_runs() > 2) {
             leave_out_cold_runs();
         }
     }
@@ -301,7 +310,7 @@ private:
     /// The first round found cold caches and checked what others need not check: it does not count where there are
     /// two more.
     void leave_out_cold_runs() {
-        for (way_result& each : result_.ways)
+        for (way_result& each : std::span{result_.ways}.subspan(first_way()))
             if (each.failure.empty()) each.runs.erase(each.runs.begin());
         has_left_out_cold_runs_ = true;
     }
@@ -309,7 +318,7 @@ private:
     /// Where there was time for no more than two rounds the first one has to count, and the very first run, which was
     /// the coldest, is made again.
     void make_coldest_run_again() {
-        if (result_.was_interrupted || result_.ways.size() == 1) return;
+        if (result_.was_interrupted || result_.ways.size() == 1 || !base_is_first()) return;
         way_result& as_it_is = result_.ways[0];
         const measured_run again = runner_.run(as_it_is.how, as_it_is.failure);
         if (again.was_interrupted)
@@ -326,10 +335,10 @@ private:
     }
 
     bool is_precise() const {
-        if (result_.ways[0].runs.size() < min_precise_rounds) return false;
+        if (base_runs() < min_precise_rounds) return false;
         for (std::size_t i = 1; i < result_.ways.size(); ++i) {
             if (!result_.ways[i].failure.empty()) continue;
-            if (2 * result_.cpu_ratio(i).uncertainty() > options_.precision) return false;
+            if (2 * result_.cpu_ratio(i, options_.base).uncertainty() > options_.precision) return false;
         }
         return true;
     }
@@ -340,6 +349,7 @@ private:
     bool has_left_out_cold_runs_ = false;
     std::mt19937 random_{20'26};
     clock::time_point start_ = clock::now();
+    double first_seconds_ = 0;  // that the first run took
 };
 
 }  // namespace

@@ -50,15 +50,23 @@ enum class same_result : std::uint8_t {
     unchecked  // nothing
 };
 
+/// What two options ask for: a command that accepts an output, empty for none, and to require nothing.
+inline same_result required_result(const std::string& check, bool unchecked) {
+    if (unchecked) return same_result::unchecked;
+    return check.empty() ? same_result::output_and_status : same_result::checked;
+}
+
 struct contest_options {
     std::filesystem::path program;
     std::vector<std::string> arguments;  // the first is the name under which it is called
     std::vector<way> ways;               // the first is the program as it is
-    std::string input;                   // a file for standard input; empty: nothing
-    std::string check;                   // a shell command that reads the output of a run
+    // The way that the others are compared with. Not the first one: that runs once, and says what a run must leave.
+    std::size_t base = 0;
+    std::string input;  // a file for standard input; empty: nothing
+    std::string check;  // a shell command that reads the output of a run
     same_result required = same_result::output_and_status;
     double budget_seconds = 60;
-    double precision = 0.02;  // enough: the width of each interval of CPU time, as a share of it
+    double precision = 0.02;  // enough: the width of each interval of CPU time, as a share of that of the base
     std::function<void(double)> progress{};
 };
 

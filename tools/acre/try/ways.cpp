@@ -43,8 +43,11 @@ std::vector<std::pair<std::string, std::string>> way_names() {
     return names;
 }
 
-way_list::way_list(const std::filesystem::path& program, const std::vector<std::string>& names) {
+way_list::way_list(const std::filesystem::path& program) {
     ways_.push_back({name_as_it_is(program), "the program without a change"});
+}
+
+way_list::way_list(const std::filesystem::path& program, const std::vector<std::string>& names) : way_list{program} {
     for (const std::string& each : names) add_named(each);
     if (!names.empty()) return;
     if (const auto own = library_beside_command(run_library); std::filesystem::exists(own)) add_acre();
@@ -65,7 +68,7 @@ void way_list::add_acre() {
 }
 
 void way_list::add_planned(std::unique_ptr<handed_plan> plan, const std::string& name, const std::string& description) {
-    add(name, description, library_beside_command(plan_library));
+    add(name, description, library_beside_command(plan->library()));
     ways_.back().variables.push_back(plan->variable());
     plans_.push_back(std::move(plan));
 }
@@ -92,11 +95,17 @@ std::size_t way_list::add_groups(const std::filesystem::path& program, const sit
 void way_list::add_group(const std::filesystem::path& program, const site_plan& plan, const plan_group& group,
                          const std::string& name) {
     way_group described = description_of(group, plan);
-    add_planned(std::make_unique<handed_plan>(plan_of(group, plan), name, program, handed_plan::part::group),
+    add_planned(std::make_unique<handed_plan>(plan_of({&group, 1}, plan), name, program, handed_plan::part::group),
                 fmt::format("{}: {}", described.policy, group.name),
                 plan.leaves_to_malloc_below ? "the program's own malloc with this group of the plan alone"
                                             : "acre's general heap with this group of the plan alone");
     ways_.back().group = std::move(described);
+}
+
+void way_list::add_part(const std::filesystem::path& program, const site_plan& part, const std::string& description,
+                        const std::string& name) {
+    add_planned(std::make_unique<handed_plan>(part, name, program, handed_plan::part::group), description,
+                "a part of the plan");
 }
 
 void way_list::add_library_of_plan(const std::filesystem::path& program, const site_plan& plan,

@@ -14,9 +14,6 @@
 
 namespace acre::tool {
 
-/// The file name of the library with which `acre run` runs a program.
-inline constexpr std::string_view run_library = "libacre-malloc.so";
-
 /// The name of the program on acre's heap.
 inline constexpr std::string_view acre_way = preload_saving::acre_heap;
 
@@ -26,9 +23,15 @@ std::vector<std::pair<std::string, std::string>> way_names();
 /// Ways, the links to libraries whose paths LD_PRELOAD cannot hold, and the plan in the form that its library reads.
 class way_list {
 public:
+    /// The way as it is.
+    explicit way_list(const std::filesystem::path& program);
+
     /// The way as it is, then those with these names; every installed one if there are none. A name with a slash is
     /// the path of a library to preload. Throws tool_error if a name is unknown or its library is not there.
     way_list(const std::filesystem::path& program, const std::vector<std::string>& names);
+
+    /// Adds the program on acre's heap.
+    void add_acre();
 
     /// Adds the program on acre's heap with a plan, whose file has this name. Returns a sentence for each file whose
     /// sites the plan loses. Throws tool_error if it is of another program.
@@ -43,6 +46,10 @@ public:
     void add_group(const std::filesystem::path& program, const site_plan& plan, const plan_group& group,
                    const std::string& name);
 
+    /// Adds the program with a part of a plan.
+    void add_part(const std::filesystem::path& program, const site_plan& part, const std::string& description,
+                  const std::string& name);
+
     /// Adds the program with the plan's library, which routes nothing: what a group alone costs besides its memory.
     void add_library_of_plan(const std::filesystem::path& program, const site_plan& plan, const std::string& name);
 
@@ -55,7 +62,6 @@ public:
 
 private:
     void add(const std::string& name, const std::string& description, const std::filesystem::path& library);
-    void add_acre();
     void add_planned(std::unique_ptr<handed_plan> plan, const std::string& name, const std::string& description);
     void add_named(const std::string& name);
 

@@ -14,8 +14,16 @@ using acre::detail::the_heap;
 constexpr unsigned group_of(const void*) noexcept {
     return 0;
 }
-/// `slot` is where the return address lies.
-inline void* take_planned(unsigned, std::size_t, void* const*) noexcept {
+constexpr bool is_wrapper(unsigned) noexcept {
+    return false;
+}
+constexpr unsigned group_of_caller(unsigned, void* const*) noexcept {
+    return 0;
+}
+inline void* take_planned_at_once(unsigned, std::size_t) noexcept {
+    return nullptr;
+}
+inline void* take_planned(unsigned, std::size_t) noexcept {
     return nullptr;
 }
 inline void before_slow_request() noexcept {}

@@ -118,7 +118,9 @@ const plan_table* handed_over() noexcept {
         if (plan.table->policies[group] == plan_policy::leave) continue;
         group_state& each = the_groups[group];
         each.policy = plan.table->policies[group];
-        each.otherwise = static_cast<std::uint8_t>(plan.table->wrappers[group].otherwise);
+        // A wrapper's requests that are not told apart go to no other wrapper.
+        const auto otherwise = static_cast<std::uint8_t>(plan.table->wrappers[group].otherwise);
+        if (plan.table->policies[otherwise] != plan_policy::caller) each.otherwise = otherwise;
         each.frame_words = plan.table->wrappers[group].frame_bytes / sizeof(void*);
         if (each.policy != plan_policy::counted) continue;
         if (counted == counted_cursors::count) {
@@ -131,15 +133,39 @@ const plan_table* handed_over() noexcept {
     resolve_sites();
 }
 
+std::size_t class_of_slots(const group_state& of, std::size_t size_class) noexcept {
+    return __atomic_load_n(of.by_class + size_class, __ATOMIC_RELAXED);
+}
+
+void set_class_of_slots(group_state& of, std::size_t size_class, std::size_t number) noexcept {
+    const auto byte = static_cast<std::uint8_t>(number);
+    __atomic_store_n(of.by_class + size_class, byte, __ATOMIC_RELAXED);
+    for (std::size_t entry = 0; entry < heap_classes::fine_entries; ++entry) {
+        if (heap_classes::by_entry[entry] == size_class)
+            __atomic_store_n(of.by_small_entry + entry, byte, __ATOMIC_RELAXED);
+    }
+}
+
 /// The class of a group's slots of one size, which gets slabs of its own when it is first asked for.
 [[gnu::noinline]] std::size_t open_class(group_state& of, std::size_t size_class) noexcept {
     const std::lock_guard guard{plan.opening};
-    std::uint8_t& number = of.class_of_slots[size_class];
-    if (number == 0) {
-        const std::size_t opened = the_heap.open_private_class(size_class);
-        __atomic_store_n(&number, static_cast<std::uint8_t>(opened != 0 ? opened : size_class), __ATOMIC_RELAXED);
-    }
+    if (const std::size_t number = class_of_slots(of, size_class)) return number;
+    const std::size_t opened = the_heap.open_private_class(size_class);
+    const std::size_t number = opened != 0 ? opened : size_class;
+    set_class_of_slots(of, size_class, number);
     return number;
+}
+
+/// A slot where the calling thread has none at hand; null when there is none.
+[[gnu::noinline]] void* take_slot_slow(group_state& of, std::size_t size_class) noexcept {
+    before_slow_request();
+    std::size_t number = class_of_slots(of, size_class);
+    if (number == 0) number = open_class(of, size_class);
+    if (number != size_class && the_heap.has_joined(number)) {
+        number = size_class;
+        set_class_of_slots(of, size_class, number);
+    }
+    return the_heap.take_of(number);
 }
 
 }  // namespace
@@ -150,34 +176,14 @@ void before_slow_request() noexcept {
     if (__atomic_add_fetch(&plan.slow_requests, 1, __ATOMIC_RELAXED) % 32 == 0) resolve_sites();
 }
 
-group_state* group_of_caller(unsigned wrapper, void* const* slot) noexcept {
-    unsigned group = wrapper;
-    for (std::uint32_t frames = 1; frames <= plan_table::most_frames; ++frames) {
-        group_state& of = the_groups[group];
-        if (of.policy != plan_policy::caller) return &of;
-        // Another address that looks like this one in the table has another frame.
-        if (reinterpret_cast<std::uintptr_t>(*slot) != __atomic_load_n(&of.address, __ATOMIC_RELAXED)) return nullptr;
-        slot += of.frame_words;
-        const std::uintptr_t caller = site_table::caller_key(reinterpret_cast<std::uintptr_t>(*slot), group);
-        const unsigned found = the_sites.group_of(reinterpret_cast<const void*>(caller));
-        group = found != 0 ? found : of.otherwise;
-        if (group == 0) return nullptr;
-        if (found == 0) break;
-    }
-    return the_groups[group].policy != plan_policy::caller ? the_groups + group : nullptr;
-}
-
-void* take_planned_slow(group_state& of, std::size_t bytes) noexcept {
+void* take_planned(unsigned group, std::size_t bytes) noexcept {
+    group_state& of = the_groups[group];
+    if (of.policy == plan_policy::counted)
+        return bytes <= acre::detail::counted_block::largest ? the_heap.take_counted(of.counted, bytes) : nullptr;
     if (of.policy == plan_policy::leave || bytes > heap_classes::largest) return nullptr;
-    before_slow_request();
     const std::size_t size_class = heap_classes::class_of(bytes);
-    std::size_t number = __atomic_load_n(&of.class_of_slots[size_class], __ATOMIC_RELAXED);
-    if (number == 0) number = open_class(of, size_class);
-    if (number != size_class && the_heap.has_joined(number)) {
-        number = size_class;
-        __atomic_store_n(&of.class_of_slots[size_class], static_cast<std::uint8_t>(number), __ATOMIC_RELAXED);
-    }
-    return the_heap.take_of(number);
+    if (void* p = the_heap.take_of_at_once(class_of_slots(of, size_class))) return p;
+    return take_slot_slow(of, size_class);
 }
 
 }  // namespace acre::preload

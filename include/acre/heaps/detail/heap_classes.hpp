@@ -99,7 +99,10 @@ struct heap_classes : heap_class_rules {
 
     /// The class of a request of at most `finely_looked_up` bytes.
     [[gnu::always_inline]] static std::size_t class_of_small(std::size_t bytes) noexcept {
-        return by_entry[(bytes + 15) / 16];
+        return by_entry[entry_of_small(bytes)];
+    }
+    [[gnu::always_inline]] static constexpr std::size_t entry_of_small(std::size_t bytes) noexcept {
+        return (bytes + 15) / 16;
     }
     /// The class of a larger request of at most `largest` bytes.
     [[gnu::always_inline]] static std::size_t class_of_medium(std::size_t bytes) noexcept {

@@ -132,20 +132,23 @@ public:
     }
 
     /// Gives all slabs to another depot of slots of the same size, for good: from now on this one is only another name
-    /// for it. Linear in the slabs with a free slot.
-    void join(heap_depot& successor, heap_range& range) noexcept {
+    /// for it. Their units get its number, so that what is freed in them is taken again there. Linear in the units of
+    /// the range.
+    void join(heap_depot& successor, locked_range& in, heap_class_number of) noexcept {
         const std::lock_guard guard{lock_};
         if (successor_ != nullptr) return;
         const std::lock_guard of_successor{successor.lock_};
         while (partial_ != 0) {
-            heap_slab& slab = range.slab(partial_);
-            unlink(range, slab);
-            successor.link(range, slab);
+            heap_slab& slab = in.range.slab(partial_);
+            unlink(in.range, slab);
+            successor.link(in.range, slab);
         }
         successor.slots_ += slots_;
         successor.handed_out_ += handed_out_;
         slots_ = handed_out_ = 0;
         successor_ = &successor;
+        const std::lock_guard of_range{in.lock};
+        in.range.rename_class(of.number, of.size_class);
     }
     bool has_joined() noexcept {
         const std::lock_guard guard{lock_};

@@ -118,10 +118,19 @@ public:
     std::size_t class_of(const void* p) const noexcept { return class_at(start(), offset_of(p)); }
     /// The same for an offset from the start.
     [[gnu::always_inline]] static std::size_t class_at(const std::byte* start, std::size_t offset) noexcept {
-        return static_cast<std::size_t>(*(start - (offset >> heap_classes::unit_shift) - 1));
+        // Another thread may give the class another number meanwhile.
+        return __atomic_load_n(reinterpret_cast<const std::uint8_t*>(start - (offset >> heap_classes::unit_shift) - 1),
+                               __ATOMIC_RELAXED);
     }
     void set_class(unit_number unit, std::size_t size_class) noexcept {
-        *(start_ - std::size_t{unit} - 1) = static_cast<std::byte>(size_class);
+        __atomic_store_n(reinterpret_cast<std::uint8_t*>(start_ - std::size_t{unit} - 1),
+                         static_cast<std::uint8_t>(size_class), __ATOMIC_RELAXED);
+    }
+    /// Gives all units of one class to another one. Linear in the units up to the frontier.
+    void rename_class(std::size_t from, std::size_t to) noexcept {
+        for (unit_number unit = 1; unit < frontier_; ++unit) {
+            if (class_of(address(unit)) == from) set_class(unit, to);
+        }
     }
     unit_record& record(unit_number unit) noexcept { return records()[unit]; }
 

@@ -237,13 +237,19 @@ public:
     /// Storage of up to `counted_block::largest` bytes from a block of this group, of which the calling thread has some
     /// of its own. Null when there is no memory, and from the time on when the group's blocks hold a third more than
     /// the bytes in use.
-    [[gnu::always_inline]] void* take_counted(std::size_t group, std::size_t bytes) noexcept
+    void* take_counted(std::size_t group, std::size_t bytes) noexcept
         requires(Private != 0)
     {
         counted_cursor& cursor = this_threads_slots<Private>.counted.of[group];
-        if (void* p = cursor.take(bytes)) [[likely]]
-            return p;
+        if (void* p = cursor.take(bytes)) return p;
         return take_counted_slow(cursor, group, bytes);
+    }
+
+    /// As above, but null also where the block that the calling thread fills has no room.
+    [[gnu::always_inline]] void* take_counted_at_once(std::size_t group, std::size_t bytes) noexcept
+        requires(Private != 0)
+    {
+        return this_threads_slots<Private>.counted.of[group].take(bytes);
     }
 
 private:
@@ -314,12 +320,17 @@ private:
     }
     static constexpr std::size_t first_batch_bytes = 256;
 
-    // The calling thread's stack is full, or it has none, or `p` is no slot.
+    // The calling thread's stack is full, or it has none, or `p` is no slot. Ends in a jump, so that it needs no stack
+    // for the objects of counted blocks, of which each comes here.
     [[gnu::noinline]] void free_slow(std::size_t number, void* p) noexcept {
         if (number == 0) return free_large(p);
         if constexpr (Private != 0) {
             if (number == counted_class) return free_counted(p);
         }
+        free_slot_slow(number, p);
+    }
+
+    [[gnu::noinline]] void free_slot_slow(std::size_t number, void* p) noexcept {
         const std::size_t size_class = size_class_of(number);
         slot_stack& stack = this_threads_slots<Private>.stacks[number];
         if (!stack.exists() && !give_stack(stack, size_class)) return give_slots(number, &p, 1);
@@ -513,7 +524,7 @@ private:
         const std::size_t size_class = size_class_of(number);
         const heap_depot::figures now = depots_[number].count();
         if (now.handed_out * 2 >= now.slots || now.slots * heap_classes::bytes(size_class) < least_joined) return;
-        depots_[number].join(depots_[size_class], shared_.range);
+        depots_[number].join(depots_[size_class], shared_, {number, size_class});
     }
     static constexpr std::size_t least_joined = 64_KiB;
 

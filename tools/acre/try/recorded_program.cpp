@@ -1,0 +1,35 @@
+#include "recorded_program.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "programs/program.hpp"
+#include "text/text.hpp"
+#include "trace/error.hpp"
+
+namespace acre::tool {
+
+std::filesystem::path recorded_program(const std::vector<std::string>& command) {
+    if (command.empty()) throw tool_error{"the trace does not say which program was recorded"};
+    return find_program_to_preload(command.front(), "run");
+}
+
+void check_same_work(std::uint64_t recorded, std::uint64_t now) {
+    // The times of programs that start and end are not known well enough to compare.
+    constexpr std::uint64_t known_well = 20'000'000;
+    // Recorded, a program that does little but allocate took up to 2.9 times as long, without the recorder's own time.
+    constexpr std::uint64_t recorded_slowdown = 5;
+    if (recorded < known_well || now >= recorded / recorded_slowdown) return;
+    throw tool_error{
+        fmt::format("the program took {} of CPU time here, and {} when it was recorded: start acre in the same folder, "
+                    "and give the program the same input, by --stdin",
+                    time_text(static_cast<double>(now)), time_text(static_cast<double>(recorded)))};
+}
+
+double share_of_doubt(std::size_t rounds) {
+    constexpr std::array<double, 6> doubt{0.34, 0.34, 0.07, 0.01, 0.01, 0.01};
+    return rounds < doubt.size() ? doubt[rounds] : 0;
+}
+
+}  // namespace acre::tool
