@@ -193,7 +193,11 @@ void decide(advice& each) {
     // The figures lack what threads cost each other in malloc, which is mostly far more.
     const bool of_threads = traits_of(each.candidate).shared_by_threads;
     if (!of_threads && saving.share_of_cpu && *saving.share_of_cpu < threshold::worth_the_change) {
-        leave(fmt::format("it would save less than {:.0f} % of the CPU time", threshold::worth_the_change * 100));
+        const double high = saving.nanoseconds.high / saving.cpu_nanoseconds;
+        const bool of_sample = saving.replayed_share < 1 && high >= threshold::worth_the_change;
+        leave(fmt::format("{} save{} less than {:.0f} % of the CPU time{}", of_sample ? "a sample of its events" : "it would",
+                          of_sample ? "s" : "", threshold::worth_the_change * 100,
+                          of_sample ? fmt::format(", and does not exclude {}", percent_text(high)) : ""));
     }
 }
 

@@ -153,8 +153,7 @@ inline event& raw_events::add_event(const thread_position& thread, std::uint32_t
         .what;
 }
 
-inline void raw_events::add_free(const thread_position& thread, std::uint32_t node, operation op,
-                                 std::uint32_t place) {
+inline void raw_events::add_free(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place) {
     add_event(thread, node, op, place, false);
     places_.give_back(place);
 }
@@ -188,8 +187,7 @@ inline std::uint32_t raw_events::take_live(const thread_position& thread, const 
 
 /// Puts an object at the address of a row, and returns the place of the one before plus one; 0 if there was none.
 template <raw_events::owner Owner>
-inline std::uint32_t raw_events::replace_live(const thread_position& thread, const raw::row& row,
-                                              std::uint32_t place) {
+inline std::uint32_t raw_events::replace_live(const thread_position& thread, const raw::row& row, std::uint32_t place) {
     if constexpr (Owner == owner::malloc) {
         return live_.exchange(pointer_of(row), place + 1);
     } else {
@@ -221,8 +219,7 @@ template <raw_events::owner Owner>
 inline void raw_events::release(const thread_position& thread, const raw::row& row, operation op) {
     const std::uint32_t found = take_live<Owner>(thread, row);
     if (found == 0) [[unlikely]] {
-        const bool may_be_left_out =
-            paused_before(thread.ticks) || (Owner == owner::resource && sampling_period_ > 1);
+        const bool may_be_left_out = paused_before(thread.ticks) || (Owner == owner::resource && sampling_period_ > 1);
         ++(may_be_left_out ? unrecorded_ : unmatched_);
     } else if (found - 1 != traced_object::unseen) {
         add_free(thread, row.node, op, found - 1);

@@ -118,8 +118,8 @@ bool row_tail::is_being_written(const raw::chunk_head& head) const {
     return false;
 }
 
-/// Where the next rows may be, after zeros: in front of them may be a small chunk that was not written yet. Rows begin at
-/// pages.
+/// Where the next rows may be, after zeros: in front of them may be a small chunk that was not written yet. Rows begin
+/// at pages.
 std::optional<std::uint64_t> row_tail::next_page(std::uint64_t offset) const {
     const std::uint64_t page = rounded_up(offset, raw::page_bytes);
     std::uint32_t magic = 0;

@@ -139,8 +139,8 @@ bool may_have_debug_file(const std::filesystem::path& file, const std::string& n
     return false;
 }
 
-/// libdwfl's own search, but it does not go on to debug servers where none are named: it would load the client's library
-/// first, which needs 25 others.
+/// libdwfl's own search, but it does not go on to debug servers where none are named: it would load the client's
+/// library first, which needs 25 others.
 int find_debug_information(Dwfl_Module* module, void** user_data, const char* module_name, Dwarf_Addr base,
                            const char* file, const char* link, GElf_Word checksum, char** found) {
     if (!asks_debug_servers()) {

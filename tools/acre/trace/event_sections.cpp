@@ -28,8 +28,8 @@ format::section_head_image image_of(const format::section_head& head) {
     return image;
 }
 
-/// The number of the first guess that is right; their number if none is. Without branches, since a processor cannot guess
-/// which one it is.
+/// The number of the first guess that is right; their number if none is. Without branches, since a processor cannot
+/// guess which one it is.
 template <typename Value, std::size_t Count>
 std::uint64_t code_of(Value value, const std::array<Value, Count>& guesses) {
     std::uint64_t code = Count;

@@ -36,8 +36,8 @@ private:
     std::vector<std::uint8_t> section_;  // the head and the payload
 };
 
-/// A column of a chunk. There is room for a whole chunk from the start, so that nothing is checked for each byte; what no
-/// byte comes to takes no memory.
+/// A column of a chunk. There is room for a whole chunk from the start, so that nothing is checked for each byte; what
+/// no byte comes to takes no memory.
 class column_sink {
 public:
     explicit column_sink(format::column which) : bytes_{new std::uint8_t[room_of(which)]}, end_{bytes_.get()} {}
