@@ -35,8 +35,8 @@ struct advised_event {
 };
 static_assert(sizeof(advised_event) == 16);
 
-/// Blocks whose frees may make glibc's malloc merge all its small free blocks, which it does where 64 KiB become free side
-/// by side. Larger ones are not in its heap. Two frees can be a quarter of what malloc takes in a run.
+/// Blocks whose frees may make glibc's malloc merge all its small free blocks, which it does where 64 KiB become free
+/// side by side. Larger ones are not in its heap. Two frees can be a quarter of what malloc takes in a run.
 constexpr bool may_merge_others(std::uint64_t size) noexcept {
     return size >= (std::uint64_t{16} << 10) && size < (std::uint64_t{128} << 10);
 }
@@ -52,9 +52,9 @@ std::uint64_t blocks_that_may_merge_others(const history& run, const IsMember& i
 }
 
 /// Chooses one in so many stretches of consecutive allocations, with the frees of their objects. Neighbours stay
-/// neighbours, and the sample is of the whole run, whose beginning is often unlike the rest. Blocks that may make malloc
-/// merge others are all chosen where they are few: what they merge is in proportion to the sample, and what they cost
-/// themselves is little.
+/// neighbours, and the sample is of the whole run, whose beginning is often unlike the rest. Blocks that may make
+/// malloc merge others are all chosen where they are few: what they merge is in proportion to the sample, and what they
+/// cost themselves is little.
 class object_sample {
 public:
     object_sample(const history& run, std::uint64_t period, std::uint64_t merging_blocks, const replay_window& window)
