@@ -65,8 +65,8 @@ private:
     static constexpr std::uint64_t neighbours = 8;
 
     /// Consecutive numbers are of objects that are allocated, and mostly freed, at about the same time, so they share a
-    /// cache line. The groups are small, which keeps probing short. Mixed once, small numbers at equal distances would be
-    /// multiplied only, and for one seed in ten fall into few slots.
+    /// cache line. The groups are small, which keeps probing short. Mixed once, small numbers at equal distances would
+    /// be multiplied only, and for one seed in ten fall into few slots.
     std::size_t home(std::uint64_t object) const noexcept {
         const std::uint64_t group = mixed(mixed(object / neighbours, seed_), seed_) >> shift_;
         return static_cast<std::size_t>(group & ~(neighbours - 1)) | static_cast<std::size_t>(object % neighbours);
