@@ -108,22 +108,6 @@ TEST_F(sample, of_many_live_bytes_has_as_many_as_its_window) {
     EXPECT_TRUE(steps.survivors.empty());
 }
 
-TEST_F(sample, has_all_of_the_few_blocks_that_may_make_malloc_merge_others) {
-    constexpr std::uint64_t large = 64 << 10;
-    constexpr int objects = 100'000;
-    const auto uses_of_large = [&](int one_in) {
-        for (int i = 0; i < objects; ++i) {
-            made.release(made.allocate(makes, 16), drops);
-            if (i % one_in == 0) made.release(made.allocate(makes, large), drops);
-        }
-        const sequence steps = of_run({.events = 20'000});
-        const auto at = std::ranges::find(steps.shapes, large, &shape::bytes) - steps.shapes.begin();
-        return at == std::ssize(steps.shapes) ? 0 : steps.uses[static_cast<std::size_t>(at)];
-    };
-    EXPECT_EQ(uses_of_large(10'000), 20U);
-    EXPECT_LT(uses_of_large(10), 20'000U / 5) << "many are sampled as all others";
-}
-
 TEST_F(sample, keeps_what_realloc_moves) {
     constexpr int objects = 10'000;
     for (int i = 0; i < objects; ++i) {

@@ -35,41 +35,19 @@ struct advised_event {
 };
 static_assert(sizeof(advised_event) == 16);
 
-/// Blocks whose frees may make glibc's malloc merge all its small free blocks, which it does where 64 KiB become free
-/// side by side. Larger ones are not in its heap. Two frees can be a quarter of what malloc takes in a run.
-constexpr bool may_merge_others(std::uint64_t size) noexcept {
-    return size >= (std::uint64_t{16} << 10) && size < (std::uint64_t{128} << 10);
-}
-
-/// The number of such blocks in some contexts.
-template <typename IsMember>
-std::uint64_t blocks_that_may_merge_others(const history& run, const IsMember& is_member) {
-    std::uint64_t blocks = 0;
-    for (const size_count& each : run.sizes()) {
-        if (may_merge_others(each.size) && is_member(each.context)) blocks += each.objects;
-    }
-    return blocks;
-}
-
 /// Chooses one in so many stretches of consecutive allocations, with the frees of their objects. Neighbours stay
-/// neighbours, and the sample is of the whole run, whose beginning is often unlike the rest. Blocks that may make
-/// malloc merge others are all chosen where they are few: what they merge is in proportion to the sample, and what they
-/// cost themselves is little.
+/// neighbours, and the sample is of the whole run, whose beginning is often unlike the rest.
 class object_sample {
 public:
-    object_sample(const history& run, std::uint64_t period, std::uint64_t merging_blocks, const replay_window& window)
-        : period_{period},
-          takes_merging_{merging_blocks <= window.events / few},
-          chosen_(run.slots()),
-          moved_(run.threads()) {}
+    object_sample(const history& run, std::uint64_t period)
+        : period_{period}, chosen_(run.slots()), moved_(run.threads()) {}
 
     bool has(const recorded_event& each) {
         // An object stays in the sample, or out of it, when realloc moves it.
         const std::optional<bool> moved = std::exchange(moved_[each.thread], std::nullopt);
         if (each.allocates) {
             const bool is_next = objects_++ / stretch % period_ == 0;
-            const bool is_merging = takes_merging_ && may_merge_others(each.size);
-            chosen_[each.slot] = is_merging || (each.by_realloc && moved ? *moved : is_next);
+            chosen_[each.slot] = each.by_realloc && moved ? *moved : is_next;
         } else if (each.by_realloc) {
             moved_[each.thread] = chosen_[each.slot];
         }
@@ -78,10 +56,8 @@ public:
 
 private:
     static constexpr std::uint64_t stretch = 1021;  // a prime: loops of programs have other lengths
-    static constexpr std::uint64_t few = 256;       // one in so many events
 
     std::uint64_t period_;
-    bool takes_merging_;
     std::uint64_t objects_ = 0;
     std::vector<bool> chosen_;                // by slot
     std::vector<std::optional<bool>> moved_;  // by thread: its last event was the first half of a realloc
@@ -107,8 +83,7 @@ events_by_thread advised_events(const history& run, const advice& of, const repl
     std::uint32_t objects = 0;
     const std::uint64_t first_pages =
         std::min(of.figures.largest_thread_peak, of.figures.peak_objects * touched_bytes::least);
-    const std::uint64_t merging = blocks_that_may_merge_others(run, [&](std::uint32_t each) { return member[each]; });
-    object_sample sample{run, period_of(of.figures.events(), first_pages, window), merging, window};
+    object_sample sample{run, period_of(of.figures.events(), first_pages, window)};
     events_by_thread events;
     run.for_each([&](const recorded_event& each) {
         if (!member[each.context] || !sample.has(each)) return;
@@ -148,8 +123,7 @@ sequence advised_sequence(const history& run, const advice& of, const replay_win
 sequence steps_of(const history& run, const replay_window& window) {
     const replay_window end = twice(window);
     sequence_builder builder;
-    const std::uint64_t merging = blocks_that_may_merge_others(run, [](std::uint32_t) { return true; });
-    object_sample sample{run, period_of(run.replay_cost(), run.peak_first_pages(), window), merging, window};
+    object_sample sample{run, period_of(run.replay_cost(), run.peak_first_pages(), window)};
     run.for_each([&](const recorded_event& each) {
         if (builder.is_full(end)) return false;
         if (sample.has(each)) builder.add(each.original());
